@@ -1,0 +1,1 @@
+"""kc_vla: a robot stack that remembers."""

@@ -1,0 +1,1 @@
+"""The arm side: chunk execution and limits. No ROS."""

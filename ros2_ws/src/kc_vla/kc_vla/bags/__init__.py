@@ -1,0 +1,1 @@
+"""Bags: writing, reading and reporting recorded episodes. Needs no ROS installation."""

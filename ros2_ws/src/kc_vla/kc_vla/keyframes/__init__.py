@@ -1,0 +1,1 @@
+"""Keyframes: scores, smoothing, proprioceptive rules and the buffer. No ROS, no torch."""

@@ -1,0 +1,1 @@
+"""Policy backends and chunk blending. No ROS, no torch."""

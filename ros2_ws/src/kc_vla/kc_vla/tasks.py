@@ -1,0 +1,53 @@
+"""The task table: what every part of the stack knows of a task, in one place.
+
+The simulator, the selector and the policy look a task up here; none keeps names or phase counts of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task.
+
+    Attributes:
+        name: how people and launch files call it.
+        environment: id of the ManiSkill environment.
+        instruction: what the policy is told.
+        keyframes: label of each keyframe, in order; the first is frame 0 (paper, appendix A).
+        stages: the steps that the completion rate counts, in order.
+    """
+
+    name: str
+    environment: str
+    instruction: str
+    keyframes: tuple[str, ...]
+    stages: tuple[str, ...]
+
+
+TASKS: dict[str, Task] = {
+    task.name: task
+    for task in (
+        Task(
+            name="counting",
+            environment="PushCubeWithSignal-v1",
+            instruction="Wait for the signal light to flash twice, then push the cube to the target.",
+            keyframes=("start", "flash 1 on", "flash 1 off", "flash 2 on", "flash 2 off"),
+            stages=("waited for the first flash", "waited for the second flash", "cube at the target"),
+        ),
+    )
+}
+
+
+class UnknownTaskError(ValueError):
+    """A task name that is not in the table."""
+
+
+def find_task(name: str) -> Task:
+    """Return the task called `name`, or raise `UnknownTaskError` naming those that exist."""
+    try:
+        return TASKS[name]
+    except KeyError:
+        raise UnknownTaskError(f"unknown task '{name}': choose one of {', '.join(sorted(TASKS))}") from None
