@@ -1,0 +1,27 @@
+"""What can go wrong with a bag. Every message is one line that says what is wrong and what to do."""
+
+from __future__ import annotations
+
+
+class BagError(Exception):
+    """Any trouble with a bag."""
+
+
+class BagWriteError(BagError):
+    """The bag cannot be written (further). What was written before stays readable."""
+
+
+class BagReadError(BagError):
+    """The bag cannot be read at all."""
+
+
+class BagMissingError(BagReadError):
+    """There is no bag at the path."""
+
+
+class BagEmptyError(BagReadError):
+    """The folder or the file holds nothing."""
+
+
+class BagForeignError(BagReadError):
+    """The file is something else than an MCAP file of ROS 2 messages."""

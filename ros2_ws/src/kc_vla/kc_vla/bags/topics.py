@@ -1,0 +1,94 @@
+"""What a bag notes about each topic, in the words of rosbag2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+# rosbag2's way of writing "no limit": the largest number of nanoseconds in 64 bits.
+_UNLIMITED = {"sec": 9223372036, "nsec": 854775807}
+
+
+@dataclass(frozen=True)
+class Qos:
+    """The quality of service that a topic was offered with, as far as a player has to know it.
+
+    Attributes:
+        reliable: every message arrives; otherwise best effort.
+        transient_local: a late subscriber gets the last `depth` messages; otherwise volatile.
+        depth: messages kept (history: keep last).
+    """
+
+    reliable: bool = True
+    transient_local: bool = False
+    depth: int = 10
+
+    def profile(self) -> dict[str, Any]:
+        """Return the entry that rosbag2 writes (metadata version 9)."""
+        return {
+            "history": "keep_last",
+            "depth": self.depth,
+            "reliability": "reliable" if self.reliable else "best_effort",
+            "durability": "transient_local" if self.transient_local else "volatile",
+            "deadline": dict(_UNLIMITED),
+            "lifespan": dict(_UNLIMITED),
+            "liveliness": "automatic",
+            "liveliness_lease_duration": dict(_UNLIMITED),
+            "avoid_ros_namespace_conventions": False,
+        }
+
+
+@dataclass(frozen=True)
+class TopicInfo:
+    """Type and quality of service of one topic.
+
+    Attributes:
+        type: full name of the message type, e.g. "sensor_msgs/msg/Image".
+        qos: what its publisher offers.
+    """
+
+    type: str
+    qos: Qos = Qos()
+
+
+@dataclass(frozen=True)
+class EpisodeInfo:
+    """Whose bag this is; written into the bag itself.
+
+    Attributes:
+        episode_id: unique within a run, e.g. "counting-000003-1".
+        task: name in the task table.
+        seed: seed of the simulator, 0 on a real robot.
+        instruction: what the policy was told.
+        stack_version: version of this software.
+    """
+
+    episode_id: str
+    task: str
+    seed: int
+    instruction: str
+    stack_version: str
+
+    def as_metadata(self) -> dict[str, str]:
+        """Return the fields as the strings of an MCAP metadata record."""
+        return {
+            "episode_id": self.episode_id,
+            "task": self.task,
+            "seed": str(self.seed),
+            "instruction": self.instruction,
+            "stack_version": self.stack_version,
+        }
+
+    @classmethod
+    def from_metadata(cls, fields: dict[str, str]) -> EpisodeInfo | None:
+        """Return the episode noted in `fields`, or None where a field is missing or the seed is no number."""
+        try:
+            return cls(
+                fields["episode_id"],
+                fields["task"],
+                int(fields["seed"]),
+                fields["instruction"],
+                fields["stack_version"],
+            )
+        except (KeyError, ValueError):
+            return None

@@ -1,0 +1,217 @@
+"""Writes an episode: an MCAP bag in rosbag2's form, safe against a crash and never in the caller's way.
+
+Messages go through a bounded queue to a thread of its own, because a chunk takes milliseconds to compress and
+a disk may stall for seconds, while the caller serves callbacks. A full queue drops messages and counts them;
+large ones (images) are refused first, so that events, commands and results still find room.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from kc_vla.bags.errors import BagWriteError
+from kc_vla.bags.mcap_output import McapOutput
+from kc_vla.bags.metadata import bag_information, to_yaml, write_metadata
+from kc_vla.bags.schemas import Schema, collect_schema
+from kc_vla.bags.topics import EpisodeInfo, TopicInfo
+
+_LARGE_BYTES = 16 * 1024
+_RESERVED_FOR_SMALL = 0.25
+_OVERHEAD_BYTES = 200  # of a queued message in this process; keeps a flood of empty messages bounded as well
+
+
+@dataclass(frozen=True)
+class WriterStats:
+    """How far the writing has come.
+
+    Attributes:
+        written: messages handed to the file, by topic.
+        dropped: messages refused because the queue was full, by topic.
+    """
+
+    written: Mapping[str, int]
+    dropped: Mapping[str, int]
+
+
+class _Queued(NamedTuple):
+    topic: str
+    data: bytes
+    publish_time_ns: int
+    log_time_ns: int
+
+
+_CLOSED = _Queued("", b"", 0, 0)
+"""Stands for the end of the queue."""
+
+
+class EpisodeBagWriter:
+    """One bag folder with one .mcap file and, once closed, `metadata.yaml`.
+
+    A process that is killed loses at most the last `flush_period_s` of messages.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        topics: Mapping[str, TopicInfo],
+        episode: EpisodeInfo,
+        *,
+        flush_period_s: float = 1.0,
+        chunk_bytes: int = 2 * 1024 * 1024,
+        queue_bytes: int = 64 * 1024 * 1024,
+    ) -> None:
+        """Create the bag.
+
+        Args:
+            folder: the bag folder; made if missing, must not hold a bag yet.
+            topics: every topic that will be written, by its full name.
+            episode: whose bag this is; written into it.
+            flush_period_s: a message is in the file at most this much later, in s.
+            chunk_bytes: size of a chunk before compression, in bytes.
+            queue_bytes: bound of the messages that wait for the disk, in bytes.
+
+        Raises:
+            BagWriteError: the folder holds a bag, cannot be written, or a message type is not installed.
+        """
+        self._folder = folder
+        self._topics = dict(topics)
+        self._episode = episode
+        self._flush_period_s = flush_period_s
+        self._queue_bytes = queue_bytes
+        self._schemas: dict[str, Schema] = {t.type: collect_schema(t.type) for t in topics.values()}
+        self._queue: deque[_Queued] = deque()
+        self._queued_bytes = 0
+        self._dropped = dict.fromkeys(topics, 0)
+        self._error: BagWriteError | None = None
+        self._closing = False
+        self._closed = False
+        self._wake = threading.Condition()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(folder.glob("*.mcap")):
+                raise BagWriteError(f"{folder} holds a bag already: choose another folder")
+            path = folder / f"{folder.name}_0.mcap"
+            self._output = McapOutput(path, topics, self._schemas, episode, chunk_bytes)
+        except OSError as error:
+            raise self._describe(error) from error
+        self._thread = threading.Thread(target=self._run, name="bag-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def folder(self) -> Path:
+        """The bag folder."""
+        return self._folder
+
+    @property
+    def stats(self) -> WriterStats:
+        """Counts of written and dropped messages so far."""
+        return WriterStats(dict(self._output.facts().counts), dict(self._dropped))
+
+    def write(self, topic: str, serialized_cdr: bytes, publish_time_ns: int, log_time_ns: int) -> bool:
+        """Queue one message and return at once.
+
+        Args:
+            topic: one of the topics given at the start.
+            serialized_cdr: the message as it travels, with its 4-byte CDR header.
+            publish_time_ns: when it was published, ns since the epoch.
+            log_time_ns: when it was received, ns since the epoch.
+
+        Returns:
+            False where the queue is full and the message was dropped (and counted).
+
+        Raises:
+            BagWriteError: an earlier message could not be written, or the bag is closed.
+            KeyError: the topic was not declared.
+        """
+        if topic not in self._topics:
+            raise KeyError(f"topic {topic} was not declared for the bag {self._folder}")
+        size = len(serialized_cdr) + _OVERHEAD_BYTES
+        with self._wake:
+            if self._error is not None:
+                raise self._error
+            if self._closing:
+                raise BagWriteError(f"the bag {self._folder} is closed: nothing can be added")
+            bound = self._queue_bytes * (1 - _RESERVED_FOR_SMALL if size > _LARGE_BYTES else 1)
+            if self._queued_bytes + size > bound:
+                self._dropped[topic] += 1
+                return False
+            self._queue.append(_Queued(topic, bytes(serialized_cdr), publish_time_ns, log_time_ns))
+            self._queued_bytes += size
+            self._wake.notify()
+        return True
+
+    def close(self, timeout_s: float = 30.0) -> WriterStats:
+        """Write what is queued, end the file, write metadata.yaml. Closing twice does no harm.
+
+        Raises:
+            BagWriteError: something could not be written; what was written before stays readable.
+        """
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        self._thread.join(timeout_s)
+        if self._thread.is_alive():
+            raise BagWriteError(
+                f"the bag {self._folder} did not close within {timeout_s:g} s: the disk does not answer"
+            )
+        if self._error is not None:
+            raise self._error
+        if not self._closed:
+            self._closed = True
+            self._finish()
+        return self.stats
+
+    def _run(self) -> None:
+        """Write queued messages until the bag is closed or the disk refuses."""
+        flush_at: float | None = None  # when the oldest message of the open chunk has waited long enough
+        try:
+            while (message := self._take(flush_at)) is not _CLOSED:
+                if message is not None:
+                    self._output.add(*message)
+                    flush_at = flush_at or time.monotonic() + self._flush_period_s
+                if flush_at is not None and time.monotonic() >= flush_at:
+                    self._output.flush()
+                    flush_at = None
+        except OSError as error:
+            self._output.abandon()
+            with self._wake:
+                self._error = self._describe(error)
+                self._queue.clear()
+
+    def _take(self, deadline: float | None) -> _Queued | None:
+        """Wait for a message until `deadline` (monotonic, s), else return None; `_CLOSED` at the end."""
+        with self._wake:
+            while not self._queue:
+                if self._closing:
+                    return _CLOSED
+                if not self._wake.wait(None if deadline is None else max(0.0, deadline - time.monotonic())):
+                    return None
+            message = self._queue.popleft()
+            self._queued_bytes -= len(message.data) + _OVERHEAD_BYTES
+            return message
+
+    def _finish(self) -> None:
+        hashes = {name: schema.type_hash for name, schema in self._schemas.items()}
+        information = bag_information(
+            [self._output.facts()], self._topics, hashes, self._episode.as_metadata()
+        )
+        try:
+            self._output.finish(to_yaml(information))
+            write_metadata(self._folder, information)
+        except OSError as error:
+            self._error = self._describe(error)
+            raise self._error from error
+
+    def _describe(self, error: OSError) -> BagWriteError:
+        why = os.strerror(error.errno) if error.errno else str(error)
+        return BagWriteError(
+            f"cannot write the bag {self._folder}: {why}; free space or choose another output folder "
+            "(what was written before stays readable)"
+        )
