@@ -17,6 +17,7 @@ class Task:
         environment: id of the ManiSkill environment.
         instruction: what the policy is told.
         keyframes: label of each keyframe, in order; the first is frame 0 (paper, appendix A).
+        cues: for each keyframe, the rule in `kc_vla.keyframes.rules` that finds it without a learned selector.
         stages: the steps that the completion rate counts, in order.
     """
 
@@ -24,6 +25,7 @@ class Task:
     environment: str
     instruction: str
     keyframes: tuple[str, ...]
+    cues: tuple[str, ...]
     stages: tuple[str, ...]
 
 
@@ -35,6 +37,7 @@ TASKS: dict[str, Task] = {
             environment="PushCubeWithSignal-v1",
             instruction="Wait for the signal light to flash twice, then push the cube to the target.",
             keyframes=("start", "flash 1 on", "flash 1 off", "flash 2 on", "flash 2 off"),
+            cues=("first_frame", *("brightness_jump",) * 4),
             stages=("waited for the first flash", "waited for the second flash", "cube at the target"),
         ),
     )

@@ -1,0 +1,75 @@
+"""Greedy temporal smoothing of keyframe scores (paper, section 4.2, "Inference and Greedy Smoothing").
+
+A score above the threshold makes the frame a candidate at once, so that the policy can use it; every later frame
+above the threshold takes its place and restarts the count; the candidate is committed when the score has stayed
+at or below the threshold for a whole validation window.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import IntEnum
+
+WINDOW_FRAMES = 5
+
+
+class Decision(IntEnum):
+    """What became of a keyframe; the values are those of KeyframeEvent.msg."""
+
+    PROVISIONAL = 0
+    SUPERSEDED = 1
+    COMMITTED = 2
+    RESET = 3
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A frame that may become the keyframe of the current phase."""
+
+    frame: int
+    score: float
+
+
+class GreedySmoother:
+    """Decides, score by score, which frame is the keyframe of the phase that is waited for."""
+
+    def __init__(self, threshold: float, window: int = WINDOW_FRAMES) -> None:
+        """Args: `threshold` in 0..1 (strictly above it is a hit); `window` in frames, 1 or more."""
+        if not 0.0 <= threshold <= 1.0:
+            raise ValueError(f"threshold is {threshold}: it must lie in 0..1")
+        if window < 1:
+            raise ValueError(f"validation window is {window} frames: it must be 1 or more")
+        self.threshold = threshold
+        self.window = window
+        self._candidate: Candidate | None = None
+        self._quiet = 0
+
+    @property
+    def candidate(self) -> Candidate | None:
+        """The pending candidate, if there is one."""
+        return self._candidate
+
+    def update(self, frame: int, score: float) -> tuple[Decision, Candidate] | None:
+        """Take in the score of the next frame; return what it decides, if anything.
+
+        A NaN score (the source had nothing to say) neither makes a candidate nor counts as quiet.
+        """
+        if math.isnan(score):
+            return None
+        if score > self.threshold:
+            decision = Decision.SUPERSEDED if self._candidate else Decision.PROVISIONAL
+            self._candidate, self._quiet = Candidate(frame, score), 0
+            return decision, self._candidate
+        if self._candidate is None:
+            return None
+        self._quiet += 1
+        if self._quiet < self.window:
+            return None
+        committed = self._candidate
+        self.reset()
+        return Decision.COMMITTED, committed
+
+    def reset(self, candidate: Candidate | None = None) -> None:
+        """Forget the candidate, or take up a given one (after a restart) with its window begun anew."""
+        self._candidate, self._quiet = candidate, 0

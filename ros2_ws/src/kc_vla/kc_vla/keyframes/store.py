@@ -1,0 +1,127 @@
+"""Keeps the keyframes of an episode on disk, so that a restarted buffer finds them again.
+
+One file per keyframe, written whole or not at all: arrays and a JSON header in NumPy's `.npz`, read without pickle.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from kc_vla.keyframes.observation import Keyframe, Observation
+
+
+class StoreError(OSError):
+    """A keyframe could not be written; the text says what to do."""
+
+
+class KeyframeStore:
+    """The keyframes of the running episode in one folder; those of earlier episodes are removed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.damaged: tuple[str, ...] = ()
+
+    def begin(self, episode_id: str) -> list[Keyframe]:
+        """Make room for an episode; return what is there of it already, ascending by frame.
+
+        Files that cannot be read (a torn disk: our own writing leaves none) are named in `damaged`.
+
+        Raises:
+            StoreError: the folder cannot be used.
+        """
+        if not episode_id or "/" in episode_id or episode_id.startswith("."):
+            raise StoreError(f"episode id '{episode_id}' cannot name a folder: use letters, digits and dashes")
+        self._episode = self.folder / episode_id
+        try:
+            self._episode.mkdir(parents=True, exist_ok=True)
+            for other in self.folder.iterdir():
+                if other != self._episode and other.is_dir() and not other.is_symlink():
+                    shutil.rmtree(other)
+            found = {path.name: _read(path) for path in sorted(self._episode.glob("*.npz"))}
+        except OSError as error:
+            raise StoreError(f"keyframes cannot be kept in {self.folder}: {error}. Check the folder") from error
+        self.damaged = tuple(name for name, keyframe in found.items() if keyframe is None)
+        return sorted((k for k in found.values() if k is not None), key=lambda k: k.observation.frame)
+
+    def put(self, keyframe: Keyframe) -> None:
+        """Write one keyframe, in place of an earlier version of the same frame.
+
+        Raises:
+            StoreError: it could not be written; what was there before is untouched.
+        """
+        path = self._path(keyframe.observation.frame)
+        part = path.with_suffix(".part")
+        try:
+            with part.open("wb") as file:
+                _write(file, keyframe)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise StoreError(
+                f"keyframe of frame {keyframe.observation.frame} could not be kept in {self.folder}: {error}. "
+                "It stays in memory; free some space"
+            ) from error
+
+    def remove(self, frame: int) -> None:
+        """Remove the keyframe of a frame; nothing happens if there is none."""
+        self._path(frame).unlink(missing_ok=True)
+
+    def _path(self, frame: int) -> Path:
+        return self._episode / f"{frame:08d}.npz"
+
+
+def _write(file, keyframe: Keyframe) -> None:  # type: ignore[no-untyped-def]  # a binary file
+    seen = keyframe.observation
+    header = {
+        "label": keyframe.label,
+        "phase": keyframe.phase,
+        "score": keyframe.score,
+        "source": keyframe.source,
+        "committed": keyframe.committed,
+        "frame": seen.frame,
+        "stamp_ns": seen.stamp_ns,
+        "joint_names": list(seen.joint_names),
+    }
+    np.savez(
+        file,
+        header=np.frombuffer(json.dumps(header).encode(), np.uint8),
+        third_person=seen.third_person,
+        wrist=seen.wrist,
+        joint_positions=seen.joint_positions,
+        joint_velocities=seen.joint_velocities,
+        tool_pose=seen.tool_pose,
+    )
+
+
+def _read(path: Path) -> Keyframe | None:
+    """Return the keyframe in a file, or None for a damaged file."""
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            header = json.loads(data["header"].tobytes())
+            return Keyframe(
+                label=str(header["label"]),
+                phase=int(header["phase"]),
+                score=float(header["score"]),
+                source=str(header["source"]),
+                committed=bool(header["committed"]),
+                observation=Observation(
+                    frame=int(header["frame"]),
+                    stamp_ns=int(header["stamp_ns"]),
+                    third_person=data["third_person"],
+                    wrist=data["wrist"],
+                    joint_names=tuple(header["joint_names"]),
+                    joint_positions=data["joint_positions"],
+                    joint_velocities=data["joint_velocities"],
+                    tool_pose=data["tool_pose"],
+                ),
+            )
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None

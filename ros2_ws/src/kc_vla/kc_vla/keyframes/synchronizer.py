@@ -1,0 +1,130 @@
+"""Puts the streams of one moment together: for each frame of a reference stream, the nearest sample of the others.
+
+Nothing is filtered away in silence: a frame that cannot be completed is counted, with the stream that failed it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One complete frame: the stamp of the reference stream and the sample of every stream."""
+
+    stamp_ns: int
+    samples: Mapping[str, Any]
+
+    def __getitem__(self, stream: str) -> Any:
+        """Return the sample of a stream."""
+        return self.samples[stream]
+
+
+@dataclass
+class _Stream:
+    samples: list[tuple[int, Any]] = field(default_factory=list)  # ascending by stamp
+
+    def put(self, stamp_ns: int, sample: Any, depth: int) -> None:
+        if any(stamp == stamp_ns for stamp, _ in self.samples):
+            return
+        insort(self.samples, (stamp_ns, sample), key=lambda s: s[0])
+        if len(self.samples) > depth:
+            del self.samples[0]
+
+    def newest(self) -> int | None:
+        return self.samples[-1][0] if self.samples else None
+
+    def nearest(self, stamp_ns: int) -> tuple[int, Any]:
+        at = bisect_left(self.samples, stamp_ns, key=lambda s: s[0])
+        around = self.samples[max(at - 1, 0) : at + 1]
+        return min(around, key=lambda s: abs(s[0] - stamp_ns))
+
+
+class Synchronizer:
+    """Collects samples by stream and stamp; gives complete moments in ascending order, each once.
+
+    A moment is complete when every other stream has a sample within `tolerance_ns` of the reference, or one that is
+    newer than the reference, so that no nearer one can come. Streams are taken to be ascending in time.
+    """
+
+    def __init__(
+        self,
+        reference: str,
+        others: Iterable[str],
+        tolerance_ns: int,
+        depth: int = 32,
+        exact: Iterable[str] = (),
+    ) -> None:
+        """Args: `depth` samples are kept of a stream; those named in `exact` must carry the very same stamp."""
+        self.reference = reference
+        self._tolerance = {name: 0 if name in set(exact) else tolerance_ns for name in others}
+        self._streams = {name: _Stream() for name in (reference, *self._tolerance)}
+        self._depth = depth
+        self._done_ns = -1
+        self.incomplete: defaultdict[str, int] = defaultdict(int)
+
+    def put(self, stream: str, stamp_ns: int, sample: Any) -> list[Moment]:
+        """Take in one sample; return the moments that it completes, oldest first.
+
+        A reference sample that is not newer than the last moment given is ignored: that frame is done.
+        """
+        if stream == self.reference and stamp_ns <= self._done_ns:
+            return []
+        if stream == self.reference and len(self._streams[stream].samples) == self._depth:
+            self._lose(self._streams[stream].samples.pop(0)[0])
+        self._streams[stream].put(stamp_ns, sample, self._depth)
+        return self._collect()
+
+    def reset(self, after_ns: int = -1) -> None:
+        """Forget everything held; frames stamped at or before `after_ns` count as done."""
+        for held in self._streams.values():
+            held.samples.clear()
+        self._done_ns = after_ns
+        self.incomplete.clear()
+
+    def _collect(self) -> list[Moment]:
+        moments = []
+        frames = self._streams[self.reference].samples
+        while frames:
+            stamp, sample = frames[0]
+            matched = self._match(stamp)
+            if matched is None:
+                break
+            frames.pop(0)
+            late = [name for name, found in matched.items() if found is None]
+            if late:
+                self.incomplete[late[0]] += 1
+                continue
+            self._done_ns = stamp
+            found = {name: value[1] for name, value in matched.items() if value is not None}
+            moments.append(Moment(stamp, {self.reference: sample, **found}))
+        return moments
+
+    def _match(self, stamp: int) -> dict[str, tuple[int, Any] | None] | None:
+        """Return the sample of each other stream (None: none is near enough), or None to go on waiting."""
+        matched: dict[str, tuple[int, Any] | None] = {}
+        for name, tolerance in self._tolerance.items():
+            stream = self._streams[name]
+            newest = stream.newest()
+            if newest is None:
+                return None
+            nearest = stream.nearest(stamp)
+            if abs(nearest[0] - stamp) <= tolerance:
+                matched[name] = nearest
+            elif newest > stamp:
+                matched[name] = None
+            else:
+                return None
+        return matched
+
+    def _lose(self, stamp: int) -> None:
+        """A reference sample leaves unmatched: count it against the first stream that has nothing for it."""
+        for name, tolerance in self._tolerance.items():
+            stream = self._streams[name]
+            if stream.newest() is None or abs(stream.nearest(stamp)[0] - stamp) > tolerance:
+                self.incomplete[name] += 1
+                return

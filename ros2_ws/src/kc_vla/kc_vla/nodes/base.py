@@ -1,0 +1,212 @@
+"""The base of every node: lifecycle, checked parameters, diagnostics, statistics, the running episode.
+
+A node writes `start` (make its entities) and its callbacks; everything made through `subscribe`, `advertise`,
+`serve`, `call` and `every` exists while the node is active and is destroyed when it is deactivated.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+
+from kc_vla.episode import Episode
+from kc_vla.latency import Statistics
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.convert import episode_from
+from kc_vla.nodes.parameters import BadParameterError, NodeParameters, change, declare
+from kc_vla_msgs.msg import EpisodeStatus
+
+OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
+
+
+class StartError(RuntimeError):
+    """The node cannot do its work; the text says why and what to do."""
+
+
+class StackNode(LifecycleNode):
+    """A lifecycle node of the stack."""
+
+    Parameters: ClassVar[type[NodeParameters]] = NodeParameters
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.parameters = declare(self, self.Parameters)
+        self.add_on_set_parameters_callback(self._change_parameters)
+        self.statistics = Statistics()
+        self.episode: Episode | None = None
+        self._problem: tuple[Any, str] = (OK, "")
+        self._made: list[tuple[Callable[[Any], Any], Any]] = []
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._diagnostics = self.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, 10)
+        self.create_timer(self.parameters.diagnostics_period, self.publish_diagnostics, clock=self._steady)
+
+    # -- what a node writes -------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Make the entities and load what the work needs; raise `StartError` if it cannot be done."""
+
+    def stop(self) -> None:
+        """Give back what `start` took, apart from the entities."""
+
+    def on_episode(self, episode: Episode) -> None:
+        """An episode begins, or ends (`episode.running`); called only if `watch_episodes` was."""
+
+    def on_parameters(self) -> None:
+        """`self.parameters` has changed."""
+
+    def details(self) -> dict[str, object]:
+        """Return what else the diagnostics tell."""
+        return {}
+
+    # -- what a node uses ---------------------------------------------------------------------------------------
+
+    def subscribe(
+        self, kind: type, topic: str, callback: Callable[..., None], profile: QoSProfile, raw: bool = False
+    ) -> None:
+        """Listen to a topic while active; `callback(message)` or `callback(message, info)`."""
+        entity = self.create_subscription(kind, topic, callback, profile, raw=raw)
+        self._made.append((self.destroy_subscription, entity))
+
+    def advertise(self, kind: type, topic: str, profile: QoSProfile) -> Any:
+        """Return a publisher that exists while active."""
+        entity = self.create_publisher(kind, topic, profile)
+        self._made.append((self.destroy_publisher, entity))
+        return entity
+
+    def serve(self, kind: type, name: str, callback: Callable[[Any, Any], Any]) -> None:
+        """Offer a service while active; the callback may be a coroutine."""
+        self._made.append((self.destroy_service, self.create_service(kind, name, callback)))
+
+    def call(self, kind: type, name: str) -> Any:
+        """Return a service client that exists while active."""
+        entity = self.create_client(kind, name)
+        self._made.append((self.destroy_client, entity))
+        return entity
+
+    def every(self, period: float, callback: Callable[[], None]) -> None:
+        """Call back every `period` seconds of steady (wall) time while active."""
+        self._made.append((self.destroy_timer, self.create_timer(period, callback, clock=self._steady)))
+
+    def watch_episodes(self) -> None:
+        """Keep `self.episode` up to date and call `on_episode`."""
+        self.subscribe(EpisodeStatus, topics.EPISODE_STATUS, self._on_status, qos.STATUS)
+
+    def problem(self, text: str, level: Any = WARN) -> None:
+        """Tell a problem in the log, once, and in the diagnostics until `problem("")`."""
+        if text and text != self._problem[1]:
+            (self.get_logger().error if level == ERROR else self.get_logger().warning)(text)
+        self._problem = (level, text) if text else (OK, "")
+
+    def publish_diagnostics(self) -> None:
+        """Publish health, latencies and losses."""
+        level, text = self._problem
+        values: dict[str, object] = dict(self.details())
+        for stage, summary in self.statistics.percentiles().items():
+            values[f"latency/{stage}/count"] = summary.count
+            values[f"latency/{stage}/p50_ms"] = f"{summary.p50 * 1e3:.3f}"
+            values[f"latency/{stage}/p99_ms"] = f"{summary.p99 * 1e3:.3f}"
+            values[f"latency/{stage}/max_ms"] = f"{summary.maximum * 1e3:.3f}"
+        for topic, count in self.statistics.dropped.items():
+            values[f"dropped/{topic}"] = count
+        status = DiagnosticStatus(
+            level=level,
+            name=self.get_fully_qualified_name().lstrip("/"),
+            message=text or "ok",
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
+
+    # -- lifecycle ----------------------------------------------------------------------------------------------
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Start the work."""
+        try:
+            self.start()
+        except StartError as error:
+            self.problem(str(error), ERROR)
+            self._destroy_made()
+            return TransitionCallbackReturn.FAILURE
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop the work."""
+        self._end()
+        return super().on_deactivate(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop the work, whatever the state."""
+        self._end()
+        return super().on_shutdown(state)
+
+    def _end(self) -> None:
+        if self._made:
+            self.stop()
+        self._destroy_made()
+        self.episode = None
+
+    def _destroy_made(self) -> None:
+        while self._made:
+            destroy, entity = self._made.pop()
+            destroy(entity)
+
+    def _on_status(self, message: EpisodeStatus) -> None:
+        episode = episode_from(message)
+        if episode is None:
+            self.get_logger().warning("episode status with a frame period of 0 or less: ignored")
+            return
+        if self.episode is None or episode.id != self.episode.id:
+            self.statistics.clear()
+        self.episode = episode
+        self.on_episode(episode)
+        if not episode.running:
+            self.publish_diagnostics()
+
+    def _change_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
+        changed, result = change(self.parameters, parameters)
+        if changed != self.parameters:
+            self.parameters = changed
+            self.on_parameters()
+        return result
+
+
+def seconds_since(source_timestamp_ns: int) -> float:
+    """Return the wall time since a message was published, s (`info["source_timestamp"]` of a callback)."""
+    return (time.time_ns() - source_timestamp_ns) / 1e9
+
+
+def run_node(kind: type[StackNode]) -> None:
+    """Run one node as a process until it is interrupted or terminated; exit status 1 if it cannot start."""
+    rclpy.init()
+    try:
+        node = kind()  # type: ignore[call-arg]  # each node knows its name
+    except BadParameterError as error:
+        print(f"{kind.__name__}: {error}", file=sys.stderr)
+        rclpy.try_shutdown()
+        sys.exit(1)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    try:
+        if node.parameters.autostart:
+            node.trigger_configure()
+            if node.trigger_activate() != TransitionCallbackReturn.SUCCESS:
+                sys.exit(1)
+        executor.spin()
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        node._end()
+        node.destroy_node()
+        rclpy.try_shutdown()

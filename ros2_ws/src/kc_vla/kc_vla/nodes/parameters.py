@@ -1,0 +1,119 @@
+"""Node parameters as one frozen dataclass per node: type, default, bounds and description stand in one place.
+
+The dataclass is declared to ROS; every later change is checked against it and refused with a reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar, get_type_hints
+
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+P = TypeVar("P", bound="NodeParameters")
+
+
+@dataclass(frozen=True)
+class _Rule:
+    description: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    fixed: bool = True
+
+
+def parameter(
+    default: Any,
+    description: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: Sequence[str] = (),
+    fixed: bool = True,
+) -> Any:
+    """Return a dataclass field that is a ROS parameter.
+
+    Args:
+        default: its type is the type of the parameter.
+        description: one line, with the unit.
+        low, high: bounds of a number, both included.
+        choices: the only allowed values of a text.
+        fixed: True if it cannot change while the node runs.
+    """
+    return field(default=default, metadata={"rule": _Rule(description, low, high, tuple(choices), fixed)})
+
+
+@dataclass(frozen=True)
+class NodeParameters:
+    """What every node has."""
+
+    autostart: bool = parameter(True, "configure and activate at start, without a lifecycle manager")
+    diagnostics_period: float = parameter(1.0, "s between two diagnostics messages", low=0.1, high=60.0)
+
+
+class BadParameterError(ValueError):
+    """A parameter with a value that it cannot have; the text says which it can."""
+
+
+def declare(node: Node, kind: type[P]) -> P:
+    """Declare every field of `kind` and return what a launch file or a command line has set.
+
+    Raises:
+        BadParameterError: one of them has a wrong type or lies out of bounds.
+    """
+    values = {}
+    for item in fields(kind):
+        rule: _Rule = item.metadata["rule"]
+        # type and bounds are checked here rather than by ROS, whose message names neither the bound nor the value
+        descriptor = ParameterDescriptor(description=_describe(rule), dynamic_typing=True)
+        given = node.declare_parameter(item.name, item.default, descriptor).value
+        values[item.name] = _check(kind, item.name, given)
+    return kind(**values)
+
+
+def change(current: P, parameters: Sequence[Parameter]) -> tuple[P, SetParametersResult]:
+    """Return the parameters after a change, or the old ones and the reason why it is refused."""
+    known = {item.name: item for item in fields(current)}
+    changed = {}
+    for given in parameters:
+        if given.name not in known:
+            continue
+        rule: _Rule = known[given.name].metadata["rule"]
+        try:
+            value = _check(type(current), given.name, given.value)
+        except BadParameterError as error:
+            return current, SetParametersResult(successful=False, reason=str(error))
+        if rule.fixed and value != getattr(current, given.name):
+            reason = f"parameter '{given.name}' cannot change while the node runs: set it in the launch file"
+            return current, SetParametersResult(successful=False, reason=reason)
+        changed[given.name] = value
+    return replace(current, **changed), SetParametersResult(successful=True)
+
+
+def _describe(rule: _Rule) -> str:
+    notes = []
+    if rule.low is not None or rule.high is not None:
+        notes.append(f"{'' if rule.low is None else f'{rule.low:g}'}..{'' if rule.high is None else f'{rule.high:g}'}")
+    if rule.choices:
+        notes.append("one of " + ", ".join(rule.choices))
+    return rule.description + (f" ({'; '.join(notes)})" if notes else "")
+
+
+def _check(kind: type[NodeParameters], name: str, value: Any) -> Any:
+    rule: _Rule = next(item.metadata["rule"] for item in fields(kind) if item.name == name)
+    wanted = get_type_hints(kind)[name]
+    if wanted is float and type(value) is int:  # `rate: 20` in YAML means 20.0
+        value = float(value)
+    if type(value) is not wanted:
+        raise BadParameterError(f"parameter '{name}' is {value!r}: it must be a {wanted.__name__} - {_describe(rule)}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise BadParameterError(f"parameter '{name}' is {value}: it must be finite - {_describe(rule)}")
+    low_ok = rule.low is None or value >= rule.low
+    high_ok = rule.high is None or value <= rule.high
+    if not low_ok or not high_ok or (rule.choices and value not in rule.choices):
+        raise BadParameterError(f"parameter '{name}' is {value!r}: allowed is {_describe(rule)}")
+    return value

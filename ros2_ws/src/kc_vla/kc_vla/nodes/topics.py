@@ -1,0 +1,35 @@
+"""The names of the stack's topics and services (relative, so that a namespace or a remap moves them)."""
+
+THIRD_PERSON_IMAGE = "third_person/image_raw"
+THIRD_PERSON_INFO = "third_person/camera_info"
+WRIST_IMAGE = "wrist/image_raw"
+WRIST_INFO = "wrist/camera_info"
+JOINT_STATES = "joint_states"
+TOOL_POSE = "tool_pose"
+DETECTIONS = "detections"
+
+EPISODE_STATUS = "episode/status"
+EPISODE_RESULT = "episode/result"
+
+ORACLE_SCORE = "oracle/score"
+KEYFRAME_SCORE = "keyframes/score"
+KEYFRAME_EVENT = "keyframes/event"
+KEYFRAME_INDEX = "keyframes/index"
+GET_KEYFRAMES = "keyframes/get"
+RESET_KEYFRAMES = "keyframes/reset"
+INJECT_KEYFRAME = "keyframes/inject"
+
+POLICY_CHUNK = "policy/chunk"
+PREDICT_CHUNK = "policy/predict_chunk"
+
+ARM_COMMAND = "arm/command"
+E_STOP = "e_stop"
+RELEASE_E_STOP = "arm/release_e_stop"
+
+RESET_SIMULATION = "simulator/reset"
+EXPERT_CHUNK = "simulator/expert_chunk"
+
+RECORDER_STATUS = "recorder/status"
+RUN_TASK = "run_task"
+
+DIAGNOSTICS = "/diagnostics"
