@@ -1,0 +1,74 @@
+# shellcheck shell=bash
+# The Python environment and the build: .venv from the lock files, build/ and install/ by colcon.
+
+STAMP=$VENV/kc_vla_stamp
+
+environment_stamp() { # what the environment depends on; a change of any line makes it anew
+  find_python
+  echo "ros=${ROS_PREFIX:-wheels}"
+  echo "python=$PYTHON_FOUND $("$PYTHON_FOUND" -c 'import platform; print(platform.python_version())')"
+  echo "lock=$(cat requirements/lock.txt requirements/lock-ros.txt setup/patch_cmake_exports.py | sha256sum | cut -c1-16)"
+}
+
+environment_is_current() {
+  [[ -f $STAMP && $(<"$STAMP") == "$(environment_stamp)" ]]
+}
+
+in_environment() { # in_environment COMMAND... : with the environment's programs first, as env.sh will have it
+  local prefixes=$VENV
+  (
+    if [[ -n $ROS_PREFIX ]]; then
+      set +u
+      # shellcheck disable=SC1091
+      source "$ROS_PREFIX/setup.bash"
+      set -u
+      prefixes=$AMENT_PREFIX_PATH
+    fi
+    PATH=$VENV/bin:$PATH AMENT_PREFIX_PATH=$prefixes "$@"
+  )
+}
+
+make_environment() {
+  environment_is_current && return
+  local -a options=(--clear)
+  [[ -z $ROS_PREFIX ]] || options+=(--system-site-packages)
+  # A build remembers the paths of the environment it was made with.
+  run rm -rf "$VENV" build install
+  run "$PYTHON_FOUND" -m venv "${options[@]}" "$VENV"
+}
+
+install_python_packages() {
+  environment_is_current && return
+  local -a locks=(-r requirements/lock.txt)
+  [[ -n $ROS_PREFIX ]] || locks+=(-r requirements/lock-ros.txt)
+  # torch first, with what its own metadata asks for: a CUDA build brings its companions, a CPU build has none.
+  pip_install --only-binary :all: --constraint requirements/lock.txt torch setuptools
+  # The lock is complete, so nothing else is looked for. empy exists as source only; setuptools is there to build it.
+  pip_install --no-deps --only-binary :all: --no-binary empy --no-build-isolation "${locks[@]}"
+  if [[ -z $ROS_PREFIX ]]; then
+    run in_environment python setup/patch_cmake_exports.py
+  fi
+  environment_stamp >"$STAMP"
+}
+
+pip_install() {
+  run in_environment python -m pip --no-input --disable-pip-version-check install "$@"
+}
+
+build_packages() {
+  run in_environment python -m colcon --log-base log/colcon build --symlink-install \
+    --base-paths ros2_ws/src sim_bridge --event-handlers console_direct+ \
+    --cmake-args -DBUILD_TESTING=OFF -DPython3_EXECUTABLE="$VENV/bin/python"
+}
+
+install_commands() {
+  if [[ -z $ROS_PREFIX ]]; then
+    pip_install --no-deps --no-build-isolation --editable ros2_ws/standalone
+  fi
+  # colcon puts a package's scripts where ros2 run looks; this one is for people.
+  run ln -sfn "$ROOT/install/kc_vla/lib/kc_vla/kc-vla" "$VENV/bin/kc-vla"
+}
+
+try_environment() {
+  run bash -c 'source env.sh && python -c "import rclpy, cv2, torch, sapien, mani_skill, kc_vla_msgs.msg" && command -v ros2'
+}
