@@ -90,9 +90,7 @@ def bag_information(
 
 def to_yaml(content: object) -> str:
     """Return `content` as block-style YAML without aliases, as rosbag2 writes it."""
-    return yaml.dump(
-        content, Dumper=_PlainDumper, sort_keys=False, default_flow_style=False, allow_unicode=True
-    )
+    return yaml.dump(content, Dumper=_PlainDumper, sort_keys=False, default_flow_style=False, allow_unicode=True)
 
 
 def write_metadata(folder: Path, information: Mapping[str, Any]) -> None:

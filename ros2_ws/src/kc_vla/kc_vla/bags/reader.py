@@ -186,9 +186,7 @@ class BagReader:
                             yield message
                 else:
                     content = record.content
-                    message = self._take(
-                        state, record.offset, record.opcode, content, 0, len(content), topics
-                    )
+                    message = self._take(state, record.offset, record.opcode, content, 0, len(content), topics)
                     if message is not None:
                         yield message
 
@@ -242,11 +240,16 @@ class BagReader:
 _DECODE_ERRORS = (*PARSE_ERRORS, KeyError, IndexError, TypeError, AttributeError, NotImplementedError)
 
 
+def bag_files(folder: Path) -> list[Path]:
+    """Return the .mcap files of a bag folder in the order of recording: name_0, name_1, ... name_10."""
+    return sorted(folder.glob("*.mcap"), key=lambda path: (len(path.name), path.name))
+
+
 def _find_files(bag: Path) -> list[Path]:
     if not bag.exists():
         raise BagMissingError(f"no bag at {bag}: give a bag folder or an .mcap file")
     if bag.is_dir():
-        files = sorted(bag.glob("*.mcap"), key=lambda p: (len(p.name), p.name))
+        files = bag_files(bag)
         if not files:
             raise BagEmptyError(f"no .mcap file in {bag}: give the folder that the recorder wrote")
     else:
@@ -265,9 +268,7 @@ def _check_head(path: Path) -> None:
         with path.open("rb") as file:
             head = file.read(len(MAGIC))
             if head != MAGIC[: len(head)]:
-                raise BagForeignError(
-                    f"{path} is no MCAP file: give a bag that was recorded with rosbag2 or kc-vla"
-                )
+                raise BagForeignError(f"{path} is no MCAP file: give a bag that was recorded with rosbag2 or kc-vla")
             record = next(walk(file, path.stat().st_size))
             if record.opcode != Opcode.HEADER:
                 raise BagForeignError(f"{path} is no MCAP file: it has no header")

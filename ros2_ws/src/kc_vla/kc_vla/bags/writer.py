@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from kc_vla.bags.errors import BagWriteError
+from kc_vla.bags.errors import BagReadError, BagWriteError
 from kc_vla.bags.mcap_output import McapOutput
-from kc_vla.bags.metadata import bag_information, to_yaml, write_metadata
+from kc_vla.bags.mend import mend
+from kc_vla.bags.metadata import FileFacts, bag_information, to_yaml, write_metadata
+from kc_vla.bags.reader import bag_files
 from kc_vla.bags.schemas import Schema, collect_schema
 from kc_vla.bags.topics import EpisodeInfo, TopicInfo
 
@@ -52,7 +54,7 @@ _CLOSED = _Queued("", b"", 0, 0)
 
 
 class EpisodeBagWriter:
-    """One bag folder with one .mcap file and, once closed, `metadata.yaml`.
+    """One bag folder with an .mcap file and, once closed, `metadata.yaml`.
 
     A process that is killed loses at most the last `flush_period_s` of messages.
     """
@@ -66,19 +68,23 @@ class EpisodeBagWriter:
         flush_period_s: float = 1.0,
         chunk_bytes: int = 2 * 1024 * 1024,
         queue_bytes: int = 64 * 1024 * 1024,
+        resume: bool = False,
     ) -> None:
         """Create the bag.
 
         Args:
-            folder: the bag folder; made if missing, must not hold a bag yet.
+            folder: the bag folder; made if missing.
             topics: every topic that will be written, by its full name.
             episode: whose bag this is; written into it.
             flush_period_s: a message is in the file at most this much later, in s.
             chunk_bytes: size of a chunk before compression, in bytes.
             queue_bytes: bound of the messages that wait for the disk, in bytes.
+            resume: the folder may hold files of this episode already, from a process that was killed. They are
+                mended and kept, and a further file is added.
 
         Raises:
-            BagWriteError: the folder holds a bag, cannot be written, or a message type is not installed.
+            BagWriteError: the folder holds a bag (and not `resume`), cannot be written, or a message type is not
+                installed.
         """
         self._folder = folder
         self._topics = dict(topics)
@@ -95,10 +101,8 @@ class EpisodeBagWriter:
         self._wake = threading.Condition()
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            if any(folder.glob("*.mcap")):
-                raise BagWriteError(f"{folder} holds a bag already: choose another folder")
-            path = folder / f"{folder.name}_0.mcap"
-            self._output = McapOutput(path, topics, self._schemas, episode, chunk_bytes)
+            self._earlier = self._mend_earlier(resume)
+            self._output = McapOutput(self._free_path(), topics, self._schemas, episode, chunk_bytes)
         except OSError as error:
             raise self._describe(error) from error
         self._thread = threading.Thread(target=self._run, name="bag-writer", daemon=True)
@@ -197,11 +201,33 @@ class EpisodeBagWriter:
             self._queued_bytes -= len(message.data) + _OVERHEAD_BYTES
             return message
 
+    def _mend_earlier(self, resume: bool) -> list[FileFacts]:
+        """Return the facts of the files that an earlier process left, each made whole."""
+        paths = bag_files(self._folder)
+        if paths and not resume:
+            raise BagWriteError(f"{self._folder} holds a bag already: choose another folder")
+        kept = []
+        for path in paths:
+            try:
+                facts, _ = mend(path)
+            except BagReadError as error:
+                raise BagWriteError(f"cannot go on with the bag {self._folder}: {error}") from error
+            if facts.messages:
+                kept.append(facts)
+            else:
+                path.unlink()
+        return kept
+
+    def _free_path(self) -> Path:
+        number = len(self._earlier)
+        while (path := self._folder / f"{self._folder.name}_{number}.mcap").exists():
+            number += 1
+        return path
+
     def _finish(self) -> None:
         hashes = {name: schema.type_hash for name, schema in self._schemas.items()}
-        information = bag_information(
-            [self._output.facts()], self._topics, hashes, self._episode.as_metadata()
-        )
+        files = [*self._earlier, self._output.facts()]
+        information = bag_information(files, self._topics, hashes, self._episode.as_metadata())
         try:
             self._output.finish(to_yaml(information))
             write_metadata(self._folder, information)

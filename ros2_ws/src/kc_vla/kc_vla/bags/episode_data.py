@@ -1,0 +1,177 @@
+"""What an episode consists of once it is read from a bag: plain values, images left in the bag."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from kc_vla.bags.reader import MessageRef
+
+
+class EventType(IntEnum):
+    """As in kc_vla_msgs/msg/KeyframeEvent."""
+
+    PROVISIONAL = 0
+    SUPERSEDED = 1
+    COMMITTED = 2
+    RESET = 3
+
+
+class CommandMode(IntEnum):
+    """As in kc_vla_msgs/msg/ArmCommand."""
+
+    JOINT_POSITION = 0
+    TOOL_DELTA = 1
+    HOLD = 2
+
+
+@dataclass(frozen=True)
+class Status:
+    """The episode as it was announced. Times in ns of ROS time, periods in s."""
+
+    episode_id: str
+    task: str
+    instruction: str
+    seed: int
+    start_ns: int
+    frame_period_s: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """How it ended; see kc_vla_msgs/msg/EpisodeResult for the fields."""
+
+    success: bool
+    completion_rate: float
+    stages: tuple[str, ...]
+    completed_stages: int
+    reason: str
+    steps: int
+    duration_s: float
+    end_ns: int
+    oracle_frames: tuple[int, ...]
+    oracle_labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One moment as both cameras saw it.
+
+    Attributes:
+        index: frame number, 0 at the start of the episode.
+        stamp_ns: capture time of the third-person image, ns of ROS time.
+        third_person: that image in the bag.
+        wrist: the wrist image nearest in time; None where none lies within a frame period.
+    """
+
+    index: int
+    stamp_ns: int
+    third_person: MessageRef
+    wrist: MessageRef | None
+
+
+@dataclass(frozen=True)
+class Score:
+    """The selector's word on one frame; the score is NaN where it had none."""
+
+    frame: int
+    phase: int
+    score: float
+    threshold: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Event:
+    """A step in the life of a keyframe."""
+
+    type: EventType
+    frame: int
+    decided_at_frame: int
+    phase: int
+    label: str
+    score: float
+    source: str
+
+
+@dataclass(frozen=True)
+class KeyframeState:
+    """A keyframe as it stands after the events so far.
+
+    Attributes:
+        phase: its index, 0 for frame 0.
+        frame: its frame number.
+        label: name of the phase that it completes.
+        score: 0..1.
+        committed: final; otherwise a candidate.
+        decided_at_frame: the frame at which this state was decided.
+    """
+
+    phase: int
+    frame: int
+    label: str
+    score: float
+    committed: bool
+    decided_at_frame: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """One action chunk. `actions` is (horizon, dimension) float32; times in ns and s."""
+
+    sequence: int
+    observation_frame: int
+    stamp_ns: int
+    latency_s: float
+    period_s: float
+    actions: npt.NDArray[np.float32]
+    names: tuple[str, ...]
+    keyframes_used: tuple[int, ...]
+    backend: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """One set-point for the arm. `values` is (dimension,) float32, empty for a hold."""
+
+    step: int
+    stamp_ns: int
+    mode: CommandMode
+    values: npt.NDArray[np.float32]
+    chunk_sequence: int
+    chunk_index: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class NodeDiagnostics:
+    """The last word of a node on /diagnostics. `level`: 0 ok, 1 warning, 2 error, 3 stale."""
+
+    name: str
+    level: int
+    message: str
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+def keyframes_after(events: tuple[Event, ...], frame: int | None = None) -> tuple[KeyframeState, ...]:
+    """Return the keyframes that stand, by phase, after the events decided up to `frame` (all by default)."""
+    states: dict[int, KeyframeState] = {}
+    for event in events:
+        if frame is not None and event.decided_at_frame > frame:
+            continue
+        if event.type == EventType.RESET:
+            states.clear()
+            continue
+        states[event.phase] = KeyframeState(
+            phase=event.phase,
+            frame=event.frame,
+            label=event.label,
+            score=event.score,
+            committed=event.type == EventType.COMMITTED,
+            decided_at_frame=event.decided_at_frame,
+        )
+    return tuple(states[phase] for phase in sorted(states))

@@ -1,0 +1,1 @@
+"""Cameras: where frames come from, and what is known of their lenses. No ROS."""
