@@ -1,0 +1,1 @@
+"""The `ros2` command of the stand-in."""

@@ -1,0 +1,1 @@
+"""The verbs of `ros2`, one module each, with `main(arguments) -> exit code`."""

@@ -1,0 +1,41 @@
+"""Calls a Python function while launching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..action import Action
+from ..condition import Condition
+from ..event_handler import as_entities
+from ..launch_description_entity import LaunchDescriptionEntity
+from ..some_entities_type import SomeEntitiesType
+
+if TYPE_CHECKING:
+    from ..launch_context import LaunchContext
+
+
+class OpaqueFunction(Action):
+    """Calls `function(context, *args, **kwargs)`; what it returns is executed next."""
+
+    def __init__(
+        self,
+        *,
+        function: Callable[..., SomeEntitiesType | None],
+        args: Iterable[Any] | None = None,
+        kwargs: Mapping[str, Any] | None = None,
+        condition: Condition | None = None,
+    ) -> None:
+        super().__init__(condition=condition)
+        if not callable(function):
+            raise TypeError(f"OpaqueFunction takes a function, got {function!r}")
+        self._function = function
+        self._args = list(args or ())
+        self._kwargs = dict(kwargs or {})
+
+    def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        """Call the function."""
+        return as_entities(self._function(context, *self._args, **self._kwargs))
+
+    def _details(self) -> str:
+        return f"({getattr(self._function, '__name__', self._function)!r})"
