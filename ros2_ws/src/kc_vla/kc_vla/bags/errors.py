@@ -25,3 +25,7 @@ class BagEmptyError(BagReadError):
 
 class BagForeignError(BagReadError):
     """The file is something else than an MCAP file of ROS 2 messages."""
+
+
+class ReportError(BagError):
+    """A file of the report cannot be written."""
