@@ -1,0 +1,34 @@
+"""Give each pytest process a ROS domain of its own, so that test runs and stacks on one machine never hear one another."""
+
+import os
+import random
+import socket
+from collections.abc import Iterator
+
+import pytest
+from domain_coordinator import domain_id
+
+_DISCOVERY_PORT_BASE = 7400
+_PORTS_PER_DOMAIN = 250
+_FIRST_PARTICIPANT_OFFSET = 10
+
+
+def _is_silent(domain: int) -> bool:
+    """Return whether no participant of this machine is in `domain`: the first one would hold this UDP port."""
+    port = _DISCOVERY_PORT_BASE + _PORTS_PER_DOMAIN * domain + _FIRST_PARTICIPANT_OFFSET
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind(("", port))
+        except OSError:
+            return False
+    return True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ros_domain() -> Iterator[int]:
+    """Reserve a free domain between 1 and 100 for this process and the nodes that it starts."""
+    candidates = iter([domain for domain in random.sample(range(1, 101), 100) if _is_silent(domain)])
+    with domain_id(selector=lambda: next(candidates)) as domain:
+        os.environ["ROS_DOMAIN_ID"] = str(domain)
+        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+        yield domain
