@@ -43,23 +43,26 @@ warn() { # warn MESSAGE : a line that does not end the run
 run() { # run COMMAND... : its output goes into the log; its failure ends the set-up with the likely cause
   printf '+ %s\n' "$*" >>"$LOG"
   "$@" >>"$LOG" 2>&1 </dev/null && return
-  printf 'failed\n'
-  step_title=
-  printf '\nlast lines of %s:\n' "$LOG"
+  printf 'failed\n\nlast lines of %s:\n' "$LOG"
   tail -n +"$step_log_line" "$LOG" | tail -n 15 | sed 's/^/  /'
-  fail "$(likely_cause "$1")"
+  local cause
+  cause=$(likely_cause)
+  step_title=
+  fail "$cause"
 }
 
-likely_cause() { # likely_cause COMMAND : one line about the failure, read from the log of this step
+likely_cause() { # one line about the failure, read from the log of this step
   local log
   log=$(tail -n +"$step_log_line" "$LOG")
   if grep -qi 'no space left on device' <<<"$log"; then
     echo "the disk is full: free some space (the environment takes about 6 GB) and run ./setup.sh again"
   elif grep -qiE 'temporary failure (in name resolution|resolving)|could not resolve|name or service not known|network is unreachable|failed to establish a new connection|connection refused|could not connect|connection timed out|proxy error' <<<"$log"; then
     echo "no network: the package servers do not answer; check the connection or proxy and run ./setup.sh again"
+  elif grep -qi 'certificate verify failed' <<<"$log"; then
+    echo "a package server's certificate is not trusted: behind a proxy with its own, set PIP_CERT to that certificate's file"
   elif grep -qi 'could not get lock' <<<"$log"; then
     echo "another package manager is running: wait for it and run ./setup.sh again"
   else
-    echo "'$(basename "$1")' failed: see $LOG"
+    echo "step '$step_title' failed: see $LOG"
   fi
 }

@@ -69,9 +69,7 @@ class VulkanUnusableError(RuntimeError):
 
 def _devices(vulkan: ctypes.CDLL) -> list[ctypes.c_void_p]:
     application = _ApplicationInfo(type=_TYPE_APPLICATION_INFO, api_version=_VULKAN_1_2)
-    create_info = _InstanceCreateInfo(
-        type=_TYPE_INSTANCE_CREATE_INFO, application_info=ctypes.pointer(application)
-    )
+    create_info = _InstanceCreateInfo(type=_TYPE_INSTANCE_CREATE_INFO, application_info=ctypes.pointer(application))
     instance = ctypes.c_void_p()
     if vulkan.vkCreateInstance(ctypes.byref(create_info), None, ctypes.byref(instance)) != 0:
         raise VulkanUnusableError("no Vulkan driver is installed")

@@ -37,6 +37,7 @@ missing_system_packages() { # names, one a line
 
 vulkan_device() { # prints the device, or the reason why there is none
   local python=${PYTHON_FOUND:-python3}
+  command -v "$python" >/dev/null || { echo "a Python is needed to ask for it" && return 1; }
   "$python" "$ROOT/setup/probe_vulkan.py"
 }
 
