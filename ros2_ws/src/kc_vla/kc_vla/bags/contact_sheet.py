@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import cv2
@@ -49,21 +50,27 @@ def write_contact_sheet(episode: RecordedEpisode, path: Path) -> None:
 def draw_contact_sheet(episode: RecordedEpisode) -> Canvas:
     """Return the contact sheet as a picture."""
     matches = match_keyframes(episode)
+    rows = [matches[start : start + _COLUMNS] for start in range(0, len(matches), _COLUMNS)]
+    heights = [_card_height(row) for row in rows]
     columns = max(1, min(_COLUMNS, len(matches)))
-    rows = max(1, -(-len(matches) // columns))
-    truth_row = any(match.differs for match in matches)
-    card_height = _PAD + _VIEW + _CAPTION + (_TRUTH_VIEW + _PAD if truth_row else 0)
     width = max(_MARGIN * 2 + columns * (_CARD_WIDTH + _MARGIN) - _MARGIN, 2 * _CARD_WIDTH)
-    canvas = Canvas(width, _HEAD + rows * (card_height + _MARGIN))
+    canvas = Canvas(width, _HEAD + sum(heights) + _MARGIN * max(1, len(rows)) + (0 if rows else 60))
     _draw_title(canvas, episode, matches)
-    for number, match in enumerate(matches):
-        x = _MARGIN + number % columns * (_CARD_WIDTH + _MARGIN)
-        y = _HEAD + number // columns * (card_height + _MARGIN)
-        canvas.box(x, y, _CARD_WIDTH, card_height, PANEL)
-        _draw_card(canvas, x, y, episode, match)
+    y = _HEAD
+    for row, height in zip(rows, heights, strict=True):
+        for column, match in enumerate(row):
+            x = _MARGIN + column * (_CARD_WIDTH + _MARGIN)
+            canvas.box(x, y, _CARD_WIDTH, height, PANEL)
+            _draw_card(canvas, x, y, episode, match)
+        y += height + _MARGIN
     if not matches:
         canvas.text(_MARGIN, _HEAD + 20, "No keyframe was found.", 20, MUTED)
     return canvas
+
+
+def _card_height(row: Sequence[KeyframeMatch]) -> int:
+    """Return the height of the cards of one row: those that differ from the ground truth show it below."""
+    return _PAD + _VIEW + _CAPTION + (_TRUTH_VIEW + _PAD if any(match.differs for match in row) else 0)
 
 
 def _draw_title(canvas: Canvas, episode: RecordedEpisode, matches: tuple[KeyframeMatch, ...]) -> None:

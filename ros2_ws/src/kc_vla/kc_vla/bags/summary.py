@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from kc_vla.bags.episode import RecordedEpisode
@@ -15,6 +16,7 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
     Where the bag ends before the result, `success` and everything else of the result is None.
     """
     status, result = episode.status, episode.result
+    nodes = [episode.diagnostics[name] for name in sorted(episode.diagnostics)]
     return {
         "episode_id": status.episode_id,
         "task": status.task,
@@ -30,9 +32,9 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
         "duration_s": result.duration_s if result is not None else None,
         "frames": len(episode.frames),
         "keyframes": _keyframes(episode),
-        "latency_ms": {name: found for name, node in _nodes(episode) if (found := _latencies(node))},
-        "dropped": {name: found for name, node in _nodes(episode) if (found := _dropped(node))},
-        "problems": {name: node.message for name, node in _nodes(episode) if node.level > 0},
+        "latency_ms": {node.name: stages for node in nodes if (stages := _latencies(node))},
+        "dropped": {node.name: topics for node in nodes if (topics := _dropped(node))},
+        "problems": {node.name: node.message for node in nodes if node.level > 0},
         "chunks": len(episode.chunks),
         "commands": len(episode.commands),
         "holds": _holds(episode.commands),
@@ -50,7 +52,7 @@ def _keyframes(episode: RecordedEpisode) -> dict[str, Any]:
                 "phase": match.phase,
                 "label": match.label,
                 "frame": match.frame,
-                "score": round(match.score, 4) if match.score is not None else None,
+                "score": _rounded(match.score),
                 "committed": match.committed,
                 "difference": match.difference,
             }
@@ -62,8 +64,8 @@ def _keyframes(episode: RecordedEpisode) -> dict[str, Any]:
     }
 
 
-def _nodes(episode: RecordedEpisode) -> list[tuple[str, NodeDiagnostics]]:
-    return sorted(episode.diagnostics.items())
+def _rounded(score: float | None) -> float | None:
+    return round(score, 4) if score is not None and math.isfinite(score) else None
 
 
 def _latencies(node: NodeDiagnostics) -> dict[str, dict[str, float]]:
@@ -74,7 +76,7 @@ def _latencies(node: NodeDiagnostics) -> dict[str, dict[str, float]]:
         stage, _, figure = rest.rpartition("/")
         number = _number(value)
         if head == "latency" and stage and number is not None:
-            stages.setdefault(stage, {})[figure.removesuffix("_ms")] = number
+            stages.setdefault(stage, {})[figure.removesuffix("_ms")] = int(number) if figure == "count" else number
     return stages
 
 
@@ -90,10 +92,12 @@ def _dropped(node: NodeDiagnostics) -> dict[str, int]:
 
 
 def _number(text: str) -> float | None:
+    """Return the finite number in `text`, or None (JSON knows no NaN)."""
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
 
 
 def _holds(commands: tuple[Command, ...]) -> list[dict[str, Any]]:
