@@ -35,6 +35,11 @@ class ArmController:
         """True from an emergency stop until a person releases it."""
         return self._stopped
 
+    @property
+    def waiting(self) -> Request | None:
+        """The request that the policy has not answered yet."""
+        return None if self._arrived is not None else self._scheduler.waiting
+
     def begin(self, episode_id: str) -> None:
         """Start an episode: every chunk of an earlier one is void."""
         self._episode = episode_id
@@ -59,6 +64,8 @@ class ArmController:
 
     def refuse(self, sequence: int) -> None:
         """The policy could not answer request `sequence`, or not in time."""
+        if self._arrived is not None and self._arrived.sequence == sequence:
+            self._arrived = None
         self._scheduler.refuse(sequence)
 
     def offer(self, chunk: Chunk, step: int) -> None:

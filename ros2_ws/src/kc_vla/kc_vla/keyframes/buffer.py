@@ -14,6 +14,9 @@ from kc_vla.keyframes.selector import Event
 from kc_vla.keyframes.smoothing import Decision
 from kc_vla.keyframes.store import KeyframeStore, StoreError
 
+LOST_FRAMES = 2
+"""How far the observation that stands in for a lost frame may be from it, frames."""
+
 
 class BufferRefusal(ValueError):  # noqa: N818  # a refusal, told to the caller, not a fault
     """The buffer cannot do what was asked; the text says why and what to do."""
@@ -46,6 +49,7 @@ class KeyframeBuffer:
         self._keyframes: dict[int, Keyframe] = {}
         self.events = 0
         self.newest_frame = -1
+        self._settled = -1
         self.storage_error = ""
 
     def begin(self, episode_id: str) -> None:
@@ -53,11 +57,12 @@ class KeyframeBuffer:
         self._recent.clear()
         self._history.clear()
         self._keyframes.clear()
-        self.events, self.newest_frame, self.storage_error = 0, -1, ""
+        self.events, self.newest_frame, self._settled, self.storage_error = 0, -1, -1, ""
         if self._store is None:
             return
         try:
             self._keyframes = {k.observation.frame: k for k in self._store.begin(episode_id)}
+            self.events = self._store.events
             if self._store.damaged:
                 self.storage_error = f"unreadable and left out: {', '.join(self._store.damaged)}"
         except StoreError as error:
@@ -72,29 +77,35 @@ class KeyframeBuffer:
 
     def settle(self, frame: int) -> None:
         """Note that every decision up to `frame` is in, so that `keyframes(as_of=frame)` can be answered."""
+        self._settled = max(self._settled, frame)
         self._history[frame] = self.index()
         while len(self._history) > self._recent_size:
             self._history.popitem(last=False)
 
-    def apply(self, event: Event, source: str) -> None:
-        """Take in one event of the selector.
+    def apply(self, event: Event, source: str, sequence: int) -> None:
+        """Take in one event of the selector, the `sequence`-th of the episode; an earlier one again does no harm.
 
         Raises:
             BufferRefusal: the event names a frame that is neither a keyframe nor recent.
         """
-        self.events += 1
+        self.events = max(self.events, sequence + 1)
+        if self._store is not None:
+            try:
+                self._store.note(self.events)
+            except StoreError as error:
+                self.storage_error = str(error)
         if event.decision is Decision.RESET:
             self.forget()
             return
         held = self._keyframes.get(event.frame)
-        observation = held.observation if held else self._recent.get(event.frame)
+        observation = held.observation if held else self._nearest(event.frame)
         if observation is None:
             raise BufferRefusal(
-                f"keyframe '{event.label}' names frame {event.frame}, which is no longer held (the ring keeps "
-                f"{self._recent_size} frames): raise the parameter recent_frames, or check that the cameras are synchronised"
+                f"keyframe '{event.label}' names frame {event.frame}, which is not held (the ring keeps "
+                f"{self._recent_size} frames): raise recent_frames, or check that the cameras are synchronised"
             )
         for entry in self.index():
-            if not entry.committed and entry.phase == event.phase and entry.frame != event.frame:
+            if not entry.committed and entry.phase == event.phase and entry.frame != observation.frame:
                 self._remove(entry.frame)
         committed = event.decision is Decision.COMMITTED
         self._keep(Keyframe(event.label, event.phase, event.score, source, committed, observation))
@@ -139,9 +150,19 @@ class KeyframeBuffer:
                 found.append(replace(held, committed=entry.committed))
         return found
 
+    @property
+    def settled_frame(self) -> int:
+        """Newest frame up to which every decision is in; -1 before the first."""
+        return self._settled
+
     def knows(self, frame: int) -> bool:
         """True if every decision up to `frame` is in."""
-        return frame in self._history or (bool(self._history) and next(reversed(self._history)) >= frame)
+        return self._settled >= frame
+
+    def _nearest(self, frame: int) -> Observation | None:
+        """Return the recent observation nearest to a frame that a camera may have lost."""
+        near = [f for f in self._recent if abs(f - frame) <= LOST_FRAMES]
+        return self._recent[min(near, key=lambda f: abs(f - frame))] if near else None
 
     def _keep(self, keyframe: Keyframe) -> None:
         self._keyframes[keyframe.observation.frame] = keyframe

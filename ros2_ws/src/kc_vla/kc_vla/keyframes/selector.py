@@ -51,7 +51,7 @@ class KeyframeSelector:
         self.labels = tuple(labels)
         self._smoother = smoother
         self.phase = 0
-        self._last_frame = -1
+        self.last_frame = -1
 
     @property
     def threshold(self) -> float:
@@ -68,7 +68,7 @@ class KeyframeSelector:
         self.phase = 1 + max((k.phase for k in held if k.committed), default=-1)
         pending = [k for k in held if not k.committed and k.phase == self.phase]
         self._smoother.reset(Candidate(pending[-1].frame, 1.0) if pending else None)
-        self._last_frame = frame
+        self.last_frame = frame
 
     def update(self, frame: int, score: float) -> list[Event]:
         """Take in the score of the next frame and return what it decides.
@@ -76,9 +76,9 @@ class KeyframeSelector:
         Raises:
             ValueError: the frame is not after the one before it.
         """
-        if frame <= self._last_frame:
-            raise ValueError(f"frame {frame} came after frame {self._last_frame}: frames must ascend")
-        self._last_frame = frame
+        if frame <= self.last_frame:
+            raise ValueError(f"frame {frame} came after frame {self.last_frame}: frames must ascend")
+        self.last_frame = frame
         if self.phase == 0:
             return [self._advance(Candidate(frame, 1.0), frame)]
         if self.done:

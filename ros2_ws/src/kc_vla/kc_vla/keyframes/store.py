@@ -9,7 +9,9 @@ import json
 import os
 import shutil
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -24,13 +26,16 @@ class KeyframeStore:
     """The keyframes of the running episode in one folder; those of earlier episodes are removed."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        """Args: `folder` may hold other things; only the subfolder `keyframe_store` is ours, and is cleared."""
+        self.folder = folder / "keyframe_store"
         self.damaged: tuple[str, ...] = ()
+        self.events = 0
 
     def begin(self, episode_id: str) -> list[Keyframe]:
         """Make room for an episode; return what is there of it already, ascending by frame.
 
-        Files that cannot be read (a torn disk: our own writing leaves none) are named in `damaged`.
+        `events` is then how many events had been taken in. Files that cannot be read (a torn disk: our own
+        writing leaves none) are named in `damaged`.
 
         Raises:
             StoreError: the folder cannot be used.
@@ -43,8 +48,10 @@ class KeyframeStore:
             for other in self.folder.iterdir():
                 if other != self._episode and other.is_dir() and not other.is_symlink():
                     shutil.rmtree(other)
+            counter = self._episode / "events"
+            self.events = int(counter.read_text()) if counter.exists() else 0
             found = {path.name: _read(path) for path in sorted(self._episode.glob("*.npz"))}
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise StoreError(f"keyframes cannot be kept in {self.folder}: {error}. Check the folder") from error
         self.damaged = tuple(name for name, keyframe in found.items() if keyframe is None)
         return sorted((k for k in found.values() if k is not None), key=lambda k: k.observation.frame)
@@ -55,20 +62,24 @@ class KeyframeStore:
         Raises:
             StoreError: it could not be written; what was there before is untouched.
         """
-        path = self._path(keyframe.observation.frame)
-        part = path.with_suffix(".part")
         try:
-            with part.open("wb") as file:
-                _write(file, keyframe)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
+            _replace(self._path(keyframe.observation.frame), lambda file: _write(file, keyframe))
         except OSError as error:
-            part.unlink(missing_ok=True)
             raise StoreError(
                 f"keyframe of frame {keyframe.observation.frame} could not be kept in {self.folder}: {error}. "
                 "It stays in memory; free some space"
             ) from error
+
+    def note(self, events: int) -> None:
+        """Write down how many events were taken in.
+
+        Raises:
+            StoreError: it could not be written.
+        """
+        try:
+            _replace(self._episode / "events", lambda file: file.write(str(events).encode()))
+        except OSError as error:
+            raise StoreError(f"the event count could not be kept in {self.folder}: {error}. Free some space") from error
 
     def remove(self, frame: int) -> None:
         """Remove the keyframe of a frame; nothing happens if there is none."""
@@ -78,7 +89,21 @@ class KeyframeStore:
         return self._episode / f"{frame:08d}.npz"
 
 
-def _write(file, keyframe: Keyframe) -> None:  # type: ignore[no-untyped-def]  # a binary file
+def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_suffix(".part")
+    try:
+        with part.open("wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _write(file: BinaryIO, keyframe: Keyframe) -> None:
     seen = keyframe.observation
     header = {
         "label": keyframe.label,

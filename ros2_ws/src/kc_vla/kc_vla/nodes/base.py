@@ -45,6 +45,7 @@ class StackNode(LifecycleNode):
         self.add_on_set_parameters_callback(self._change_parameters)
         self.statistics = Statistics()
         self.episode: Episode | None = None
+        self.exit_code = 0
         self._problem: tuple[Any, str] = (OK, "")
         self._made: list[tuple[Callable[[Any], Any], Any]] = []
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -97,6 +98,21 @@ class StackNode(LifecycleNode):
     def every(self, period: float, callback: Callable[[], None]) -> None:
         """Call back every `period` seconds of steady (wall) time while active."""
         self._made.append((self.destroy_timer, self.create_timer(period, callback, clock=self._steady)))
+
+    async def ask(self, client: Any, request: Any, timeout: float) -> Any | None:
+        """Return the answer to a service call, or None if none comes within `timeout` seconds."""
+        future = client.call_async(request)
+
+        def give_up() -> None:
+            client.remove_pending_request(future)
+            future.cancel()
+
+        timer = self.create_timer(timeout, give_up, clock=self._steady)
+        try:
+            await future
+        finally:
+            self.destroy_timer(timer)
+        return None if future.cancelled() else future.result()
 
     def watch_episodes(self) -> None:
         """Keep `self.episode` up to date and call `on_episode`."""
@@ -210,3 +226,4 @@ def run_node(kind: type[StackNode]) -> None:
         node._end()
         node.destroy_node()
         rclpy.try_shutdown()
+    sys.exit(node.exit_code)

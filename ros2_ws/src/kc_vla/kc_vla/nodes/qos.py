@@ -8,6 +8,13 @@ _KEEP = HistoryPolicy.KEEP_LAST
 IMAGE = QoSProfile(history=_KEEP, depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 STATE = QoSProfile(history=_KEEP, depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 EVENT = QoSProfile(history=_KEEP, depth=100, reliability=ReliabilityPolicy.RELIABLE)
+EVENT_LOG = QoSProfile(
+    history=_KEEP,
+    depth=100,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+"""Events that a reader needs from the start of the episode, also if it starts, or starts again, later."""
 STATUS = QoSProfile(
     history=_KEEP,
     depth=1,

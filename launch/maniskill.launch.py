@@ -1,0 +1,102 @@
+"""The whole graph with ManiSkill as the robot: runs episodes of a task, records and reports them, and ends.
+
+ros2 launch kc_vla maniskill.launch.py task:=counting seed:=3
+"""
+
+from launch.actions import DeclareLaunchArgument, Shutdown
+from launch.substitutions import EnvironmentVariable, LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node, SetParameter
+from launch_ros.substitutions import FindPackageShare
+
+from launch import LaunchDescription
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Describe the graph."""
+    argument = LaunchConfiguration
+    domain = EnvironmentVariable("ROS_DOMAIN_ID", default_value="0")
+    params = PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", "params", "maniskill.yaml"])
+
+    def node(executable: str, parameters: dict | None = None, package: str = "kc_vla", **options: object) -> Node:
+        return Node(
+            package=package,
+            executable=executable,
+            name=executable,
+            parameters=[argument("params"), parameters or {}],
+            output="screen",
+            **options,
+        )
+
+    again = {"respawn": True, "respawn_delay": 1.0, "respawn_max_retries": 10}
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument("task", default_value="counting", description="which task to run"),
+            DeclareLaunchArgument("seed", default_value="0", description="seed of the first episode, 0 or more"),
+            DeclareLaunchArgument("episodes", default_value="1", description="how many episodes, seeds counting up"),
+            DeclareLaunchArgument("output", default_value="runs", description="folder for bags, videos and summaries"),
+            DeclareLaunchArgument(
+                "mode",
+                default_value="lockstep",
+                choices=["lockstep", "realtime"],
+                description="lockstep: the simulator waits for the stack; realtime: it does not",
+            ),
+            DeclareLaunchArgument(
+                "source",
+                default_value="oracle",
+                choices=["oracle", "rules"],
+                description="what selects the keyframes",
+            ),
+            DeclareLaunchArgument(
+                "policy",
+                default_value="expert",
+                choices=["expert", "replay"],
+                description="what makes the actions",
+            ),
+            DeclareLaunchArgument("bag", default_value="", description="recorded episode for policy:=replay"),
+            DeclareLaunchArgument("image_size", default_value="256", description="pixels, both cameras, square"),
+            DeclareLaunchArgument(
+                "renderer",
+                default_value="auto",
+                choices=["auto", "gpu", "cpu"],
+                description="what draws the cameras' pictures",
+            ),
+            DeclareLaunchArgument(
+                "report",
+                default_value="true",
+                choices=["true", "false"],
+                description="make video, contact sheet and summary of each episode",
+            ),
+            DeclareLaunchArgument("params", default_value=params, description="parameters of the nodes, YAML"),
+            SetParameter("use_sim_time", True),
+            node(
+                "maniskill_bridge",
+                {
+                    "mode": argument("mode"),
+                    "image_size": argument("image_size"),
+                    "renderer": argument("renderer"),
+                },
+                package="kc_vla_sim",
+                on_exit=Shutdown(reason="the simulator ended"),
+            ),
+            node("keyframe_selector", {"source": argument("source")}, **again),
+            node(
+                "keyframe_buffer",
+                {"state_folder": PathJoinSubstitution([argument("output"), ["state-", domain]])},
+                **again,
+            ),
+            node("policy_server", {"backend": argument("policy"), "bag": argument("bag")}, **again),
+            node("arm_controller", {"mode": argument("mode")}, **again),
+            node("recorder", {"output_folder": argument("output")}, **again),
+            node(
+                "episode_runner",
+                {
+                    "task": argument("task"),
+                    "seed": argument("seed"),
+                    "episodes": argument("episodes"),
+                    "output_folder": argument("output"),
+                    "report": argument("report"),
+                },
+                on_exit=Shutdown(reason="all episodes have ended"),
+            ),
+        ]
+    )

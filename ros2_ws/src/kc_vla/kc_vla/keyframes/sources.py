@@ -1,0 +1,73 @@
+"""Where the scores come from. The learned selector will stand beside these two, behind the same interface."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.keyframes.rules import CueScorer, Signals
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What a scorer may look at in one frame.
+
+    Attributes:
+        stamp_ns: of the image, ns of ROS time.
+        pixels: (H, W, 3) uint8 RGB, third-person view.
+        gripper: opening, m; None if the source was not asked for proprioception.
+        tool_position: (3,) m, tool centre point in the robot base frame; likewise.
+        oracle: the simulator's own score of this frame, 0..1; None without an oracle.
+    """
+
+    stamp_ns: int
+    pixels: NDArray[np.uint8]
+    gripper: float | None = None
+    tool_position: NDArray[np.float64] | None = None
+    oracle: float | None = None
+
+
+class Scorer(Protocol):
+    """Scores the frames of one episode, in order."""
+
+    def score(self, sight: Sight, phase: int) -> float:
+        """Return how much the frame looks like the keyframe of `phase`: 0..1, NaN for "nothing to say"."""
+        ...
+
+
+class OracleScorer:
+    """Hands on what the simulator says of its own frames."""
+
+    def score(self, sight: Sight, phase: int) -> float:
+        """Return the oracle's score."""
+        assert sight.oracle is not None
+        return sight.oracle
+
+
+class RuleScorer:
+    """Asks the rules of a task."""
+
+    def __init__(self, cues: tuple[str, ...]) -> None:
+        """Args: `cues`, the name of the rule of each phase."""
+        self._cues = CueScorer(cues)
+        self._last: tuple[int, NDArray[np.float64]] | None = None
+
+    def score(self, sight: Sight, phase: int) -> float:
+        """Return the score of the rule whose phase it is."""
+        assert sight.tool_position is not None
+        assert sight.gripper is not None
+        speed = 0.0
+        if self._last is not None and sight.stamp_ns > self._last[0]:
+            moved = float(np.linalg.norm(sight.tool_position - self._last[1]))
+            speed = moved / ((sight.stamp_ns - self._last[0]) * 1e-9)
+        self._last = (sight.stamp_ns, sight.tool_position)
+        signals = Signals(
+            brightness=float(sight.pixels.mean()),
+            gripper=sight.gripper,
+            height=float(sight.tool_position[2]),
+            speed=speed,
+        )
+        return self._cues.update(signals, phase)

@@ -1,0 +1,233 @@
+"""Node `arm_controller`: executes action chunks, one command per control step, in a process of its own."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
+
+from kc_vla.arm.controller import ArmController
+from kc_vla.episode import Episode
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.base import ERROR, StackNode, run_node
+from kc_vla.nodes.convert import BadMessageError, chunk_from, floats_array, nanoseconds
+from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.policy.chunk import BadChunkError, ChunkLimits
+from kc_vla.policy.scheduler import Action, ChunkScheduler, Hold, Request, SchedulerSettings
+from kc_vla_msgs.msg import ArmCommand
+from kc_vla_msgs.srv import PredictChunk
+
+
+@dataclass(frozen=True)
+class ControllerParameters(NodeParameters):
+    """Parameters of the node."""
+
+    mode: str = parameter("lockstep", "what a control step waits for", choices=("lockstep", "realtime"))
+    control_rate: float = parameter(100.0, "Hz of the control loop (realtime)", low=10.0, high=1000.0)
+    execute_steps: int = parameter(5, "control steps executed of a chunk before the next is asked for", low=1, high=500)
+    blend_steps: int = parameter(3, "control steps of the fade from chunk to chunk", low=0, high=100)
+    latency_steps: int = parameter(2, "control steps from request to use of a chunk (lockstep)", low=0, high=100)
+    request_timeout: float = parameter(4.0, "s after which an unanswered request is made again", low=0.1, high=60.0)
+    stale_after: float = parameter(0.5, "s without a joint state after which the arm holds", low=0.05, high=10.0)
+    max_translation: float = parameter(0.1, "m that one action may ask for", low=0.001, high=0.5)
+    max_rotation: float = parameter(0.1, "rad that one action may ask for", low=0.001, high=1.0)
+
+
+class ArmControllerNode(StackNode):
+    """See the module."""
+
+    Parameters = ControllerParameters
+    parameters: ControllerParameters
+
+    def __init__(self) -> None:
+        super().__init__("arm_controller")
+
+    def start(self) -> None:
+        """Begin to hold."""
+        values = self.parameters
+        self._lockstep = values.mode == "lockstep"
+        scheduler = ChunkScheduler(
+            SchedulerSettings(values.execute_steps, values.blend_steps),
+            ChunkLimits(values.max_translation, values.max_rotation),
+        )
+        self._controller = ArmController(scheduler, values.latency_steps if self._lockstep else None)
+        self._step = -1  # newest control step seen
+        self._commanded: ArmCommand | None = None
+        self._requested_at: dict[int, float] = {}
+        self._state_at = 0.0
+        self._ticked_at = 0.0
+        self._holds = 0
+        self._bad_chunks = 0
+        self._commands = self.advertise(ArmCommand, topics.ARM_COMMAND, qos.command(0.05))
+        self._policy = self.call(PredictChunk, topics.PREDICT_CHUNK)
+        self.watch_episodes()
+        self.subscribe(JointState, topics.JOINT_STATES, self._on_joints, qos.STATE)
+        self.subscribe(Bool, topics.E_STOP, self._on_e_stop, qos.E_STOP)
+        self.serve(Trigger, topics.RELEASE_E_STOP, self._release)
+        self.every(0.1, self._expire_request)
+        if not self._lockstep:
+            self.every(1.0 / values.control_rate, self._tick_realtime)
+
+    def on_episode(self, episode: Episode) -> None:
+        """Void what belongs to another episode."""
+        if not episode.running:
+            self._controller.end()
+        elif episode.id != self._controller.episode:
+            self._controller.begin(episode.id)
+            self._step, self._commanded, self._holds, self._bad_chunks = -1, None, 0, 0
+            self._requested_at.clear()
+            self.problem("")
+
+    def details(self) -> dict[str, object]:
+        """Return what the arm does."""
+        controller = getattr(self, "_controller", None)
+        if controller is None:
+            return {}
+        return {
+            "mode": self.parameters.mode,
+            "emergency_stop": controller.stopped,
+            "holds": self._holds,
+            "bad_chunks": self._bad_chunks,
+        }
+
+    # -- control steps ------------------------------------------------------------------------------------------
+
+    def _on_joints(self, message: JointState) -> None:
+        self._state_at = time.monotonic()
+        if self.episode is None or not self.episode.running:
+            return
+        step = self.episode.frame_of(nanoseconds(message.header.stamp))
+        if not self._lockstep or step < 0:
+            return
+        if self._commanded is not None and self._commanded.step == step:
+            self._commands.publish(self._commanded)  # shown again: the command was lost
+        elif step >= self._step:
+            self._step = step
+            self._control(step)
+
+    def _tick_realtime(self) -> None:
+        now = time.monotonic()
+        if self._ticked_at:
+            self.statistics.add("control_period_error", abs(now - self._ticked_at - 1.0 / self.parameters.control_rate))
+        self._ticked_at = now
+        if self.episode is None or not self.episode.running:
+            return
+        elapsed_ns = self.get_clock().now().nanoseconds - self.episode.start_ns
+        step = elapsed_ns // self.episode.period_ns
+        if step <= self._step:
+            return
+        self._step = step
+        if now - self._state_at > self.parameters.stale_after:
+            self._send(step, Hold(f"no joint state for {self.parameters.stale_after:g} s"))
+        else:
+            self._control(step)
+
+    def _control(self, step: int) -> None:
+        """Do one control step: ask for a chunk if one is due, command the arm if it need not wait."""
+        request = self._controller.request(step)
+        if request is not None:
+            self._ask(request)
+        try:
+            command = self._controller.tick(step)
+        except BadChunkError as error:
+            self._reject(error)
+            command = self._controller.tick(step)
+        if command is not None:
+            self._send(step, command)
+
+    def _send(self, step: int, command: Action | Hold) -> None:
+        assert self.episode is not None
+        message = ArmCommand(episode_id=self.episode.id, step=step)
+        message.header.stamp = self.get_clock().now().to_msg()
+        message.header.frame_id = "robot_base"
+        if isinstance(command, Hold):
+            message.mode, message.reason = ArmCommand.HOLD, command.reason
+            self._holds += 1
+            self.problem(f"the arm holds: {command.reason}")
+        else:
+            message.mode = int(command.action_type)
+            message.names = list(command.names)
+            message.values = floats_array(command.values)
+            message.chunk_sequence, message.chunk_index = command.sequence, command.index
+            asked = self._requested_at.pop(command.sequence, None)
+            if asked is not None:
+                self.statistics.add("request_to_command", time.perf_counter() - asked)
+            if self._bad_chunks == 0:
+                self.problem("")
+        self._commanded = message
+        self._commands.publish(message)
+
+    # -- chunks -------------------------------------------------------------------------------------------------
+
+    def _ask(self, request: Request) -> None:
+        assert self.episode is not None
+        message = PredictChunk.Request(
+            episode_id=self.episode.id,
+            observation_frame=request.step,
+            sequence=request.sequence,
+            frozen_steps=len(request.frozen),
+        )
+        message.frozen_actions = floats_array(request.frozen)
+        self._requested_at[request.sequence] = time.perf_counter()
+        self._asked_at = time.monotonic()
+        self._asked = request.sequence
+        episode_id = self.episode.id
+        self._answer = self._policy.call_async(message)
+        self._answer.add_done_callback(lambda done: self._on_answer(episode_id, request.sequence, done.result()))
+
+    def _on_answer(self, episode_id: str, sequence: int, answer: PredictChunk.Response | None) -> None:
+        if answer is None or self.episode is None or episode_id != self._controller.episode:
+            return
+        asked = self._requested_at.get(sequence)
+        if asked is not None:
+            self.statistics.add("chunk_round_trip", time.perf_counter() - asked)
+        if not answer.success:
+            self.problem(f"the policy gives no chunk: {answer.message}")
+            self._controller.refuse(sequence)  # it is asked again in the next step, or when this one is shown again
+            return
+        try:
+            if answer.chunk.episode_id != episode_id:
+                raise BadMessageError(f"chunk {sequence} belongs to episode '{answer.chunk.episode_id}': dropped")
+            self._controller.offer(chunk_from(answer.chunk), self._step + 1)
+        except (BadMessageError, BadChunkError) as error:
+            self._reject(error)
+            self._controller.refuse(sequence)
+        if self._lockstep and self._step >= 0 and (self._commanded is None or self._commanded.step < self._step):
+            self._control(self._step)
+
+    def _reject(self, error: Exception) -> None:
+        self._bad_chunks += 1
+        self.statistics.drop("policy/chunk")
+        self.problem(str(error), ERROR)
+
+    def _expire_request(self) -> None:
+        waiting = self._controller.waiting
+        if waiting is None or time.monotonic() - self._asked_at < self.parameters.request_timeout:
+            return
+        self._policy.remove_pending_request(self._answer)
+        self.problem(f"the policy has not answered for {self.parameters.request_timeout:g} s: asking again")
+        self._controller.refuse(waiting.sequence)
+        if self._lockstep and self._step >= 0:
+            self._control(self._step)
+
+    # -- emergency stop -----------------------------------------------------------------------------------------
+
+    def _on_e_stop(self, message: Bool) -> None:
+        if message.data and not self._controller.stopped:
+            self._controller.emergency_stop()
+            self.problem(f"emergency stop: call the service {topics.RELEASE_E_STOP} to go on", ERROR)
+
+    def _release(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = self._controller.stopped
+        response.message = "released" if response.success else "there is no emergency stop to release"
+        self._controller.release()
+        self.problem("")
+        return response
+
+
+def main() -> None:
+    """Run the node."""
+    run_node(ArmControllerNode)

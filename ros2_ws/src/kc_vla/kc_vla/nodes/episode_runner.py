@@ -1,0 +1,247 @@
+"""Node `episode_runner`: runs episodes from reset to result, says what happens, and leaves the report."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.task import Future
+from std_msgs.msg import String
+
+from kc_vla.bags.errors import BagError
+from kc_vla.bags.report import write_report
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
+from kc_vla.nodes.narrator import Narrator
+from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.tasks import UnknownTaskError, find_task
+from kc_vla_msgs.action import RunTask
+from kc_vla_msgs.msg import EpisodeResult
+from kc_vla_msgs.srv import GetKeyframes, PredictChunk, ResetSimulation
+
+
+@dataclass(frozen=True)
+class RunnerParameters(NodeParameters):
+    """Parameters of the node."""
+
+    task: str = parameter("counting", "name in the task table; empty: run nothing, wait for the action run_task")
+    seed: int = parameter(0, "seed of the first episode; the next ones count up", low=0, high=2**32 - 1)
+    episodes: int = parameter(1, "how many to run", low=1, high=100000)
+    output_folder: str = parameter("runs", "where episodes and reports are written")
+    report: bool = parameter(True, "make video, contact sheet and summary of each episode")
+    startup_timeout: float = parameter(120.0, "s to wait for the other nodes", low=1.0, high=3600.0)
+    episode_timeout: float = parameter(3600.0, "s of wall time that an episode may take", low=1.0, high=86400.0)
+
+
+class RunError(RuntimeError):
+    """An episode could not be run; the text says why and what to do."""
+
+
+class EpisodeRunnerNode(StackNode):
+    """See the module."""
+
+    Parameters = RunnerParameters
+    parameters: RunnerParameters
+
+    def __init__(self) -> None:
+        super().__init__("episode_runner")
+
+    def start(self) -> None:
+        """Check the task and begin."""
+        values = self.parameters
+        try:
+            if values.task:
+                find_task(values.task)
+        except UnknownTaskError as error:
+            raise StartError(str(error)) from error
+        self._output = Path(values.output_folder).expanduser().resolve()
+        self._result: Future | None = None
+        self._recorded: dict[str, dict[str, Any]] = {}
+        self._busy = False
+        self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
+        self._needs = {
+            "maniskill_bridge": self._reset,
+            "policy_server": self.call(PredictChunk, topics.PREDICT_CHUNK),
+            "keyframe_buffer": self.call(GetKeyframes, topics.GET_KEYFRAMES),
+        }
+        self._narrator = Narrator(self)
+        self.subscribe(EpisodeResult, topics.EPISODE_RESULT, self._on_result, qos.STATUS)
+        self.subscribe(String, topics.RECORDER_STATUS, self._on_recorder, qos.STATUS)
+        self._server = ActionServer(
+            self,
+            RunTask,
+            topics.RUN_TASK,
+            execute_callback=self._execute,
+            goal_callback=lambda goal: GoalResponse.REJECT if self._busy else GoalResponse.ACCEPT,
+            cancel_callback=lambda goal: CancelResponse.REJECT,
+        )
+        if values.task:
+            assert self.executor is not None
+            self.executor.create_task(self._run_all)
+
+    def stop(self) -> None:
+        """Close the action server."""
+        self._server.destroy()
+
+    # -- running ------------------------------------------------------------------------------------------------
+
+    async def _run_all(self) -> None:
+        """Run what the parameters ask for, then end the process."""
+        summaries: list[dict[str, Any]] = []
+        try:
+            await self._wait_for_stack()
+            for index in range(self.parameters.episodes):
+                result = await self._run_episode(self.parameters.task, self.parameters.seed + index)
+                summaries.append(await self._report(result))
+        except RunError as error:
+            self.problem(str(error), ERROR)
+            self._narrator.say(f"stopped: {error}")
+            self.exit_code = 1
+        if summaries:
+            self._close(summaries)
+        rclpy.try_shutdown()
+
+    async def _wait_for_stack(self) -> None:
+        deadline = time.monotonic() + self.parameters.startup_timeout
+        while missing := self._missing():
+            if time.monotonic() > deadline:
+                raise RunError(
+                    f"{', '.join(missing)} did not start within {self.parameters.startup_timeout:g} s: "
+                    "see the lines of that node above"
+                )
+            await self._sleep(0.1)
+
+    def _missing(self) -> list[str]:
+        missing = [name for name, client in self._needs.items() if not client.service_is_ready()]
+        for name, topic in (("keyframe_selector", topics.KEYFRAME_SCORE), ("arm_controller", topics.ARM_COMMAND)):
+            if self.count_publishers(topic) == 0:
+                missing.append(name)
+        return missing
+
+    async def _run_episode(self, task: str, seed: int) -> EpisodeResult:
+        """Reset the simulator and return the result of the episode.
+
+        Raises:
+            RunError: the simulator refuses, or nothing comes of it in time.
+        """
+        self._result = Future()
+        request = ResetSimulation.Request(task=task, seed=seed)
+        answer = await self.ask(self._reset, request, self.parameters.startup_timeout)
+        if answer is None:
+            raise RunError("the simulator does not answer: is maniskill_bridge alive?")
+        if not answer.success:
+            raise RunError(answer.message)
+        self._narrator.begin(answer.episode_id, answer.instruction)
+        deadline = time.monotonic() + self.parameters.episode_timeout
+        while not (self._result.done() and self._result.result().episode_id == answer.episode_id):
+            if time.monotonic() > deadline:
+                raise RunError(f"episode {answer.episode_id} has not ended for {self.parameters.episode_timeout:g} s")
+            await self._sleep(0.05)
+        result: EpisodeResult = self._result.result()
+        self._narrator.end(result)
+        return result
+
+    async def _report(self, result: EpisodeResult) -> dict[str, Any]:
+        """Make the pictures and the summary from the bag, beside the executor so that nodes go on talking."""
+        summary = {"episode": result.episode_id, "seed": result.seed, "success": result.success}
+        summary |= {"reason": result.reason, "steps": result.steps, "completion_rate": result.completion_rate}
+        recorder = await self._wait_for_bag(result.episode_id)
+        if recorder is None or recorder["state"] != "closed":
+            why = recorder["error"] if recorder else "there is no recorder"
+            self._narrator.say(f"no report: {why}")
+            return summary
+        bag = Path(recorder["bag"])
+        if not self.parameters.report:
+            self._narrator.say(f"bag: {bag}")
+            return summary
+        made: list[Any] = []
+
+        def make() -> None:
+            try:
+                made.append(write_report(bag, self._output / result.episode_id))
+            except (BagError, OSError) as error:
+                made.append(error)
+
+        worker = threading.Thread(target=make, name="report")
+        worker.start()
+        while worker.is_alive():
+            await self._sleep(0.1)
+        if isinstance(made[0], Exception):
+            self._narrator.say(f"no report: {made[0]}")
+            self.exit_code = 1
+            return summary
+        report = made[0]
+        for line in report.lines():
+            self._narrator.say(line)
+        return summary | {"keyframes_equal": report.summary["keyframes"]["equal"], "folder": str(bag.parent)}
+
+    async def _wait_for_bag(self, episode_id: str) -> dict[str, Any] | None:
+        """Return the recorder's last word on an episode, or None if it has none."""
+        deadline = time.monotonic() + 15.0
+        while self.count_publishers(topics.RECORDER_STATUS) and time.monotonic() < deadline:
+            status = self._recorded.get(episode_id)
+            if status is not None and status["state"] in ("closed", "failed"):
+                return status
+            await self._sleep(0.05)
+        return self._recorded.get(episode_id)
+
+    def _close(self, summaries: list[dict[str, Any]]) -> None:
+        """Say how many succeeded, and write it down beside the episodes."""
+        succeeded = sum(bool(s["success"]) for s in summaries)
+        equal = sum(bool(s.get("keyframes_equal")) for s in summaries)
+        self._narrator.say(f"{succeeded} of {len(summaries)} episodes succeeded")
+        if succeeded < len(summaries):
+            self.exit_code = 1
+        if len(summaries) == 1:
+            return
+        path = self._output / f"run-{summaries[0]['episode']}.json"
+        try:
+            self._output.mkdir(parents=True, exist_ok=True)
+            table = {"episodes": len(summaries), "succeeded": succeeded, "keyframes_equal_oracle": equal}
+            path.write_text(json.dumps(table | {"table": summaries}, indent=2) + "\n")
+            self._narrator.say(f"table: {path}")
+        except OSError as error:
+            self._narrator.say(f"the table could not be written: {error}")
+
+    async def _sleep(self, seconds: float) -> None:
+        done: Future = Future()
+        timer = self.create_timer(seconds, lambda: done.set_result(None), clock=self._steady)
+        await done
+        self.destroy_timer(timer)
+
+    # -- messages -----------------------------------------------------------------------------------------------
+
+    def _on_result(self, result: EpisodeResult) -> None:
+        if self._result is not None and not self._result.done():
+            self._result.set_result(result)
+
+    def _on_recorder(self, message: String) -> None:
+        status = json.loads(message.data)
+        self._recorded[status["episode_id"]] = status
+
+    async def _execute(self, goal: Any) -> RunTask.Result:
+        """Run one episode for the action `run_task`."""
+        self._busy = True
+        try:
+            await self._wait_for_stack()
+            result = await self._run_episode(goal.request.task, int(goal.request.seed))
+            await self._report(result)
+        except RunError as error:
+            self._narrator.say(f"stopped: {error}")
+            goal.abort()
+            return RunTask.Result(result=EpisodeResult(reason=str(error)))
+        finally:
+            self._busy = False
+        goal.succeed()
+        return RunTask.Result(result=result)
+
+
+def main() -> None:
+    """Run the node."""
+    run_node(EpisodeRunnerNode)

@@ -1,0 +1,191 @@
+"""Node `keyframe_selector`: third-person images in, a score for every frame and keyframe events out."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+from geometry_msgs.msg import PoseStamped
+from sensor_msgs.msg import Image, JointState
+
+from kc_vla.episode import Episode
+from kc_vla.keyframes.selector import Held, KeyframeSelector
+from kc_vla.keyframes.smoothing import GreedySmoother
+from kc_vla.keyframes.sources import OracleScorer, RuleScorer, Sight
+from kc_vla.keyframes.synchronizer import Moment, Synchronizer
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.base import ERROR, StackNode, run_node, seconds_since
+from kc_vla.nodes.convert import BadMessageError, image_pixels, nanoseconds, pose_array, time_message
+from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.nodes.streams import listen
+from kc_vla.tasks import UnknownTaskError, find_task
+from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
+
+JOIN_PATIENCE_S = 2.0
+"""How long a selector that starts in the middle of an episode waits for the buffer to tell what is committed."""
+
+
+@dataclass(frozen=True)
+class SelectorParameters(NodeParameters):
+    """Parameters of the node."""
+
+    source: str = parameter("oracle", "what scores the frames", choices=("oracle", "rules"))
+    threshold: float = parameter(0.5, "a score above it makes a candidate", low=0.0, high=1.0)
+    window_frames: int = parameter(5, "quiet frames that commit a candidate", low=1, high=1000)
+    sync_tolerance: float = parameter(0.02, "s between an image and the joint state beside it", low=0.0, high=1.0)
+
+
+class KeyframeSelectorNode(StackNode):
+    """See the module."""
+
+    Parameters = SelectorParameters
+    parameters: SelectorParameters
+
+    def __init__(self) -> None:
+        super().__init__("keyframe_selector")
+
+    def start(self) -> None:
+        """Subscribe to what the source needs."""
+        source = self.parameters.source
+        others = ["oracle"] if source == "oracle" else ["joints", "tool_pose"]
+        tolerance_ns = round(self.parameters.sync_tolerance * 1e9)
+        self._streams = Synchronizer("third_person", others, tolerance_ns, exact=["oracle"])
+        self._selector: KeyframeSelector | None = None
+        self._index: KeyframeIndex | None = None
+        self._events = 0
+        self._last: KeyframeScore | None = None
+        self._joining_since: float | None = None
+        self._scores = self.advertise(KeyframeScore, topics.KEYFRAME_SCORE, qos.EVENT)
+        self._changes = self.advertise(KeyframeEvent, topics.KEYFRAME_EVENT, qos.EVENT_LOG)
+        self.watch_episodes()
+        self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
+        if source == "oracle":
+            listen(self, KeyframeScore, topics.ORACLE_SCORE, qos.EVENT, "oracle", self._on_sample)
+        else:
+            listen(self, JointState, topics.JOINT_STATES, qos.STATE, "joints", self._on_sample)
+            listen(self, PoseStamped, topics.TOOL_POSE, qos.STATE, "tool_pose", self._on_sample)
+        listen(self, Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE, "third_person", self._on_sample)
+
+    def on_episode(self, episode: Episode) -> None:
+        """Begin the phases of a new episode."""
+        if not episode.running:
+            self._selector = None
+            return
+        try:
+            task = find_task(episode.task)
+        except UnknownTaskError as error:
+            self._selector = None
+            self.problem(f"no keyframes in this episode: {error}", ERROR)
+            return
+        smoother = GreedySmoother(self.parameters.threshold, self.parameters.window_frames)
+        self._selector = KeyframeSelector(task.keyframes, smoother)
+        self._scorer = OracleScorer() if self.parameters.source == "oracle" else RuleScorer(task.cues)
+        self._streams.reset(after_ns=episode.start_ns - 1)
+        self._events, self._last, self._joining_since = 0, None, None
+        self.problem("")
+
+    def details(self) -> dict[str, object]:
+        """Return where in the task the selector is."""
+        selector = getattr(self, "_selector", None)
+        return {"phase": selector.phase if selector else "none", "source": self.parameters.source}
+
+    def _on_index(self, index: KeyframeIndex) -> None:
+        self._index = index
+
+    def _on_sample(self, stream: str, stamp_ns: int, message: object, published_ns: int) -> None:
+        if self._selector is None:
+            return
+        if stream == "third_person" and self._last is not None and stamp_ns == nanoseconds(self._last.header.stamp):
+            self._scores.publish(self._last)  # a frame shown again: somebody has not got its score
+            return
+        for moment in self._streams.put(stream, stamp_ns, (message, published_ns)):
+            try:
+                self._process(moment)
+            except BadMessageError as error:
+                self.problem(f"frame left out: {error}", ERROR)
+        for name, count in self._streams.incomplete.items():
+            self.statistics.dropped[name] = count
+
+    def _process(self, moment: Moment) -> None:
+        assert self.episode is not None
+        assert self._selector is not None
+        frame = self.episode.frame_of(moment.stamp_ns)
+        if self._last is None and frame > 0 and not self._join(frame):
+            return
+        image, published_ns = moment["third_person"]
+        self._count_gap(frame)
+        began = time.perf_counter()
+        score, events = math.nan, []
+        if frame > self._selector.last_frame:
+            phase = self._selector.phase
+            score = self._scorer.score(_sight(moment), phase)
+            events = self._selector.update(frame, score)
+        self.statistics.add("score", time.perf_counter() - began)
+        for event in events:
+            message = KeyframeEvent(
+                episode_id=self.episode.id,
+                sequence=self._events,
+                type=int(event.decision),
+                frame_index=event.frame,
+                decided_at_frame=event.decided_at,
+                phase=event.phase,
+                label=event.label,
+                score=event.score,
+                source=self.parameters.source,
+            )
+            message.header.frame_id = image.header.frame_id
+            message.header.stamp = time_message(self.episode.start_ns + event.frame * self.episode.period_ns)
+            self._changes.publish(message)
+            self._events += 1
+        self._last = KeyframeScore(
+            header=image.header,
+            episode_id=self.episode.id,
+            frame_index=frame,
+            phase=self._selector.phase,
+            score=score,
+            threshold=self._selector.threshold,
+            source=self.parameters.source,
+            events=self._events,
+        )
+        self._scores.publish(self._last)
+        self.statistics.add("camera_to_event", seconds_since(published_ns))
+
+    def _count_gap(self, frame: int) -> None:
+        if self._last is not None and frame > self._last.frame_index + 1:
+            self.statistics.drop("third_person/image_raw", frame - self._last.frame_index - 1)
+
+    def _join(self, frame: int) -> bool:
+        """Take up an episode in its middle from what the buffer holds; False to let this frame pass."""
+        assert self.episode is not None
+        assert self._selector is not None
+        index = self._index
+        if index is not None and index.episode_id == self.episode.id and index.newest_frame >= 0:
+            held = [Held(f, p, c) for f, p, c in zip(index.frame_indices, index.phases, index.committed, strict=True)]
+            self._selector.restore(held, min(index.newest_frame, frame))
+            self._events = index.events
+            self.get_logger().info(f"goes on at frame {frame} with {len(held)} keyframes from the buffer")
+            return True
+        now = time.monotonic()
+        self._joining_since = self._joining_since or now
+        if now - self._joining_since < JOIN_PATIENCE_S:
+            return False
+        self.problem(f"starts at frame {frame}: the first frames were lost and the buffer holds no keyframes")
+        return True
+
+
+def _sight(moment: Moment) -> Sight:
+    """Return what the scorer may look at; the joints called finger or gripper add up to the opening."""
+    pixels = image_pixels(moment["third_person"][0])
+    if "oracle" in moment.samples:
+        return Sight(moment.stamp_ns, pixels, oracle=moment["oracle"][0].score)
+    joints, pose = moment["joints"][0], moment["tool_pose"][0].pose
+    if len(joints.name) != len(joints.position):
+        raise BadMessageError(f"joint states name {len(joints.name)} joints and give {len(joints.position)} positions")
+    fingers = [p for n, p in zip(joints.name, joints.position, strict=True) if "finger" in n or "gripper" in n]
+    return Sight(moment.stamp_ns, pixels, gripper=float(sum(fingers)), tool_position=pose_array(pose)[:3])
+
+
+def main() -> None:
+    """Run the node."""
+    run_node(KeyframeSelectorNode)

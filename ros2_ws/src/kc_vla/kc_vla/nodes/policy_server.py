@@ -1,0 +1,240 @@
+"""Node `policy_server`: keyframes + current observation + instruction in, action chunks out."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.task import Future
+
+from kc_vla.bags.episode import recorded_actions
+from kc_vla.bags.reader import BagReadError
+from kc_vla.episode import Episode
+from kc_vla.keyframes.observation import Observation
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
+from kc_vla.nodes.convert import (
+    BadMessageError,
+    floats_array,
+    image_pixels,
+    time_message,
+)
+from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.nodes.streams import listen_to_observations, observation_of, observation_synchronizer
+from kc_vla.policy.backends import Backend, ExpertBackend, PolicyError, PolicyInput, ReplayBackend
+from kc_vla_msgs.msg import ActionChunk
+from kc_vla_msgs.srv import ExpertChunk, GetKeyframes, PredictChunk
+
+RECENT = 32
+"""Observations kept, so that a request for a frame of a moment ago can be answered."""
+Pair = tuple[NDArray[np.uint8], NDArray[np.uint8]]
+
+
+@dataclass(frozen=True)
+class PolicyParameters(NodeParameters):
+    """Parameters of the node."""
+
+    backend: str = parameter("expert", "what makes the actions", choices=("expert", "replay"))
+    bag: str = parameter("", "recorded episode that the backend `replay` plays")
+    horizon: int = parameter(16, "actions in a chunk", low=1, high=512)
+    wait_timeout: float = parameter(3.0, "s to wait for an observation, the buffer or the expert", low=0.1, high=60.0)
+    sync_tolerance: float = parameter(0.02, "s between the streams of one observation", low=0.0, high=1.0)
+
+
+class PolicyServerNode(StackNode):
+    """See the module."""
+
+    Parameters = PolicyParameters
+    parameters: PolicyParameters
+
+    def __init__(self) -> None:
+        super().__init__("policy_server")
+
+    def start(self) -> None:
+        """Make the backend and open the service."""
+        self._expert = self.call(ExpertChunk, topics.EXPERT_CHUNK)
+        self._buffer = self.call(GetKeyframes, topics.GET_KEYFRAMES)
+        self._backend = self._make_backend()
+        self._streams = observation_synchronizer(self.parameters.sync_tolerance)
+        self._recent: OrderedDict[int, Observation] = OrderedDict()
+        self._pictures: dict[int, Pair] = {}  # of the keyframes, by frame
+        self._waiters: list[tuple[int, float, Future]] = []
+        self._chunks = self.advertise(ActionChunk, topics.POLICY_CHUNK, qos.EVENT)
+        self.watch_episodes()
+        listen_to_observations(self, self._on_sample)
+        self.serve(PredictChunk, topics.PREDICT_CHUNK, self._predict)
+        self.every(0.1, self._expire_waiters)
+
+    def on_episode(self, episode: Episode) -> None:
+        """Forget the episode before."""
+        if episode.running:
+            self._streams.reset(after_ns=episode.start_ns - 1)
+            self._recent.clear()
+            self._pictures.clear()
+            self._backend.reset(episode)
+            self.problem("")
+
+    def details(self) -> dict[str, object]:
+        """Return which backend answers."""
+        return {"backend": self.parameters.backend}
+
+    def _make_backend(self) -> Backend:
+        if self.parameters.backend == "expert":
+            return ExpertBackend(self._ask_expert, self.parameters.horizon)
+        if not self.parameters.bag:
+            raise StartError("backend 'replay' needs the parameter 'bag': the folder of a recorded episode")
+        try:
+            actions = recorded_actions(Path(self.parameters.bag).expanduser())
+            return ReplayBackend(actions, self.parameters.horizon)
+        except (BagReadError, PolicyError) as error:
+            raise StartError(f"nothing to replay: {error}") from error
+
+    # -- observations -------------------------------------------------------------------------------------------
+
+    def _on_sample(self, stream: str, stamp_ns: int, message: Any, published_ns: int) -> None:
+        if self.episode is None or not self.episode.running:
+            return
+        for moment in self._streams.put(stream, stamp_ns, message):
+            try:
+                observation = observation_of(moment, self.episode)
+            except BadMessageError as error:
+                self.problem(f"observation left out: {error}", ERROR)
+                continue
+            if self._recent and observation.frame > next(reversed(self._recent)) + 1:
+                self.statistics.drop("observation", observation.frame - next(reversed(self._recent)) - 1)
+            self._recent[observation.frame] = observation
+            while len(self._recent) > RECENT:
+                self._recent.popitem(last=False)
+            for frame, _, arrived in self._waiters:
+                if observation.frame >= frame:
+                    arrived.set_result(True)
+            self._waiters = [w for w in self._waiters if not w[2].done()]
+
+    async def _observation(self, frame: int) -> Observation:
+        """Return the observation of `frame`, or the next one there is."""
+        if not self._recent or next(reversed(self._recent)) < frame:
+            arrived: Future = Future()
+            self._waiters.append((frame, time.monotonic() + self.parameters.wait_timeout, arrived))
+            if not await arrived:
+                newest = next(reversed(self._recent), None)
+                raise PolicyError(
+                    f"no full observation of frame {frame} for {self.parameters.wait_timeout:g} s "
+                    f"(newest: {'none' if newest is None else newest}): are both cameras and the arm publishing?"
+                )
+        if not self._recent:
+            raise PolicyError("the episode ended")
+        return self._recent.get(frame) or next(o for f, o in self._recent.items() if f >= frame)
+
+    def _expire_waiters(self) -> None:
+        now = time.monotonic()
+        for _, deadline, arrived in self._waiters:
+            if now > deadline:
+                arrived.set_result(False)
+        self._waiters = [w for w in self._waiters if not w[2].done()]
+
+    # -- the service --------------------------------------------------------------------------------------------
+
+    async def _predict(self, request: PredictChunk.Request, response: PredictChunk.Response) -> PredictChunk.Response:
+        began = time.perf_counter()
+        episode = self.episode
+        if episode is None or not episode.running or episode.id != request.episode_id:
+            response.message = f"episode '{request.episode_id}' is not running here"
+            return response
+        try:
+            observation = await self._observation(int(request.observation_frame))
+            frames, images = await self._keyframes(observation.frame)
+            self.statistics.add("gather", time.perf_counter() - began)
+            current = (observation.third_person, observation.wrist)
+            given = PolicyInput(
+                frame=observation.frame,
+                images=[*images, current] if self._backend.needs_images else (),
+                state=np.concatenate([observation.tool_pose, observation.joint_positions]),
+                instruction=episode.instruction,
+                frozen=_frozen(request),
+            )
+            actions = await self._backend.infer(given)
+        except PolicyError as error:
+            self.problem(str(error))
+            response.message = str(error)
+            return response
+        if self.episode is not episode and (self.episode is None or self.episode.id != episode.id):
+            response.message = f"episode '{request.episode_id}' ended while the policy was thinking"
+            return response
+        latency = time.perf_counter() - began
+        self.statistics.add("predict", latency)
+        self.problem("")
+        chunk = ActionChunk(
+            episode_id=episode.id,
+            sequence=request.sequence,
+            observation_stamp=time_message(observation.stamp_ns),
+            observation_frame=observation.frame,
+            latency=latency,
+            action_type=int(self._backend.action_type),
+            names=list(self._backend.names),
+            period=episode.period_ns * 1e-9,
+            horizon=actions.shape[0],
+            dimension=actions.shape[1],
+            keyframes_used=frames,
+            backend=self._backend.name,
+        )
+        chunk.actions = floats_array(actions)
+        chunk.header.stamp = self.get_clock().now().to_msg()
+        chunk.header.frame_id = "robot_base"
+        self._chunks.publish(chunk)
+        response.chunk = chunk
+        response.success = True
+        return response
+
+    async def _keyframes(self, frame: int) -> tuple[list[int], list[Pair]]:
+        """Return frame and pictures of every keyframe known at `frame`, the current frame left out.
+
+        Pictures cross the wire once: those already here are not asked for again.
+        """
+        request = GetKeyframes.Request(
+            as_of_frame=frame,
+            known_frames=sorted(self._pictures),
+            images=self._backend.needs_images,
+            provisional=True,
+        )
+        answer = await self.ask(self._buffer, request, self.parameters.wait_timeout)
+        if answer is None:
+            raise PolicyError(f"the keyframe buffer does not answer for {self.parameters.wait_timeout:g} s")
+        if not answer.success:
+            raise PolicyError(answer.message)
+        frames = [k.observation.frame_index for k in answer.keyframes if k.observation.frame_index != frame]
+        for keyframe in answer.keyframes:
+            seen = keyframe.observation
+            if seen.third_person.width:
+                self._pictures[seen.frame_index] = (image_pixels(seen.third_person), image_pixels(seen.wrist))
+        if not self._backend.needs_images:
+            return frames, []
+        self._pictures = {f: self._pictures[f] for f in frames if f in self._pictures}
+        return frames, [self._pictures[f] for f in frames]
+
+    async def _ask_expert(self, frame: int, horizon: int) -> NDArray[np.float32]:
+        assert self.episode is not None
+        request = ExpertChunk.Request(episode_id=self.episode.id, observation_frame=frame, horizon=horizon)
+        answer = await self.ask(self._expert, request, self.parameters.wait_timeout)
+        if answer is None:
+            raise PolicyError(f"the simulator's expert does not answer for {self.parameters.wait_timeout:g} s")
+        if not answer.success:
+            raise PolicyError(f"the expert refuses: {answer.message}")
+        return np.array(answer.actions, np.float32).reshape(-1, len(self._backend.names))
+
+
+def _frozen(request: PredictChunk.Request) -> NDArray[np.float32]:
+    steps = int(request.frozen_steps)
+    values = np.array(request.frozen_actions, np.float32)
+    if steps == 0 or values.size % steps:
+        return np.empty((0, 0), np.float32)
+    return values.reshape(steps, -1)
+
+
+def main() -> None:
+    """Run the node."""
+    run_node(PolicyServerNode)

@@ -1,0 +1,39 @@
+"""Package `kc_vla`, built by colcon."""
+
+from glob import glob
+
+from setuptools import find_packages, setup
+
+NODES = (
+    "arm_controller",
+    "camera",
+    "episode_runner",
+    "keyframe_buffer",
+    "keyframe_selector",
+    "policy_server",
+    "recorder",
+)
+
+setup(
+    name="kc_vla",
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    data_files=[
+        ("share/ament_index/resource_index/packages", ["resource/kc_vla"]),
+        ("share/kc_vla", ["package.xml"]),
+        ("share/kc_vla/launch", glob("launch/*.launch.py")),
+        ("share/kc_vla/launch/params", glob("launch/params/*")),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=True,
+    maintainer="kc_vla maintainers",
+    maintainer_email="maintainers@kc-vla.example",
+    description="A robot stack with a memory",
+    license="Apache-2.0",
+    entry_points={
+        "console_scripts": [
+            "kc-vla = kc_vla.cli:main",
+            *(f"{node} = kc_vla.nodes.{node}:main" for node in NODES),
+        ]
+    },
+)

@@ -1,0 +1,1 @@
+"""ROS nodes of the simulator: thin adapters around `kc_vla_sim.simulator`."""

@@ -1,0 +1,343 @@
+"""Node `maniskill_bridge`: the simulator as a robot with two cameras.
+
+Lock-step: after each frame the simulator waits until the arm has commanded for that frame and the keyframe buffer
+has taken it in, and shows the frame again while it waits; the result does not depend on the speed of the machine.
+Real time: the simulator steps on, with the command that is there, and holds without one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import CameraInfo, Image, JointState
+
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
+from kc_vla.nodes.convert import floats_array, image_message, time_message
+from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.tasks import UnknownTaskError, find_task
+from kc_vla_msgs.msg import (
+    ArmCommand,
+    EpisodeResult,
+    EpisodeStatus,
+    KeyframeIndex,
+    KeyframeScore,
+    ObjectDetections,
+)
+from kc_vla_msgs.srv import ExpertChunk, ResetSimulation
+from kc_vla_sim.cameras import BASE_FRAME
+from kc_vla_sim.errors import BadActionError, BadSeedError, SimulationError
+from kc_vla_sim.frame import Frame
+from kc_vla_sim.nodes.messages import camera_info_of, detections_of, joints_of, pose_of
+from kc_vla_sim.simulator import Simulator, check_seed
+
+FRAME_PERIOD_NS = 50_000_000
+EPISODE_GAP_NS = 1_000_000_000
+"""ROS time between two episodes: the clock never goes back."""
+RECENT_PLANS = 16
+"""Frames whose expert plans are kept: a policy may ask about a frame that the simulator has just left."""
+
+
+@dataclass(frozen=True)
+class BridgeParameters(NodeParameters):
+    """Parameters of the node."""
+
+    mode: str = parameter("lockstep", "what a step waits for", choices=("lockstep", "realtime"))
+    image_size: int = parameter(256, "pixels, width and height of both cameras", low=16, high=2048)
+    renderer: str = parameter("auto", "what draws", choices=("auto", "gpu", "cpu"))
+    expert_horizon: int = parameter(32, "most actions that the expert plans ahead", low=1, high=512)
+    resend_after: float = parameter(0.5, "s after which a waiting frame is shown again", low=0.05, high=10.0)
+    warn_after: float = parameter(5.0, "s of waiting after which it is said who is waited for", low=0.5, high=600.0)
+    give_up_after: float = parameter(60.0, "s of waiting after which the episode ends", low=1.0, high=3600.0)
+
+
+class ManiskillBridgeNode(StackNode):
+    """See the module."""
+
+    Parameters = BridgeParameters
+    parameters: BridgeParameters
+
+    def __init__(self) -> None:
+        super().__init__("maniskill_bridge")
+
+    def start(self) -> None:
+        """Check the renderer and open the doors; the environment is made at the first reset."""
+        values = self.parameters
+        try:
+            self._simulator = Simulator(values.image_size, values.renderer)
+        except SimulationError as error:
+            raise StartError(str(error)) from error
+        self._lockstep = values.mode == "lockstep"
+        self._status: EpisodeStatus | None = None
+        self._frame: Frame | None = None
+        self._command: ArmCommand | None = None
+        self._settled = -1
+        self._clock_ns = 0
+        self._shown_at = self._waiting_since = 0.0
+        self._held = 0
+        self._plans: OrderedDict[int, tuple[np.ndarray, str]] = OrderedDict()
+        self._make_publishers()
+        self.subscribe(ArmCommand, topics.ARM_COMMAND, self._on_command, qos.command(0.05))
+        self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
+        self.serve(ResetSimulation, topics.RESET_SIMULATION, self._reset)
+        self.serve(ExpertChunk, topics.EXPERT_CHUNK, self._expert)
+        self.every(min(values.resend_after, 0.1), self._watch)
+        if not self._lockstep:
+            self.every(FRAME_PERIOD_NS / 1e9, self._step_realtime)
+
+    def stop(self) -> None:
+        """Let go of the environment."""
+        self._simulator.close()
+
+    def details(self) -> dict[str, object]:
+        """Return what the simulator does."""
+        frame = getattr(self, "_frame", None)
+        if frame is None:
+            return {"mode": self.parameters.mode}
+        return {"mode": self.parameters.mode, "frame": frame.index, "held_steps": self._held}
+
+    def _make_publishers(self) -> None:
+        self._clock = self.advertise(Clock, "/clock", qos.STATE)
+        self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
+        self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
+        self._joints = self.advertise(JointState, topics.JOINT_STATES, qos.STATE)
+        self._tool = self.advertise(PoseStamped, topics.TOOL_POSE, qos.STATE)
+        self._oracle = self.advertise(KeyframeScore, topics.ORACLE_SCORE, qos.EVENT)
+        self._detections = self.advertise(ObjectDetections, topics.DETECTIONS, qos.STATE)
+        self._images = {
+            "third_person": self.advertise(Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE),
+            "wrist": self.advertise(Image, topics.WRIST_IMAGE, qos.IMAGE),
+        }
+        self._infos = {
+            "third_person": self.advertise(CameraInfo, topics.THIRD_PERSON_INFO, qos.STATE),
+            "wrist": self.advertise(CameraInfo, topics.WRIST_INFO, qos.STATE),
+        }
+
+    # -- episodes -----------------------------------------------------------------------------------------------
+
+    def _reset(self, request: ResetSimulation.Request, response: ResetSimulation.Response) -> ResetSimulation.Response:
+        try:
+            find_task(request.task)
+            check_seed(request.seed)
+        except (UnknownTaskError, BadSeedError) as error:
+            response.message = str(error)
+            return response
+        if self._status is not None:
+            self._finish("reset before the end")
+        began = time.perf_counter()
+        try:
+            frame = self._simulator.reset(request.task, request.seed)
+        except SimulationError as error:
+            self.problem(str(error), ERROR)
+            response.message = str(error)
+            return response
+        self.statistics.clear()
+        self.statistics.add("reset", time.perf_counter() - began)
+        assert self._simulator.task is not None
+        self._clock_ns += EPISODE_GAP_NS
+        self._status = EpisodeStatus(
+            episode_id=f"{request.task}-{request.seed:06d}-{datetime.now():%Y%m%dT%H%M%S%f}"[:-3],
+            task=request.task,
+            instruction=self._simulator.task.instruction,
+            seed=request.seed,
+            start_time=time_message(self._clock_ns),
+            frame_period=FRAME_PERIOD_NS / 1e9,
+            state=EpisodeStatus.RUNNING,
+        )
+        self._status.header.stamp = self._status.start_time
+        self._start_ns, self._command, self._settled, self._held = self._clock_ns, None, -1, 0
+        self._plans.clear()
+        self._publish_clock()
+        self._statuses.publish(self._status)
+        self._take(frame)
+        response.success = True
+        response.episode_id = self._status.episode_id
+        response.instruction = self._status.instruction
+        return response
+
+    def _finish(self, reason: str) -> None:
+        """Tell the result of the episode and hold."""
+        assert self._status is not None
+        assert self._frame is not None
+        assert self._simulator.task is not None
+        frame, stages = self._frame, self._simulator.task.stages
+        result = EpisodeResult(
+            episode_id=self._status.episode_id,
+            task=self._status.task,
+            seed=self._status.seed,
+            success=frame.success,
+            completion_rate=frame.completed_stages / len(stages),
+            stages=list(stages),
+            completed_stages=frame.completed_stages,
+            reason=reason,
+            steps=frame.index,
+            duration=frame.index * FRAME_PERIOD_NS / 1e9,
+            oracle_frames=[k.frame for k in self._simulator.keyframes],
+            oracle_labels=[k.label for k in self._simulator.keyframes],
+        )
+        result.header.stamp = self._status.header.stamp = time_message(self._clock_ns)
+        self._status.state = EpisodeStatus.FINISHED
+        self.publish_diagnostics()
+        self._results.publish(result)
+        self._statuses.publish(self._status)
+        self._status = None
+
+    # -- steps --------------------------------------------------------------------------------------------------
+
+    def _on_command(self, command: ArmCommand) -> None:
+        if self._status is None or command.episode_id != self._status.episode_id:
+            return
+        self._command = command
+        self._step_if_ready()
+
+    def _on_index(self, index: KeyframeIndex) -> None:
+        if self._status is None or index.episode_id != self._status.episode_id:
+            return
+        self._settled = max(self._settled, index.newest_frame)
+        self._step_if_ready()
+
+    def _step_if_ready(self) -> None:
+        if self._status is None or self._frame is None or self._settled < self._frame.index:
+            return
+        if self._frame.done:
+            self._finish(self._frame.reason)
+        elif self._lockstep and self._command is not None and self._command.step == self._frame.index:
+            self._step(self._command)
+
+    def _step_realtime(self) -> None:
+        if self._status is None or self._frame is None or self._frame.done or self._settled < 0:
+            return  # the clock starts when the whole stack has seen frame 0
+        command = self._command
+        if command is not None and command.step < self._frame.index - 1:
+            command = None
+        self._step(command)
+
+    def _step(self, command: ArmCommand | None) -> None:
+        began = time.perf_counter()
+        try:
+            if command is None or command.mode == ArmCommand.HOLD:
+                self._held += 1
+                frame = self._simulator.hold()
+            elif command.mode == ArmCommand.TOOL_DELTA:
+                frame = self._simulator.step(command.values)
+            else:
+                frame = self._simulator.step_joints(self._joint_targets(command))
+        except BadActionError as error:
+            self.problem(f"command for step {command.step if command else -1} refused, the arm holds: {error}", ERROR)
+            self._held += 1
+            frame = self._simulator.hold()
+        self.statistics.add("simulator_step", time.perf_counter() - began)
+        self._take(frame)
+
+    def _joint_targets(self, command: ArmCommand) -> list[float]:
+        """Return the targets in the simulator's order of joints; joints that are not named stay where they are."""
+        assert self._frame is not None
+        targets = dict(zip(self._frame.joint_names, self._frame.joint_positions, strict=True))
+        unknown = [name for name in command.names if name not in targets]
+        if unknown or len(command.names) != len(command.values):
+            raise BadActionError(
+                f"{len(command.values)} values for the joints {', '.join(command.names) or 'none'}: "
+                f"this arm has {', '.join(targets)}"
+            )
+        targets.update(zip(command.names, command.values, strict=True))
+        return list(targets.values())
+
+    def _take(self, frame: Frame) -> None:
+        """Go on to a new frame and show it."""
+        self._frame = frame
+        self._clock_ns = self._start_ns + frame.index * FRAME_PERIOD_NS
+        if not frame.done:
+            self._plans[frame.index] = self._simulator.expert.plan(self.parameters.expert_horizon)
+            while len(self._plans) > RECENT_PLANS:
+                self._plans.popitem(last=False)
+        self._waiting_since = time.monotonic()
+        self.problem("")
+        self._show(frame)
+
+    # -- showing ------------------------------------------------------------------------------------------------
+
+    def _publish_clock(self) -> None:
+        self._clock.publish(Clock(clock=time_message(self._clock_ns)))
+
+    def _show(self, frame: Frame) -> None:
+        """Publish everything of a frame."""
+        assert self._status is not None
+        began = time.perf_counter()
+        self._shown_at = time.monotonic()
+        stamp = time_message(self._clock_ns)
+        self._publish_clock()
+        score = KeyframeScore(
+            episode_id=self._status.episode_id,
+            frame_index=frame.index,
+            score=0.0 if frame.keyframe is None else 1.0,
+            threshold=0.5,
+            source="oracle",
+        )
+        score.header.stamp = stamp
+        self._oracle.publish(score)
+        tool = PoseStamped(pose=pose_of(frame.tool_pose))
+        tool.header.stamp, tool.header.frame_id = stamp, BASE_FRAME
+        self._tool.publish(tool)
+        self._detections.publish(detections_of(frame, self._status.episode_id, stamp))
+        pictures = {"third_person": frame.third_person, "wrist": frame.wrist}
+        for camera, model in zip(pictures, self._simulator.cameras, strict=True):
+            info = camera_info_of(model)
+            info.header.stamp = stamp
+            self._infos[camera].publish(info)
+            self._images[camera].publish(image_message(pictures[camera], stamp, model.frame))
+        self._joints.publish(joints_of(frame, stamp))  # last: it starts the control step
+        self.statistics.add("publish", time.perf_counter() - began)
+
+    def _watch(self) -> None:
+        """Show a frame again that somebody has not answered, say who, and end the episode if nobody ever does."""
+        if self._status is None or self._frame is None:
+            return
+        if not self._lockstep and not self._frame.done and self._settled >= 0:
+            return
+        now = time.monotonic()
+        if now - self._shown_at > self.parameters.resend_after:
+            self.statistics.drop("frame shown again")
+            self._show(self._frame)
+        waited = now - self._waiting_since
+        missing = self._missing()
+        if waited > self.parameters.give_up_after:
+            self._finish(f"the stack stalled: {missing}")
+        elif waited > self.parameters.warn_after:
+            self.problem(f"waiting for {missing}")
+
+    def _missing(self) -> str:
+        assert self._frame is not None
+        if self._settled < self._frame.index:
+            return f"no keyframe index of frame {self._frame.index}: are keyframe_selector and keyframe_buffer alive?"
+        return f"no arm command for frame {self._frame.index}: are arm_controller and policy_server alive?"
+
+    # -- the expert ---------------------------------------------------------------------------------------------
+
+    def _expert(self, request: ExpertChunk.Request, response: ExpertChunk.Response) -> ExpertChunk.Response:
+        plan = self._plans.get(int(request.observation_frame))
+        if self._status is None or request.episode_id != self._status.episode_id:
+            response.message = f"episode '{request.episode_id}' is not running"
+        elif plan is None:
+            response.message = f"no plan from frame {request.observation_frame}: the simulator is elsewhere"
+        elif not 1 <= request.horizon <= self.parameters.expert_horizon:
+            response.message = (
+                f"a horizon of {request.horizon} is outside 1..{self.parameters.expert_horizon}: "
+                "raise the parameter expert_horizon of maniskill_bridge"
+            )
+        else:
+            actions, response.phase = plan
+            response.actions = floats_array(actions[: request.horizon])
+            response.observation_frame = request.observation_frame
+            response.success = True
+        return response
+
+
+def main() -> None:
+    """Run the node."""
+    run_node(ManiskillBridgeNode)

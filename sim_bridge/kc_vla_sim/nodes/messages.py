@@ -1,0 +1,57 @@
+"""From the simulator's plain objects to messages."""
+
+from __future__ import annotations
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Pose as PoseMessage
+from geometry_msgs.msg import Vector3
+from sensor_msgs.msg import CameraInfo, JointState
+
+from kc_vla.nodes.convert import joint_message, pose_message
+from kc_vla_msgs.msg import ObjectDetection, ObjectDetections
+from kc_vla_sim.cameras import BASE_FRAME
+from kc_vla_sim.frame import CameraModel, Frame, Pose
+
+
+def pose_of(pose: Pose) -> PoseMessage:
+    """Return a pose message."""
+    return pose_message([*pose.position, *pose.quaternion])
+
+
+def camera_info_of(camera: CameraModel) -> CameraInfo:
+    """Return the calibration of a simulated camera: no distortion, no rectification."""
+    k = [value for row in camera.k for value in row]
+    info = CameraInfo(
+        width=camera.width,
+        height=camera.height,
+        distortion_model="plumb_bob",
+        d=[0.0] * 5,
+        k=k,
+        r=[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
+        p=[*k[0:3], 0.0, *k[3:6], 0.0, *k[6:9], 0.0],
+    )
+    info.header.frame_id = camera.frame
+    return info
+
+
+def joints_of(frame: Frame, stamp: Time) -> JointState:
+    """Return the joint state of a frame."""
+    return joint_message(frame.joint_names, frame.joint_positions, frame.joint_velocities, stamp)
+
+
+def detections_of(frame: Frame, episode_id: str, stamp: Time) -> ObjectDetections:
+    """Return the objects of a frame, as the simulator knows them, in the robot's base frame."""
+    message = ObjectDetections(episode_id=episode_id)
+    message.header.stamp, message.header.frame_id = stamp, BASE_FRAME
+    for found in frame.detections:
+        message.detections.append(
+            ObjectDetection(
+                object_id=found.object_id,
+                object_type=found.object_type,
+                state=found.state,
+                pose=pose_of(found.pose),
+                size=Vector3(x=found.size[0], y=found.size[1], z=found.size[2]),
+                confidence=1.0,
+            )
+        )
+    return message
