@@ -1,0 +1,35 @@
+"""Intrinsics and extrinsics of the simulated cameras."""
+
+from __future__ import annotations
+
+import sapien
+
+from kc_vla_sim.envs.tabletop import ROBOT_BASE, TabletopEnv
+from kc_vla_sim.frame import CameraModel
+from kc_vla_sim.geometry import plain_pose
+
+BASE_FRAME = "panda_link0"
+TOOL_FRAME = "panda_hand_tcp"
+_OPTICAL = sapien.Pose(q=[0.5, -0.5, 0.5, -0.5])
+"""The optical frame (x right, y down, z forward) in SAPIEN's camera frame (x forward, y left, z up)."""
+
+
+def camera_model(world: TabletopEnv, name: str) -> CameraModel:
+    """The model of the camera called `name`; a camera on the robot is given relative to the tool."""
+    sensor = world._sensors[name]
+    mounted = sensor.config.mount is not None
+    if mounted:
+        parent, origin = TOOL_FRAME, world.agent.tcp.pose.sp
+        camera = sensor.config.mount.pose.sp * sensor.config.pose.sp
+    else:
+        parent, origin = BASE_FRAME, ROBOT_BASE
+        camera = sensor.config.pose.sp
+    k = sensor.camera.get_intrinsic_matrix()[0].tolist()
+    return CameraModel(
+        width=sensor.config.width,
+        height=sensor.config.height,
+        frame=f"{name}_optical",
+        parent=parent,
+        pose=plain_pose(origin.inv() * camera * _OPTICAL),
+        k=tuple((a, b, c) for a, b, c in k),
+    )

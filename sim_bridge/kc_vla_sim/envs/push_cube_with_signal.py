@@ -1,0 +1,172 @@
+"""Counting: wait for the lamp to flash twice, then push the cube to the target (paper, appendix A.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sapien
+import torch
+from mani_skill.utils.registration import register_env
+from mani_skill.utils.structs import Pose
+
+from kc_vla_sim.actions import CONTROL_RATE
+from kc_vla_sim.envs.looks import matte
+from kc_vla_sim.envs.signal_lamp import SignalLamp
+from kc_vla_sim.envs.tabletop import TabletopEnv
+from kc_vla_sim.frame import Detection
+from kc_vla_sim.geometry import to_pose
+from kc_vla_sim.lamp import LampRanges
+
+CUBE_HALF_SIZE = 0.02
+GOAL_RADIUS = 0.08
+"""The cube is at the target when its centre is closer to the target's than this, m."""
+MOVED_LIMIT = 0.01
+"""A cube displaced by more than this before the second flash has ended is a failure, m."""
+MOVED_EARLY = "cube moved before the second flash ended"
+LONGEST_EPISODE = 500
+"""Steps: at most 300 until the second flash has ended, and 200 for a push that takes a good arm 60."""
+
+
+@dataclass(frozen=True)
+class CountingRanges:
+    """What chance decides: lowest and highest value of each quantity, in the world frame."""
+
+    cube_x: tuple[float, float] = (-0.2, -0.1)  # m
+    cube_y: tuple[float, float] = (-0.06, 0.06)  # m
+    cube_yaw: tuple[float, float] = (-0.3, 0.3)  # rad
+    goal_x: tuple[float, float] = (0.08, 0.12)  # m
+    goal_y: tuple[float, float] = (-0.04, 0.04)  # m
+    start_noise: float = 0.02  # rad, either way, each arm joint
+    lamp: LampRanges = field(default_factory=LampRanges)
+
+
+@register_env("PushCubeWithSignal-v1", max_episode_steps=LONGEST_EPISODE)
+class PushCubeWithSignalEnv(TabletopEnv):
+    """A cube, a target and a lamp that flashes twice.
+
+    **Success**: after the second flash has ended, the cube's centre is within 8 cm of the target's.
+    **Failure**, at once: the cube moves more than 1 cm before that.
+    **Chance**: positions of cube and target, start posture, the durations of the lamp's states.
+    """
+
+    def __init__(self, *args: Any, ranges: CountingRanges | None = None, **kwargs: Any) -> None:
+        self.ranges = ranges or CountingRanges()
+        super().__init__(*args, **kwargs)
+
+    def _load_scene(self, options: dict[str, Any]) -> None:
+        super()._load_scene(options)
+        cube = self.scene.create_actor_builder()
+        cube.add_box_collision(half_size=[CUBE_HALF_SIZE] * 3)
+        cube.add_box_visual(half_size=[CUBE_HALF_SIZE] * 3, material=matte((0.03, 0.13, 0.6)))
+        cube.initial_pose = sapien.Pose(p=[-0.15, 0, CUBE_HALF_SIZE])
+        self.cube = cube.build(name="cube")
+
+        goal = self.scene.create_actor_builder()
+        flat = [np.sqrt(0.5), 0, np.sqrt(0.5), 0]
+        rings = ((1.0, (0.62, 0.03, 0.04)), (0.75, (0.85, 0.83, 0.8)), (0.4, (0.62, 0.03, 0.04)))
+        for level, (share, colour) in enumerate(rings, start=1):
+            goal.add_cylinder_visual(
+                sapien.Pose(q=flat), radius=share * GOAL_RADIUS, half_length=0.0004 * level, material=matte(colour)
+            )
+        goal.initial_pose = sapien.Pose()
+        self.goal = goal.build_kinematic(name="goal")
+
+        self.lamp = SignalLamp(self.scene, position=(-0.02, -0.3))
+        self.lamp_edges = torch.zeros((self.num_envs, 4), dtype=torch.int32, device=self.device)
+        """First frames (N, 4) that show the lamp lit, dark, lit and dark."""
+        self._cube_start = torch.zeros((self.num_envs, 3), device=self.device)
+        self._moved_early = torch.zeros(self.num_envs, dtype=torch.bool, device=self.device)
+        self._completed = torch.zeros(self.num_envs, dtype=torch.int32, device=self.device)
+
+    def _initialize_episode(self, env_idx: torch.Tensor, options: dict[str, Any]) -> None:
+        ranges = self.ranges
+        self._set_start_posture(env_idx, ranges.start_noise)
+        x, y, yaw = self._draw(env_idx, ranges.cube_x, ranges.cube_y, ranges.cube_yaw).T
+        zero = torch.zeros_like(x)
+        start = torch.stack([x, y, zero + CUBE_HALF_SIZE], dim=1)
+        turned = torch.stack([torch.cos(yaw / 2), zero, zero, torch.sin(yaw / 2)], dim=1)
+        self.cube.set_pose(Pose.create_from_pq(p=start, q=turned))
+        x, y = self._draw(env_idx, ranges.goal_x, ranges.goal_y).T
+        self.goal.set_pose(Pose.create_from_pq(p=torch.stack([x, y, zero], dim=1)))
+
+        durations = torch.round(self._draw(env_idx, *ranges.lamp.in_order()) * CONTROL_RATE)
+        self.lamp_edges[env_idx] = torch.cumsum(durations, dim=1).to(torch.int32)
+        self.lamp.show(torch.zeros(len(env_idx), dtype=torch.bool, device=self.device))
+        self._cube_start[env_idx] = start
+        self._moved_early[env_idx] = False
+        self._completed[env_idx] = 0
+
+    def _draw(self, env_idx: torch.Tensor, *ranges: tuple[float, float]) -> torch.Tensor:
+        """One number out of each range for each environment in `env_idx`: (len(env_idx), len(ranges))."""
+        low, high = np.array(ranges).T
+        drawn = self._batched_episode_rng[env_idx].uniform(low, high)
+        return torch.as_tensor(drawn, dtype=torch.float32, device=self.device)
+
+    def _before_control_step(self) -> None:
+        # The observation after this step is the next frame: the lamp must be right in its picture.
+        frame = self.elapsed_steps + 1
+        if (self.lamp_edges == frame[:, None]).any():
+            self.lamp.show(self._edges_passed(frame) % 2 == 1)
+            if self.gpu_sim_enabled:
+                self.scene._gpu_apply_all()
+
+    def _edges_passed(self, frame: torch.Tensor) -> torch.Tensor:
+        """How many changes of the lamp (N,) are in or before `frame` (N,)."""
+        return (self.lamp_edges <= frame[:, None]).sum(dim=1)
+
+    def evaluate(self) -> dict[str, torch.Tensor]:
+        """State of the task: success, fail, completed stages, lamp; all (N,)."""
+        edges_passed = self._edges_passed(self.elapsed_steps)
+        flashes_ended = edges_passed // 2
+        moved = torch.linalg.norm(self.cube.pose.p - self._cube_start, dim=1) > MOVED_LIMIT
+        self._moved_early |= moved & (flashes_ended < 2)
+        to_goal = self.cube.pose.p[:, :2] - self.goal.pose.p[:, :2]
+        on_table = (self.cube.pose.p[:, 2] - CUBE_HALF_SIZE).abs() < MOVED_LIMIT
+        at_goal = (torch.linalg.norm(to_goal, dim=1) < GOAL_RADIUS) & on_table
+        success = at_goal & (flashes_ended == 2) & ~self._moved_early
+        reached = torch.where(self._moved_early, 0, flashes_ended + success).to(torch.int32)
+        self._completed = torch.maximum(self._completed, reached)
+        return {
+            "success": success,
+            "fail": self._moved_early.clone(),
+            "completed_stages": self._completed.clone(),
+            "lamp_lit": edges_passed % 2 == 1,
+            "flashes_ended": flashes_ended,
+        }
+
+    @property
+    def flashes_ended(self) -> int:
+        """How many flashes are over in the present frame, for one environment."""
+        return int(self._edges_passed(self.elapsed_steps)[0]) // 2
+
+    @property
+    def failure_reason(self) -> str:
+        """The one way to fail this task."""
+        return MOVED_EARLY
+
+    def keyframes_until_now(self) -> list[tuple[int, int]]:
+        """Frame 0 and every change of the lamp so far."""
+        now = int(self.elapsed_steps[0])
+        frames = [0, *self.lamp_edges[0].tolist()]
+        return [(phase, frame) for phase, frame in enumerate(frames) if frame <= now]
+
+    def detections(self) -> tuple[Detection, ...]:
+        """The cube, the target and the lamp, "on" or "off"."""
+        lit = bool(self._edges_passed(self.elapsed_steps)[0] % 2)
+        width = 2 * CUBE_HALF_SIZE
+        lamp_centre = sapien.Pose(p=[*self.lamp.position[:2], self.lamp.size[2] / 2])
+        return (
+            Detection("cube", "cube", "", to_pose(self.cube.pose), (width, width, width)),
+            Detection("goal", "target", "", to_pose(self.goal.pose), (2 * GOAL_RADIUS, 2 * GOAL_RADIUS, 0.0)),
+            Detection("lamp", "lamp", "on" if lit else "off", to_pose(lamp_centre), self.lamp.size),
+        )
+
+    def _get_obs_extra(self, info: dict[str, Any]) -> dict[str, torch.Tensor]:
+        extra = {"tcp_pose": self.agent.tcp.pose.raw_pose}
+        if self.obs_mode_struct.use_state:
+            extra["cube_pose"] = self.cube.pose.raw_pose
+            extra["goal_position"] = self.goal.pose.p
+            extra["lamp_lit"] = info["lamp_lit"]
+        return extra

@@ -1,0 +1,123 @@
+"""What all tasks share: a table, the robot at its end, two cameras, the light.
+
+World frame: origin on the table top, x away from the robot, z up. The robot's base stands at x = -0.615 m.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sapien
+import torch
+from mani_skill.envs.sapien_env import BaseEnv
+from mani_skill.sensors.camera import CameraConfig
+from mani_skill.utils import sapien_utils
+
+from kc_vla_sim.envs.looks import TABLE_COLOUR, matte
+from kc_vla_sim.frame import Detection, Image
+from kc_vla_sim.robots.panda import LightPandaWristCam
+
+THIRD_PERSON_CAMERA = "third_person"
+ROBOT_BASE = sapien.Pose(p=[-0.615, 0, 0])
+"""Pose of the robot's base in the world."""
+START_POSTURE = (0.0, np.pi / 8, 0.0, -np.pi * 5 / 8, 0.0, np.pi * 3 / 4, np.pi / 4, 0.0, 0.0)
+"""Seven arm joints (rad) and two fingers (m), gripper closed."""
+
+_CAMERA_POSE = sapien_utils.look_at(eye=[0.62, 0.62, 0.62], target=[-0.24, -0.08, 0.24])
+_CAMERA_FOV = 0.86
+_TABLE_HALF_SIZE = (0.6, 0.75, 0.02)
+_TABLE_CENTRE = (-0.2, 0.0, -0.02)
+_FLOOR_HEIGHT = -0.75
+
+
+class TabletopEnv(BaseEnv):
+    """Base of the tasks: a Panda with a wrist camera at a table. Sub-classes add objects, chance and success."""
+
+    SUPPORTED_ROBOTS = ["panda_wristcam_light", "panda_wristcam"]
+    SUPPORTED_REWARD_MODES = ("sparse", "none")
+
+    agent: LightPandaWristCam
+
+    def __init__(
+        self,
+        *args: Any,
+        robot_uids: str = "panda_wristcam_light",
+        control_mode: str = "pd_ee_delta_pose",
+        enable_shadow: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, robot_uids=robot_uids, control_mode=control_mode, enable_shadow=enable_shadow, **kwargs)
+
+    @property
+    def _default_sensor_configs(self) -> list[CameraConfig]:
+        return [
+            CameraConfig(
+                THIRD_PERSON_CAMERA, pose=_CAMERA_POSE, width=256, height=256, fov=_CAMERA_FOV, near=0.1, far=10
+            )
+        ]
+
+    @property
+    def _default_human_render_camera_configs(self) -> CameraConfig:
+        return CameraConfig(
+            "render_camera", pose=_CAMERA_POSE, width=768, height=768, fov=_CAMERA_FOV, near=0.1, far=10
+        )
+
+    def _load_agent(self, options: dict[str, Any]) -> None:
+        super()._load_agent(options, ROBOT_BASE)
+
+    def _load_scene(self, options: dict[str, Any]) -> None:
+        table = self.scene.create_actor_builder()
+        table.add_box_collision(half_size=_TABLE_HALF_SIZE)
+        table.add_box_visual(half_size=_TABLE_HALF_SIZE, material=matte(TABLE_COLOUR))
+        table.initial_pose = sapien.Pose(p=_TABLE_CENTRE)
+        table.build_static(name="table")
+        room = self.scene.create_actor_builder()
+        room.add_box_visual(
+            sapien.Pose(p=[0, 0, _FLOOR_HEIGHT]), half_size=(4, 4, 0.01), material=matte((0.3, 0.32, 0.35))
+        )
+        room.add_box_visual(sapien.Pose(p=[-2, 0, 0]), half_size=(0.01, 4, 2), material=matte((0.62, 0.66, 0.7)))
+        room.add_box_visual(sapien.Pose(p=[0, -2, 0]), half_size=(4, 0.01, 2), material=matte((0.62, 0.66, 0.7)))
+        room.initial_pose = sapien.Pose()
+        room.build_static(name="room")
+
+    def _load_lighting(self, options: dict[str, Any]) -> None:
+        self.scene.set_ambient_light([0.36, 0.36, 0.38])
+        self.scene.add_directional_light(
+            direction=[-0.35, -0.55, -1.0],
+            color=[1.5, 1.47, 1.4],
+            shadow=self.enable_shadow,
+            shadow_scale=1.1,
+            shadow_near=-2.0,
+            shadow_far=2.0,
+            shadow_map_size=1024,
+        )
+
+    def pictures(self) -> dict[str, Image]:
+        """Draw what each camera sees now: (height, width, 3) each, for one environment without a batch."""
+        self.scene.update_render(update_human_render_cameras=False)
+        self.capture_sensor_data()
+        drawn = {
+            name: sensor.get_obs(rgb=True, depth=False, position=False, segmentation=False)["rgb"]
+            for name, sensor in self._sensors.items()
+        }
+        return {name: np.ascontiguousarray(rgb[0].cpu().numpy()) for name, rgb in drawn.items()}
+
+    @property
+    def failure_reason(self) -> str:
+        """What it is called when `evaluate` says "fail"."""
+        raise NotImplementedError
+
+    def detections(self) -> tuple[Detection, ...]:
+        """The objects of the task as they are now, for one environment without a batch."""
+        raise NotImplementedError
+
+    def keyframes_until_now(self) -> list[tuple[int, int]]:
+        """Phase and frame of each ground-truth keyframe that is known by now, for one environment."""
+        raise NotImplementedError
+
+    def _set_start_posture(self, env_idx: torch.Tensor, noise: float) -> None:
+        """Put the arm near `START_POSTURE`, each arm joint off by up to `noise` (rad), gripper closed."""
+        posture = np.tile(START_POSTURE, (len(env_idx), 1))
+        posture[:, :7] += self._batched_episode_rng[env_idx].uniform(-noise, noise, size=7)
+        self.agent.reset(torch.as_tensor(posture, dtype=torch.float32, device=self.device))

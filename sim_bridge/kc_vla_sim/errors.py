@@ -1,0 +1,29 @@
+"""What can go wrong in the simulation, one type per cause, each with one line that says what to do."""
+
+
+class SimulationError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class RendererError(SimulationError):
+    """No usable Vulkan driver, or an unknown renderer was asked for."""
+
+
+class MeshCacheError(SimulationError):
+    """The light robot meshes cannot be stored in the user's cache folder."""
+
+
+class BadSeedError(SimulationError, ValueError):
+    """A seed that is not a whole number in 0..2**32-1."""
+
+
+class BadImageSizeError(SimulationError, ValueError):
+    """An image size that is not one or two whole numbers above 0."""
+
+
+class BadActionError(SimulationError, ValueError):
+    """A command of the wrong length, or one that is not finite."""
+
+
+class EpisodeOverError(SimulationError):
+    """A step was asked for before the first reset or after the end of the episode."""

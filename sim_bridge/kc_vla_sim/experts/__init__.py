@@ -1,0 +1,33 @@
+"""Experts: they see the simulator's state and plan the next actions from it, whatever led there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla_sim.experts.push_cube_with_signal import PushCubeExpert
+
+
+class Expert(Protocol):
+    """Plans actions for one task."""
+
+    def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
+        """The next `horizon` tool deltas (horizon, 7) from the present state, and the name of the present phase.
+
+        Nothing is stepped and nothing is remembered: asked twice in one state, it answers the same.
+
+        Raises:
+            ValueError: `horizon` is below 1.
+        """
+        ...
+
+
+_EXPERTS: dict[str, Callable[[Any], Expert]] = {"counting": PushCubeExpert}
+
+
+def make_expert(task: str, world: Any) -> Expert:
+    """The expert for the task called `task`, which runs in the environment `world`."""
+    return _EXPERTS[task](world)

@@ -1,0 +1,44 @@
+"""The tool as the experts think of it: where it is, and where a tool delta will bring it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from kc_vla_sim.actions import TURN_LIMIT
+
+Vector = NDArray[np.float64]
+
+REACHED_SHARE = 0.395
+"""Share of a commanded delta that the arm covers within the control step: its joint drives are soft springs."""
+POINTING_DOWN = Rotation.from_matrix([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
+"""Turn of the tool that points down, with its camera ahead and the line between its fingers along y."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """Tool centre point (m) and turn, in axes parallel to the robot's base."""
+
+    position: Vector
+    rotation: Rotation
+
+    def delta_towards(self, position: Vector, rotation: Rotation, speed: float) -> Vector:
+        """Tool delta (6,) that brings the tool towards a pose at no more than `speed` (m per step)."""
+        move = position - self.position
+        distance = float(np.linalg.norm(move))
+        if distance > speed:
+            move = move * (speed / distance)
+        turn = (rotation * self.rotation.inv()).as_rotvec()
+        angle = float(np.linalg.norm(turn))
+        most = TURN_LIMIT * REACHED_SHARE
+        if angle > most:
+            turn = turn * (most / angle)
+        return np.concatenate([move, turn]) / REACHED_SHARE
+
+    def after(self, delta: Vector) -> Tool:
+        """Where the tool will be one step after the tool delta (6,)."""
+        covered = REACHED_SHARE * delta
+        return Tool(self.position + covered[:3], Rotation.from_rotvec(covered[3:]) * self.rotation)

@@ -1,0 +1,99 @@
+"""What the simulator shows of one moment, and how its cameras see. All poses are in the robot's base frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Image = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A place and a turn: metres and a unit quaternion x, y, z, w."""
+
+    position: tuple[float, float, float]
+    quaternion: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Detection:
+    """One object as the simulator knows it.
+
+    Attributes:
+        object_id: stable within an episode, e.g. "cube".
+        object_type: its class, e.g. "cube".
+        state: e.g. "on", "off"; empty if it has none.
+        pose: its centre.
+        size: extent along the axes of that pose, m.
+    """
+
+    object_id: str
+    object_type: str
+    state: str
+    pose: Pose
+    size: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class CameraModel:
+    """Where a camera is and how it projects, without distortion.
+
+    Attributes:
+        frame: name of its optical frame (x right, y down, z forward).
+        parent: name of the frame that `pose` is in: the robot's base, or the tool.
+        pose: pose of the optical frame in `parent`; it does not change.
+        k: intrinsic matrix (3, 3), row by row, pixels.
+    """
+
+    width: int
+    height: int
+    frame: str
+    parent: str
+    pose: Pose
+    k: tuple[tuple[float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Keyframe:
+    """A ground-truth keyframe: the frame and the label of the task table."""
+
+    frame: int
+    label: str
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Everything at one moment; frame 0 is the observation at reset, frame k the one after k control steps.
+
+    Attributes:
+        index: of this frame.
+        third_person: picture (height, width, 3), RGB; (0, 0, 3) if the simulator does not draw.
+        wrist: the same from the camera on the hand.
+        joint_names: seven arm joints and two fingers.
+        joint_positions: (9,), rad and m.
+        joint_velocities: (9,), rad/s and m/s.
+        tool_pose: tool centre point.
+        detections: the objects of the task.
+        keyframe: label of the ground-truth keyframe that this frame is, or None.
+        done: the episode is over.
+        success: it ended well.
+        reason: why it ended, "success" or the failure in the task's own words; empty before.
+        completed_stages: how many stages of the task were reached, in order.
+    """
+
+    index: int
+    third_person: Image
+    wrist: Image
+    joint_names: tuple[str, ...]
+    joint_positions: NDArray[np.float64]
+    joint_velocities: NDArray[np.float64]
+    tool_pose: Pose
+    detections: tuple[Detection, ...]
+    keyframe: str | None
+    done: bool
+    success: bool
+    reason: str
+    completed_stages: int

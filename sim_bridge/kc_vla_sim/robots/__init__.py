@@ -1,0 +1,1 @@
+"""Robots of the simulation."""

@@ -1,0 +1,234 @@
+"""The simulator as a plain object: reset, step, look. The bridge node is an adapter around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+
+from kc_vla.tasks import Task, find_task
+from kc_vla_sim.actions import TOOL_DELTA_SIZE, normalise_joint_positions, normalise_tool_delta
+from kc_vla_sim.cameras import camera_model
+from kc_vla_sim.envs.tabletop import THIRD_PERSON_CAMERA, TabletopEnv
+from kc_vla_sim.errors import BadImageSizeError, BadSeedError, EpisodeOverError
+from kc_vla_sim.experts import Expert, make_expert
+from kc_vla_sim.frame import CameraModel, Frame, Keyframe
+from kc_vla_sim.geometry import to_pose
+from kc_vla_sim.renderer import choose_renderer
+from kc_vla_sim.robots.panda import WRIST_CAMERA
+
+LARGEST_SEED = 2**32 - 1
+LARGEST_IMAGE = 4096
+_NO_PICTURE = np.zeros((0, 0, 3), np.uint8)
+
+
+class Simulator:
+    """One robot, one task at a time, 20 control steps a second of simulated time.
+
+    The same task and seed give the same episode, picture for picture, on one machine.
+    """
+
+    def __init__(self, image_size: int | tuple[int, int] = 256, renderer: str = "auto", draw: bool = True) -> None:
+        """Check what drawing needs; the environment itself is made at the first reset.
+
+        Args:
+            image_size: pixels, of a square or (width, height), of both cameras.
+            renderer: "auto" (a GPU when there is one), "gpu" or "cpu".
+            draw: False leaves the pictures empty, which makes a step several times faster.
+
+        Raises:
+            BadImageSizeError: a size that is not made of whole numbers in 1..4096.
+            RendererError: no usable Vulkan driver, no such renderer.
+        """
+        self._width, self._height = _image_size(image_size)
+        self._renderer = choose_renderer(renderer)
+        self._draw = draw
+        self._task: Task | None = None
+        self._env: Any = None  # gymnasium's wrappers around a TabletopEnv; None until the first reset
+        self._expert: Expert | None = None
+        self._index = 0
+        self._running = False
+        self._gripper = 0.0
+        self._keyframes: tuple[Keyframe, ...] = ()
+
+    def reset(self, task: str, seed: int) -> Frame:
+        """Begin a new episode of `task` and return its frame 0.
+
+        Raises:
+            UnknownTaskError: `task` is not in the task table.
+            BadSeedError: `seed` is not a whole number in 0..2**32-1.
+        """
+        found = find_task(task)
+        seed = check_seed(seed)
+        if found is not self._task:
+            self._make_environment(found)
+        self._world.agent.set_control_mode()
+        self._env.reset(seed=seed)
+        self._expert = make_expert(found.name, self._world)
+        self._index = 0
+        self._gripper = 0.0
+        self._keyframes = ()
+        self._running = True
+        return self._frame(self._world.evaluate(), truncated=False)
+
+    def step(self, tool_delta: ArrayLike) -> Frame:
+        """Move the tool for one control step (50 ms).
+
+        Args:
+            tool_delta: (7,): dx, dy, dz (m) and rotation vector (rad) in the robot's base frame, gripper 0..1.
+
+        Raises:
+            BadActionError: not seven finite numbers; nothing moves.
+            EpisodeOverError: no episode is running.
+        """
+        action = normalise_tool_delta(tool_delta)
+        frame = self._advance("pd_ee_delta_pose", action)
+        self._gripper = float(np.clip(np.asarray(tool_delta, dtype=float)[6], 0, 1))
+        return frame
+
+    def step_joints(self, positions: ArrayLike) -> Frame:
+        """Drive the joints towards `positions` for one control step (50 ms).
+
+        Args:
+            positions: (9,), in the order of `Frame.joint_names`, rad and m; the fingers move to their mean.
+
+        Raises:
+            BadActionError: not nine finite numbers; nothing moves.
+            EpisodeOverError: no episode is running.
+        """
+        action = normalise_joint_positions(positions)
+        frame = self._advance("pd_joint_pos", action)
+        self._gripper = float((action[7] + 1) / 2)
+        return frame
+
+    def hold(self) -> Frame:
+        """Stay in place for one control step (50 ms), with the gripper as last commanded.
+
+        Raises:
+            EpisodeOverError: no episode is running.
+        """
+        still = np.zeros(TOOL_DELTA_SIZE)
+        still[6] = self._gripper
+        return self._advance("pd_ee_delta_pose", normalise_tool_delta(still))
+
+    @property
+    def task(self) -> Task | None:
+        """The task of the present episode; None before the first reset."""
+        return self._task
+
+    @property
+    def expert(self) -> Expert:
+        """The expert of the present episode; it sees the simulator's state as it is when asked.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+        """
+        if self._expert is None:
+            raise EpisodeOverError("no episode yet: reset the simulator first")
+        return self._expert
+
+    @property
+    def keyframes(self) -> tuple[Keyframe, ...]:
+        """Ground-truth keyframes of the present episode so far, in order."""
+        return self._keyframes
+
+    @property
+    def cameras(self) -> tuple[CameraModel, CameraModel]:
+        """The third-person camera and the one on the wrist.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+        """
+        if self._env is None:
+            raise EpisodeOverError("no episode yet: reset the simulator first")
+        return (camera_model(self._world, THIRD_PERSON_CAMERA), camera_model(self._world, WRIST_CAMERA))
+
+    def close(self) -> None:
+        """Let go of the environment; a later reset makes a new one."""
+        if self._env is not None:
+            self._env.close()
+        self._env = self._task = self._expert = None
+        self._running = False
+
+    @property
+    def _world(self) -> TabletopEnv:
+        """The task's environment below gymnasium's wrappers."""
+        world: TabletopEnv = self._env.unwrapped
+        return world
+
+    def _make_environment(self, task: Task) -> None:
+        """Replace the environment by that of `task`."""
+        self.close()
+        self._env = gymnasium.make(
+            task.environment,
+            obs_mode="none",  # pictures and state are read here, once, in the form that is needed
+            reward_mode="none",
+            sim_backend="physx_cpu",
+            render_backend=self._renderer,
+            sensor_configs={"width": self._width, "height": self._height},
+        )
+        self._task = task
+
+    def _advance(self, mode: str, action: NDArray[np.float32]) -> Frame:
+        """Take one control step with the controller called `mode`."""
+        if not self._running:
+            raise EpisodeOverError("the episode is over: reset the simulator before the next step")
+        command = {"control_mode": mode, "action": torch.as_tensor(action)[None]}
+        _, _, _, truncated, info = self._env.step(command)
+        self._index += 1
+        return self._frame(info, truncated=bool(truncated))
+
+    def _frame(self, info: dict[str, torch.Tensor], truncated: bool) -> Frame:
+        """Read the present state."""
+        world = self._world
+        success, fail = bool(info["success"]), bool(info["fail"])
+        reason = ""
+        if success:
+            reason = "success"
+        elif fail:
+            reason = world.failure_reason
+        elif truncated:
+            reason = "time limit"
+        self._running = not reason
+        pictures = world.pictures() if self._draw else {}
+        assert self._task is not None  # there is no frame before the first reset
+        labels = self._task.keyframes
+        self._keyframes = tuple(Keyframe(frame, labels[phase]) for phase, frame in world.keyframes_until_now())
+        robot = world.agent.robot
+        return Frame(
+            index=self._index,
+            third_person=pictures.get(THIRD_PERSON_CAMERA, _NO_PICTURE),
+            wrist=pictures.get(WRIST_CAMERA, _NO_PICTURE),
+            joint_names=tuple(joint.name for joint in robot.get_active_joints()),
+            joint_positions=robot.get_qpos()[0].numpy().astype(np.float64),
+            joint_velocities=robot.get_qvel()[0].numpy().astype(np.float64),
+            tool_pose=to_pose(world.agent.tcp.pose),
+            detections=world.detections(),
+            keyframe=next((k.label for k in self._keyframes if k.frame == self._index), None),
+            done=bool(reason),
+            success=success,
+            reason=reason,
+            completed_stages=int(info["completed_stages"]),
+        )
+
+
+def check_seed(seed: int) -> int:
+    """`seed` as an int, or a `BadSeedError`."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
+        raise BadSeedError(f"bad seed {seed!r}: a seed is a whole number from 0 to {LARGEST_SEED}")
+    return int(seed)
+
+
+def _image_size(size: int | tuple[int, int]) -> tuple[int, int]:
+    """Width and height, or a `BadImageSizeError`."""
+    pair = (size, size) if isinstance(size, int) else tuple(size)
+    if len(pair) != 2 or any(
+        isinstance(side, bool) or not isinstance(side, int) or not 1 <= side <= LARGEST_IMAGE for side in pair
+    ):
+        raise BadImageSizeError(
+            f"bad image size {size!r}: give one whole number from 1 to {LARGEST_IMAGE}, or (width, height)"
+        )
+    return pair[0], pair[1]
