@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -40,7 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         return _fail(str(error))
     except KeyboardInterrupt:
-        return 130
+        # As upstream: the number of the signal.
+        return signal.SIGINT
     except BrokenPipeError:
         # The reader of the output is gone (`ros2 topic echo ... | head`); Python must not try to flush again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from ._parameter_yaml import parameter_yaml
 
 if TYPE_CHECKING:
     from launch.launch_context import LaunchContext
@@ -23,5 +23,5 @@ def write_temporary_parameters(context: LaunchContext, content: Any) -> Path:
         context.extend_globals({_GLOBAL: folder})
         context._at_end(lambda: shutil.rmtree(folder, ignore_errors=True))
     with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".yaml", delete=False, encoding="utf-8") as file:
-        yaml.safe_dump(content, file, default_flow_style=False, allow_unicode=True)
+        file.write(parameter_yaml(content))
     return Path(file.name)

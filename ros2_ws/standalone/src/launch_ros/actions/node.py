@@ -6,15 +6,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
 from launch.actions import ExecuteProcess
 from launch.some_substitutions_type import SomeSubstitutionsType
 from launch.utilities import evaluate_text, normalize_to_list_of_substitutions
 
-from launch import logging
-
 from .._global_settings import global_parameters, global_remaps
 from .._names import absolute, check_namespace, check_node_name, joined_namespace
+from .._parameter_yaml import parameter_value_yaml
 from .._parameters import EvaluatedParameters, check_parameters, evaluate_parameters
 from .._temporary_files import write_temporary_parameters
 from .._typed_values import ParameterValueType
@@ -118,13 +116,11 @@ class Node(ExecuteProcess):
     def _parameter_words(self, context: LaunchContext, parameters: EvaluatedParameters) -> list[str]:
         if isinstance(parameters, tuple):
             name, value = parameters
-            return ["-p", f"{name}:={_as_yaml(value)}"]
+            return ["-p", f"{name}:={parameter_value_yaml(list(value) if isinstance(value, tuple) else value)}"]
         if isinstance(parameters, dict):
             return ["--params-file", str(self._write_parameters(context, parameters))]
         if not parameters.is_file():
-            # As upstream: told, then left out.
-            logging.get_logger("launch_ros").warning(f"Parameter file path is not a file: {parameters}")
-            return []
+            raise FileNotFoundError(f"parameter file '{parameters}' does not exist")
         return ["--params-file", str(parameters)]
 
     def _write_parameters(self, context: LaunchContext, values: dict[str, ParameterValueType]) -> Path:
@@ -133,10 +129,3 @@ class Node(ExecuteProcess):
         key = self.node_name if self.is_node_name_fully_specified() else "/**"
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
         return write_temporary_parameters(context, {key: {"ros__parameters": plain}})
-
-
-def _as_yaml(value: ParameterValueType) -> str:
-    """Return a value on one line of YAML, typed so that rcl reads the same type back."""
-    plain = list(value) if isinstance(value, tuple) else value
-    text: str = yaml.safe_dump(plain, default_flow_style=True, width=float("inf"))
-    return text.removesuffix("\n").removesuffix("\n...")
