@@ -1,4 +1,4 @@
-"""Give each pytest process a ROS domain of its own, so that test runs and stacks on one machine never hear one another."""
+"""Give each pytest process a ROS domain of its own: test runs and stacks on one machine never hear one another."""
 
 import os
 import random

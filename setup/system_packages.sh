@@ -6,7 +6,6 @@ declare -A SYSTEM_NEEDS=(
   [cmake]="command -v cmake"
   [g++]="command -v g++"
   [make]="command -v make"
-  [git]="command -v git"
   [libx11-6]="has_library libX11.so.6"
   [libvulkan1]="has_library libvulkan.so.1"
 )
@@ -25,7 +24,7 @@ missing_system_packages() { # names, one a line
     eval "${SYSTEM_NEEDS[$package]}" >/dev/null 2>&1 || echo "$package"
   done | sort
   if [[ -z ${PYTHON:-} && -n $(python_problem) ]]; then
-    printf '%s\n' python3 python3-dev python3-venv
+    printf '%s\n' python3-dev python3-venv
   fi
   if [[ -n $ROS_PREFIX ]]; then
     for package in "${ROS_NEEDS[@]}"; do

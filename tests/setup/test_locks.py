@@ -1,0 +1,77 @@
+"""The lock files pin everything that the .in files ask for, by version and nothing else."""
+
+import importlib.metadata
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+REQUIREMENTS = ROOT / "requirements"
+LOCKS = {
+    "lock.txt": ["runtime.in", "simulation.in", "development.in"],
+    "lock-ros.txt": ["ros.in"],
+}
+
+
+def _requirements(name: str) -> list[Requirement]:
+    lines = (re.sub(r"\s*#.*", "", line) for line in (REQUIREMENTS / name).read_text().splitlines())
+    return [Requirement(line) for line in lines if line]
+
+
+def _pins(name: str, python: str) -> dict[str, str]:
+    """Return name -> version of what a lock installs for a Python version on x86_64 Linux."""
+    environment = {"python_version": python, "python_full_version": f"{python}.0", "platform_machine": "x86_64"}
+    pins: dict[str, str] = {}
+    for requirement in _requirements(name):
+        (specifier,) = requirement.specifier
+        assert specifier.operator == "==", requirement
+        if requirement.marker is None or requirement.marker.evaluate(environment):
+            assert canonicalize_name(requirement.name) not in pins, f"{requirement.name} is there twice"
+            pins[canonicalize_name(requirement.name)] = specifier.version
+    return pins
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12"])
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_input_is_pinned_within_its_bounds(lock: str, python: str) -> None:
+    pins = _pins(lock, python)
+    for source in LOCKS[lock]:
+        for requirement in _requirements(source):
+            assert pins[canonicalize_name(requirement.name)] in requirement.specifier, requirement
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12"])
+def test_the_two_locks_agree(python: str) -> None:
+    ros, rest = _pins("lock-ros.txt", python), _pins("lock.txt", python)
+    assert {name: rest[name] for name in ros.keys() & rest.keys()} == {
+        name: ros[name] for name in ros.keys() & rest.keys()
+    }
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_server(lock: str) -> None:
+    text = (REQUIREMENTS / lock).read_text()
+    assert "://" not in text
+    assert not re.search(r"^-", text, re.MULTILINE)
+
+
+def test_the_build_of_torch_is_left_to_the_machine() -> None:
+    pins = _pins("lock.txt", "3.11")
+    assert pins["torch"] == "2.13.0"
+    assert not [name for name in pins if name.startswith(("nvidia-cu", "nvidia-nccl", "cuda-", "triton"))]
+
+
+def test_cv2_comes_from_one_package() -> None:
+    pins = _pins("lock.txt", "3.11") | _pins("lock-ros.txt", "3.11")
+    assert [name for name in pins if name.startswith("opencv")] == ["opencv-python-headless"]
+
+
+@pytest.mark.skipif(not (ROOT / ".venv" / "kc_vla_stamp").is_file(), reason="./setup.sh has not been run")
+def test_the_environment_has_what_the_lock_says() -> None:
+    python = ".".join(str(part) for part in sys.version_info[:2])
+    for name, version in _pins("lock.txt", python).items():
+        assert importlib.metadata.version(name).split("+")[0] == version, name

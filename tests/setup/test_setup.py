@@ -1,0 +1,180 @@
+"""What ./setup.sh says and does on machines where something is missing."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from unset_clone import UnsetClone
+
+
+def _last_line(output: str) -> str:
+    return output.strip().splitlines()[-1]
+
+
+def test_check_of_an_unset_clone_names_what_is_missing_and_changes_nothing(clone: UnsetClone) -> None:
+    before = sorted(clone.folder.rglob("*"))
+    result = clone.run("./setup.sh", "--check")
+    assert result.returncode == 1
+    assert "ok       system                 debian 12" in result.stdout
+    assert "missing  Python packages        run ./setup.sh" in result.stdout
+    assert "missing  kc_vla_msgs " in result.stdout
+    assert sorted(clone.folder.rglob("*")) == before
+
+
+def test_check_tells_how_to_get_a_missing_system_package(clone: UnsetClone) -> None:
+    clone.remove_program("cmake")
+    assert "missing  cmake                  apt-get install cmake" in clone.run("./setup.sh", "--check").stdout
+
+
+def test_unknown_option_is_refused(clone: UnsetClone) -> None:
+    result = clone.run("./setup.sh", "--chekc")
+    assert result.returncode == 1
+    assert result.stdout == "setup.sh: unknown option '--chekc': see ./setup.sh --help\n"
+
+
+def test_wrong_python_is_refused_before_anything_is_made(clone: UnsetClone) -> None:
+    clone.replace_program("old-python", "echo 3.10")
+    result = clone.run("./setup.sh", "--no-system", PYTHON="old-python")
+    assert result.returncode == 1
+    assert "Python 3.11 or 3.12 is needed, old-python is 3.10" in _last_line(result.stdout)
+    assert not (clone.folder / ".venv").exists()
+
+
+def test_absent_python_is_refused(clone: UnsetClone) -> None:
+    result = clone.run("./setup.sh", "--no-system", PYTHON="python9.9")
+    assert result.returncode == 1
+    assert "python9.9 is not there" in _last_line(result.stdout)
+
+
+def test_a_virtual_environments_python_stands_for_the_one_it_was_made_from(clone: UnsetClone) -> None:
+    base = clone.call('find_python; echo "$PYTHON_FOUND"').strip()
+    clone.run(base, "-m", "venv", "--without-pip", "other")
+    python = str(clone.folder / "other" / "bin" / "python")
+    found = clone.call('find_python; echo "$PYTHON_FOUND"', PYTHON=python).strip()
+    assert os.path.realpath(found) == os.path.realpath(base)
+    assert not found.startswith(str(clone.folder))
+
+
+def test_a_full_disk_is_noticed_before_anything_is_made(clone: UnsetClone) -> None:
+    clone.replace_program("df", "printf 'Avail\\n   3\\n'")
+    result = clone.run("./setup.sh", "--no-system")
+    assert result.returncode == 1
+    assert _last_line(result.stdout) == f"setup.sh: not enough disk: 3 GB free at {clone.folder}, 6 GB needed"
+    assert not (clone.folder / ".venv").exists()
+
+
+def test_without_root_and_sudo_the_missing_packages_are_named(clone: UnsetClone) -> None:
+    clone.remove_program("cmake")
+    clone.remove_program("sudo")
+    clone.replace_program("id", "echo 1000")
+    clone.replace_program("apt-get", "echo must not be called; exit 1")
+    result = clone.run("./setup.sh")
+    assert result.returncode == 1
+    assert _last_line(result.stdout).startswith("setup.sh: not root and no sudo, to install cmake")
+
+
+def test_refused_sudo_ends_the_set_up(clone: UnsetClone) -> None:
+    clone.remove_program("cmake")
+    clone.replace_program("id", "echo 1000")
+    clone.replace_program("sudo", "exit 1")
+    result = clone.run("./setup.sh")
+    assert result.returncode == 1
+    assert "sudo was refused, to install cmake" in _last_line(result.stdout)
+
+
+def test_no_system_never_calls_apt(clone: UnsetClone) -> None:
+    clone.remove_program("cmake")
+    clone.replace_program("apt-get", "touch apt-was-called; exit 1")
+    result = clone.run("./setup.sh", "--no-system")
+    assert result.returncode == 1
+    assert "missing system packages: cmake;" in _last_line(result.stdout)
+    assert not (clone.folder / "apt-was-called").exists()
+
+
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [
+        ("Temporary failure resolving 'mirror.example'", "no network: the package servers do not answer"),
+        ("NewConnectionError: Failed to establish a new connection", "no network: the package servers do not answer"),
+        ("write error: No space left on device", "the disk is full"),
+        ("SSLError: certificate verify failed", "a package server's certificate is not trusted"),
+        ("E: Could not get lock /var/lib/dpkg/lock-frontend", "another package manager is running"),
+        ("Segmentation fault", "step 'system packages' failed: see"),
+    ],
+)
+def test_a_failed_command_is_explained_by_one_line_and_the_end_of_the_log(
+    clone: UnsetClone, message: str, cause: str
+) -> None:
+    clone.remove_program("cmake")
+    clone.replace_program("id", "echo 0")
+    clone.replace_program("apt-get", f'echo "{message}"; exit 100')
+    result = clone.run("./setup.sh")
+    assert result.returncode == 1
+    assert _last_line(result.stdout).startswith(f"setup.sh: {cause}")
+    assert f"  {message}\n" in result.stdout
+    assert str(clone.folder / "log" / "setup.log") in result.stdout
+
+
+def test_another_system_is_warned_about_and_tried(clone: UnsetClone, tmp_path: Path) -> None:
+    release = tmp_path / "other-release"
+    release.write_text("ID=fedora\nVERSION_ID=44\n")
+    result = clone.run("./setup.sh", "--no-system", KC_VLA_OS_RELEASE=str(release), PYTHON="python9.9")
+    assert "warning: tested on Debian 12 and Ubuntu 24.04, this is fedora 44" in result.stdout
+    assert "[3/7] Python environment" in result.stdout
+
+
+def test_two_set_ups_do_not_run_in_one_clone_at_once(clone: UnsetClone) -> None:
+    (clone.folder / "log").mkdir()
+    result = clone.run("flock", "log/setup.log.lock", "./setup.sh")
+    assert result.returncode == 1
+    assert "another ./setup.sh is running" in result.stdout
+
+
+def test_an_installed_jazzy_is_used(clone: UnsetClone, installed_ros: Callable[..., Path]) -> None:
+    prefix = installed_ros()
+    assert clone.call('find_ros; echo "$ROS_PREFIX"', KC_VLA_ROS_PREFIX=str(prefix)) == f"{prefix}\n"
+
+
+def test_a_sourced_jazzy_is_used_wherever_it_lies(clone: UnsetClone, installed_ros: Callable[..., Path]) -> None:
+    prefix = installed_ros()
+    sourced = {"AMENT_PREFIX_PATH": f"/some/workspace:{prefix}"}
+    assert clone.call('find_ros; echo "$ROS_PREFIX"', ROS_DISTRO="jazzy", **sourced) == f"{prefix}\n"
+    assert clone.call('find_ros; echo "$ROS_PREFIX"', ROS_DISTRO="humble", **sourced) == "\n"
+
+
+def test_with_an_installed_jazzy_its_missing_packages_are_named(
+    clone: UnsetClone, installed_ros: Callable[..., Path]
+) -> None:
+    prefix = installed_ros("ament_cmake", "rclpy")
+    output = clone.run("./setup.sh", "--check", KC_VLA_ROS_PREFIX=str(prefix), PYTHON="python3").stdout
+    assert f"ok       ROS 2                  {prefix}" in output
+    assert "missing  ros-jazzy-sensor-msgs  apt-get install ros-jazzy-sensor-msgs" in output
+    assert "ros-jazzy-rclpy" not in output
+
+
+def test_with_an_installed_jazzy_no_wheels_and_no_stand_in_are_installed(
+    clone: UnsetClone, installed_ros: Callable[..., Path]
+) -> None:
+    steps = 'run() { echo "$*"; }; find_ros; find_python; mkdir -p .venv; '
+    steps += "make_environment; install_python_packages; install_commands"
+    with_ros = clone.call(steps, KC_VLA_ROS_PREFIX=str(installed_ros()), PYTHON="python3")
+    assert "-m venv --clear --system-site-packages" in with_ros
+    assert "lock.txt" in with_ros
+    assert "lock-ros.txt" not in with_ros
+    assert "standalone" not in with_ros
+    (clone.folder / ".venv" / "kc_vla_stamp").unlink()
+    with_wheels = clone.call(steps)
+    assert "--system-site-packages" not in with_wheels
+    assert "-r requirements/lock-ros.txt" in with_wheels
+    assert "--editable ros2_ws/standalone" in with_wheels
+
+
+def test_a_changed_lock_makes_the_environment_anew(clone: UnsetClone) -> None:
+    current = "environment_is_current && echo current || echo stale"
+    (clone.folder / ".venv").mkdir()
+    clone.call('environment_stamp > "$STAMP"')
+    assert clone.call(current) == "current\n"
+    with (clone.folder / "requirements" / "lock.txt").open("a") as lock:
+        lock.write("six==1.17.0\n")
+    assert clone.call(current) == "stale\n"
