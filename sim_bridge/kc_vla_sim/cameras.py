@@ -16,7 +16,7 @@ _OPTICAL = sapien.Pose(q=[0.5, -0.5, 0.5, -0.5])
 
 def camera_model(world: TabletopEnv, name: str) -> CameraModel:
     """The model of the camera called `name`; a camera on the robot is given relative to the tool."""
-    sensor = world._sensors[name]
+    sensor = world.scene.sensors[name]
     mounted = sensor.config.mount is not None
     if mounted:
         parent, origin = TOOL_FRAME, world.agent.tcp.pose.sp

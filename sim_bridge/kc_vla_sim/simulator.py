@@ -66,13 +66,13 @@ class Simulator:
         if found is not self._task:
             self._make_environment(found)
         self._world.agent.set_control_mode()
-        self._env.reset(seed=seed)
+        _, info = self._env.reset(seed=seed)
         self._expert = make_expert(found.name, self._world)
         self._index = 0
         self._gripper = 0.0
         self._keyframes = ()
         self._running = True
-        return self._frame(self._world.evaluate(), truncated=False)
+        return self._frame(info, truncated=False)
 
     def step(self, tool_delta: ArrayLike) -> Frame:
         """Move the tool for one control step (50 ms).
@@ -224,11 +224,9 @@ def check_seed(seed: int) -> int:
 
 def _image_size(size: int | tuple[int, int]) -> tuple[int, int]:
     """Width and height, or a `BadImageSizeError`."""
-    pair = (size, size) if isinstance(size, int) else tuple(size)
-    if len(pair) != 2 or any(
-        isinstance(side, bool) or not isinstance(side, int) or not 1 <= side <= LARGEST_IMAGE for side in pair
-    ):
-        raise BadImageSizeError(
-            f"bad image size {size!r}: give one whole number from 1 to {LARGEST_IMAGE}, or (width, height)"
-        )
-    return pair[0], pair[1]
+    pair = size if isinstance(size, tuple) else (size, size)
+    if len(pair) == 2 and all(type(side) is int and 1 <= side <= LARGEST_IMAGE for side in pair):
+        return pair
+    raise BadImageSizeError(
+        f"bad image size {size!r}: give one whole number from 1 to {LARGEST_IMAGE}, or (width, height)"
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,12 @@ import torch
 from mani_skill.utils.registration import register_env
 from mani_skill.utils.structs import Pose
 
-from kc_vla_sim.actions import CONTROL_RATE
+from kc_vla_sim.envs.counting import CountingRanges, Progress, edge_frames, edges_passed
 from kc_vla_sim.envs.looks import matte
 from kc_vla_sim.envs.signal_lamp import SignalLamp
 from kc_vla_sim.envs.tabletop import TabletopEnv
 from kc_vla_sim.frame import Detection
 from kc_vla_sim.geometry import to_pose
-from kc_vla_sim.lamp import LampRanges
 
 CUBE_HALF_SIZE = 0.02
 GOAL_RADIUS = 0.08
@@ -27,19 +25,6 @@ MOVED_LIMIT = 0.01
 MOVED_EARLY = "cube moved before the second flash ended"
 LONGEST_EPISODE = 500
 """Steps: at most 300 until the second flash has ended, and 200 for a push that takes a good arm 60."""
-
-
-@dataclass(frozen=True)
-class CountingRanges:
-    """What chance decides: lowest and highest value of each quantity, in the world frame."""
-
-    cube_x: tuple[float, float] = (-0.2, -0.1)  # m
-    cube_y: tuple[float, float] = (-0.06, 0.06)  # m
-    cube_yaw: tuple[float, float] = (-0.3, 0.3)  # rad
-    goal_x: tuple[float, float] = (0.08, 0.12)  # m
-    goal_y: tuple[float, float] = (-0.04, 0.04)  # m
-    start_noise: float = 0.02  # rad, either way, each arm joint
-    lamp: LampRanges = field(default_factory=LampRanges)
 
 
 @register_env("PushCubeWithSignal-v1", max_episode_steps=LONGEST_EPISODE)
@@ -77,8 +62,7 @@ class PushCubeWithSignalEnv(TabletopEnv):
         self.lamp_edges = torch.zeros((self.num_envs, 4), dtype=torch.int32, device=self.device)
         """First frames (N, 4) that show the lamp lit, dark, lit and dark."""
         self._cube_start = torch.zeros((self.num_envs, 3), device=self.device)
-        self._moved_early = torch.zeros(self.num_envs, dtype=torch.bool, device=self.device)
-        self._completed = torch.zeros(self.num_envs, dtype=torch.int32, device=self.device)
+        self._progress = Progress.start(self.num_envs, self.device)
 
     def _initialize_episode(self, env_idx: torch.Tensor, options: dict[str, Any]) -> None:
         ranges = self.ranges
@@ -91,12 +75,10 @@ class PushCubeWithSignalEnv(TabletopEnv):
         x, y = self._draw(env_idx, ranges.goal_x, ranges.goal_y).T
         self.goal.set_pose(Pose.create_from_pq(p=torch.stack([x, y, zero], dim=1)))
 
-        durations = torch.round(self._draw(env_idx, *ranges.lamp.in_order()) * CONTROL_RATE)
-        self.lamp_edges[env_idx] = torch.cumsum(durations, dim=1).to(torch.int32)
+        self.lamp_edges[env_idx] = edge_frames(self._draw(env_idx, *ranges.lamp))
         self.lamp.show(torch.zeros(len(env_idx), dtype=torch.bool, device=self.device))
         self._cube_start[env_idx] = start
-        self._moved_early[env_idx] = False
-        self._completed[env_idx] = 0
+        self._progress = self._progress.restarted(env_idx)
 
     def _draw(self, env_idx: torch.Tensor, *ranges: tuple[float, float]) -> torch.Tensor:
         """One number out of each range for each environment in `env_idx`: (len(env_idx), len(ranges))."""
@@ -108,38 +90,30 @@ class PushCubeWithSignalEnv(TabletopEnv):
         # The observation after this step is the next frame: the lamp must be right in its picture.
         frame = self.elapsed_steps + 1
         if (self.lamp_edges == frame[:, None]).any():
-            self.lamp.show(self._edges_passed(frame) % 2 == 1)
+            self.lamp.show(edges_passed(self.lamp_edges, frame) % 2 == 1)
             if self.gpu_sim_enabled:
                 self.scene._gpu_apply_all()
 
-    def _edges_passed(self, frame: torch.Tensor) -> torch.Tensor:
-        """How many changes of the lamp (N,) are in or before `frame` (N,)."""
-        return (self.lamp_edges <= frame[:, None]).sum(dim=1)
-
     def evaluate(self) -> dict[str, torch.Tensor]:
         """State of the task: success, fail, completed stages, lamp; all (N,)."""
-        edges_passed = self._edges_passed(self.elapsed_steps)
-        flashes_ended = edges_passed // 2
-        moved = torch.linalg.norm(self.cube.pose.p - self._cube_start, dim=1) > MOVED_LIMIT
-        self._moved_early |= moved & (flashes_ended < 2)
-        to_goal = self.cube.pose.p[:, :2] - self.goal.pose.p[:, :2]
-        on_table = (self.cube.pose.p[:, 2] - CUBE_HALF_SIZE).abs() < MOVED_LIMIT
-        at_goal = (torch.linalg.norm(to_goal, dim=1) < GOAL_RADIUS) & on_table
-        success = at_goal & (flashes_ended == 2) & ~self._moved_early
-        reached = torch.where(self._moved_early, 0, flashes_ended + success).to(torch.int32)
-        self._completed = torch.maximum(self._completed, reached)
+        passed = edges_passed(self.lamp_edges, self.elapsed_steps)
+        cube, goal = self.cube.pose.p, self.goal.pose.p
+        moved = torch.linalg.norm(cube - self._cube_start, dim=1) > MOVED_LIMIT
+        on_table = (cube[:, 2] - CUBE_HALF_SIZE).abs() < MOVED_LIMIT
+        at_goal = (torch.linalg.norm(cube[:, :2] - goal[:, :2], dim=1) < GOAL_RADIUS) & on_table
+        self._progress = self._progress.after(passed // 2, moved, at_goal)
         return {
-            "success": success,
-            "fail": self._moved_early.clone(),
-            "completed_stages": self._completed.clone(),
-            "lamp_lit": edges_passed % 2 == 1,
-            "flashes_ended": flashes_ended,
+            "success": self._progress.success,
+            "fail": self._progress.moved_early,
+            "completed_stages": self._progress.completed,
+            "lamp_lit": passed % 2 == 1,
+            "flashes_ended": passed // 2,
         }
 
     @property
     def flashes_ended(self) -> int:
         """How many flashes are over in the present frame, for one environment."""
-        return int(self._edges_passed(self.elapsed_steps)[0]) // 2
+        return int(edges_passed(self.lamp_edges, self.elapsed_steps)[0]) // 2
 
     @property
     def failure_reason(self) -> str:
@@ -154,7 +128,7 @@ class PushCubeWithSignalEnv(TabletopEnv):
 
     def detections(self) -> tuple[Detection, ...]:
         """The cube, the target and the lamp, "on" or "off"."""
-        lit = bool(self._edges_passed(self.elapsed_steps)[0] % 2)
+        lit = edges_passed(self.lamp_edges, self.elapsed_steps)[0] % 2 == 1
         width = 2 * CUBE_HALF_SIZE
         lamp_centre = sapien.Pose(p=[*self.lamp.position[:2], self.lamp.size[2] / 2])
         return (

@@ -16,6 +16,7 @@ from mani_skill.utils import sapien_utils
 
 from kc_vla_sim.envs.looks import TABLE_COLOUR, matte
 from kc_vla_sim.frame import Detection, Image
+from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import LightPandaWristCam
 
 THIRD_PERSON_CAMERA = "third_person"
@@ -45,9 +46,22 @@ class TabletopEnv(BaseEnv):
         robot_uids: str = "panda_wristcam_light",
         control_mode: str = "pd_ee_delta_pose",
         enable_shadow: bool = True,
+        render_backend: str = "auto",
         **kwargs: Any,
     ) -> None:
-        super().__init__(*args, robot_uids=robot_uids, control_mode=control_mode, enable_shadow=enable_shadow, **kwargs)
+        """Take what `BaseEnv` takes; a `render_backend` of "auto" is a GPU when there is one.
+
+        Raises:
+            RendererError: no usable Vulkan driver.
+        """
+        super().__init__(
+            *args,
+            robot_uids=robot_uids,
+            control_mode=control_mode,
+            enable_shadow=enable_shadow,
+            render_backend=choose_renderer() if render_backend == "auto" else render_backend,
+            **kwargs,
+        )
 
     @property
     def _default_sensor_configs(self) -> list[CameraConfig]:

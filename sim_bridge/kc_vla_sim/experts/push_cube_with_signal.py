@@ -67,12 +67,13 @@ class PushCubeExpert:
             raise ValueError(f"bad horizon {horizon}: at least 1 action must be asked for")
         state = self._present()
         actions = np.zeros((horizon, TOOL_DELTA_SIZE), np.float32)  # the gripper stays closed: 0
-        phase, delta = _decide(state)
-        for i in range(horizon):
-            _, delta = _decide(state)
-            actions[i, :6] = delta
+        phases = []
+        for action in actions:
+            phase, delta = _decide(state)
+            phases.append(phase)
+            action[:6] = delta
             state = _after(state, delta)
-        return actions, phase
+        return actions, phases[0]
 
     def _present(self) -> _State:
         """Read the simulator."""

@@ -90,9 +90,10 @@ def _make(urdf: Path, robot: ET.Element, sources: list[Path], folder: Path) -> N
 
 def _lighten(source: Path, target: Path) -> None:
     """Write the mesh `source` to `target` (GLB) with fewer triangles, keeping the colour of each part."""
-    parts = trimesh.load_scene(source).dump()
     light = trimesh.Scene()
-    for part in parts:
+    for part in trimesh.load_scene(source).dump():
+        if not isinstance(part, trimesh.Trimesh):
+            continue  # points and lines are not drawn
         material = getattr(part.visual, "material", None)
         bare = _largest_pieces(trimesh.Trimesh(part.vertices, part.faces))
         wanted = int(np.clip(KEPT_SHARE * len(bare.faces), FEWEST_TRIANGLES, MOST_TRIANGLES))
