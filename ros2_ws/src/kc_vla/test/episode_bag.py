@@ -65,7 +65,7 @@ class Script:
 
 
 def info(script: Script) -> EpisodeInfo:
-    return EpisodeInfo(script.episode_id, script.task, script.seed, script.instruction, "0.1.0")
+    return EpisodeInfo(script.episode_id, script.task, script.seed, script.instruction, "0.1.0", WALL_NS)
 
 
 def write_episode(folder: Path, script: Script = Script()) -> Path:

@@ -96,7 +96,9 @@ class RecordedEpisode:
         self.result = next(map(_result, self._own("episode/result")), None)
         self.scores = {m.frame_index: _score(m) for m in self._own("keyframes/score")}
         self.frames = self._frames()
-        self.events = tuple(_event(m) for m in sorted(self._own("keyframes/event"), key=lambda m: m.sequence))
+        # A recorder that starts again hears the earlier events once more: each counts once.
+        events = {(m.sequence, m.type, m.phase, m.frame_index): _event(m) for m in self._own("keyframes/event")}
+        self.events = tuple(events.values())
         self.chunks = tuple(_chunk(m) for m in self._own("policy/chunk"))
         self.commands = tuple(_command(m) for m in self._own("arm/command"))
         self.diagnostics = _last_diagnostics(self._decoded["diagnostics"])

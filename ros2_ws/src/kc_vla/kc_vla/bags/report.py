@@ -36,6 +36,12 @@ class Report:
     contact_sheet: Path | None
     notes: tuple[str, ...]
 
+    def lines(self) -> list[str]:
+        """Return what a person is told: where each file is, and what is not as it should be."""
+        files = {"video": self.video, "keyframes": self.contact_sheet, "summary": self.summary_path}
+        made = [f"{name + ':':<11}{path}" for name, path in files.items() if path is not None]
+        return [*made, *(f"note:      {note}" for note in self.notes)]
+
 
 def write_report(bag: Path, out: Path) -> Report:
     """Write the report of the episode in `bag` into the folder `out`, made if missing.

@@ -61,6 +61,8 @@ class EpisodeInfo:
         seed: seed of the simulator, 0 on a real robot.
         instruction: what the policy was told.
         stack_version: version of this software.
+        begun_ns: wall time at which the episode was announced, ns since the epoch. It tells a recorder that starts
+            again within an episode from a later run that uses the same episode id.
     """
 
     episode_id: str
@@ -68,6 +70,7 @@ class EpisodeInfo:
     seed: int
     instruction: str
     stack_version: str
+    begun_ns: int
 
     def as_metadata(self) -> dict[str, str]:
         """Return the fields as the strings of an MCAP metadata record."""
@@ -77,11 +80,12 @@ class EpisodeInfo:
             "seed": str(self.seed),
             "instruction": self.instruction,
             "stack_version": self.stack_version,
+            "begun_ns": str(self.begun_ns),
         }
 
     @classmethod
     def from_metadata(cls, fields: dict[str, str]) -> EpisodeInfo | None:
-        """Return the episode noted in `fields`, or None where a field is missing or the seed is no number."""
+        """Return the episode noted in `fields`, or None where one is missing or no number."""
         try:
             return cls(
                 fields["episode_id"],
@@ -89,6 +93,7 @@ class EpisodeInfo:
                 int(fields["seed"]),
                 fields["instruction"],
                 fields["stack_version"],
+                int(fields["begun_ns"]),
             )
         except (KeyError, ValueError):
             return None

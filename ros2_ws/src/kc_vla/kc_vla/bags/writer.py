@@ -97,7 +97,6 @@ class EpisodeBagWriter:
         self._dropped = dict.fromkeys(topics, 0)
         self._error: BagWriteError | None = None
         self._closing = False
-        self._closed = False
         self._wake = threading.Condition()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -151,15 +150,24 @@ class EpisodeBagWriter:
             self._wake.notify()
         return True
 
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will be written: closed, or failed."""
+        return not self._thread.is_alive()
+
+    def request_close(self) -> None:
+        """Begin to close and return at once; `ended` tells when that is done, `close` how it went."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+
     def close(self, timeout_s: float = 30.0) -> WriterStats:
         """Write what is queued, end the file, write metadata.yaml. Closing twice does no harm.
 
         Raises:
             BagWriteError: something could not be written; what was written before stays readable.
         """
-        with self._wake:
-            self._closing = True
-            self._wake.notify()
+        self.request_close()
         self._thread.join(timeout_s)
         if self._thread.is_alive():
             raise BagWriteError(
@@ -167,13 +175,10 @@ class EpisodeBagWriter:
             )
         if self._error is not None:
             raise self._error
-        if not self._closed:
-            self._closed = True
-            self._finish()
         return self.stats
 
     def _run(self) -> None:
-        """Write queued messages until the bag is closed or the disk refuses."""
+        """Write queued messages until the bag is closed, then its end; or until the disk refuses."""
         flush_at: float | None = None  # when the oldest message of the open chunk has waited long enough
         try:
             while (message := self._take(flush_at)) is not _CLOSED:
@@ -183,6 +188,7 @@ class EpisodeBagWriter:
                 if flush_at is not None and time.monotonic() >= flush_at:
                     self._output.flush()
                     flush_at = None
+            self._finish()
         except OSError as error:
             self._output.abandon()
             with self._wake:
@@ -228,12 +234,8 @@ class EpisodeBagWriter:
         hashes = {name: schema.type_hash for name, schema in self._schemas.items()}
         files = [*self._earlier, self._output.facts()]
         information = bag_information(files, self._topics, hashes, self._episode.as_metadata())
-        try:
-            self._output.finish(to_yaml(information))
-            write_metadata(self._folder, information)
-        except OSError as error:
-            self._error = self._describe(error)
-            raise self._error from error
+        self._output.finish(to_yaml(information))
+        write_metadata(self._folder, information)
 
     def _describe(self, error: OSError) -> BagWriteError:
         why = os.strerror(error.errno) if error.errno else str(error)

@@ -1,0 +1,100 @@
+"""A camera that stays: reads a source on a thread of its own, at its rate, and opens it again when it vanishes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from kc_vla.cameras.errors import CameraError, SourceLostError
+from kc_vla.cameras.sources import CapturedFrame, FrameSource, SourceSpec, open_source
+
+_FIRST_PAUSE_S = 0.25
+_LONGEST_PAUSE_S = 5.0
+
+
+class CameraStream:
+    """Delivers frames from a source until it is closed or its file ends."""
+
+    def __init__(
+        self,
+        spec: SourceSpec,
+        on_frame: Callable[[CapturedFrame], None],
+        on_lost: Callable[[str], None],
+        on_back: Callable[[], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        """Open the source and begin to read.
+
+        All callbacks come from the reading thread, one at a time.
+
+        Args:
+            spec: what to read.
+            on_frame: takes each frame.
+            on_lost: told once, with the reason, when the source vanishes.
+            on_back: told when it gives frames again.
+            on_end: told at the end of a file or folder that does not loop.
+
+        Raises:
+            CameraError: the source cannot be opened at the start.
+        """
+        self._spec = spec
+        self._on_frame, self._on_lost, self._on_back, self._on_end = on_frame, on_lost, on_back, on_end
+        self._stop = threading.Event()
+        source = open_source(spec)
+        self.fps = source.fps
+        self._thread = threading.Thread(target=self._run, args=(source,), name="camera", daemon=True)
+        self._thread.start()
+
+    def close(self, timeout_s: float = 5.0) -> None:
+        """Stop reading; a device that does not answer is left behind after `timeout_s`."""
+        self._stop.set()
+        self._thread.join(timeout_s)
+
+    def _run(self, source: FrameSource) -> None:
+        current: FrameSource | None = source
+        while current is not None and not self._stop.is_set():
+            try:
+                self._read(current)
+                current.close()
+                return
+            except CameraError as error:
+                current.close()
+                self._on_lost(str(error))
+                current = self._open_again()
+
+    def _read(self, source: FrameSource) -> None:
+        """Deliver frames until the end of the source or of this stream."""
+        due = time.monotonic()
+        while not self._stop.is_set():
+            if not source.paced:
+                if self._stop.wait(max(0.0, due - time.monotonic())):
+                    return
+                # A reader that fell behind goes on from now: it does not hurry to catch up.
+                due = max(due + 1.0 / source.fps, time.monotonic())
+            frame = source.read()
+            if frame is None:
+                self._on_end()
+                return
+            self._on_frame(frame)
+
+    def _open_again(self) -> FrameSource | None:
+        """Try until the source opens and gives a frame, pausing longer each time; None when closed meanwhile."""
+        pause_s = _FIRST_PAUSE_S
+        while not self._stop.wait(pause_s):
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            try:
+                source = open_source(self._spec)
+            except CameraError:
+                continue
+            try:
+                frame = source.read()
+                if frame is None:
+                    raise SourceLostError("it ended at once")
+            except CameraError:
+                source.close()
+                continue
+            self._on_back()
+            self._on_frame(frame)
+            return source
+        return None

@@ -1,0 +1,192 @@
+"""Node `recorder`: everything that is said in an episode into one MCAP bag, and where that bag is.
+
+It listens to serialized messages and never decodes them, apart from the episode's status and result.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import Bool, String
+
+from kc_vla.bags.recorder import EpisodeRecorder, RecorderStatus, State
+from kc_vla.bags.topics import Qos, TopicInfo
+from kc_vla.episode import Episode
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.base import ERROR, StackNode, run_node
+from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla_msgs.msg import (
+    ActionChunk,
+    ArmCommand,
+    EpisodeResult,
+    EpisodeStatus,
+    KeyframeEvent,
+    KeyframeIndex,
+    KeyframeScore,
+    ObjectDetections,
+)
+
+_POLL_S = 0.05
+_DEPTH = 100
+"""Messages that wait for this node on each topic: more than a policy that acts on the newest would want."""
+
+RECORDED: tuple[tuple[str, type, QoSProfile], ...] = (
+    (topics.THIRD_PERSON_IMAGE, Image, qos.IMAGE),
+    (topics.THIRD_PERSON_INFO, CameraInfo, qos.IMAGE),
+    (topics.WRIST_IMAGE, Image, qos.IMAGE),
+    (topics.WRIST_INFO, CameraInfo, qos.IMAGE),
+    (topics.JOINT_STATES, JointState, qos.STATE),
+    (topics.TOOL_POSE, PoseStamped, qos.STATE),
+    (topics.DETECTIONS, ObjectDetections, qos.STATE),
+    (topics.EPISODE_STATUS, EpisodeStatus, qos.STATUS),
+    (topics.EPISODE_RESULT, EpisodeResult, qos.STATUS),
+    (topics.KEYFRAME_SCORE, KeyframeScore, qos.EVENT),
+    (topics.KEYFRAME_EVENT, KeyframeEvent, qos.EVENT_LOG),
+    (topics.KEYFRAME_INDEX, KeyframeIndex, qos.STATUS),
+    (topics.POLICY_CHUNK, ActionChunk, qos.EVENT),
+    (topics.ARM_COMMAND, ArmCommand, qos.EVENT),
+    (topics.E_STOP, Bool, qos.E_STOP),
+    (topics.DIAGNOSTICS, DiagnosticArray, qos.EVENT),
+)
+"""Every topic of the stack: name, type, and what its publisher offers."""
+
+
+@dataclass(frozen=True)
+class RecorderParameters(NodeParameters):
+    """Parameters of the node."""
+
+    output_folder: str = parameter("runs", "folder for the bags; each episode gets <output_folder>/<episode id>/bag")
+    grace: float = parameter(0.5, "s that the bag stays open after the end of the episode", low=0.0, high=60.0)
+    result_timeout: float = parameter(5.0, "s to wait for the result of a finished episode", low=0.0, high=600.0)
+
+
+class RecorderNode(StackNode):
+    """See the module."""
+
+    Parameters = RecorderParameters
+    parameters: RecorderParameters
+
+    def __init__(self) -> None:
+        super().__init__("recorder")
+
+    def start(self) -> None:
+        """Listen to everything."""
+        folder = Path(self.parameters.output_folder).expanduser().resolve()
+        names = {topic: self.resolve_topic_name(topic) for topic, _, _ in RECORDED}
+        infos = {names[topic]: TopicInfo(_type_name(kind), _offered(profile)) for topic, kind, profile in RECORDED}
+        self._recorder = EpisodeRecorder(folder, infos, _stack_version())
+        self._begun = ""
+        self._announced_ns = 0
+        self._result_of = ""
+        self._finished_at: float | None = None
+        self._told: RecorderStatus | None = None
+        self._status = self.advertise(String, topics.RECORDER_STATUS, qos.STATUS)
+        for topic, kind, profile in RECORDED:
+            deep = QoSProfile(
+                depth=max(_DEPTH, profile.depth), reliability=profile.reliability, durability=profile.durability
+            )
+            self.subscribe(kind, topic, self._taker(names[topic], topic), deep, raw=True)
+        self.every(_POLL_S, self._poll)
+
+    def stop(self) -> None:
+        """Close the bag."""
+        for status in self._recorder.close():
+            self._tell(status)
+
+    def on_episode(self, episode: Episode) -> None:
+        """Open the bag of a new episode; note the end of one."""
+        if episode.running:
+            if episode.id != self._begun:
+                self._begun, self._finished_at = episode.id, None
+                self._tell(
+                    self._recorder.begin(
+                        episode.id, episode.task, episode.seed, episode.instruction, self._announced_ns
+                    )
+                )
+        elif episode.id == self._begun and self._finished_at is None:
+            self._finished_at = time.monotonic()
+            self._recorder.expect_next()
+
+    def details(self) -> dict[str, object]:
+        """Return what else the diagnostics tell."""
+        return dict(self._told.as_dict()) if self._told is not None else {}
+
+    def _taker(self, name: str, topic: str) -> Callable[[bytes, dict[str, int]], None]:
+        return partial(self._take, name, topic)
+
+    def _take(self, name: str, topic: str, data: bytes, info: dict[str, int]) -> None:
+        if topic == topics.EPISODE_STATUS:  # first of all, so that a bag begins with its own announcement
+            self._announced_ns = info["source_timestamp"]
+            self._on_status(deserialize_message(data, EpisodeStatus))
+        if not self._recorder.add(name, data, info["source_timestamp"], info["received_timestamp"]):
+            self.statistics.drop(topic)
+        if topic == topics.EPISODE_RESULT:
+            self._result_of = deserialize_message(data, EpisodeResult).episode_id
+
+    def _poll(self) -> None:
+        """Close the bag of a finished episode when its time has come; tell what has changed."""
+        if self._finished_at is not None and self._recorder.recording:
+            waited = time.monotonic() - self._finished_at
+            has_result = self._result_of == self._begun
+            if waited >= self.parameters.grace and (has_result or waited >= self.parameters.result_timeout):
+                if not has_result:
+                    self.get_logger().warning(f"episode {self._begun} has no result: its bag is closed without one")
+                self._recorder.finish()
+        for status in self._recorder.poll():
+            self._tell(status)
+        progress = self._recorder.progress()
+        if progress is not None:
+            self._told = progress
+
+    def _tell(self, status: RecorderStatus) -> None:
+        """Publish how a recording stands, in words where it ended."""
+        if status.state == State.FAILED:
+            self.problem(status.error, ERROR)
+        else:
+            self.problem("")
+        if status.state == State.CLOSED:
+            lost = f", {status.dropped} dropped" if status.dropped else ""
+            self.get_logger().info(f"recorded {status.messages} messages in {status.bag}{lost}")
+        if self._told is None or status.episode_id in ("", self._begun):
+            self._told = status
+        if self.context.ok():  # at an interrupt the middleware is gone before this node is
+            self._status.publish(String(data=json.dumps(status.as_dict())))
+
+
+def _type_name(kind: type) -> str:
+    return f"{kind.__module__.split('.')[0]}/msg/{kind.__name__}"
+
+
+def _offered(profile: QoSProfile) -> Qos:
+    return Qos(
+        reliable=profile.reliability == ReliabilityPolicy.RELIABLE,
+        transient_local=profile.durability == DurabilityPolicy.TRANSIENT_LOCAL,
+        depth=profile.depth,
+    )
+
+
+def _stack_version() -> str:
+    try:
+        return version("kc_vla")
+    except PackageNotFoundError:
+        return "source tree"  # run without installation
+
+
+def main() -> None:
+    """Run the node."""
+    run_node(RecorderNode)
+
+
+if __name__ == "__main__":
+    main()
