@@ -103,7 +103,7 @@ class ManiskillBridgeNode(StackNode):
         return {"mode": self.parameters.mode, "frame": frame.index, "held_steps": self._held}
 
     def _make_publishers(self) -> None:
-        self._clock = self.advertise(Clock, "/clock", qos.STATE)
+        self._clock_publisher = self.advertise(Clock, "/clock", qos.STATE)
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
         self._joints = self.advertise(JointState, topics.JOINT_STATES, qos.STATE)
@@ -263,7 +263,7 @@ class ManiskillBridgeNode(StackNode):
     # -- showing ------------------------------------------------------------------------------------------------
 
     def _publish_clock(self) -> None:
-        self._clock.publish(Clock(clock=time_message(self._clock_ns)))
+        self._clock_publisher.publish(Clock(clock=time_message(self._clock_ns)))
 
     def _show(self, frame: Frame) -> None:
         """Publish everything of a frame."""

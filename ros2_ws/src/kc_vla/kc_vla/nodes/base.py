@@ -14,11 +14,13 @@ from typing import Any, ClassVar
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.msg import SetParametersResult
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
+from rclpy.task import Future
 
 from kc_vla.episode import Episode
 from kc_vla.latency import Statistics
@@ -48,9 +50,11 @@ class StackNode(LifecycleNode):
         self.exit_code = 0
         self._problem: tuple[Any, str] = (OK, "")
         self._made: list[tuple[Callable[[Any], Any], Any]] = []
+        # A callback that awaits an answer must not keep the others out. One thread runs them all, so none needs a lock.
+        self._together = ReentrantCallbackGroup()
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._diagnostics = self.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, 10)
-        self.create_timer(self.parameters.diagnostics_period, self.publish_diagnostics, clock=self._steady)
+        self._timer(self.parameters.diagnostics_period, self.publish_diagnostics)
 
     # -- what a node writes -------------------------------------------------------------------------------------
 
@@ -76,7 +80,7 @@ class StackNode(LifecycleNode):
         self, kind: type, topic: str, callback: Callable[..., None], profile: QoSProfile, raw: bool = False
     ) -> None:
         """Listen to a topic while active; `callback(message)` or `callback(message, info)`."""
-        entity = self.create_subscription(kind, topic, callback, profile, raw=raw)
+        entity = self.create_subscription(kind, topic, callback, profile, raw=raw, callback_group=self._together)
         self._made.append((self.destroy_subscription, entity))
 
     def advertise(self, kind: type, topic: str, profile: QoSProfile) -> Any:
@@ -87,17 +91,18 @@ class StackNode(LifecycleNode):
 
     def serve(self, kind: type, name: str, callback: Callable[[Any, Any], Any]) -> None:
         """Offer a service while active; the callback may be a coroutine."""
-        self._made.append((self.destroy_service, self.create_service(kind, name, callback)))
+        entity = self.create_service(kind, name, callback, callback_group=self._together)
+        self._made.append((self.destroy_service, entity))
 
     def call(self, kind: type, name: str) -> Any:
         """Return a service client that exists while active."""
-        entity = self.create_client(kind, name)
+        entity = self.create_client(kind, name, callback_group=self._together)
         self._made.append((self.destroy_client, entity))
         return entity
 
     def every(self, period: float, callback: Callable[[], None]) -> None:
         """Call back every `period` seconds of steady (wall) time while active."""
-        self._made.append((self.destroy_timer, self.create_timer(period, callback, clock=self._steady)))
+        self._made.append((self.destroy_timer, self._timer(period, callback)))
 
     async def ask(self, client: Any, request: Any, timeout: float) -> Any | None:
         """Return the answer to a service call, or None if none comes within `timeout` seconds."""
@@ -107,12 +112,19 @@ class StackNode(LifecycleNode):
             client.remove_pending_request(future)
             future.cancel()
 
-        timer = self.create_timer(timeout, give_up, clock=self._steady)
+        timer = self._timer(timeout, give_up)
         try:
             await future
         finally:
             self.destroy_timer(timer)
         return None if future.cancelled() else future.result()
+
+    async def sleep(self, seconds: float) -> None:
+        """Let `seconds` of steady time pass."""
+        done: Future = Future()
+        timer = self._timer(seconds, lambda: done.set_result(None))
+        await done
+        self.destroy_timer(timer)
 
     def watch_episodes(self) -> None:
         """Keep `self.episode` up to date and call `on_episode`."""
@@ -166,6 +178,9 @@ class StackNode(LifecycleNode):
         """Stop the work, whatever the state."""
         self._end()
         return super().on_shutdown(state)
+
+    def _timer(self, period: float, callback: Callable[[], None]) -> Any:
+        return self.create_timer(period, callback, clock=self._steady, callback_group=self._together)
 
     def _end(self) -> None:
         if self._made:

@@ -80,6 +80,7 @@ class EpisodeRunnerNode(StackNode):
             execute_callback=self._execute,
             goal_callback=lambda goal: GoalResponse.REJECT if self._busy else GoalResponse.ACCEPT,
             cancel_callback=lambda goal: CancelResponse.REJECT,
+            callback_group=self._together,
         )
         if values.task:
             assert self.executor is not None
@@ -115,7 +116,7 @@ class EpisodeRunnerNode(StackNode):
                     f"{', '.join(missing)} did not start within {self.parameters.startup_timeout:g} s: "
                     "see the lines of that node above"
                 )
-            await self._sleep(0.1)
+            await self.sleep(0.1)
 
     def _missing(self) -> list[str]:
         missing = [name for name, client in self._needs.items() if not client.service_is_ready()]
@@ -142,7 +143,7 @@ class EpisodeRunnerNode(StackNode):
         while not (self._result.done() and self._result.result().episode_id == answer.episode_id):
             if time.monotonic() > deadline:
                 raise RunError(f"episode {answer.episode_id} has not ended for {self.parameters.episode_timeout:g} s")
-            await self._sleep(0.05)
+            await self.sleep(0.05)
         result: EpisodeResult = self._result.result()
         self._narrator.end(result)
         return result
@@ -171,7 +172,7 @@ class EpisodeRunnerNode(StackNode):
         worker = threading.Thread(target=make, name="report")
         worker.start()
         while worker.is_alive():
-            await self._sleep(0.1)
+            await self.sleep(0.1)
         if isinstance(made[0], Exception):
             self._narrator.say(f"no report: {made[0]}")
             self.exit_code = 1
@@ -188,7 +189,7 @@ class EpisodeRunnerNode(StackNode):
             status = self._recorded.get(episode_id)
             if status is not None and status["state"] in ("closed", "failed"):
                 return status
-            await self._sleep(0.05)
+            await self.sleep(0.05)
         return self._recorded.get(episode_id)
 
     def _close(self, summaries: list[dict[str, Any]]) -> None:
@@ -208,12 +209,6 @@ class EpisodeRunnerNode(StackNode):
             self._narrator.say(f"table: {path}")
         except OSError as error:
             self._narrator.say(f"the table could not be written: {error}")
-
-    async def _sleep(self, seconds: float) -> None:
-        done: Future = Future()
-        timer = self.create_timer(seconds, lambda: done.set_result(None), clock=self._steady)
-        await done
-        self.destroy_timer(timer)
 
     # -- messages -----------------------------------------------------------------------------------------------
 
