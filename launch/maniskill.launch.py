@@ -6,6 +6,7 @@ ros2 launch kc_vla maniskill.launch.py task:=counting seed:=3
 from launch.actions import DeclareLaunchArgument, Shutdown
 from launch.substitutions import EnvironmentVariable, LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node, SetParameter
+from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
@@ -15,7 +16,12 @@ def generate_launch_description() -> LaunchDescription:
     """Describe the graph."""
     argument = LaunchConfiguration
     domain = EnvironmentVariable("ROS_DOMAIN_ID", default_value="0")
+    state = PathJoinSubstitution([argument("output"), ["state-", domain]])  # two stacks, two folders
     params = PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", "params", "maniskill.yaml"])
+
+    def text(name: str) -> ParameterValue:
+        """An argument that stays a text, also where it looks like a number or is empty."""
+        return ParameterValue(argument(name), value_type=str)
 
     def node(executable: str, parameters: dict | None = None, package: str = "kc_vla", **options: object) -> Node:
         return Node(
@@ -71,29 +77,29 @@ def generate_launch_description() -> LaunchDescription:
             node(
                 "maniskill_bridge",
                 {
-                    "mode": argument("mode"),
+                    "mode": text("mode"),
                     "image_size": argument("image_size"),
-                    "renderer": argument("renderer"),
+                    "renderer": text("renderer"),
                 },
                 package="kc_vla_sim",
                 on_exit=Shutdown(reason="the simulator ended"),
             ),
-            node("keyframe_selector", {"source": argument("source")}, **again),
+            node("keyframe_selector", {"source": text("source")}, **again),
             node(
                 "keyframe_buffer",
-                {"state_folder": PathJoinSubstitution([argument("output"), ["state-", domain]])},
+                {"state_folder": ParameterValue(state, value_type=str)},
                 **again,
             ),
-            node("policy_server", {"backend": argument("policy"), "bag": argument("bag")}, **again),
-            node("arm_controller", {"mode": argument("mode")}, **again),
-            node("recorder", {"output_folder": argument("output")}, **again),
+            node("policy_server", {"backend": text("policy"), "bag": text("bag")}, **again),
+            node("arm_controller", {"mode": text("mode")}, **again),
+            node("recorder", {"output_folder": text("output")}, **again),
             node(
                 "episode_runner",
                 {
-                    "task": argument("task"),
+                    "task": text("task"),
                     "seed": argument("seed"),
                     "episodes": argument("episodes"),
-                    "output_folder": argument("output"),
+                    "output_folder": text("output"),
                     "report": argument("report"),
                 },
                 on_exit=Shutdown(reason="all episodes have ended"),
