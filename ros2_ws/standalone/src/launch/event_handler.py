@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ._entities import as_entities
 from .event import Event
 from .launch_description_entity import LaunchDescriptionEntity
 
@@ -42,16 +43,3 @@ class EventHandler:
         if self.handle_once:
             context.unregister_event_handler(self)
         return self._entities
-
-
-def as_entities(entities: SomeEntitiesType | None) -> list[LaunchDescriptionEntity]:
-    """Normalise one entity, many or none to a list; TypeError names what is not an entity."""
-    if entities is None:
-        return []
-    if isinstance(entities, LaunchDescriptionEntity):
-        return [entities]
-    listed = list(entities) if isinstance(entities, Iterable) else [entities]
-    for entity in listed:
-        if not isinstance(entity, LaunchDescriptionEntity):
-            raise TypeError(f"expected a launch action or description, got {entity!r}")
-    return listed

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, MutableMapping
 from types import SimpleNamespace
 from typing import Any
 
+from ._processes.keeper import Keeper
 from .event import Event
 from .event_handler import EventHandler
 from .substitution import Substitution
@@ -29,6 +30,8 @@ class LaunchContext:
         self._event_handlers: deque[EventHandler] = deque()
         self._event_queue: deque[Event] = deque()
         self._event_arrived: asyncio.Event | None = None
+        self._keeper: Keeper | None = None
+        self._launch_tag = ""
         self._completion_futures: list[asyncio.Future[None]] = []
         self._asyncio_loop: asyncio.AbstractEventLoop | None = None
         self._is_shutdown = False
@@ -133,10 +136,10 @@ class LaunchContext:
         self._event_handlers.remove(event_handler)
 
     def emit_event_sync(self, event: Event) -> None:
-        """Queue an event; it is handled by the running loop."""
+        """Queue an event, from any thread; it is handled by the running loop."""
         self._event_queue.append(event)
-        if self._event_arrived is not None:
-            self._event_arrived.set()
+        if self._event_arrived is not None and self._asyncio_loop is not None:
+            self._asyncio_loop.call_soon_threadsafe(self._event_arrived.set)
 
     async def emit_event(self, event: Event) -> None:
         """Queue an event from a coroutine."""

@@ -24,6 +24,7 @@ class LaunchDescriptionSource:
         method: str = "unspecified mechanism",
     ) -> None:
         self._launch_description = launch_description
+        self._loaded: dict[str, LaunchDescription] = {}
         self._location = normalize_to_list_of_substitutions(location)
         self._expanded_location: str | None = None
         self._method = method
@@ -48,17 +49,23 @@ class LaunchDescriptionSource:
             return self._launch_description
         try:
             location = perform_substitutions(LaunchContext(), self._location)
-        except SubstitutionFailure:
+            return self._load(location)
+        except (SubstitutionFailure, FileNotFoundError):
             return None
-        return self._get_launch_description(location)
 
     def get_launch_description(self, context: LaunchContext) -> LaunchDescription:
         """Return the description; FileNotFoundError or InvalidLaunchFileError say what is wrong."""
         if self._expanded_location is None:
             self._expanded_location = perform_substitutions(context, self._location)
         if self._launch_description is None:
-            self._launch_description = self._get_launch_description(self._expanded_location)
+            self._launch_description = self._load(self._expanded_location)
         return self._launch_description
+
+    def _load(self, location: str) -> LaunchDescription:
+        """Load a description once, although both `--show-args` and the launch ask for it."""
+        if location not in self._loaded:
+            self._loaded[location] = self._get_launch_description(location)
+        return self._loaded[location]
 
     def _get_launch_description(self, location: str) -> LaunchDescription:
         raise ValueError(f"no way to load a launch description from '{os.path.abspath(location)}'")

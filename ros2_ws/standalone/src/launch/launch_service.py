@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import signal
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from . import logging
+from ._entities import as_entities
 from ._processes import tags
 from ._processes.keeper import Keeper
 from .event import Event
-from .event_handler import as_entities
 from .events import Shutdown
 from .events.process import SignalProcess
 from .launch_context import LaunchContext
 from .launch_description import LaunchDescription
 from .launch_description_entity import LaunchDescriptionEntity
-from .utilities import visit_all_entities_and_collect_futures
+
+T = TypeVar("T")
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
@@ -29,7 +31,7 @@ class LaunchService:
         self._context = LaunchContext(argv=argv, noninteractive=noninteractive)
         self._debug = debug
         self._included: list[LaunchDescription] = []
-        self._pairs: list[tuple[LaunchDescriptionEntity, asyncio.Future[None]]] = []
+        self._futures: list[asyncio.Future[None]] = []
         self._shutting_down = False
         self._interruptions = 0
         self._return_code = 0
@@ -61,13 +63,13 @@ class LaunchService:
         self._logger = logging.get_logger("launch")
         self._context._asyncio_loop = loop
         self._context._event_arrived = asyncio.Event()
-        launch_tag = tags.new_launch_tag()
-        self._context.extend_globals({"_launch_tag": launch_tag})
+        self._context._launch_tag = tags.new_launch_tag()
         for number in _ENDING_SIGNALS:
             loop.add_signal_handler(number, self._on_signal, number)
-        keeper = Keeper(launch_tag)
+        keeper = Keeper(self._context._launch_tag, tags.VARIABLE)
+        self._context._keeper = keeper
         try:
-            logging.begin_launch(debug=self._debug, on_reader_gone=self._on_reader_gone)
+            logging._begin_launch(debug=self._debug, on_reader_gone=self._on_reader_gone)
             self._logger = logging.get_logger("launch")
             for description in self._included:
                 self._guarded(self._visit, description)
@@ -98,21 +100,20 @@ class LaunchService:
             arrived.clear()
             if self._context._event_queue:
                 continue
-            arrival = asyncio.ensure_future(arrived.wait())
-            await asyncio.wait([arrival, *waiting], return_when=asyncio.FIRST_COMPLETED)
+            arrival = asyncio.get_running_loop().create_task(arrived.wait())
+            anything: list[asyncio.Future[Any]] = [arrival, *waiting]
+            await asyncio.wait(anything, return_when=asyncio.FIRST_COMPLETED)
             arrival.cancel()
 
     def _unfinished_futures(self) -> list[asyncio.Future[None]]:
         """Return what the launch still waits for; an error in one that has ended ends the launch."""
-        ended = [future for _, future in self._pairs if future.done()]
-        ended += [future for future in self._context._completion_futures if future.done()]
-        self._pairs = [pair for pair in self._pairs if not pair[1].done()]
-        self._context._completion_futures = [
-            future for future in self._context._completion_futures if not future.done()
-        ]
-        for future in ended:
-            self._guarded(_raise_error_of, future)
-        return [future for _, future in self._pairs] + self._context._completion_futures
+        everything = self._futures + self._context._completion_futures
+        self._futures = [future for future in everything if not future.done()]
+        self._context._completion_futures = []
+        for future in everything:
+            if future.done():
+                self._guarded(_raise_error_of, future)
+        return self._futures
 
     # --- events
 
@@ -131,9 +132,18 @@ class LaunchService:
                 self._context._pop_locals()
 
     def _visit(self, entity: LaunchDescriptionEntity) -> None:
-        self._pairs += visit_all_entities_and_collect_futures(entity, self._context)
+        """Visit an entity and, depth first, everything that it yields; collect what to wait for.
 
-    def _guarded(self, function, argument) -> None:  # type: ignore[no-untyped-def]
+        Collected one by one: when an entity fails, the processes begun before it are still waited for.
+        """
+        sub_entities = entity.visit(self._context)
+        future = entity.get_asyncio_future()
+        if future is not None:
+            self._futures.append(future)
+        for sub_entity in sub_entities or ():
+            self._visit(sub_entity)
+
+    def _guarded(self, function: Callable[[T], None], argument: T) -> None:
         """Call launch file code; an error in it is told in one line and shuts the launch down."""
         try:
             function(argument)

@@ -70,7 +70,7 @@ def get_logger(name: str | None = None) -> logging.Logger:
     return logger
 
 
-def begin_launch(*, debug: bool, on_reader_gone: Callable[[], None]) -> None:
+def _begin_launch(*, debug: bool, on_reader_gone: Callable[[], None]) -> None:
     """Open the log folder of this launch and set the level; without a writable folder, say so and go on."""
     launch_config.level = logging.DEBUG if debug else logging.INFO
     for handler in (launch_config.screen, launch_config.plain_screen):

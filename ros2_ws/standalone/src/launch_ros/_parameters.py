@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from launch._evaluation import evaluate_text
 from launch.substitution import Substitution
-from launch.utilities import evaluate_text
 
 from ._typed_values import ParameterValueType, typed_by_yaml, uniform
 from .parameter_descriptions import Parameter, ParameterFile, ParameterValue
@@ -73,7 +73,7 @@ def _evaluate_value(context: LaunchContext, name: str, value: Any) -> ParameterV
             # Text and substitutions side by side make one text; an array of them has a list around each item.
             return typed_by_yaml(evaluate_text(context, value), name)
         raise TypeError(f"parameter '{name}' mixes substitutions with plain values: {value!r}")
-    items = [
+    items: list[Any] = [
         typed_by_yaml(evaluate_text(context, item), name) if isinstance(item, list | tuple) else item for item in value
     ]
     if {type(item) for item in items} == {int, float}:

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 import yaml
 
 ParameterScalar = bool | int | float | str
-ParameterValueType = ParameterScalar | tuple[bool, ...] | tuple[int, ...] | tuple[float, ...] | tuple[str, ...]
+ParameterValueType = ParameterScalar | tuple[ParameterScalar, ...]
 
 _SCALARS = (bool, int, float, str)
 
@@ -28,7 +28,7 @@ def typed_by_yaml(text: str, name: str) -> ParameterValueType:
     return result
 
 
-def uniform(values: Sequence[Any], name: str) -> tuple[Any, ...]:
+def uniform(values: Sequence[Any], name: str) -> tuple[ParameterScalar, ...]:
     """Return the values of an array parameter; TypeError unless they are of one scalar type."""
     kinds = {type(value) for value in values}
     if len(kinds) != 1 or not kinds <= set(_SCALARS):

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from launch._evaluation import evaluate_text
 from launch.conditions import evaluate_condition_expression
 from launch.some_substitutions_type import SomeSubstitutionsType
 from launch.substitution import Substitution
 from launch.substitutions import SubstitutionFailure
-from launch.utilities import evaluate_text, normalize_to_list_of_substitutions
+from launch.utilities import normalize_to_list_of_substitutions
 
 from ._substitutions_in_text import perform_substitutions_in_text
 from ._temporary_files import write_temporary_parameters

@@ -11,10 +11,11 @@ from ament_index_python.packages import (
     get_package_prefix,
     get_package_share_directory,
 )
+from launch._evaluation import evaluate_text
 from launch.some_substitutions_type import SomeSubstitutionsType
 from launch.substitution import Substitution
 from launch.substitutions import SubstitutionFailure
-from launch.utilities import evaluate_text, normalize_to_list_of_substitutions
+from launch.utilities import normalize_to_list_of_substitutions
 
 if TYPE_CHECKING:
     from launch.launch_context import LaunchContext

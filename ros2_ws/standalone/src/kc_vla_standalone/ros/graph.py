@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import rclpy
+import rclpy.utilities
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -48,7 +49,7 @@ def command_node(name: str | None = None) -> Iterator[CommandNode]:
         yield node
     finally:
         node.close()
-        rclpy.try_shutdown()
+        rclpy.utilities.try_shutdown()
 
 
 class CommandNode:

@@ -6,6 +6,7 @@ import argparse
 import difflib
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,14 +33,14 @@ def main(arguments: Sequence[str]) -> int:
     launch_arguments = parse_launch_arguments(texts)
     if options.show_all_subprocesses_output:
         os.environ["OVERRIDE_LAUNCH_PROCESS_OUTPUT"] = "both"
-    description = _load(path)
+    description, declared = _load(path, debug=options.debug)
     if options.show_args:
-        print(format_arguments(description.get_launch_arguments()))
+        print(format_arguments(declared))
         return 0
     if options.print:
         print(LaunchIntrospector().format_launch_description(description))
         return 0
-    for line in undeclared_arguments(launch_arguments, description.get_launch_arguments(), path):
+    for line in undeclared_arguments(launch_arguments, declared, path):
         print(f"[WARNING] [launch]: {line}", file=sys.stderr, flush=True)
     service = LaunchService(argv=texts, noninteractive=options.noninteractive, debug=options.debug)
     source = AnyLaunchDescriptionSource(str(path))
@@ -126,8 +127,18 @@ def _resolve(first: str, second: str | None, rest: Sequence[str]) -> tuple[Path,
     return found[0], list(rest)
 
 
-def _load(path: Path) -> LaunchDescription:
+def _load(path: Path, *, debug: bool) -> tuple[LaunchDescription, list[DeclareLaunchArgument]]:
+    """Return the description of a launch file and the arguments that it and its includes declare."""
     try:
-        return get_launch_description_from_python_launch_file(str(path))
-    except (InvalidLaunchFileError, FileNotFoundError) as error:
+        description = get_launch_description_from_python_launch_file(str(path))
+        return description, description.get_launch_arguments()
+    except InvalidLaunchFileError as error:
         raise UsageError(str(error)) from error
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        # The innermost line of a launch file is what its author has to look at, not where the library noticed.
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(".launch.py")]
+        where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(path)
+        problem = " ".join(str(error).split())
+        raise UsageError(f"launch file failed at {where}: {type(error).__name__}: {problem}") from error

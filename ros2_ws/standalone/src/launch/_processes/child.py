@@ -102,12 +102,12 @@ class ChildProcess:
         Each step is a signal and the seconds to wait for its effect; SIGKILL follows the last.
         """
         for signal_number, patience_s in steps:
-            if not tags.signal_tagged(self._tag, signal_number):
+            if not tags.signal_pids(self._tag, {self.pid}, signal_number):
                 break
             deadline_s = self._loop.time() + patience_s
-            while tags.tagged_pids(self._tag) and self._loop.time() < deadline_s:
+            while tags.find_pids(self._tag, {self.pid}) and self._loop.time() < deadline_s:
                 await asyncio.sleep(_POLL_S)
-        while tags.signal_tagged(self._tag, signal.SIGKILL):
+        while tags.signal_pids(self._tag, {self.pid}, signal.SIGKILL):
             await asyncio.sleep(_POLL_S)
         for reader in self._readers:
             reader.finish()

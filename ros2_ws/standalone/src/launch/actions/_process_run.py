@@ -113,7 +113,7 @@ class ProcessRun:
         shown_cmd = " ".join(options.cmd)
         if options.log_cmd:
             self._log.info(f"process details: cmd='{shown_cmd}', cwd='{options.cwd}'")
-        tag = process_tag(self._context.get_locals_as_dict()["_launch_tag"], id(self))
+        tag = process_tag(self._context._launch_tag, id(self))
         spec = ProcessSpec(options.cmd, options.cwd, options.env, options.shell, options.emulate_tty, tag)
         try:
             child = ChildProcess(
@@ -127,6 +127,9 @@ class ProcessRun:
             self._emit_exit(None, 127)
             return False
         self._child = child
+        keeper = self._context._keeper
+        assert keeper is not None, "a running launch has a keeper"
+        keeper.add_session(child.pid)
         self._log.info(f"process started with pid [{child.pid}]")
         self.details = self._event_arguments(child.pid)
         self._context.emit_event_sync(ProcessStarted(**self.details))
@@ -139,6 +142,7 @@ class ProcessRun:
             self._log.error(f"process has died [pid {child.pid}, exit code {self.return_code}, cmd '{shown_cmd}'].")
         self._emit_exit(child.pid, self.return_code)
         await child.end_leftovers(self._leftover_steps())
+        keeper.remove_session(child.pid)
         return True
 
     async def _pause(self, duration_s: float) -> None:

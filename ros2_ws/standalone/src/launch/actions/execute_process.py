@@ -9,10 +9,11 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .._entities import as_entities
+from .._evaluation import evaluate_text
 from ..action import Action
 from ..condition import Condition
 from ..conditions import evaluate_condition_expression
-from ..event_handler import as_entities
 from ..event_handlers import OnProcessExit
 from ..events.process import ProcessExited
 from ..launch_description_entity import LaunchDescriptionEntity
@@ -20,7 +21,7 @@ from ..some_entities_type import SomeEntitiesType
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
 from ..substitutions import LaunchConfiguration
-from ..utilities import evaluate_text, normalize_to_list_of_substitutions, perform_substitutions
+from ..utilities import normalize_to_list_of_substitutions, perform_substitutions
 from ._process_run import ProcessRun, RunOptions
 
 if TYPE_CHECKING:

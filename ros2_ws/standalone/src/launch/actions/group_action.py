@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from .._evaluation import evaluate_text
 from ..action import Action
 from ..condition import Condition
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..some_substitutions_type import SomeSubstitutionsType
-from ..utilities import evaluate_text
 from ._scopes import BeginScope, EndScope
 from .launch_configuration import SetLaunchConfiguration
 
@@ -45,11 +45,13 @@ class GroupAction(Action):
 
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity]:
         """Yield the actions between the ends of their scope."""
-        # Evaluated before the scope begins: without forwarding there is nothing left inside to evaluate with.
-        setters = [
-            SetLaunchConfiguration(evaluate_text(context, name), evaluate_text(context, value))
-            for name, value in self._launch_configurations.items()
-        ]
+        configurations = self._launch_configurations
+        if self._scoped and not self._forwarding:
+            # Evaluated before the scope begins: inside of it there is nothing left to evaluate with.
+            configurations = {
+                evaluate_text(context, name): evaluate_text(context, value) for name, value in configurations.items()
+            }
+        setters = [SetLaunchConfiguration(name, value) for name, value in configurations.items()]
         if not self._scoped:
             return [*setters, *self._actions]
         return [BeginScope(forwarding=self._forwarding), *setters, *self._actions, EndScope()]

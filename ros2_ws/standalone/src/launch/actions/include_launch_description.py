@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from .._evaluation import evaluate_text
 from ..action import Action
 from ..condition import Condition
 from ..launch_description import LaunchDescription
@@ -13,7 +14,6 @@ from ..launch_description_entity import LaunchDescriptionEntity
 from ..launch_description_source import LaunchDescriptionSource
 from ..launch_description_sources import AnyLaunchDescriptionSource
 from ..some_substitutions_type import SomeSubstitutionsType
-from ..utilities import evaluate_text
 from .launch_configuration import SetLaunchConfiguration
 
 if TYPE_CHECKING:
@@ -60,10 +60,7 @@ class IncludeLaunchDescription(Action):
         outer = {name: context.get_locals_as_dict().get(name) for name in _LOCALS}
         path = os.path.abspath(self._source.location)
         context.extend_locals(dict(zip(_LOCALS, (path, os.path.dirname(path)), strict=True)))
-        setters = [
-            SetLaunchConfiguration(evaluate_text(context, name), evaluate_text(context, value))
-            for name, value in self._launch_arguments
-        ]
+        setters = [SetLaunchConfiguration(name, value) for name, value in self._launch_arguments]
         self._check_required(context, description)
         return [*setters, description, _RestoreLocation(outer)]
 

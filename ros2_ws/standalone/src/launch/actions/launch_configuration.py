@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._evaluation import evaluate_text
 from ..action import Action
 from ..condition import Condition
 from ..some_substitutions_type import SomeSubstitutionsType
-from ..utilities import evaluate_text
 
 if TYPE_CHECKING:
     from ..launch_context import LaunchContext

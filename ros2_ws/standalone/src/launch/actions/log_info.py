@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import logging
+from .._evaluation import evaluate_text
 from ..action import Action
 from ..condition import Condition
 from ..some_substitutions_type import SomeSubstitutionsType
-from ..utilities import evaluate_text
 
 if TYPE_CHECKING:
     from ..launch_context import LaunchContext

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from .._evaluation import evaluate_text
 from ..action import Action
 from ..condition import Condition
 from ..event_handler import EventHandler
@@ -13,7 +14,6 @@ from ..event_handlers import OnShutdown
 from ..events import TimerEvent
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..some_substitutions_type import SomeSubstitutionsType
-from ..utilities import evaluate_text
 
 if TYPE_CHECKING:
     from ..event import Event

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .._entities import as_entities
 from ..action import Action
 from ..event import Event
-from ..event_handler import EventHandler, as_entities
+from ..event_handler import EventHandler
 from ..events.process import RunningProcessEvent
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .._entities import as_entities
 from ..event import Event
-from ..event_handler import EventHandler, as_entities
+from ..event_handler import EventHandler
 from ..events.shutdown import Shutdown
 
 if TYPE_CHECKING:

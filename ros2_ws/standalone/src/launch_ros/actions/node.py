@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from launch._evaluation import evaluate_text
 from launch.actions import ExecuteProcess
 from launch.some_substitutions_type import SomeSubstitutionsType
-from launch.utilities import evaluate_text, normalize_to_list_of_substitutions
+from launch.utilities import normalize_to_list_of_substitutions
 
 from .._global_settings import global_parameters, global_remaps
 from .._names import absolute, check_namespace, check_node_name, joined_namespace

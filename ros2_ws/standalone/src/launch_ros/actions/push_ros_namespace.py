@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from launch._evaluation import evaluate_text
 from launch.action import Action
 from launch.condition import Condition
 from launch.some_substitutions_type import SomeSubstitutionsType
-from launch.utilities import evaluate_text
 
 from .._names import absolute, check_namespace, joined_namespace
 
