@@ -11,6 +11,7 @@ import yaml
 
 from kc_vla.cameras.errors import CalibrationError
 
+_LARGEST = 1e12  # px; no lens comes near, and a larger integer may not fit a float
 _COEFFICIENTS = {"plumb_bob": 5, "rational_polynomial": 8, "equidistant": 4}
 
 
@@ -56,7 +57,7 @@ def load_calibration(path: Path) -> Calibration:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CalibrationError(f"cannot read the calibration {path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, or an impossible date
         raise CalibrationError(f"{path} is no YAML file: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
         raise CalibrationError(f"{path} is no camera calibration: it has no fields")
@@ -90,6 +91,7 @@ def _matrix(path: Path, content: dict[str, Any], name: str, rows: int, columns: 
     data = entry.get("data") if isinstance(entry, dict) else None
     if not isinstance(data, list) or len(data) != rows * columns:
         raise CalibrationError(f"{path}: {name} must have a list 'data' of {rows}x{columns} numbers")
-    if not all(type(v) in (int, float) and math.isfinite(v) for v in data):
+    numbers = tuple(float(v) if type(v) in (int, float) and abs(v) < _LARGEST else math.nan for v in data)
+    if not all(map(math.isfinite, numbers)):
         raise CalibrationError(f"{path}: {name} holds something that is not a finite number")
-    return tuple(float(v) for v in data)
+    return numbers

@@ -1,0 +1,118 @@
+from pathlib import Path
+
+import pytest
+from episode_bag import TOPICS
+from rclpy.serialization import serialize_message
+
+from kc_vla.bags.reader import BagReader
+from kc_vla.bags.recorder import EpisodeRecorder, RecorderStatus, State
+from kc_vla_msgs.msg import EpisodeStatus
+
+STATUS = "/episode/status"
+SECOND = 1_000_000_000
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> EpisodeRecorder:
+    return EpisodeRecorder(tmp_path, TOPICS, "0.1.0")
+
+
+def begin(recorder: EpisodeRecorder, episode_id: str = "e-1", begun_ns: int = 7) -> RecorderStatus:
+    return recorder.begin(episode_id, "counting", 3, "do it", begun_ns)
+
+
+def say(recorder: EpisodeRecorder, word: str, at_ns: int) -> None:
+    recorder.add(STATUS, serialize_message(EpisodeStatus(episode_id=word)), at_ns, at_ns)
+
+
+def words(bag: str) -> list[str]:
+    reader = BagReader(Path(bag))
+    found = [reader.decode(message).episode_id for message in reader.messages()]
+    assert reader.damages == []
+    return found
+
+
+def test_one_episode_is_one_bag(recorder: EpisodeRecorder, tmp_path: Path) -> None:
+    opened = begin(recorder)
+    assert opened.state == State.RECORDING
+    assert opened.bag == str(tmp_path / "e-1" / "bag")
+    say(recorder, "a", SECOND)
+    assert recorder.recording == "e-1"
+    (closed,) = recorder.close()
+    assert (closed.state, closed.messages, closed.dropped, closed.error) == (State.CLOSED, 1, 0, "")
+    assert words(closed.bag) == ["a"]
+    assert recorder.recording == ""
+
+
+def test_what_came_just_before_the_announcement_is_in_the_bag(recorder: EpisodeRecorder) -> None:
+    say(recorder, "long ago", 0)
+    say(recorder, "just before", 10 * SECOND)
+    begin(recorder)
+    say(recorder, "after", 11 * SECOND)
+    (closed,) = recorder.close()
+    assert words(closed.bag) == ["just before", "after"]
+
+
+def test_what_is_kept_between_episodes_is_bounded(recorder: EpisodeRecorder) -> None:
+    picture = bytes(1024 * 1024)
+    for at in range(100):
+        recorder.add("/wrist/image_raw", picture, at, at)
+    begin(recorder)
+    (closed,) = recorder.close()
+    assert closed.messages == 32
+
+
+def test_the_next_episode_closes_the_one_before(recorder: EpisodeRecorder) -> None:
+    begin(recorder, "e-1")
+    say(recorder, "first", SECOND)
+    begin(recorder, "e-2")
+    say(recorder, "second", 2 * SECOND)
+    closed = recorder.close() + recorder.poll()
+    assert {status.episode_id: words(status.bag) for status in closed} == {"e-1": ["first"], "e-2": ["second"]}
+
+
+def test_a_recorder_that_starts_again_within_an_episode_goes_on(recorder: EpisodeRecorder, tmp_path: Path) -> None:
+    begin(recorder, begun_ns=7)
+    say(recorder, "before", SECOND)
+    recorder.close()
+    again = EpisodeRecorder(tmp_path, TOPICS, "0.1.0")
+    begin(again, begun_ns=7)
+    say(again, "after", 2 * SECOND)
+    (closed,) = again.close()
+    assert words(closed.bag) == ["before", "after"]
+
+
+def test_a_later_run_with_the_same_episode_id_leaves_the_bag_alone(recorder: EpisodeRecorder, tmp_path: Path) -> None:
+    begin(recorder, begun_ns=7)
+    say(recorder, "before", SECOND)
+    (first,) = recorder.close()
+    again = EpisodeRecorder(tmp_path, TOPICS, "0.1.0")
+    begin(again, begun_ns=8)
+    say(again, "after", 2 * SECOND)
+    (second,) = again.close()
+    assert words(first.bag) == ["before"]
+    assert words(second.bag) == ["after"]
+    assert second.bag == str(tmp_path / "e-1" / "bag-2")
+
+
+@pytest.mark.parametrize("name", ["", "..", "../up", "a/b"])
+def test_an_episode_id_cannot_lead_out_of_the_folder(recorder: EpisodeRecorder, name: str, tmp_path: Path) -> None:
+    status = begin(recorder, name)
+    assert status.state == State.FAILED
+    assert "cannot name a folder" in status.error
+    say(recorder, "a", SECOND)
+    assert recorder.close() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_fails_and_the_next_episode_may_succeed(tmp_path: Path) -> None:
+    (tmp_path / "e-1").write_text("a file where a folder is due")
+    recorder = EpisodeRecorder(tmp_path, TOPICS, "0.1.0")
+    failed = begin(recorder, "e-1")
+    assert failed.state == State.FAILED
+    assert "Not a directory" in failed.error
+    say(recorder, "lost", SECOND)
+    assert begin(recorder, "e-2").state == State.RECORDING
+    say(recorder, "kept", 2 * SECOND)
+    (closed,) = recorder.close()
+    assert words(closed.bag) == ["kept"]

@@ -1,0 +1,136 @@
+import json
+from pathlib import Path
+
+import av
+import cv2
+import numpy as np
+import pytest
+from episode_bag import Script, write_episode
+
+from kc_vla.bags.canvas import AMBER, GREEN, RED
+from kc_vla.bags.errors import BagMissingError, ReportError
+from kc_vla.bags.report import Report, write_report
+
+SCRIPT = Script(late=2, hold_steps=(8, 9, 30), seed=2**64 - 1)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    folder = tmp_path_factory.mktemp("episode")
+    return write_report(write_episode(folder / "bag", SCRIPT), folder / "out")
+
+
+def has_colour(picture: np.ndarray, colour: tuple[int, int, int]) -> bool:
+    return bool((picture == colour).all(axis=-1).any())
+
+
+def test_the_summary_says_how_it_went(report: Report) -> None:
+    summary = json.loads(report.summary_path.read_text(), parse_constant=pytest.fail)
+    assert summary == report.summary
+    assert summary["success"] is True
+    assert summary["completion_rate"] == 1.0
+    assert summary["reason"] == "success"
+    assert summary["seed"] == 2**64 - 1
+    assert (summary["steps"], summary["duration_s"], summary["frames"]) == (60, 3.0, 61)
+    assert (summary["chunks"], summary["commands"]) == (8, 61)
+    assert summary["messages"]["/wrist/image_raw"] == 61
+    assert summary["damages"] == []
+
+
+def test_the_summary_compares_the_keyframes(report: Report) -> None:
+    keyframes = report.summary["keyframes"]
+    assert [k["frame"] for k in keyframes["ours"]] == [0, 12, 20, 32, 42]
+    assert [k["difference"] for k in keyframes["ours"]] == [0, 0, 0, 0, 2]
+    assert keyframes["oracle"] == [0, 12, 20, 32, 40]
+    assert keyframes["equal"] is False
+
+
+def test_equal_keyframes_are_called_equal(tmp_path: Path) -> None:
+    report = write_report(write_episode(tmp_path / "bag", Script(size=16)), tmp_path / "out")
+    assert report.summary["keyframes"]["equal"] is True
+
+
+def test_the_summary_has_latencies_drops_and_holds(report: Report) -> None:
+    assert report.summary["latency_ms"] == {
+        "keyframe_selector": {"image_to_event": {"count": 60, "p50": 3.1, "p99": 7.25}},
+        "policy_server": {"predict": {"count": 8, "p50": 11.9, "p99": 19.4}},
+    }
+    assert report.summary["dropped"] == {
+        "keyframe_selector": {"third_person/image_raw": 0},
+        "policy_server": {"wrist/image_raw": 2},
+    }
+    assert report.summary["holds"] == [{"reason": "chunk is stale", "count": 3, "first_step": 8}]
+
+
+def test_the_video_plays_in_a_browser_at_the_speed_of_the_episode(report: Report) -> None:
+    assert report.video is not None
+    with av.open(str(report.video)) as container:
+        stream = container.streams.video[0]
+        assert stream.codec_context.name == "h264"
+        assert stream.codec_context.pix_fmt == "yuv420p"
+        assert (stream.width, stream.height) == (1280, 720)
+        times = [frame.time for frame in container.decode(stream)]
+    assert times[20] == pytest.approx(1.0)
+    assert times[-1] == pytest.approx(60 * 0.05 + 2.0)
+    head = report.video.read_bytes()[:4096]
+    assert head.index(b"moov") > 0  # in front, so that it starts before it is loaded
+
+
+def test_the_video_flashes_when_a_keyframe_appears_and_is_committed(report: Report) -> None:
+    assert report.video is not None
+    with av.open(str(report.video)) as container:
+        frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    edge = (300, 26)  # row, column within the border of the third-person view
+    assert np.abs(frames[17][edge].astype(int) - GREEN).max() < 12
+    assert np.abs(frames[12][edge].astype(int) - AMBER).max() < 12
+    assert np.abs(frames[9][edge].astype(int) - GREEN).max() > 50
+
+
+def test_the_contact_sheet_shows_the_pictures_of_the_keyframes(report: Report) -> None:
+    assert report.contact_sheet is not None
+    picture = cv2.cvtColor(cv2.imread(str(report.contact_sheet)), cv2.COLOR_BGR2RGB)
+    first_view = picture[108:308, 40:240]
+    second_view = picture[108:308, 500:700]
+    lamp = (slice(50, 90), slice(25, 60))
+    assert second_view[lamp].mean() > first_view[lamp].mean() + 20  # the lamp is on in "flash 1 on"
+    assert has_colour(picture, GREEN)
+
+
+def test_a_failure_and_a_missed_keyframe_are_red(tmp_path: Path) -> None:
+    script = Script(size=16, steps=36, success=False, reason="cube moved early")
+    report = write_report(write_episode(tmp_path / "bag", script), tmp_path / "out")
+    assert report.summary["success"] is False
+    assert report.summary["reason"] == "cube moved early"
+    assert [k["committed"] for k in report.summary["keyframes"]["ours"]] == [True, True, True, True]
+    assert report.summary["keyframes"]["equal"] is False
+    assert report.contact_sheet is not None
+    assert has_colour(cv2.cvtColor(cv2.imread(str(report.contact_sheet)), cv2.COLOR_BGR2RGB), RED)
+
+
+def test_a_torn_bag_still_gives_a_report_that_says_so(tmp_path: Path) -> None:
+    bag = write_episode(tmp_path / "bag", Script(size=16, with_result=False))
+    path = bag / "bag_0.mcap"
+    path.write_bytes(path.read_bytes()[:-200])
+    report = write_report(bag, tmp_path / "out")
+    assert report.summary["success"] is None
+    assert len(report.summary["damages"]) == 1
+    assert any("before the result" in note for note in report.notes)
+    assert report.video is not None
+    assert report.video.exists()
+
+
+def test_a_missing_bag_and_an_unwritable_place_are_errors_of_one_line(tmp_path: Path) -> None:
+    with pytest.raises(BagMissingError):
+        write_report(tmp_path / "nowhere", tmp_path / "out")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ReportError, match="cannot write the report") as caught:
+        write_report(write_episode(tmp_path / "bag", Script(size=8)), tmp_path / "file" / "out")
+    assert "\n" not in str(caught.value)
+
+
+def test_other_picture_sizes_and_a_single_frame(tmp_path: Path) -> None:
+    script = Script(size=256, steps=0, oracle=(0,))
+    report = write_report(write_episode(tmp_path / "bag", script), tmp_path / "out")
+    assert report.summary["frames"] == 1
+    assert report.video is not None
+    assert report.contact_sheet is not None
