@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from launch import LaunchContext
 from launch.conditions import (
     IfCondition,
     InvalidConditionExpressionError,
@@ -12,6 +11,8 @@ from launch.conditions import (
     UnlessCondition,
 )
 from launch.substitutions import LaunchConfiguration, PythonExpression
+
+from launch import LaunchContext
 
 
 @pytest.mark.parametrize("text", ["true", "True", "TRUE", "1", " true "])

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kc_vla_standalone.errors import UsageError
 from kc_vla_standalone.verbs.launch import parse_launch_arguments
-from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, GroupAction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
+
+from launch import LaunchContext, LaunchDescription
 
 NAMES = st.text(st.characters(blacklist_characters=":=", blacklist_categories=("Cs",)), min_size=1)
 VALUES = st.text(min_size=1)
@@ -55,7 +56,7 @@ def test_default_may_refer_to_another_argument() -> None:
 
 
 def test_required_argument_is_asked_for() -> None:
-    with pytest.raises(RuntimeError, match='Required launch argument "task" .*the task to do.* was not provided'):
+    with pytest.raises(RuntimeError, match=r'Required launch argument "task" .*the task to do.* was not provided'):
         DeclareLaunchArgument("task", description="the task to do").visit(LaunchContext())
 
 

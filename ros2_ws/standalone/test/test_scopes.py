@@ -37,7 +37,8 @@ def test_group_without_forwarding_begins_with_its_own_configurations_only(launch
     running = launch(
         "SetLaunchConfiguration('x', '1'), SetLaunchConfiguration('y', '5'),"
         "GroupAction([LogInfo(msg=['y is ', LaunchConfiguration('y', default='unset')]),"
-        f"{show('inside')}], forwarding=False, launch_configurations={{'x': ['n', LaunchConfiguration('y')]}}), {show('after')}"
+        f"{show('inside')}], forwarding=False,"
+        f"launch_configurations={{'x': ['n', LaunchConfiguration('y')]}}), {show('after')}"
     )
     assert running.wait() == 0
     assert "y is unset" in running.output
@@ -67,7 +68,8 @@ def test_include_gives_arguments_and_knows_its_folder(
     folder = tmp_path / "inner"
     folder.mkdir()
     launch_file(
-        "DeclareLaunchArgument('task'), LogInfo(msg=['inner task ', LaunchConfiguration('task'), ' in ', ThisLaunchFileDir()])",
+        "DeclareLaunchArgument('task'),"
+        "LogInfo(msg=['inner task ', LaunchConfiguration('task'), ' in ', ThisLaunchFileDir()])",
         name="inner/inner.launch.py",
     )
     running = launch(

@@ -7,7 +7,6 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from launch import LaunchContext
 from launch.substitutions import (
     AndSubstitution,
     Command,
@@ -24,6 +23,8 @@ from launch.substitutions import (
     TextSubstitution,
     ThisLaunchFileDir,
 )
+
+from launch import LaunchContext
 
 
 @pytest.fixture
