@@ -8,18 +8,12 @@ Real time: the simulator steps on, with the command that is there, and holds wit
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime
 
-import numpy as np
-from geometry_msgs.msg import PoseStamped
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import CameraInfo, Image, JointState
-
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
-from kc_vla.nodes.convert import floats_array, image_message, time_message
+from kc_vla.nodes.convert import floats_array, time_message
 from kc_vla.nodes.parameters import NodeParameters, parameter
 from kc_vla.tasks import UnknownTaskError, find_task
 from kc_vla_msgs.msg import (
@@ -27,21 +21,18 @@ from kc_vla_msgs.msg import (
     EpisodeResult,
     EpisodeStatus,
     KeyframeIndex,
-    KeyframeScore,
-    ObjectDetections,
 )
 from kc_vla_msgs.srv import ExpertChunk, ResetSimulation
-from kc_vla_sim.cameras import BASE_FRAME
 from kc_vla_sim.errors import BadActionError, BadSeedError, SimulationError
 from kc_vla_sim.frame import Frame
-from kc_vla_sim.nodes.messages import camera_info_of, detections_of, joints_of, pose_of
+from kc_vla_sim.nodes.frame_publisher import FramePublisher
+from kc_vla_sim.nodes.messages import result_of
+from kc_vla_sim.plans import PlanRefusal, RecentPlans
 from kc_vla_sim.simulator import Simulator, check_seed
 
 FRAME_PERIOD_NS = 50_000_000
 EPISODE_GAP_NS = 1_000_000_000
 """ROS time between two episodes: the clock never goes back."""
-RECENT_PLANS = 16
-"""Frames whose expert plans are kept: a policy may ask about a frame that the simulator has just left."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +72,10 @@ class ManiskillBridgeNode(StackNode):
         self._clock_ns = 0
         self._shown_at = self._waiting_since = 0.0
         self._held = 0
-        self._plans: OrderedDict[int, tuple[np.ndarray, str]] = OrderedDict()
-        self._make_publishers()
+        self._plans = RecentPlans(values.expert_horizon)
+        self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
+        self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
+        self._publisher = FramePublisher(self, self._simulator)
         self.subscribe(ArmCommand, topics.ARM_COMMAND, self._on_command, qos.command(0.05))
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
         self.serve(ResetSimulation, topics.RESET_SIMULATION, self._reset)
@@ -101,23 +94,6 @@ class ManiskillBridgeNode(StackNode):
         if frame is None:
             return {"mode": self.parameters.mode}
         return {"mode": self.parameters.mode, "frame": frame.index, "held_steps": self._held}
-
-    def _make_publishers(self) -> None:
-        self._clock_publisher = self.advertise(Clock, "/clock", qos.STATE)
-        self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
-        self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
-        self._joints = self.advertise(JointState, topics.JOINT_STATES, qos.STATE)
-        self._tool = self.advertise(PoseStamped, topics.TOOL_POSE, qos.STATE)
-        self._oracle = self.advertise(KeyframeScore, topics.ORACLE_SCORE, qos.EVENT)
-        self._detections = self.advertise(ObjectDetections, topics.DETECTIONS, qos.STATE)
-        self._images = {
-            "third_person": self.advertise(Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE),
-            "wrist": self.advertise(Image, topics.WRIST_IMAGE, qos.IMAGE),
-        }
-        self._infos = {
-            "third_person": self.advertise(CameraInfo, topics.THIRD_PERSON_INFO, qos.STATE),
-            "wrist": self.advertise(CameraInfo, topics.WRIST_INFO, qos.STATE),
-        }
 
     # -- episodes -----------------------------------------------------------------------------------------------
 
@@ -153,7 +129,7 @@ class ManiskillBridgeNode(StackNode):
         self._status.header.stamp = self._status.start_time
         self._start_ns, self._command, self._settled, self._held = self._clock_ns, None, -1, 0
         self._plans.clear()
-        self._publish_clock()
+        self._publisher.show_clock(self._clock_ns)
         self._statuses.publish(self._status)
         self._take(frame)
         response.success = True
@@ -165,22 +141,8 @@ class ManiskillBridgeNode(StackNode):
         """Tell the result of the episode and hold."""
         assert self._status is not None
         assert self._frame is not None
-        assert self._simulator.task is not None
-        frame, stages = self._frame, self._simulator.task.stages
-        result = EpisodeResult(
-            episode_id=self._status.episode_id,
-            task=self._status.task,
-            seed=self._status.seed,
-            success=frame.success,
-            completion_rate=frame.completed_stages / len(stages),
-            stages=list(stages),
-            completed_stages=frame.completed_stages,
-            reason=reason,
-            steps=frame.index,
-            duration=frame.index * FRAME_PERIOD_NS / 1e9,
-            oracle_frames=[k.frame for k in self._simulator.keyframes],
-            oracle_labels=[k.label for k in self._simulator.keyframes],
-        )
+        result = result_of(self._frame, self._status, self._simulator, reason)
+        result.duration = self._frame.index * FRAME_PERIOD_NS / 1e9
         result.header.stamp = self._status.header.stamp = time_message(self._clock_ns)
         self._status.state = EpisodeStatus.FINISHED
         self.publish_diagnostics()
@@ -253,46 +215,20 @@ class ManiskillBridgeNode(StackNode):
         self._frame = frame
         self._clock_ns = self._start_ns + frame.index * FRAME_PERIOD_NS
         if not frame.done:
-            self._plans[frame.index] = self._simulator.expert.plan(self.parameters.expert_horizon)
-            while len(self._plans) > RECENT_PLANS:
-                self._plans.popitem(last=False)
+            self._plans.make(frame.index, self._simulator.expert)
         self._waiting_since = time.monotonic()
         self.problem("")
-        self._show(frame)
+        self._show()
 
-    # -- showing ------------------------------------------------------------------------------------------------
-
-    def _publish_clock(self) -> None:
-        self._clock_publisher.publish(Clock(clock=time_message(self._clock_ns)))
-
-    def _show(self, frame: Frame) -> None:
-        """Publish everything of a frame."""
+    def _show(self) -> None:
+        """Publish the frame, for the first time or again."""
         assert self._status is not None
-        began = time.perf_counter()
+        assert self._frame is not None
         self._shown_at = time.monotonic()
-        stamp = time_message(self._clock_ns)
-        self._publish_clock()
-        score = KeyframeScore(
-            episode_id=self._status.episode_id,
-            frame_index=frame.index,
-            score=0.0 if frame.keyframe is None else 1.0,
-            threshold=0.5,
-            source="oracle",
-        )
-        score.header.stamp = stamp
-        self._oracle.publish(score)
-        tool = PoseStamped(pose=pose_of(frame.tool_pose))
-        tool.header.stamp, tool.header.frame_id = stamp, BASE_FRAME
-        self._tool.publish(tool)
-        self._detections.publish(detections_of(frame, self._status.episode_id, stamp))
-        pictures = {"third_person": frame.third_person, "wrist": frame.wrist}
-        for camera, model in zip(pictures, self._simulator.cameras, strict=True):
-            info = camera_info_of(model)
-            info.header.stamp = stamp
-            self._infos[camera].publish(info)
-            self._images[camera].publish(image_message(pictures[camera], stamp, model.frame))
-        self._joints.publish(joints_of(frame, stamp))  # last: it starts the control step
-        self.statistics.add("publish", time.perf_counter() - began)
+        self._publisher.show(self._frame, self._status.episode_id, self._clock_ns)
+        self.statistics.add("publish", time.monotonic() - self._shown_at)
+
+    # -- waiting ------------------------------------------------------------------------------------------------
 
     def _watch(self) -> None:
         """Show a frame again that somebody has not answered, say who, and end the episode if nobody ever does."""
@@ -303,7 +239,7 @@ class ManiskillBridgeNode(StackNode):
         now = time.monotonic()
         if now - self._shown_at > self.parameters.resend_after:
             self.statistics.drop("frame shown again")
-            self._show(self._frame)
+            self._show()
         waited = now - self._waiting_since
         missing = self._missing()
         if waited > self.parameters.give_up_after:
@@ -320,21 +256,17 @@ class ManiskillBridgeNode(StackNode):
     # -- the expert ---------------------------------------------------------------------------------------------
 
     def _expert(self, request: ExpertChunk.Request, response: ExpertChunk.Response) -> ExpertChunk.Response:
-        plan = self._plans.get(int(request.observation_frame))
         if self._status is None or request.episode_id != self._status.episode_id:
             response.message = f"episode '{request.episode_id}' is not running"
-        elif plan is None:
-            response.message = f"no plan from frame {request.observation_frame}: the simulator is elsewhere"
-        elif not 1 <= request.horizon <= self.parameters.expert_horizon:
-            response.message = (
-                f"a horizon of {request.horizon} is outside 1..{self.parameters.expert_horizon}: "
-                "raise the parameter expert_horizon of maniskill_bridge"
-            )
-        else:
-            actions, response.phase = plan
-            response.actions = floats_array(actions[: request.horizon])
-            response.observation_frame = request.observation_frame
-            response.success = True
+            return response
+        try:
+            actions, response.phase = self._plans.find(int(request.observation_frame), int(request.horizon))
+        except PlanRefusal as error:
+            response.message = str(error)
+            return response
+        response.actions = floats_array(actions)
+        response.observation_frame = request.observation_frame
+        response.success = True
         return response
 
 

@@ -8,9 +8,10 @@ from geometry_msgs.msg import Vector3
 from sensor_msgs.msg import CameraInfo, JointState
 
 from kc_vla.nodes.convert import joint_message, pose_message
-from kc_vla_msgs.msg import ObjectDetection, ObjectDetections
+from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus, ObjectDetection, ObjectDetections
 from kc_vla_sim.cameras import BASE_FRAME
 from kc_vla_sim.frame import CameraModel, Frame, Pose
+from kc_vla_sim.simulator import Simulator
 
 
 def pose_of(pose: Pose) -> PoseMessage:
@@ -55,3 +56,22 @@ def detections_of(frame: Frame, episode_id: str, stamp: Time) -> ObjectDetection
             )
         )
     return message
+
+
+def result_of(frame: Frame, status: EpisodeStatus, simulator: Simulator, reason: str) -> EpisodeResult:
+    """Return how an episode ended, at its last frame."""
+    assert simulator.task is not None
+    stages = simulator.task.stages
+    return EpisodeResult(
+        episode_id=status.episode_id,
+        task=status.task,
+        seed=status.seed,
+        success=frame.success,
+        completion_rate=frame.completed_stages / len(stages),
+        stages=list(stages),
+        completed_stages=frame.completed_stages,
+        reason=reason,
+        steps=frame.index,
+        oracle_frames=[keyframe.frame for keyframe in simulator.keyframes],
+        oracle_labels=[keyframe.label for keyframe in simulator.keyframes],
+    )

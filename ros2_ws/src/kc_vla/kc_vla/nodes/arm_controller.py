@@ -13,10 +13,11 @@ from kc_vla.arm.controller import ArmController
 from kc_vla.episode import Episode
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, run_node
+from kc_vla.nodes.chunk_client import ChunkClient
 from kc_vla.nodes.convert import BadMessageError, chunk_from, floats_array, nanoseconds
 from kc_vla.nodes.parameters import NodeParameters, parameter
 from kc_vla.policy.chunk import BadChunkError, ChunkLimits
-from kc_vla.policy.scheduler import Action, ChunkScheduler, Hold, Request, SchedulerSettings
+from kc_vla.policy.scheduler import Action, ChunkScheduler, Hold, SchedulerSettings
 from kc_vla_msgs.msg import ArmCommand
 from kc_vla_msgs.srv import PredictChunk
 
@@ -56,18 +57,17 @@ class ArmControllerNode(StackNode):
         self._controller = ArmController(scheduler, values.latency_steps if self._lockstep else None)
         self._step = -1  # newest control step seen
         self._commanded: ArmCommand | None = None
-        self._requested_at: dict[int, float] = {}
+        self._asked_at: dict[int, float] = {}  # of each chunk that has not commanded yet
         self._state_at = 0.0
         self._ticked_at = 0.0
         self._holds = 0
         self._bad_chunks = 0
         self._commands = self.advertise(ArmCommand, topics.ARM_COMMAND, qos.command(0.05))
-        self._policy = self.call(PredictChunk, topics.PREDICT_CHUNK)
+        self._policy = ChunkClient(self, values.request_timeout, self._on_answer, self._on_timeout)
         self.watch_episodes()
         self.subscribe(JointState, topics.JOINT_STATES, self._on_joints, qos.STATE)
         self.subscribe(Bool, topics.E_STOP, self._on_e_stop, qos.E_STOP)
         self.serve(Trigger, topics.RELEASE_E_STOP, self._release)
-        self.every(0.1, self._expire_request)
         if not self._lockstep:
             self.every(1.0 / values.control_rate, self._tick_realtime)
 
@@ -78,7 +78,8 @@ class ArmControllerNode(StackNode):
         elif episode.id != self._controller.episode:
             self._controller.begin(episode.id)
             self._step, self._commanded, self._holds, self._bad_chunks = -1, None, 0, 0
-            self._requested_at.clear()
+            self._policy.forget()
+            self._asked_at.clear()
             self.problem("")
 
     def details(self) -> dict[str, object]:
@@ -127,9 +128,11 @@ class ArmControllerNode(StackNode):
 
     def _control(self, step: int) -> None:
         """Do one control step: ask for a chunk if one is due, command the arm if it need not wait."""
+        assert self.episode is not None
         request = self._controller.request(step)
         if request is not None:
-            self._ask(request)
+            self._asked_at[request.sequence] = time.perf_counter()
+            self._policy.ask(self.episode.id, request)
         try:
             command = self._controller.tick(step)
         except BadChunkError as error:
@@ -152,7 +155,7 @@ class ArmControllerNode(StackNode):
             message.names = list(command.names)
             message.values = floats_array(command.values)
             message.chunk_sequence, message.chunk_index = command.sequence, command.index
-            asked = self._requested_at.pop(command.sequence, None)
+            asked = self._asked_at.pop(command.sequence, None)
             if asked is not None:
                 self.statistics.add("request_to_command", time.perf_counter() - asked)
             if self._bad_chunks == 0:
@@ -162,31 +165,13 @@ class ArmControllerNode(StackNode):
 
     # -- chunks -------------------------------------------------------------------------------------------------
 
-    def _ask(self, request: Request) -> None:
-        assert self.episode is not None
-        message = PredictChunk.Request(
-            episode_id=self.episode.id,
-            observation_frame=request.step,
-            sequence=request.sequence,
-            frozen_steps=len(request.frozen),
-        )
-        message.frozen_actions = floats_array(request.frozen)
-        self._requested_at[request.sequence] = time.perf_counter()
-        self._asked_at = time.monotonic()
-        self._asked = request.sequence
-        episode_id = self.episode.id
-        self._answer = self._policy.call_async(message)
-        self._answer.add_done_callback(lambda done: self._on_answer(episode_id, request.sequence, done.result()))
-
-    def _on_answer(self, episode_id: str, sequence: int, answer: PredictChunk.Response | None) -> None:
-        if answer is None or self.episode is None or episode_id != self._controller.episode:
+    def _on_answer(self, episode_id: str, sequence: int, answer: PredictChunk.Response) -> None:
+        if episode_id != self._controller.episode:
             return
-        asked = self._requested_at.get(sequence)
-        if asked is not None:
-            self.statistics.add("chunk_round_trip", time.perf_counter() - asked)
         if not answer.success:
             self.problem(f"the policy gives no chunk: {answer.message}")
             self._controller.refuse(sequence)  # it is asked again in the next step, or when this one is shown again
+            self._asked_at.pop(sequence, None)
             return
         try:
             if answer.chunk.episode_id != episode_id:
@@ -195,7 +180,12 @@ class ArmControllerNode(StackNode):
         except (BadMessageError, BadChunkError) as error:
             self._reject(error)
             self._controller.refuse(sequence)
-        if self._lockstep and self._step >= 0 and (self._commanded is None or self._commanded.step < self._step):
+        self._resume()
+
+    def _resume(self) -> None:
+        """Lock-step: do the control step that waits, if one does."""
+        waits = self._commanded is None or self._commanded.step < self._step
+        if self._lockstep and self._step >= 0 and waits:
             self._control(self._step)
 
     def _reject(self, error: Exception) -> None:
@@ -203,15 +193,11 @@ class ArmControllerNode(StackNode):
         self.statistics.drop("policy/chunk")
         self.problem(str(error), ERROR)
 
-    def _expire_request(self) -> None:
-        waiting = self._controller.waiting
-        if waiting is None or time.monotonic() - self._asked_at < self.parameters.request_timeout:
-            return
-        self._policy.remove_pending_request(self._answer)
+    def _on_timeout(self, sequence: int) -> None:
         self.problem(f"the policy has not answered for {self.parameters.request_timeout:g} s: asking again")
-        self._controller.refuse(waiting.sequence)
-        if self._lockstep and self._step >= 0:
-            self._control(self._step)
+        self._controller.refuse(sequence)
+        self._asked_at.pop(sequence, None)
+        self._resume()
 
     # -- emergency stop -----------------------------------------------------------------------------------------
 

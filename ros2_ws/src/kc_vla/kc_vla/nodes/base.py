@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -133,7 +134,10 @@ class StackNode(LifecycleNode):
     def problem(self, text: str, level: Any = WARN) -> None:
         """Tell a problem in the log, once, and in the diagnostics until `problem("")`."""
         if text and text != self._problem[1]:
-            (self.get_logger().error if level == ERROR else self.get_logger().warning)(text)
+            if level == ERROR:  # two lines of code: rclpy refuses two severities from one
+                self.get_logger().error(text)
+            else:
+                self.get_logger().warning(text)
         self._problem = (level, text) if text else (OK, "")
 
     def publish_diagnostics(self) -> None:
@@ -167,6 +171,9 @@ class StackNode(LifecycleNode):
             self.problem(str(error), ERROR)
             self._destroy_made()
             return TransitionCallbackReturn.FAILURE
+        except Exception:
+            traceback.print_exc()  # the lifecycle turns every exception into a state, and says nothing
+            raise
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -197,6 +204,8 @@ class StackNode(LifecycleNode):
         episode = episode_from(message)
         if episode is None:
             self.get_logger().warning("episode status with a frame period of 0 or less: ignored")
+            return
+        if episode == self.episode:
             return
         if self.episode is None or episode.id != self.episode.id:
             self.statistics.clear()

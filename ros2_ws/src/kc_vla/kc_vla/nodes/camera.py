@@ -51,6 +51,7 @@ class CameraNode(StackNode):
         """Open the source and begin to publish."""
         wanted = self.parameters
         self._frames = 0
+        self._stream: CameraStream | None = None
         self._calibration: Calibration | None = None
         self._images = self.advertise(Image, IMAGE, qos.IMAGE)
         self._infos = self.advertise(CameraInfo, INFO, qos.IMAGE)
@@ -69,7 +70,8 @@ class CameraNode(StackNode):
 
     def stop(self) -> None:
         """Give the source back."""
-        self._stream.close()
+        if self._stream is not None:
+            self._stream.close()
 
     def details(self) -> dict[str, object]:
         """Return what else the diagnostics tell."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +11,12 @@ from typing import Any
 import rclpy
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.task import Future
-from std_msgs.msg import String
 
-from kc_vla.bags.errors import BagError
-from kc_vla.bags.report import write_report
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
 from kc_vla.nodes.narrator import Narrator
 from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.nodes.reporter import Reporter
 from kc_vla.tasks import UnknownTaskError, find_task
 from kc_vla_msgs.action import RunTask
 from kc_vla_msgs.msg import EpisodeResult
@@ -62,7 +59,6 @@ class EpisodeRunnerNode(StackNode):
             raise StartError(str(error)) from error
         self._output = Path(values.output_folder).expanduser().resolve()
         self._result: Future | None = None
-        self._recorded: dict[str, dict[str, Any]] = {}
         self._busy = False
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
         self._needs = {
@@ -71,8 +67,8 @@ class EpisodeRunnerNode(StackNode):
             "keyframe_buffer": self.call(GetKeyframes, topics.GET_KEYFRAMES),
         }
         self._narrator = Narrator(self)
+        self._reporter = Reporter(self, self._narrator, self._output, values.report)
         self.subscribe(EpisodeResult, topics.EPISODE_RESULT, self._on_result, qos.STATUS)
-        self.subscribe(String, topics.RECORDER_STATUS, self._on_recorder, qos.STATUS)
         self._server = ActionServer(
             self,
             RunTask,
@@ -99,7 +95,7 @@ class EpisodeRunnerNode(StackNode):
             await self._wait_for_stack()
             for index in range(self.parameters.episodes):
                 result = await self._run_episode(self.parameters.task, self.parameters.seed + index)
-                summaries.append(await self._report(result))
+                summaries.append(await self._reporter.report(result))
         except RunError as error:
             self.problem(str(error), ERROR)
             self._narrator.say(f"stopped: {error}")
@@ -148,56 +144,12 @@ class EpisodeRunnerNode(StackNode):
         self._narrator.end(result)
         return result
 
-    async def _report(self, result: EpisodeResult) -> dict[str, Any]:
-        """Make the pictures and the summary from the bag, beside the executor so that nodes go on talking."""
-        summary = {"episode": result.episode_id, "seed": result.seed, "success": result.success}
-        summary |= {"reason": result.reason, "steps": result.steps, "completion_rate": result.completion_rate}
-        recorder = await self._wait_for_bag(result.episode_id)
-        if recorder is None or recorder["state"] != "closed":
-            why = recorder["error"] if recorder else "there is no recorder"
-            self._narrator.say(f"no report: {why}")
-            return summary
-        bag = Path(recorder["bag"])
-        if not self.parameters.report:
-            self._narrator.say(f"bag: {bag}")
-            return summary
-        made: list[Any] = []
-
-        def make() -> None:
-            try:
-                made.append(write_report(bag, self._output / result.episode_id))
-            except (BagError, OSError) as error:
-                made.append(error)
-
-        worker = threading.Thread(target=make, name="report")
-        worker.start()
-        while worker.is_alive():
-            await self.sleep(0.1)
-        if isinstance(made[0], Exception):
-            self._narrator.say(f"no report: {made[0]}")
-            self.exit_code = 1
-            return summary
-        report = made[0]
-        for line in report.lines():
-            self._narrator.say(line)
-        return summary | {"keyframes_equal": report.summary["keyframes"]["equal"], "folder": str(bag.parent)}
-
-    async def _wait_for_bag(self, episode_id: str) -> dict[str, Any] | None:
-        """Return the recorder's last word on an episode, or None if it has none."""
-        deadline = time.monotonic() + 15.0
-        while self.count_publishers(topics.RECORDER_STATUS) and time.monotonic() < deadline:
-            status = self._recorded.get(episode_id)
-            if status is not None and status["state"] in ("closed", "failed"):
-                return status
-            await self.sleep(0.05)
-        return self._recorded.get(episode_id)
-
     def _close(self, summaries: list[dict[str, Any]]) -> None:
         """Say how many succeeded, and write it down beside the episodes."""
         succeeded = sum(bool(s["success"]) for s in summaries)
         equal = sum(bool(s.get("keyframes_equal")) for s in summaries)
         self._narrator.say(f"{succeeded} of {len(summaries)} episodes succeeded")
-        if succeeded < len(summaries):
+        if succeeded < len(summaries) or self._reporter.failed:
             self.exit_code = 1
         if len(summaries) == 1:
             return
@@ -216,17 +168,13 @@ class EpisodeRunnerNode(StackNode):
         if self._result is not None and not self._result.done():
             self._result.set_result(result)
 
-    def _on_recorder(self, message: String) -> None:
-        status = json.loads(message.data)
-        self._recorded[status["episode_id"]] = status
-
     async def _execute(self, goal: Any) -> RunTask.Result:
         """Run one episode for the action `run_task`."""
         self._busy = True
         try:
             await self._wait_for_stack()
             result = await self._run_episode(goal.request.task, int(goal.request.seed))
-            await self._report(result)
+            await self._reporter.report(result)
         except RunError as error:
             self._narrator.say(f"stopped: {error}")
             goal.abort()

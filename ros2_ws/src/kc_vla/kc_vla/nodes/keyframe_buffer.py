@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from rclpy.task import Future
 
 from kc_vla.episode import Episode
 from kc_vla.keyframes.buffer import BufferRefusal, KeyframeBuffer
+from kc_vla.keyframes.intake import EventNote, KeyframeIntake, ScoreNote
+from kc_vla.keyframes.observation import Observation
 from kc_vla.keyframes.selector import Event
 from kc_vla.keyframes.smoothing import Decision
 from kc_vla.keyframes.store import KeyframeStore
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, run_node, seconds_since
-from kc_vla.nodes.convert import BadMessageError, keyframe_message, time_message
+from kc_vla.nodes.convert import keyframe_message, time_message
+from kc_vla.nodes.frame_gate import FrameGate
 from kc_vla.nodes.parameters import NodeParameters, parameter
-from kc_vla.nodes.streams import listen_to_observations, observation_of, observation_synchronizer
+from kc_vla.nodes.streams import ObservationFeed
 from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
 from kc_vla_msgs.srv import GetKeyframes, InjectKeyframe, ResetKeyframes
 
 BASE_FRAME = "robot_base"
-LOST_EVENT_S = 2.0
-"""After this time an event that a score speaks of is taken for lost, s."""
 
 
 @dataclass(frozen=True)
@@ -53,34 +50,24 @@ class KeyframeBufferNode(StackNode):
         folder = self.parameters.state_folder
         store = KeyframeStore(Path(folder).expanduser()) if folder else None
         self._buffer = KeyframeBuffer(self.parameters.capacity, self.parameters.recent_frames, store)
-        self._streams = observation_synchronizer(self.parameters.sync_tolerance)
-        # events wait for the observation that they name, scores for their events; either may overtake the status of
-        # its episode, which comes on a topic of its own
-        self._events: deque[KeyframeEvent] = deque(maxlen=1000)
-        self._scores: deque[tuple[KeyframeScore, int]] = deque(maxlen=1000)
-        self._episode_id = ""
-        self._past: deque[str] = deque(maxlen=100)
-        self._waiters: list[tuple[int, float, Future]] = []
+        self._intake = KeyframeIntake(self._buffer)
+        self._gate = FrameGate(self, self.parameters.wait_timeout)
         self._index = self.advertise(KeyframeIndex, topics.KEYFRAME_INDEX, qos.STATUS)
+        self._feed = ObservationFeed(self, self.parameters.sync_tolerance, self._on_observation, self._publish_index)
         self.watch_episodes()
         self.subscribe(KeyframeEvent, topics.KEYFRAME_EVENT, self._on_event, qos.EVENT_LOG)
         self.subscribe(KeyframeScore, topics.KEYFRAME_SCORE, self._on_score, qos.EVENT)
         self.serve(GetKeyframes, topics.GET_KEYFRAMES, self._get)
         self.serve(ResetKeyframes, topics.RESET_KEYFRAMES, self._reset)
         self.serve(InjectKeyframe, topics.INJECT_KEYFRAME, self._inject)
-        self.every(0.1, self._expire_waiters)
         self.every(0.5, self._give_up_lost_events)
-        listen_to_observations(self, self._on_sample)
 
     def on_episode(self, episode: Episode) -> None:
         """Begin an episode, or go on with the one that the store holds."""
         if not episode.running:
             return
-        self._buffer.begin(episode.id)
-        self._streams.reset(after_ns=episode.start_ns - 1)
-        if self._episode_id:
-            self._past.append(self._episode_id)
-        self._episode_id = episode.id
+        self._feed.begin(episode)
+        self._intake.begin(episode.id)
         self.problem(self._buffer.storage_error, ERROR)
         held = len(self._buffer.index())
         if held:
@@ -91,62 +78,11 @@ class KeyframeBufferNode(StackNode):
         buffer = getattr(self, "_buffer", None)
         return {"keyframes": len(buffer.index()), "newest_frame": buffer.newest_frame} if buffer else {}
 
-    def _on_sample(self, stream: str, stamp_ns: int, message: Any, published_ns: int) -> None:
-        episode = self.episode
-        if episode is None or not episode.running:
-            return
-        moments = self._streams.put(stream, stamp_ns, message)
-        for moment in moments:
-            try:
-                observation = observation_of(moment, episode)
-            except BadMessageError as error:
-                self.problem(f"observation left out: {error}", ERROR)
-                continue
-            if observation.frame > self._buffer.newest_frame + 1 and self._buffer.newest_frame >= 0:
-                self.statistics.drop("observation", observation.frame - self._buffer.newest_frame - 1)
-            self._buffer.observe(observation)
-            self.statistics.add("camera_to_buffer", seconds_since(published_ns))
-        if moments:
-            self._advance()
-        elif stream == "third_person" and episode.frame_of(stamp_ns) == self._buffer.newest_frame:
-            self._publish_index()  # a frame shown again: somebody has not got the index
-
-    def _on_event(self, event: KeyframeEvent) -> None:
-        self._events.append(event)
+    def _on_observation(self, observation: Observation) -> None:
+        self._intake.observe(observation)
         self._advance()
 
-    def _on_score(self, score: KeyframeScore, info: dict[str, int]) -> None:
-        self._scores.append((score, info["source_timestamp"]))
-        self._advance()
-
-    def _advance(self) -> None:
-        """Apply the events whose observation is there, then settle the frames whose events are in."""
-        if self.episode is None:
-            return
-        newest, running = self._buffer.newest_frame, self.episode.id
-        while self._events:
-            message = self._events[0]
-            if message.episode_id == running and message.decided_at_frame <= newest:
-                self._apply(message)
-            elif message.episode_id not in self._past:
-                break
-            self._events.popleft()
-        settled = False
-        while self._scores:
-            score, published_ns = self._scores[0]
-            ready = score.frame_index <= newest and score.events <= self._buffer.events
-            if score.episode_id == running and ready:
-                self._buffer.settle(score.frame_index)
-                self.statistics.add("score_to_index", seconds_since(published_ns))
-                settled = True
-            elif score.episode_id not in self._past:
-                break
-            self._scores.popleft()
-        if settled:
-            self._publish_index()
-            self._answer_waiters()
-
-    def _apply(self, message: KeyframeEvent) -> None:
+    def _on_event(self, message: KeyframeEvent) -> None:
         event = Event(
             Decision(message.type),
             message.frame_index,
@@ -155,26 +91,29 @@ class KeyframeBufferNode(StackNode):
             message.label,
             message.score,
         )
-        seen_before = message.sequence < self._buffer.events
-        try:
-            self._buffer.apply(event, message.source, message.sequence)
-        except BufferRefusal as error:
-            if not seen_before:  # a candidate of before a restart, superseded since, is rightly gone
-                self.problem(str(error), ERROR)
-        if self._buffer.storage_error:
-            self.problem(self._buffer.storage_error, ERROR)
+        self._intake.put_event(EventNote(message.episode_id, message.sequence, event, message.source))
+        self._advance()
+
+    def _on_score(self, message: KeyframeScore, info: dict[str, int]) -> None:
+        published_ns = info["source_timestamp"]
+        self._intake.put_score(ScoreNote(message.episode_id, message.frame_index, message.events, published_ns))
+        self._advance()
+
+    def _advance(self) -> None:
+        settled, problems = self._intake.advance()
+        for problem in problems:
+            self.problem(problem, ERROR)
+        for score in settled:
+            self.statistics.add("score_to_index", seconds_since(score.published_ns))
+        if settled:
+            self._publish_index()
+            self._gate.open(self._buffer.settled_frame)
 
     def _give_up_lost_events(self) -> None:
-        """Go on without events that never came: reader and writer of a reliable topic were both replaced."""
-        if not self._scores or self.episode is None:
-            return
-        score, published_ns = self._scores[0]
-        lost = score.events - self._buffer.events
-        ready = score.episode_id == self.episode.id and score.frame_index <= self._buffer.newest_frame
-        if ready and lost > 0 and seconds_since(published_ns) > LOST_EVENT_S:
-            self.statistics.drop("keyframes/event", lost)
+        lost = self._intake.give_up(time.time_ns())
+        if lost:
+            self.statistics.drop(topics.KEYFRAME_EVENT, lost)
             self.problem(f"{lost} keyframe events were lost: a keyframe may be missing", ERROR)
-            self._buffer.events = score.events
             self._advance()
 
     def _publish_index(self) -> None:
@@ -202,15 +141,12 @@ class KeyframeBufferNode(StackNode):
         if response.message:
             return response
         as_of = int(request.as_of_frame)
-        if as_of >= 0 and not self._buffer.knows(as_of):
-            arrived: Future = Future()
-            self._waiters.append((as_of, time.monotonic() + self.parameters.wait_timeout, arrived))
-            if not await arrived:
-                response.message = (
-                    f"frame {as_of} has not come in for {self.parameters.wait_timeout:g} s "
-                    f"(newest: {self._buffer.settled_frame}): is the keyframe selector alive?"
-                )
-                return response
+        if as_of >= 0 and not self._buffer.knows(as_of) and not await self._gate.wait(as_of):
+            response.message = (
+                f"frame {as_of} has not come in for {self._gate.timeout:g} s "
+                f"(newest: {self._buffer.settled_frame}): is the keyframe selector alive?"
+            )
+            return response
         known = set(request.known_frames)
         assert self.episode is not None
         for keyframe in self._buffer.keyframes(None if as_of < 0 else as_of, request.provisional):
@@ -246,19 +182,6 @@ class KeyframeBufferNode(StackNode):
         if episode_id not in ("", self.episode.id):
             return f"episode '{episode_id}' is not the running one ('{self.episode.id}')"
         return ""
-
-    def _answer_waiters(self) -> None:
-        for frame, _, arrived in self._waiters:
-            if self._buffer.knows(frame):
-                arrived.set_result(True)
-        self._waiters = [w for w in self._waiters if not w[2].done()]
-
-    def _expire_waiters(self) -> None:
-        now = time.monotonic()
-        for _, deadline, arrived in self._waiters:
-            if now > deadline:
-                arrived.set_result(False)
-        self._waiters = [w for w in self._waiters if not w[2].done()]
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ class Narrator:
         self._period = 0.05
         self._held = ""
         self._problems: dict[str, str] = {}
+        self._early: list[KeyframeEvent] = []  # of an episode that this node has not heard of yet
         node.subscribe(KeyframeEvent, topics.KEYFRAME_EVENT, self._on_keyframe, qos.EVENT_LOG)
         node.subscribe(ArmCommand, topics.ARM_COMMAND, self._on_command, qos.EVENT)
         node.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, qos.EVENT)
@@ -31,6 +32,9 @@ class Narrator:
         """An episode begins."""
         self._episode, self._held = episode_id, ""
         self.say(f"episode {episode_id}: {instruction}")
+        early, self._early = self._early, []
+        for event in early:
+            self._on_keyframe(event)
 
     def end(self, result: EpisodeResult) -> None:
         """It is over."""
@@ -45,6 +49,7 @@ class Narrator:
 
     def _on_keyframe(self, event: KeyframeEvent) -> None:
         if event.episode_id != self._episode:
+            self._early = [*self._early[-9:], event]
             return
         what = {
             KeyframeEvent.PROVISIONAL: "candidate",

@@ -6,26 +6,20 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rclpy.task import Future
 
 from kc_vla.bags.episode import recorded_actions
 from kc_vla.bags.reader import BagReadError
 from kc_vla.episode import Episode
 from kc_vla.keyframes.observation import Observation
 from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
-from kc_vla.nodes.convert import (
-    BadMessageError,
-    floats_array,
-    image_pixels,
-    time_message,
-)
+from kc_vla.nodes.base import StackNode, StartError, run_node
+from kc_vla.nodes.convert import floats_array, image_pixels, time_message
+from kc_vla.nodes.frame_gate import FrameGate
 from kc_vla.nodes.parameters import NodeParameters, parameter
-from kc_vla.nodes.streams import listen_to_observations, observation_of, observation_synchronizer
+from kc_vla.nodes.streams import ObservationFeed
 from kc_vla.policy.backends import Backend, ExpertBackend, PolicyError, PolicyInput, ReplayBackend
 from kc_vla_msgs.msg import ActionChunk
 from kc_vla_msgs.srv import ExpertChunk, GetKeyframes, PredictChunk
@@ -60,20 +54,18 @@ class PolicyServerNode(StackNode):
         self._expert = self.call(ExpertChunk, topics.EXPERT_CHUNK)
         self._buffer = self.call(GetKeyframes, topics.GET_KEYFRAMES)
         self._backend = self._make_backend()
-        self._streams = observation_synchronizer(self.parameters.sync_tolerance)
+        self._gate = FrameGate(self, self.parameters.wait_timeout)
         self._recent: OrderedDict[int, Observation] = OrderedDict()
         self._pictures: dict[int, Pair] = {}  # of the keyframes, by frame
-        self._waiters: list[tuple[int, float, Future]] = []
         self._chunks = self.advertise(ActionChunk, topics.POLICY_CHUNK, qos.EVENT)
+        self._feed = ObservationFeed(self, self.parameters.sync_tolerance, self._on_observation)
         self.watch_episodes()
-        listen_to_observations(self, self._on_sample)
         self.serve(PredictChunk, topics.PREDICT_CHUNK, self._predict)
-        self.every(0.1, self._expire_waiters)
 
     def on_episode(self, episode: Episode) -> None:
         """Forget the episode before."""
         if episode.running:
-            self._streams.reset(after_ns=episode.start_ns - 1)
+            self._feed.begin(episode)
             self._recent.clear()
             self._pictures.clear()
             self._backend.reset(episode)
@@ -96,46 +88,23 @@ class PolicyServerNode(StackNode):
 
     # -- observations -------------------------------------------------------------------------------------------
 
-    def _on_sample(self, stream: str, stamp_ns: int, message: Any, published_ns: int) -> None:
-        if self.episode is None or not self.episode.running:
-            return
-        for moment in self._streams.put(stream, stamp_ns, message):
-            try:
-                observation = observation_of(moment, self.episode)
-            except BadMessageError as error:
-                self.problem(f"observation left out: {error}", ERROR)
-                continue
-            if self._recent and observation.frame > next(reversed(self._recent)) + 1:
-                self.statistics.drop("observation", observation.frame - next(reversed(self._recent)) - 1)
-            self._recent[observation.frame] = observation
-            while len(self._recent) > RECENT:
-                self._recent.popitem(last=False)
-            for frame, _, arrived in self._waiters:
-                if observation.frame >= frame:
-                    arrived.set_result(True)
-            self._waiters = [w for w in self._waiters if not w[2].done()]
+    def _on_observation(self, observation: Observation) -> None:
+        self._recent[observation.frame] = observation
+        while len(self._recent) > RECENT:
+            self._recent.popitem(last=False)
+        self._gate.open(observation.frame)
 
     async def _observation(self, frame: int) -> Observation:
         """Return the observation of `frame`, or the next one there is."""
-        if not self._recent or next(reversed(self._recent)) < frame:
-            arrived: Future = Future()
-            self._waiters.append((frame, time.monotonic() + self.parameters.wait_timeout, arrived))
-            if not await arrived:
-                newest = next(reversed(self._recent), None)
-                raise PolicyError(
-                    f"no full observation of frame {frame} for {self.parameters.wait_timeout:g} s "
-                    f"(newest: {'none' if newest is None else newest}): are both cameras and the arm publishing?"
-                )
+        newest = next(reversed(self._recent), -1)
+        if newest < frame and not await self._gate.wait(frame):
+            raise PolicyError(
+                f"no full observation of frame {frame} for {self._gate.timeout:g} s "
+                f"(newest: {'none' if newest < 0 else newest}): are both cameras and the arm publishing?"
+            )
         if not self._recent:
             raise PolicyError("the episode ended")
         return self._recent.get(frame) or next(o for f, o in self._recent.items() if f >= frame)
-
-    def _expire_waiters(self) -> None:
-        now = time.monotonic()
-        for _, deadline, arrived in self._waiters:
-            if now > deadline:
-                arrived.set_result(False)
-        self._waiters = [w for w in self._waiters if not w[2].done()]
 
     # -- the service --------------------------------------------------------------------------------------------
 

@@ -11,10 +11,10 @@ from sensor_msgs.msg import Image, JointState
 
 from kc_vla.episode import Episode
 from kc_vla.keyframes.observation import Observation
-from kc_vla.keyframes.synchronizer import Moment, Synchronizer
+from kc_vla.keyframes.synchronizer import Synchronizer
 from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import StackNode
-from kc_vla.nodes.convert import nanoseconds, observation_from
+from kc_vla.nodes.base import ERROR, StackNode, seconds_since
+from kc_vla.nodes.convert import BadMessageError, nanoseconds, observation_from
 
 OnSample = Callable[[str, int, Any, int], None]
 """`on_sample(stream, stamp_ns, message, published_ns)`; the last is the publisher's wall clock."""
@@ -29,26 +29,54 @@ def listen(node: StackNode, kind: type, topic: str, profile: QoSProfile, stream:
     node.subscribe(kind, topic, callback, profile)
 
 
-def listen_to_observations(node: StackNode, on_sample: OnSample) -> None:
-    """Hand the four streams that make a full observation to `on_sample`."""
-    listen(node, JointState, topics.JOINT_STATES, qos.STATE, "joints", on_sample)
-    listen(node, PoseStamped, topics.TOOL_POSE, qos.STATE, "tool_pose", on_sample)
-    listen(node, Image, topics.WRIST_IMAGE, qos.IMAGE, "wrist", on_sample)
-    listen(node, Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE, "third_person", on_sample)
+class ObservationFeed:
+    """Gives the full observations of the running episode, in order, each once."""
 
+    def __init__(
+        self,
+        node: StackNode,
+        tolerance_s: float,
+        on_observation: Callable[[Observation], None],
+        on_repeat: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Args: `tolerance_s` between the streams; `on_repeat` is called when the newest frame is shown again."""
+        self._node = node
+        self._on_observation = on_observation
+        self._on_repeat = on_repeat
+        self._streams = Synchronizer("third_person", ("wrist", "joints", "tool_pose"), round(tolerance_s * 1e9))
+        self._newest = -1
+        listen(node, JointState, topics.JOINT_STATES, qos.STATE, "joints", self._on_sample)
+        listen(node, PoseStamped, topics.TOOL_POSE, qos.STATE, "tool_pose", self._on_sample)
+        listen(node, Image, topics.WRIST_IMAGE, qos.IMAGE, "wrist", self._on_sample)
+        listen(node, Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE, "third_person", self._on_sample)
 
-def observation_synchronizer(tolerance_s: float) -> Synchronizer:
-    """Return the synchroniser of the four streams of a full observation."""
-    return Synchronizer("third_person", ("wrist", "joints", "tool_pose"), round(tolerance_s * 1e9))
+    def begin(self, episode: Episode) -> None:
+        """Start an episode: frames from before it are not wanted."""
+        self._streams.reset(after_ns=episode.start_ns - 1)
+        self._newest = -1
 
-
-def observation_of(moment: Moment, episode: Episode) -> Observation:
-    """Return the observation of one moment; raises BadMessageError for a malformed message."""
-    return observation_from(
-        frame=episode.frame_of(moment.stamp_ns),
-        stamp_ns=moment.stamp_ns,
-        third_person=moment["third_person"],
-        wrist=moment["wrist"],
-        joints=moment["joints"],
-        tool_pose=moment["tool_pose"].pose,
-    )
+    def _on_sample(self, stream: str, stamp_ns: int, message: Any, published_ns: int) -> None:
+        node, episode = self._node, self._node.episode
+        if episode is None or not episode.running:
+            return
+        shown_before = stream == "third_person" and episode.frame_of(stamp_ns) == self._newest
+        for moment in self._streams.put(stream, stamp_ns, message):
+            try:
+                observation = observation_from(
+                    frame=episode.frame_of(moment.stamp_ns),
+                    stamp_ns=moment.stamp_ns,
+                    third_person=moment["third_person"],
+                    wrist=moment["wrist"],
+                    joints=moment["joints"],
+                    tool_pose=moment["tool_pose"].pose,
+                )
+            except BadMessageError as error:
+                node.problem(f"observation left out: {error}", ERROR)
+                continue
+            if self._newest >= 0 and observation.frame > self._newest + 1:
+                node.statistics.drop("observation", observation.frame - self._newest - 1)
+            self._newest = observation.frame
+            node.statistics.add("camera_to_observation", seconds_since(published_ns))
+            self._on_observation(observation)
+        if shown_before:
+            self._on_repeat()

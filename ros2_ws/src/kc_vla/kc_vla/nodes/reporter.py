@@ -1,0 +1,98 @@
+"""Makes the report of an episode once its bag is closed."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from std_msgs.msg import String
+
+from kc_vla.bags.errors import BagError
+from kc_vla.bags.report import Report, write_report
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.base import StackNode
+from kc_vla.nodes.narrator import Narrator
+from kc_vla_msgs.msg import EpisodeResult
+
+BAG_TIMEOUT_S = 15.0
+"""How long the recorder may take to close a bag."""
+
+
+class Reporter:
+    """Listens to the recorder on behalf of a node.
+
+    Attributes:
+        failed: True if a report was wanted and could not be made.
+    """
+
+    def __init__(self, node: StackNode, narrator: Narrator, output: Path, wanted: bool) -> None:
+        """Args: `output` is the folder of the episodes; without `wanted` only the bag is named."""
+        self._node = node
+        self._narrator = narrator
+        self._output = output
+        self._wanted = wanted
+        self._recorded: dict[str, dict[str, Any]] = {}
+        self.failed = False
+        node.subscribe(String, topics.RECORDER_STATUS, self._on_recorder, qos.STATUS)
+
+    async def report(self, result: EpisodeResult) -> dict[str, Any]:
+        """Write video, contact sheet and summary; return the episode's line of the table of all episodes."""
+        line: dict[str, Any] = {
+            "episode": result.episode_id,
+            "seed": result.seed,
+            "success": result.success,
+            "reason": result.reason,
+            "steps": result.steps,
+            "completion_rate": result.completion_rate,
+        }
+        recorder = await self._closed_bag(result.episode_id)
+        if recorder is None or recorder["state"] != "closed":
+            return self._fail(line, (recorder or {}).get("error") or "the recorder has not closed a bag")
+        bag = Path(recorder["bag"])
+        if not self._wanted:
+            self._narrator.say(f"bag: {bag}")
+            return line | {"folder": str(bag.parent)}
+        made = await self._make(bag, self._output / result.episode_id)
+        if not isinstance(made, Report):
+            return self._fail(line, str(made))
+        for text in made.lines():
+            self._narrator.say(text)
+        return line | {"keyframes_equal": made.summary["keyframes"]["equal"], "folder": str(bag.parent)}
+
+    def _fail(self, line: dict[str, Any], why: str) -> dict[str, Any]:
+        self.failed = True
+        self._narrator.say(f"no report: {why}")
+        return line
+
+    async def _make(self, bag: Path, folder: Path) -> Report | Exception:
+        """Make the report on a thread, so that the node goes on talking."""
+        made: list[Report | Exception] = []
+
+        def work() -> None:
+            try:
+                made.append(write_report(bag, folder))
+            except (BagError, OSError) as error:
+                made.append(error)
+
+        worker = threading.Thread(target=work, name="report", daemon=True)
+        worker.start()
+        while worker.is_alive():
+            await self._node.sleep(0.1)
+        return made[0] if made else RuntimeError("it broke off: see the lines above")
+
+    async def _closed_bag(self, episode_id: str) -> dict[str, Any] | None:
+        """Return the recorder's last word on an episode, or None if it has none."""
+        deadline = time.monotonic() + BAG_TIMEOUT_S
+        while self._node.count_publishers(topics.RECORDER_STATUS) and time.monotonic() < deadline:
+            status = self._recorded.get(episode_id)
+            if status is not None and status["state"] in ("closed", "failed"):
+                return status
+            await self._node.sleep(0.05)
+        return self._recorded.get(episode_id)
+
+    def _on_recorder(self, message: String) -> None:
+        status = json.loads(message.data)
+        self._recorded = {status["episode_id"]: status}

@@ -1,0 +1,65 @@
+"""Publishes everything that the simulator shows of one frame."""
+
+from __future__ import annotations
+
+from geometry_msgs.msg import PoseStamped
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import CameraInfo, Image, JointState
+
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.base import StackNode
+from kc_vla.nodes.convert import image_message, time_message
+from kc_vla_msgs.msg import KeyframeScore, ObjectDetections
+from kc_vla_sim.cameras import BASE_FRAME
+from kc_vla_sim.frame import Frame
+from kc_vla_sim.nodes.messages import camera_info_of, detections_of, joints_of, pose_of
+from kc_vla_sim.simulator import Simulator
+
+
+class FramePublisher:
+    """Cameras, joint states, tool pose, detections, the oracle's score and the clock."""
+
+    def __init__(self, node: StackNode, simulator: Simulator) -> None:
+        self._simulator = simulator
+        self._clock = node.advertise(Clock, "/clock", qos.STATE)
+        self._joints = node.advertise(JointState, topics.JOINT_STATES, qos.STATE)
+        self._tool = node.advertise(PoseStamped, topics.TOOL_POSE, qos.STATE)
+        self._oracle = node.advertise(KeyframeScore, topics.ORACLE_SCORE, qos.EVENT)
+        self._detections = node.advertise(ObjectDetections, topics.DETECTIONS, qos.STATE)
+        self._third_person = (
+            node.advertise(Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE),
+            node.advertise(CameraInfo, topics.THIRD_PERSON_INFO, qos.STATE),
+        )
+        self._wrist = (
+            node.advertise(Image, topics.WRIST_IMAGE, qos.IMAGE),
+            node.advertise(CameraInfo, topics.WRIST_INFO, qos.STATE),
+        )
+
+    def show_clock(self, clock_ns: int) -> None:
+        """Publish the simulated time."""
+        self._clock.publish(Clock(clock=time_message(clock_ns)))
+
+    def show(self, frame: Frame, episode_id: str, clock_ns: int) -> None:
+        """Publish one frame; the joint state goes last, since it starts the control step."""
+        stamp = time_message(clock_ns)
+        self.show_clock(clock_ns)
+        score = KeyframeScore(
+            episode_id=episode_id,
+            frame_index=frame.index,
+            score=0.0 if frame.keyframe is None else 1.0,
+            threshold=0.5,
+            source="oracle",
+        )
+        score.header.stamp = stamp
+        self._oracle.publish(score)
+        tool = PoseStamped(pose=pose_of(frame.tool_pose))
+        tool.header.stamp, tool.header.frame_id = stamp, BASE_FRAME
+        self._tool.publish(tool)
+        self._detections.publish(detections_of(frame, episode_id, stamp))
+        views = ((self._third_person, frame.third_person), (self._wrist, frame.wrist))
+        for ((images, infos), pixels), model in zip(views, self._simulator.cameras, strict=True):
+            info = camera_info_of(model)
+            info.header.stamp = stamp
+            infos.publish(info)
+            images.publish(image_message(pixels, stamp, model.frame))
+        self._joints.publish(joints_of(frame, stamp))
