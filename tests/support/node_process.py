@@ -1,0 +1,79 @@
+"""Runs one node as a process of its own and talks to it, for tests of nodes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+WAIT_S = 15.0
+
+
+class Peer:
+    """A node of the test's own in this process; use it as a context manager."""
+
+    def __enter__(self) -> Peer:
+        """Start it."""
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context)
+        self.node = Node("test_peer", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop it."""
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self._context)
+
+    def until(self, done: Callable[[], Any]) -> Any:
+        """Serve callbacks until `done()` is true and return what it said; fail the test if it never is."""
+        end = time.monotonic() + WAIT_S
+        while not (found := done()):
+            assert time.monotonic() < end, "waited in vain"
+            self._executor.spin_once(timeout_sec=0.05)
+        return found
+
+    def hear(self, kind: type, topic: str, profile: Any) -> list[Any]:
+        """Return a list to which every message on `topic` is added."""
+        heard: list[Any] = []
+        self.node.create_subscription(kind, topic, heard.append, profile)
+        return heard
+
+
+@contextmanager
+def running(module: str, log: Path, **parameters: object) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the node in `module` with `parameters`, its output in `log`; interrupt it at the end if it still runs."""
+    arguments = [item for name, value in parameters.items() for item in ("-p", f"{name}:={value}")]
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, "--ros-args", *arguments],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(WAIT_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                raise
