@@ -5,7 +5,7 @@
 # shellcheck disable=SC2296
 _kc_vla_root=$(
   if [ -n "${ZSH_VERSION:-}" ]; then script=$(eval 'printf %s "${(%):-%x}"'); else script=${BASH_SOURCE[0]}; fi
-  cd "$(dirname "$script")" && pwd
+  CDPATH='' cd -- "$(dirname -- "$script")" && pwd
 )
 
 _kc_vla_environment() {
@@ -45,6 +45,8 @@ _kc_vla_environment() {
   export VIRTUAL_ENV="$venv"
   # shellcheck disable=SC1090
   . "$root/install/local_setup.$shell"
+  # colcon leaves an empty entry at the end, which means the current folder.
+  export LD_LIBRARY_PATH="${LD_LIBRARY_PATH%:}"
 
   # Images cross processes in shared memory; Fast DDS's own defaults lose most of them.
   export FASTRTPS_DEFAULT_PROFILES_FILE="${FASTRTPS_DEFAULT_PROFILES_FILE:-$root/launch/params/fastdds.xml}"

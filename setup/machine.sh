@@ -61,7 +61,7 @@ find_python() { # sets PYTHON_FOUND to a Python 3.11 or 3.12 that is no virtual 
   for candidate in "${candidates[@]}"; do
     version=$(python_version "$candidate")
     if [[ $version == 3.11 || $version == 3.12 ]]; then
-      PYTHON_FOUND=$("$candidate" -c 'import sys; print(sys._base_executable)')
+      PYTHON_FOUND=$("$candidate" -c 'import os, sys; print(os.path.realpath(sys._base_executable))')
       return
     fi
   done

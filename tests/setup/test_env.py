@@ -61,17 +61,18 @@ def test_sourcing_twice_changes_nothing_more(tmp_path: Path, shell: str) -> None
 @needs_set_up
 def test_libraries_of_another_environment_are_left_behind(tmp_path: Path) -> None:
     another = {"LD_LIBRARY_PATH": "/another/lib", "_ROS_WHEELS_BOOTSTRAP_COMPLETE": "1"}
-    script = f'. {ROOT}/env.sh; echo "${{LD_LIBRARY_PATH:-unset}}"; python -c "import rclpy"'
-    result = _source("bash", script, tmp_path, **another)
-    assert result.stdout == "unset\n"
+    result = _source("bash", f'. {ROOT}/env.sh; echo "$LD_LIBRARY_PATH"; python -c "import rclpy"', tmp_path, **another)
+    assert result.stdout == f"{ROOT}/install/kc_vla_msgs/lib\n"
     assert result.returncode == 0, result.stderr
 
 
 @needs_set_up
 def test_the_users_own_libraries_and_choices_stay(tmp_path: Path) -> None:
-    own = {"LD_LIBRARY_PATH": "/own/lib", "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_DOMAIN_ID": "7"}
-    variables = _variables(_source("bash", f". {ROOT}/env.sh; env -0", tmp_path, **own).stdout)
+    own = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_DOMAIN_ID": "7"}
+    script = f". {ROOT}/env.sh; env -0"
+    variables = _variables(_source("bash", script, tmp_path, LD_LIBRARY_PATH="/own/lib", **own).stdout)
     assert own.items() <= variables.items()
+    assert variables["LD_LIBRARY_PATH"].split(":")[-1] == "/own/lib"
 
 
 @needs_set_up

@@ -1,6 +1,5 @@
 """What ./setup.sh says and does on machines where something is missing."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,8 +51,7 @@ def test_a_virtual_environments_python_stands_for_the_one_it_was_made_from(clone
     clone.run(base, "-m", "venv", "--without-pip", "other")
     python = str(clone.folder / "other" / "bin" / "python")
     found = clone.call('find_python; echo "$PYTHON_FOUND"', PYTHON=python).strip()
-    assert os.path.realpath(found) == os.path.realpath(base)
-    assert not found.startswith(str(clone.folder))
+    assert found == base
 
 
 def test_a_full_disk_is_noticed_before_anything_is_made(clone: UnsetClone) -> None:
