@@ -16,7 +16,7 @@ def generate_launch_description() -> LaunchDescription:
     """Describe the graph."""
     argument = LaunchConfiguration
     domain = EnvironmentVariable("ROS_DOMAIN_ID", default_value="0")
-    state = PathJoinSubstitution([argument("output"), ["state-", domain]])  # two stacks, two folders
+    state = [argument("output"), "/state-", domain]  # two stacks, two folders
     params = PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", "params", "maniskill.yaml"])
 
     def text(name: str) -> ParameterValue:
