@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,8 +36,8 @@ def time_message(stamp_ns: int) -> Time:
 
 
 def episode_from(message: EpisodeStatus) -> Episode | None:
-    """Return the episode that a status tells of, or None if its frame period is not positive."""
-    period_ns = round(message.frame_period * 1e9)
+    """Return the episode that a status tells of, or None if its frame period is not positive and finite."""
+    period_ns = round(message.frame_period * 1e9) if math.isfinite(message.frame_period) else 0
     if period_ns <= 0:
         return None
     return Episode(
@@ -89,7 +91,7 @@ def image_pixels(message: Image) -> NDArray[np.uint8]:
     return rows if message.encoding == "rgb8" else rows[:, :, ::-1]
 
 
-def pose_message(pose: NDArray[np.float64]) -> Pose:
+def pose_message(pose: Sequence[float] | NDArray[np.float64]) -> Pose:
     """Return a pose message of x, y, z (m) and quaternion x, y, z, w."""
     x, y, z, qx, qy, qz, qw = (float(v) for v in pose)
     return Pose(position=Point(x=x, y=y, z=z), orientation=Quaternion(x=qx, y=qy, z=qz, w=qw))
@@ -142,10 +144,12 @@ def observation_from(
     """Return an observation from the messages of one moment.
 
     Raises:
-        BadMessageError: an image is malformed, or joint names and positions differ in number.
+        BadMessageError: an image is malformed, or joint names, positions and velocities (if any) differ in number.
     """
     if len(joints.name) != len(joints.position):
         raise BadMessageError(f"joint states name {len(joints.name)} joints and give {len(joints.position)} positions")
+    if joints.velocity and len(joints.name) != len(joints.velocity):
+        raise BadMessageError(f"joint states name {len(joints.name)} joints and give {len(joints.velocity)} velocities")
     velocities = np.asarray(joints.velocity if joints.velocity else np.zeros(len(joints.name)), np.float64)
     return Observation(
         frame=frame,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.bags.episode import recorded_actions
-from kc_vla.bags.reader import BagReadError
+from kc_vla.bags.errors import BagReadError
 from kc_vla.episode import Episode
 from kc_vla.keyframes.observation import Observation
 from kc_vla.nodes import qos, topics

@@ -60,7 +60,7 @@ class ReplayBackend:
     name = "replay"
     needs_images = False
     action_type = ActionType.TOOL_DELTA
-    names = TOOL_DELTA_NAMES
+    names: tuple[str, ...] = TOOL_DELTA_NAMES
 
     def __init__(self, actions: NDArray[np.float32], horizon: int) -> None:
         """Args: `actions` (T, 7) by control step; `horizon` of the chunks, 1 or more."""
@@ -86,7 +86,7 @@ class ExpertBackend:
     name = "expert"
     needs_images = False
     action_type = ActionType.TOOL_DELTA
-    names = TOOL_DELTA_NAMES
+    names: tuple[str, ...] = TOOL_DELTA_NAMES
 
     def __init__(self, ask: Callable[[int, int], Awaitable[NDArray[np.float32]]], horizon: int) -> None:
         """Args: `ask(frame, horizon)` gives (horizon, 7) float32; `horizon` of the chunks, 1 or more."""
