@@ -17,7 +17,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-WAIT_S = 15.0
+WAIT_S = 60.0
 
 
 class Peer:

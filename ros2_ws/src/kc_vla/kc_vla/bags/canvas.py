@@ -95,11 +95,6 @@ class Canvas:
         self.text(x + 7, y + 4, text, size, ink, bold=True)
         return width
 
-    def shade(self, x: int, y: int, width: int, height: int, strength: float) -> None:
-        """Darken a rectangle; `strength` 0 leaves it, 1 makes it black."""
-        area = self.pixels[y : y + height, x : x + width]
-        area[:] = (area * (1 - strength)).astype(np.uint8)
-
     def picture(self, x: int, y: int, side: int, picture: Picture) -> None:
         """Put a picture into the square of `side` px at (x, y), as large as it fits, in its own proportions."""
         height, width = picture.shape[:2]

@@ -85,7 +85,7 @@ def _draw_title(canvas: Canvas, episode: RecordedEpisode, matches: tuple[Keyfram
     canvas.chip(x, 22, word, 16, colour)
     parts = [status.episode_id]
     if result is not None:
-        parts += [f"{result.steps} steps in {result.duration_s:.1f} s"]
+        parts += [f"{result.steps} steps in {result.duration_s:.2f} s"]
         parts += [] if result.success else [result.reason]
     if any(match.oracle_frame is not None for match in matches):
         equal = sum(match.difference == 0 for match in matches)

@@ -49,7 +49,7 @@ class VideoLayout:
         self._blank = self._draw_head()
 
     def compose(self, frame: Frame, ended: bool = False) -> Picture:
-        """Return the picture of `frame`, (720, 1280, 3) uint8 RGB; `ended` shows the result over it."""
+        """Return the picture of `frame`, (720, 1280, 3) uint8 RGB; `ended` shows the result below the views."""
         canvas = self._blank.copy()
         right = WIDTH - _MARGIN
         canvas.text(right, 12, f"{self._episode.time_s(frame.stamp_ns):.2f} s", 26, bold=True, anchor="right")
@@ -170,18 +170,17 @@ class VideoLayout:
         )
 
     def _draw_result(self, canvas: Canvas) -> None:
+        """Tell the result between the views and the timeline, where it covers neither."""
         result = self._episode.result
-        height = 64
-        y = _VIEW_TOP + _VIEW - height
-        canvas.shade(_MARGIN, y, 2 * _VIEW + 16, height, 0.78)
+        y = _VIEW_TOP + _VIEW + 8
         if result is None:
-            canvas.text(_MARGIN + 20, y + 20, "The recording ends before the result.", 22, AMBER, bold=True)
+            canvas.chip(_MARGIN, y, "NO RESULT", 18, AMBER)
             return
         word, colour = ("SUCCESS", GREEN) if result.success else ("FAILED", RED)
-        width = canvas.text(_MARGIN + 20, y + 17, word, 28, colour, bold=True)
-        stages = f"{result.completed_stages} of {len(result.stages)} stages  ·  {result.duration_s:.1f} s"
+        width = canvas.chip(_MARGIN, y, word, 18, colour)
+        stages = f"{result.completed_stages} of {len(result.stages)} stages  ·  {result.duration_s:.2f} s"
         text = stages if result.success else f"{result.reason}  ·  {stages}"
-        canvas.text(_MARGIN + 44 + width, y + 22, text, 20)
+        canvas.text(_MARGIN + width + 14, y + 3, shortened(text, 18, 600), 18)
 
 
 def _phase_labels(episode: RecordedEpisode) -> dict[int, str]:
