@@ -36,7 +36,7 @@ def message_from_yaml(message_class: Any, text: str, now: Any = None) -> Any:
         values = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise UsageError(f"the values are not valid YAML: {' '.join(str(error).split())}") from error
-    message = message_class()
+    message = message_class(check_fields=True)
     if values is None:
         return message
     if not isinstance(values, Mapping):
@@ -60,7 +60,7 @@ def set_fields(message: Any, values: Mapping[str, Any], now: Any = None, path: s
 
 def _field_value(current: Any, type_name: str, value: Any, now: Any, field: str) -> Any:
     if hasattr(current, "get_fields_and_field_types"):
-        return _nested(current, type_name, value, now, field)
+        return _nested(type(current), type_name, value, now, field)
     element = _element_type(type_name)
     if element is None:
         return _scalar(type(current), value)
@@ -68,7 +68,7 @@ def _field_value(current: Any, type_name: str, value: Any, now: Any, field: str)
         raise TypeError("a list is wanted")
     if "/" in element:
         item_class = interface_class(element, "msg")
-        return [_nested(item_class(), element, item, now, f"{field}[{i}]") for i, item in enumerate(value)]
+        return [_nested(item_class, element, item, now, f"{field}[{i}]") for i, item in enumerate(value)]
     if isinstance(current, array.array):
         return array.array(current.typecode, value)
     if element == "octet":
@@ -78,9 +78,11 @@ def _field_value(current: Any, type_name: str, value: Any, now: Any, field: str)
     return list(value)
 
 
-def _nested(message: Any, type_name: str, value: Any, now: Any, field: str) -> Any:
+def _nested(message_class: Any, type_name: str, value: Any, now: Any, field: str) -> Any:
     if now is not None and value == "now" and type_name == "builtin_interfaces/Time":
         return now
+    # Generated classes check the types of their fields only when asked to.
+    message = message_class(check_fields=True)
     if now is not None and value == "auto" and type_name == "std_msgs/Header":
         message.stamp = now
         return message

@@ -1,0 +1,190 @@
+"""The verbs on a running graph, against a small node of rclpy."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from running import Running
+
+NODE = """
+import rclpy
+from geometry_msgs.msg import PoseStamped
+from rclpy.executors import ExternalShutdownException
+from rclpy.lifecycle import LifecycleNode
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import Float32MultiArray, String
+from std_srvs.srv import SetBool
+
+rclpy.init()
+node = LifecycleNode('station')
+node.declare_parameter('rate', 10)
+node.declare_parameter('camera.name', 'wrist')
+node.declare_parameter('gains', [1.0, 2.0])
+ticks = node.create_publisher(String, 'ticks', QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT))
+latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+kept = node.create_publisher(String, 'kept', latched)
+kept.publish(String(data='published before you came'))
+array = node.create_publisher(Float32MultiArray, 'array', latched)
+array.publish(Float32MultiArray(data=[0.5] * 200))
+def answer(request, response):
+    response.success, response.message = request.data, 'seen'
+    return response
+service = node.create_service(SetBool, 'switch', answer)
+def hear(message):
+    print('HEARD', message.header, message.pose.position, flush=True)
+goal = node.create_subscription(PoseStamped, 'goal', hear, 10)
+timer = node.create_timer(0.05, lambda: ticks.publish(String(data='tick')))
+print('READY', flush=True)
+try:
+    rclpy.spin(node)
+except (KeyboardInterrupt, ExternalShutdownException):
+    pass
+finally:
+    rclpy.try_shutdown()
+"""
+
+
+@pytest.fixture
+def station(ros2: Callable[..., Running], package: Callable[..., Path]) -> Iterator[Running]:
+    package(station=NODE)
+    running = ros2("run", "demo", "station")
+    running.match("READY")
+    yield running
+    running.send(signal.SIGINT)
+    assert running.wait() == 0
+
+
+def output_of(running: Running, code: int = 0) -> str:
+    assert running.wait() == code, running.output
+    return running.output
+
+
+def test_topics(station: Running, ros2: Callable[..., Running]) -> None:
+    names = output_of(ros2("topic", "list")).splitlines()
+    assert {"/array", "/goal", "/kept", "/ticks"} <= set(names)
+    assert names == sorted(names)
+    assert "/kept [std_msgs/msg/String]" in output_of(ros2("topic", "list", "-t"))
+    info = output_of(ros2("topic", "info", "--verbose", "kept"))
+    assert info.startswith("Type: std_msgs/msg/String\n\nPublisher count: 1\n\nNode name: station\nNode namespace: /\n")
+    assert "Reliability: RELIABLE" in info
+    assert "Durability: TRANSIENT_LOCAL" in info
+    assert "Subscription count: 0" in info
+
+
+def test_echo_adapts_to_best_effort_and_transient_local(station: Running, ros2: Callable[..., Running]) -> None:
+    assert output_of(ros2("topic", "echo", "--once", "/ticks")) == "data: tick\n---"
+    assert output_of(ros2("topic", "echo", "--once", "kept")) == "data: published before you came\n---"
+    assert output_of(ros2("topic", "echo", "--once", "kept", "--csv")) == "published before you came"
+
+
+def test_echo_of_long_arrays(station: Running, ros2: Callable[..., Running]) -> None:
+    cut = yaml.safe_load(output_of(ros2("topic", "echo", "--once", "array")).removesuffix("---"))
+    assert cut["data"] == [0.5] * 128 + ["..."]
+    whole = yaml.safe_load(output_of(ros2("topic", "echo", "--once", "--full-length", "array")).removesuffix("---"))
+    assert whole == {"layout": {"dim": [], "data_offset": 0}, "data": [0.5] * 200}
+    assert output_of(ros2("topic", "echo", "--once", "array", "--field", "data[1]")) == "0.5\n---"
+    none = output_of(ros2("topic", "echo", "--once", "array", "--no-arr"))
+    assert "length: 200" in none
+    assert "0.5" not in none
+
+
+def test_echo_goes_on_until_it_is_interrupted(station: Running, ros2: Callable[..., Running]) -> None:
+    running = ros2("topic", "echo", "ticks", "--flow-style")
+    running.match(r"^\{data: tick\}$")
+    running.send(signal.SIGINT)
+    assert running.wait() == signal.SIGINT
+    assert "Traceback" not in running.output
+
+
+def test_rate(station: Running, ros2: Callable[..., Running]) -> None:
+    running = ros2("topic", "hz", "ticks", "--window", "20")
+    rate_hz = float(running.match(r"^average rate: ([\d.]+)$")[1])
+    running.match(r"min: [\d.]+s max: [\d.]+s std dev: [\d.]+s window: \d+")
+    assert 2 < rate_hz < 60
+    running.send(signal.SIGINT)
+    running.wait()
+
+
+def test_publish(station: Running, ros2: Callable[..., Running]) -> None:
+    values = "{header: {frame_id: base, stamp: now}, pose: {position: {x: 1, y: 2.5}}}"
+    running = ros2("topic", "pub", "--once", "/goal", "geometry_msgs/msg/PoseStamped", values)
+    assert "publishing #1: geometry_msgs.msg.PoseStamped(" in output_of(running)
+    heard = station.match(r"HEARD .*sec=(\d+),.*frame_id='base'.* .*x=1\.0, y=2\.5, z=0\.0")
+    assert int(heard[1]) > 0
+    assert output_of(ros2("topic", "pub", "-r", "50", "-t", "3", "/goal", "geometry_msgs/PoseStamped")).count("#") == 3
+
+
+def test_nodes(station: Running, ros2: Callable[..., Running]) -> None:
+    assert output_of(ros2("node", "list")) == "/station"
+    info = output_of(ros2("node", "info", "/station"))
+    assert "  Subscribers:\n    /goal: geometry_msgs/msg/PoseStamped" in info
+    assert "    /ticks: std_msgs/msg/String" in info
+    assert "    /switch: std_srvs/srv/SetBool" in info
+
+
+def test_services(station: Running, ros2: Callable[..., Running]) -> None:
+    assert "/switch [std_srvs/srv/SetBool]" in output_of(ros2("service", "list", "-t"))
+    text = output_of(ros2("service", "call", "/switch", "std_srvs/srv/SetBool", "{data: true}"))
+    assert text.endswith("response:\nstd_srvs.srv.SetBool_Response(success=True, message='seen')\n")
+
+
+def test_parameters(station: Running, ros2: Callable[..., Running]) -> None:
+    assert {"rate", "camera.name", "gains"} <= set(output_of(ros2("param", "list", "/station")).splitlines())
+    assert output_of(ros2("param", "get", "/station", "rate")) == "Integer value is: 10"
+    assert output_of(ros2("param", "get", "/station", "gains")) == "Double values are: [1.0, 2.0]"
+    assert output_of(ros2("param", "set", "station", "rate", "20")) == "Set parameter successful"
+    assert output_of(ros2("param", "get", "/station", "rate", "--hide-type")) == "20"
+    assert "setting parameter 'rate'" in output_of(ros2("param", "set", "/station", "rate", "fast"), code=1)
+    dump = yaml.safe_load(output_of(ros2("param", "dump", "/station")))
+    values = dump["/station"]["ros__parameters"]
+    assert (values["rate"], values["camera"], values["gains"]) == (20, {"name": "wrist"}, [1.0, 2.0])
+
+
+def test_lifecycle(station: Running, ros2: Callable[..., Running]) -> None:
+    assert output_of(ros2("lifecycle", "get", "/station")) == "unconfigured [1]"
+    assert output_of(ros2("lifecycle", "set", "/station", "configure")) == "Transitioning successful"
+    assert output_of(ros2("lifecycle", "get", "/station")) == "inactive [2]"
+    refused = output_of(ros2("lifecycle", "set", "/station", "deactivate"), code=1)
+    assert "'deactivate' is no transition that '/station' can make now (it can: " in refused
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["topic", "echo", "/none"], "topic '/none' does not appear within 0.2 s"),
+        (["topic", "echo", "/none", "std_msgs/msg/Nothing"], "unknown type 'std_msgs/msg/Nothing'"),
+        (["topic", "echo", "/none", "Nothing"], "'Nothing' is no type name"),
+        (["topic", "echo", "/none", "std_msgs/msg/String", "--timeout", "0.2"], "no message on '/none' within 0.2 s"),
+        (["topic", "echo", "/no ne"], "'/no ne' is not a valid name"),
+        (["topic", "hz", "/none"], "topic '/none' does not appear"),
+        (["topic", "info", "/none"], "topic '/none' does not appear"),
+        (["topic", "pub", "/t", "std_msgs/msg/String", "{dat: 1}"], "the type has no field 'dat' (it has: data)"),
+        (["topic", "pub", "/t", "std_msgs/msg/String", "{data: ["], "the values are not valid YAML"),
+        (["topic", "pub", "/t", "std_msgs/msg/Int32", "{data: much}"], "field 'data' is a int32, which 'much' is not"),
+        (["topic", "pub", "/t", "std_msgs/msg/Int32", "3"], "the values have to be a dictionary"),
+        (["service", "call", "/t", "std_srvs/srv/None"], "unknown type 'std_srvs/srv/None'"),
+        (["node", "info", "/none"], "node '/none' does not appear"),
+        (["param", "get", "/none", "a"], "node '/none' does not appear"),
+        (["interface", "show", "std_msgs/msg/None"], "package 'std_msgs' has no msg 'None' (it has: "),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
+)
+def test_mistakes_are_one_line(ros2: Callable[..., Running], words: list[str], message: str) -> None:
+    patience = ["--spin-time", "0.2"] if words[0] in ("node", "param") or words[1] in ("hz", "info", "echo") else []
+    running = ros2(*words, *patience)
+    assert message in output_of(running, code=1)
+    assert len(running.output.splitlines()) == 1
+
+
+def test_interface(ros2: Callable[..., Running]) -> None:
+    text = output_of(ros2("interface", "show", "geometry_msgs/msg/PointStamped", "--no-comments"))
+    assert text == (
+        "std_msgs/Header header\n\tbuiltin_interfaces/Time stamp\n\t\tint32 sec\n\t\tuint32 nanosec\n"
+        "\tstring frame_id\nPoint point\n\tfloat64 x\n\tfloat64 y\n\tfloat64 z"
+    )
+    assert re.search(r"(?m)^---$", output_of(ros2("interface", "show", "std_srvs/srv/SetBool")))
