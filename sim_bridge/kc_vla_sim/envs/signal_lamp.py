@@ -13,7 +13,7 @@ import sapien
 import torch
 from mani_skill.utils.structs import Pose
 
-from kc_vla_sim.envs.looks import TABLE_COLOUR, glow, matte
+from kc_vla_sim.envs.looks import glow, matte
 
 if TYPE_CHECKING:
     from mani_skill.envs.scene import ManiSkillScene
@@ -23,7 +23,9 @@ BULB_HEIGHT = 0.25
 BULB_RADIUS = 0.045
 _POOL_RADIUS = 0.2
 """Radius of the pool of light that the lit lamp throws on the table, m."""
-_POOL_COLOUR = (1.0, 0.8, 0.4)
+_TABLE_AS_SEEN = (0.37, 0.265, 0.18)
+"""Colour of the table in the room's light; the pool of light fades into it."""
+_POOL_COLOUR = (0.85, 0.65, 0.33)
 _POOL_STEPS = 8
 _UPRIGHT = sapien.Pose(q=[np.sqrt(0.5), 0, np.sqrt(0.5), 0])
 _OUT_OF_SIGHT = (0.0, 0.0, -5.0)
@@ -38,10 +40,10 @@ class SignalLamp:
     def __init__(self, scene: ManiSkillScene, position: tuple[float, float]) -> None:
         self.position = (*position, 0.0)
         stand = scene.create_actor_builder()
-        dark = matte((0.08, 0.08, 0.09))
-        _cylinder(stand, radius=0.07, bottom=0.0, top=0.015, material=dark)
-        _cylinder(stand, radius=0.011, bottom=0.015, top=BULB_HEIGHT, material=dark)
-        _cylinder(stand, radius=0.03, bottom=BULB_HEIGHT - 0.06, top=BULB_HEIGHT - 0.03, material=dark)
+        black = matte((0.08, 0.08, 0.09))
+        _cylinder(stand, radius=0.07, bottom=0.0, top=0.015, material=black)
+        _cylinder(stand, radius=0.011, bottom=0.015, top=BULB_HEIGHT, material=black)
+        _cylinder(stand, radius=0.03, bottom=BULB_HEIGHT - 0.06, top=BULB_HEIGHT - 0.03, material=black)
         stand.add_sphere_visual(
             sapien.Pose(p=[0, 0, BULB_HEIGHT]), radius=BULB_RADIUS, material=matte((0.23, 0.2, 0.16))
         )
@@ -55,10 +57,10 @@ class SignalLamp:
         light.add_sphere_visual(
             sapien.Pose(p=[0, 0, BULB_HEIGHT]), radius=1.1 * BULB_RADIUS, material=glow((1.0, 0.75, 0.12))
         )
+        dark, bright = np.array(_TABLE_AS_SEEN), np.array(_POOL_COLOUR)
         for level, radius in enumerate(np.linspace(_POOL_RADIUS, 0.07, _POOL_STEPS), start=1):
-            brightness = level / _POOL_STEPS
-            colour = tuple((1 - brightness) * np.array(TABLE_COLOUR) + brightness * np.array(_POOL_COLOUR))
-            _cylinder(light, radius, bottom=0.0, top=0.0002 * level, material=matte(colour))
+            colour = dark + level / _POOL_STEPS * (bright - dark)
+            _cylinder(light, radius, bottom=0.0, top=0.0002 * level, material=glow(tuple(colour)))
         light.initial_pose = sapien.Pose(p=_OUT_OF_SIGHT)
         self._light = light.build_kinematic(name="lamp_light")
 

@@ -45,7 +45,6 @@ class TabletopEnv(BaseEnv):
         *args: Any,
         robot_uids: str = "panda_wristcam_light",
         control_mode: str = "pd_ee_delta_pose",
-        enable_shadow: bool = True,
         render_backend: str = "auto",
         **kwargs: Any,
     ) -> None:
@@ -58,7 +57,6 @@ class TabletopEnv(BaseEnv):
             *args,
             robot_uids=robot_uids,
             control_mode=control_mode,
-            enable_shadow=enable_shadow,
             render_backend=choose_renderer() if render_backend == "auto" else render_backend,
             **kwargs,
         )

@@ -30,7 +30,7 @@ KEPT_PIECES = 40
 """Connected pieces of a part that are kept, the largest: a screw inside a housing is never seen."""
 CREASE_ANGLE = np.radians(35)
 """Edges sharper than this (rad) stay sharp in the shading."""
-_RECIPE = f"2 {KEPT_SHARE} {FEWEST_TRIANGLES} {MOST_TRIANGLES} {KEPT_PIECES} {CREASE_ANGLE:.6f}"
+_RECIPE = f"5 {KEPT_SHARE} {FEWEST_TRIANGLES} {MOST_TRIANGLES} {KEPT_PIECES} {CREASE_ANGLE:.6f}"
 
 
 def light_urdf(urdf: Path) -> Path:
@@ -97,9 +97,11 @@ def _lighten(source: Path, target: Path) -> None:
         material = getattr(part.visual, "material", None)
         bare = _largest_pieces(trimesh.Trimesh(part.vertices, part.faces))
         wanted = int(np.clip(KEPT_SHARE * len(bare.faces), FEWEST_TRIANGLES, MOST_TRIANGLES))
-        if len(bare.faces) > wanted:
-            vertices, faces = fast_simplification.simplify(bare.vertices, bare.faces, target_count=wanted, agg=4)
-            bare = trimesh.Trimesh(vertices, faces)
+        bare = _simplify(bare, wanted)
+        if len(bare.faces) > 2 * wanted:  # many small pieces resist: weld what is closer than a millimetre
+            bare.merge_vertices(digits_vertex=3)
+            bare.update_faces(bare.nondegenerate_faces() & bare.unique_faces())
+            bare = _simplify(bare, wanted)
         shaded = trimesh.graph.smooth_shade(bare, angle=CREASE_ANGLE)
         if material is None:
             material = trimesh.visual.material.PBRMaterial(
@@ -108,6 +110,14 @@ def _lighten(source: Path, target: Path) -> None:
         shaded.visual = trimesh.visual.TextureVisuals(material=material)
         light.add_geometry(shaded)
     light.export(target, include_normals=True)
+
+
+def _simplify(mesh: trimesh.Trimesh, wanted: int) -> trimesh.Trimesh:
+    """`mesh` with about `wanted` triangles, if its shape allows it."""
+    if len(mesh.faces) <= wanted:
+        return mesh
+    vertices, faces = fast_simplification.simplify(mesh.vertices, mesh.faces, target_count=wanted, agg=4)
+    return trimesh.Trimesh(vertices, faces)
 
 
 def _largest_pieces(mesh: trimesh.Trimesh) -> trimesh.Trimesh:

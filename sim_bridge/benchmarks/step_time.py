@@ -1,0 +1,101 @@
+"""Time of one simulator step with light robot meshes, with shadows, and with ManiSkill's own meshes, in one run.
+
+`python benchmarks/step_time.py [--sizes 224 256] [--steps 60]`; prints a table. Blocks of steps take turns,
+so that other work on the machine weighs on all alike; processor time is printed beside wall time for the same reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import gymnasium
+import numpy as np
+from tqdm import tqdm
+
+import kc_vla_sim
+from kc_vla_sim.actions import normalise_tool_delta
+from kc_vla_sim.renderer import choose_renderer
+
+VARIANTS = {
+    "light": {"robot_uids": "panda_wristcam_light"},
+    "light, shadows": {"robot_uids": "panda_wristcam_light", "enable_shadow": True},
+    "stock": {"robot_uids": "panda_wristcam"},
+}
+BLOCK = 10
+"""Steps in a row with one variant."""
+STILL = normalise_tool_delta([0, 0, 0.001, 0, 0, 0, 0])
+
+
+@dataclass
+class Times:
+    """Milliseconds of each step."""
+
+    wall: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+
+
+def make(size: int, variant: dict[str, Any]) -> gymnasium.Env:
+    """The counting task with both cameras at `size` pixels square."""
+    assert kc_vla_sim  # importing it registers the task
+    env = gymnasium.make(
+        "PushCubeWithSignal-v1",
+        **variant,
+        obs_mode="none",
+        reward_mode="none",
+        render_backend=choose_renderer(),
+        sensor_configs={"width": size, "height": size},
+    )
+    env.reset(seed=1)
+    return env
+
+
+def step(env: gymnasium.Env, draw: bool, times: Times) -> None:
+    """Take one step, draw both pictures if asked to, and note the time."""
+    wall, processor = time.perf_counter(), time.process_time()
+    env.step(STILL)
+    if draw:
+        env.unwrapped.pictures()
+    times.wall.append(1e3 * (time.perf_counter() - wall))
+    times.processor.append(1e3 * (time.process_time() - processor))
+
+
+def measure(size: int, steps: int) -> dict[str, Times]:
+    """Times of `steps` steps for each variant, drawn, and for the light one without drawing."""
+    environments = {name: make(size, variant) for name, variant in VARIANTS.items()}
+    times = {name: Times() for name in [*environments, "undrawn"]}
+    for _ in range(BLOCK):  # shaders are compiled and buffers made in the first steps
+        for env in environments.values():
+            step(env, True, Times())
+    for _ in tqdm(range(steps // BLOCK), desc=f"2 x {size} pixels", unit="block"):
+        for name, env in environments.items():
+            for _ in range(BLOCK):
+                step(env, True, times[name])
+        for _ in range(BLOCK):
+            step(environments["light"], False, times["undrawn"])
+    for env in environments.values():
+        env.close()
+    return times
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[224, 256], help="pixels (default 224 256)")
+    parser.add_argument("--steps", type=int, default=60, help="per variant and size (default 60)")
+    options = parser.parse_args()
+    rows = [(size, measure(size, options.steps)) for size in options.sizes]
+    print("ms a step, median (90 %)              wall              processor")
+    for size, times in rows:
+        for name, taken in times.items():
+            wall = f"{np.median(taken.wall):6.1f} ({np.percentile(taken.wall, 90):6.1f})"
+            processor = f"{np.median(taken.processor):6.1f} ({np.percentile(taken.processor, 90):6.1f})"
+            print(f"2 x {size:4d} pixels  {name:14s} {wall}   {processor}")
+        ratio = np.median(times["stock"].wall) / np.median(times["light"].wall)
+        print(f"2 x {size:4d} pixels  light is {ratio:.1f} times as fast as stock")
+
+
+if __name__ == "__main__":
+    main()
