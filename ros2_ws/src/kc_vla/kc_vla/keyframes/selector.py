@@ -64,7 +64,11 @@ class KeyframeSelector:
         return self.phase >= len(self.labels)
 
     def restore(self, held: Sequence[Held], frame: int) -> None:
-        """Go on after a restart at `frame` from what the buffer holds; the pending candidate's window begins anew."""
+        """Go on after a restart at `frame` from what the buffer holds.
+
+        How long a pending candidate had been quiet is not known any more: its window begins anew. So the same frames
+        become keyframes as without the restart, a little later, unless the score rises again in that time.
+        """
         self.phase = 1 + max((k.phase for k in held if k.committed), default=-1)
         pending = [k for k in held if not k.committed and k.phase == self.phase]
         self._smoother.reset(Candidate(pending[-1].frame, 1.0) if pending else None)

@@ -1,0 +1,84 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kc_vla.keyframes.smoothing import Candidate, Decision, GreedySmoother
+
+THRESHOLD = 0.5
+SCORES = st.lists(st.sampled_from([0.0, THRESHOLD, 0.51, 1.0, math.nan]), max_size=60)
+
+
+def rule_of_the_paper(scores: list[float], threshold: float, window: int) -> dict[int, int]:
+    """Section 4.2 in one sentence: a frame above the threshold is committed when the `window` next frames that have
+    a score are all at or below it. Returns committed frame -> frame of the decision."""
+    scored = [frame for frame, score in enumerate(scores) if not math.isnan(score)]
+    committed = {}
+    for at, frame in enumerate(scored):
+        after = scored[at + 1 : at + 1 + window]
+        quiet = len(after) == window and all(scores[f] <= threshold for f in after)
+        if scores[frame] > threshold and quiet:
+            committed[frame] = after[-1]
+    return committed
+
+
+def decisions(smoother: GreedySmoother, scores: list[float]) -> list[tuple[int, Decision, Candidate]]:
+    decided = ((frame, smoother.update(frame, score)) for frame, score in enumerate(scores))
+    return [(frame, *found) for frame, found in decided if found is not None]
+
+
+@given(SCORES, st.integers(1, 6))
+def test_commits_what_the_paper_says_when_it_says(scores: list[float], window: int) -> None:
+    found = decisions(GreedySmoother(THRESHOLD, window), scores)
+    committed = {candidate.frame: frame for frame, decision, candidate in found if decision is Decision.COMMITTED}
+    assert committed == rule_of_the_paper(scores, THRESHOLD, window)
+
+
+@given(SCORES, st.integers(1, 6))
+def test_every_hit_is_shown_at_once_and_the_latest_wins(scores: list[float], window: int) -> None:
+    pending = False
+    found = {
+        frame: (decision, candidate) for frame, decision, candidate in decisions(GreedySmoother(0.5, window), scores)
+    }
+    for frame, score in enumerate(scores):
+        decision, candidate = found.get(frame, (None, None))
+        if score > THRESHOLD:
+            assert decision is (Decision.SUPERSEDED if pending else Decision.PROVISIONAL)
+            assert candidate == Candidate(frame, score)
+            pending = True
+        else:
+            assert decision in (None, Decision.COMMITTED)
+            pending = pending and decision is None
+
+
+def test_a_score_on_the_threshold_is_no_hit() -> None:
+    smoother = GreedySmoother(0.5)
+    assert smoother.update(0, 0.5) is None
+    assert smoother.candidate is None
+
+
+def test_reset_forgets_the_candidate_and_the_count() -> None:
+    smoother = GreedySmoother(0.5, window=2)
+    smoother.update(0, 0.9)
+    smoother.update(1, 0.0)
+    smoother.reset()
+    assert [smoother.update(frame, 0.0) for frame in (2, 3, 4)] == [None, None, None]
+
+
+def test_reset_to_a_candidate_gives_it_a_whole_window() -> None:
+    smoother = GreedySmoother(0.5, window=2)
+    smoother.reset(Candidate(7, 0.8))
+    assert smoother.update(9, 0.0) is None
+    assert smoother.update(10, 0.0) == (Decision.COMMITTED, Candidate(7, 0.8))
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, math.nan])
+def test_refuses_a_threshold_outside_the_scores(threshold: float) -> None:
+    with pytest.raises(ValueError, match=r"threshold is .*: it must lie in 0\.\.1"):
+        GreedySmoother(threshold)
+
+
+def test_refuses_an_empty_window() -> None:
+    with pytest.raises(ValueError, match="window is 0 frames: it must be 1 or more"):
+        GreedySmoother(0.5, 0)
