@@ -1,4 +1,4 @@
-"""Puts the streams of one moment together: for each frame of a reference stream, the nearest sample of the others.
+"""Puts the streams of one moment together: for each frame of a reference stream, the nearest held sample of the others.
 
 Nothing is filtered away in silence: a frame that cannot be completed is counted, with the stream that failed it.
 """
@@ -28,8 +28,11 @@ class Moment:
 class _Stream:
     samples: list[tuple[int, Any]] = field(default_factory=list)  # ascending by stamp
 
+    def holds(self, stamp_ns: int) -> bool:
+        return any(stamp == stamp_ns for stamp, _ in self.samples)
+
     def put(self, stamp_ns: int, sample: Any, depth: int) -> None:
-        if any(stamp == stamp_ns for stamp, _ in self.samples):
+        if self.holds(stamp_ns):
             return
         insort(self.samples, (stamp_ns, sample), key=lambda s: s[0])
         if len(self.samples) > depth:
@@ -60,8 +63,11 @@ class Synchronizer:
         exact: Iterable[str] = (),
     ) -> None:
         """Args: `depth` samples are kept of a stream; those named in `exact` must carry the very same stamp."""
+        if depth < 1:
+            raise ValueError(f"a depth of {depth} samples is too small: it must be 1 or more")
         self.reference = reference
-        self._tolerance = {name: 0 if name in set(exact) else tolerance_ns for name in others}
+        equal = frozenset(exact)
+        self._tolerance = {name: 0 if name in equal else tolerance_ns for name in others}
         self._streams = {name: _Stream() for name in (reference, *self._tolerance)}
         self._depth = depth
         self._done_ns = -1
@@ -70,13 +76,16 @@ class Synchronizer:
     def put(self, stream: str, stamp_ns: int, sample: Any) -> list[Moment]:
         """Take in one sample; return the moments that it completes, oldest first.
 
-        A reference sample that is not newer than the last moment given is ignored: that frame is done.
+        A reference sample that is not newer than the last one given, or counted as incomplete, is ignored: that
+        frame is done.
         """
-        if stream == self.reference and stamp_ns <= self._done_ns:
-            return []
-        if stream == self.reference and len(self._streams[stream].samples) == self._depth:
-            self._lose(self._streams[stream].samples.pop(0)[0])
-        self._streams[stream].put(stamp_ns, sample, self._depth)
+        held = self._streams[stream]
+        if stream == self.reference:
+            if stamp_ns <= self._done_ns or held.holds(stamp_ns):
+                return []
+            if len(held.samples) == self._depth:
+                self._lose(held.samples.pop(0)[0])
+        held.put(stamp_ns, sample, self._depth)
         return self._collect()
 
     def reset(self, after_ns: int = -1) -> None:
@@ -95,11 +104,11 @@ class Synchronizer:
             if matched is None:
                 break
             frames.pop(0)
+            self._done_ns = stamp
             late = [name for name, found in matched.items() if found is None]
             if late:
                 self.incomplete[late[0]] += 1
                 continue
-            self._done_ns = stamp
             found = {name: value[1] for name, value in matched.items() if value is not None}
             moments.append(Moment(stamp, {self.reference: sample, **found}))
         return moments
@@ -123,6 +132,7 @@ class Synchronizer:
 
     def _lose(self, stamp: int) -> None:
         """A reference sample leaves unmatched: count it against the first stream that has nothing for it."""
+        self._done_ns = stamp
         for name, tolerance in self._tolerance.items():
             stream = self._streams[name]
             if stream.newest() is None or abs(stream.nearest(stamp)[0] - stamp) > tolerance:
