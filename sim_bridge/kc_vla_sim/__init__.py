@@ -3,4 +3,9 @@
 Importing this package registers the tasks with gymnasium.
 """
 
-from kc_vla_sim import envs as envs
+import warnings
+
+# SAPIEN brings a Vulkan loader of its own, which serves as well; a missing driver is reported by `renderer`.
+warnings.filterwarnings("ignore", message="Failed to find system libvulkan", category=UserWarning)
+
+from kc_vla_sim import envs as envs  # noqa: E402

@@ -13,7 +13,7 @@ import sapien
 from kc_vla_sim.errors import RendererError
 
 RENDERERS = ("auto", "gpu", "cpu")
-_INSTALL = "run ./setup.sh, which installs a Vulkan driver (Mesa 25 or newer, no GPU needed)"
+_NO_VULKAN = "no usable Vulkan driver: run ./setup.sh, which installs one (Mesa 25 or newer, no GPU needed)"
 
 
 def choose_renderer(name: str = "auto") -> str:
@@ -38,10 +38,10 @@ def _require_vulkan() -> None:
     """Raise `RendererError` unless some device has a Vulkan driver with all that SAPIEN needs."""
     try:
         summary = sapien.render.get_device_summary()
-    except RuntimeError as error:
-        raise RendererError(f"no Vulkan driver found: {_INSTALL}") from error
+    except RuntimeError as error:  # no driver at all, or only one that lacks a required feature
+        raise RendererError(_NO_VULKAN) from error
     if not re.search(r"Supported:\s*1", summary):
-        raise RendererError(f"the installed Vulkan driver is too old: {_INSTALL}")
+        raise RendererError(_NO_VULKAN)
 
 
 def _has_gpu() -> bool:
