@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from running import Running
+from running import Running, wait_until
 
 NODE = """
 import rclpy
@@ -64,11 +64,23 @@ def output_of(running: Running, code: int = 0) -> str:
     return running.output
 
 
+def output_with(text: str, command: Callable[[], Running]) -> str:
+    """Repeat a command until its output holds `text`: on a busy machine discovery takes its time."""
+    outputs: list[str] = []
+
+    def look() -> bool:
+        outputs.append(output_of(command()))
+        return text in outputs[-1]
+
+    wait_until(look, f"'{text}' is in the output")
+    return outputs[-1]
+
+
 def test_topics(station: Running, ros2: Callable[..., Running]) -> None:
-    names = output_of(ros2("topic", "list")).splitlines()
+    names = output_with("/ticks", lambda: ros2("topic", "list")).splitlines()
     assert {"/array", "/goal", "/kept", "/ticks"} <= set(names)
     assert names == sorted(names)
-    assert "/kept [std_msgs/msg/String]" in output_of(ros2("topic", "list", "-t"))
+    output_with("/kept [std_msgs/msg/String]", lambda: ros2("topic", "list", "-t"))
     info = output_of(ros2("topic", "info", "--verbose", "kept"))
     assert info.startswith("Type: std_msgs/msg/String\n\nPublisher count: 1\n\nNode name: station\nNode namespace: /\n")
     assert "Reliability: RELIABLE" in info
@@ -120,15 +132,15 @@ def test_publish(station: Running, ros2: Callable[..., Running]) -> None:
 
 
 def test_nodes(station: Running, ros2: Callable[..., Running]) -> None:
-    assert output_of(ros2("node", "list")) == "/station"
-    info = output_of(ros2("node", "info", "/station"))
+    assert output_with("/station", lambda: ros2("node", "list")) == "/station"
+    info = output_with("/switch", lambda: ros2("node", "info", "/station"))
     assert "  Subscribers:\n    /goal: geometry_msgs/msg/PoseStamped" in info
     assert "    /ticks: std_msgs/msg/String" in info
     assert "    /switch: std_srvs/srv/SetBool" in info
 
 
 def test_services(station: Running, ros2: Callable[..., Running]) -> None:
-    assert "/switch [std_srvs/srv/SetBool]" in output_of(ros2("service", "list", "-t"))
+    output_with("/switch [std_srvs/srv/SetBool]", lambda: ros2("service", "list", "-t"))
     text = output_of(ros2("service", "call", "/switch", "std_srvs/srv/SetBool", "{data: true}"))
     assert text.endswith("response:\nstd_srvs.srv.SetBool_Response(success=True, message='seen')\n")
 

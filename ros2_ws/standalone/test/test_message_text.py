@@ -13,7 +13,6 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import ByteMultiArray, Float64, Int16MultiArray, String
 from visualization_msgs.msg import Marker
 
-
 # The YAML library does not escape the control character U+0085 in text that is otherwise plain.
 PRINTABLE = st.characters(blacklist_categories=("Cs",), blacklist_characters="\x85")
 

@@ -22,8 +22,10 @@ from rclpy.task import Future
 from ..errors import UsageError
 
 DISCOVERY_TIMEOUT_S = 5.0
-# Discovery on one machine takes some tenths of a second; a graph that has stood still for this long is complete.
-_STILL_S = 0.5
+# Discovery has no end that a node could know of. On one machine it takes some tenths of a second: a graph that
+# has stood still for this long counts as complete, one without any other node only after a longer wait.
+_STILL_S = 0.6
+_ALONE_S = 2.5
 _STEP_S = 0.05
 
 T = TypeVar("T")
@@ -79,13 +81,16 @@ class CommandNode:
 
     def settled(self, look: Callable[[], T], timeout_s: float) -> T:
         """Return what `look` finds once that has stood still for a while, at the latest after `timeout_s`."""
-        begin = unchanged_since = time.monotonic()
+        begin_s = unchanged_since_s = time.monotonic()
         found = look()
-        while time.monotonic() < min(unchanged_since + _STILL_S, begin + timeout_s):
+        while (now_s := time.monotonic()) < begin_s + timeout_s:
+            alone = len(self.node.get_node_names()) <= 1
+            if now_s > unchanged_since_s + _STILL_S and (not alone or now_s > begin_s + _ALONE_S):
+                break
             self.spin_step()
             now_found = look()
             if now_found != found:
-                found, unchanged_since = now_found, time.monotonic()
+                found, unchanged_since_s = now_found, time.monotonic()
         return found
 
     def result(self, future: Future, timeout_s: float, what: str) -> object:

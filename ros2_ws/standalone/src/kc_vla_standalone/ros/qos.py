@@ -15,14 +15,10 @@ from rclpy.qos import (
 )
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
-_PROFILES = [name for name in QoSPresetProfiles.__members__ if name.islower()] or [
-    name.lower() for name in QoSPresetProfiles.__members__
-]
-
 
 def add_qos_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options; what is not given is chosen by the command."""
-    parser.add_argument("--qos-profile", choices=_PROFILES, help="preset to begin with")
+    parser.add_argument("--qos-profile", choices=QoSPresetProfiles.short_keys(), help="preset to begin with")
     parser.add_argument("--qos-depth", type=int, help="queue size")
     parser.add_argument("--qos-history", choices=["system_default", "keep_last", "keep_all"])
     parser.add_argument("--qos-reliability", choices=["system_default", "reliable", "best_effort"])

@@ -12,12 +12,11 @@ from pathlib import Path
 
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.launch_description_sources import (
-    AnyLaunchDescriptionSource,
     InvalidLaunchFileError,
     get_launch_description_from_python_launch_file,
 )
 
-from launch import LaunchDescription, LaunchIntrospector, LaunchService
+from launch import LaunchDescription, LaunchDescriptionSource, LaunchIntrospector, LaunchService
 
 from ..errors import UsageError
 from ..packages import is_package, package_share
@@ -43,8 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     for line in undeclared_arguments(launch_arguments, declared, path):
         print(f"[WARNING] [launch]: {line}", file=sys.stderr, flush=True)
     service = LaunchService(argv=texts, noninteractive=options.noninteractive, debug=options.debug)
-    source = AnyLaunchDescriptionSource(str(path))
-    source._launch_description = description
+    source = LaunchDescriptionSource(description, str(path), "interpreted python launch file")
     service.include_launch_description(
         LaunchDescription([IncludeLaunchDescription(source, launch_arguments=launch_arguments.items())])
     )

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 
 _CHUNK_BYTES = 65536
+_LARGEST_PIPE_BYTES = 1 << 20
 _LONGEST_LINE_CHARACTERS = 65536
 
 
@@ -51,9 +52,10 @@ class LineReader:
             self._unfinished = self._unfinished[_LONGEST_LINE_CHARACTERS:]
 
     def drain(self) -> None:
-        """Take everything that has been written so far."""
-        while self._open and self._read_once():
-            pass
+        """Take everything that has been written so far; a writer that never pauses cannot hold this up."""
+        for _ in range(_LARGEST_PIPE_BYTES // _CHUNK_BYTES):
+            if not (self._open and self._read_once()):
+                return
 
     def finish(self) -> None:
         """Take the rest, hand over an unfinished last line, and close."""
