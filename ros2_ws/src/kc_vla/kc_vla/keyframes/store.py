@@ -6,9 +6,11 @@ One file per keyframe, written whole or not at all: arrays and a JSON header in 
 from __future__ import annotations
 
 import json
+import lzma
 import os
-import shutil
+import re
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -16,6 +18,20 @@ from typing import BinaryIO
 import numpy as np
 
 from kc_vla.keyframes.observation import Keyframe, Observation
+
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+)
+"""What reading a damaged file raises: the zip module has a name for every kind of flipped bit."""
 
 
 class StoreError(OSError):
@@ -30,6 +46,7 @@ class KeyframeStore:
         self.folder = folder / "keyframe_store"
         self.damaged: tuple[str, ...] = ()
         self.events = 0
+        self._episode: Path | None = None
 
     def begin(self, episode_id: str) -> list[Keyframe]:
         """Make room for an episode; return what is there of it already, ascending by frame.
@@ -38,22 +55,28 @@ class KeyframeStore:
         writing leaves none) are named in `damaged`.
 
         Raises:
-            StoreError: the folder cannot be used.
+            StoreError: the folder cannot be used; nothing of this episode is kept then.
         """
+        self._episode, self.damaged, self.events = None, (), 0
         if not episode_id or "/" in episode_id or episode_id.startswith("."):
             raise StoreError(f"episode id '{episode_id}' cannot name a folder: use letters, digits and dashes")
-        self._episode = self.folder / episode_id
+        episode = self.folder / episode_id
         try:
-            self._episode.mkdir(parents=True, exist_ok=True)
+            episode.mkdir(parents=True, exist_ok=True)
             for other in self.folder.iterdir():
-                if other != self._episode and other.is_dir() and not other.is_symlink():
-                    shutil.rmtree(other)
-            counter = self._episode / "events"
-            self.events = int(counter.read_text()) if counter.exists() else 0
-            found = {path.name: _read(path) for path in sorted(self._episode.glob("*.npz"))}
+                if other != episode and other.is_dir() and not other.is_symlink():
+                    _clear(other)
+            found = {path.name: _read(path) for path in sorted(episode.glob("*.npz"))}
         except (OSError, ValueError) as error:
             raise StoreError(f"keyframes cannot be kept in {self.folder}: {error}. Check the folder") from error
+        self._episode = episode
         self.damaged = tuple(name for name, keyframe in found.items() if keyframe is None)
+        try:
+            self.events = int((episode / "events").read_text())
+        except FileNotFoundError:
+            pass  # nothing taken in yet
+        except (OSError, ValueError):
+            self.damaged += ("events",)
         return sorted((k for k in found.values() if k is not None), key=lambda k: k.observation.frame)
 
     def put(self, keyframe: Keyframe) -> None:
@@ -62,11 +85,12 @@ class KeyframeStore:
         Raises:
             StoreError: it could not be written; what was there before is untouched.
         """
+        frame = keyframe.observation.frame
         try:
-            _replace(self._path(keyframe.observation.frame), lambda file: _write(file, keyframe))
+            _replace(self._path(f"{frame:08d}.npz"), lambda file: _write(file, keyframe))
         except OSError as error:
             raise StoreError(
-                f"keyframe of frame {keyframe.observation.frame} could not be kept in {self.folder}: {error}. "
+                f"keyframe of frame {frame} could not be kept in {self.folder}: {error}. "
                 "It stays in memory; free some space"
             ) from error
 
@@ -77,16 +101,36 @@ class KeyframeStore:
             StoreError: it could not be written.
         """
         try:
-            _replace(self._episode / "events", lambda file: file.write(str(events).encode()))
+            _replace(self._path("events"), lambda file: file.write(str(events).encode()))
         except OSError as error:
             raise StoreError(f"the event count could not be kept in {self.folder}: {error}. Free some space") from error
 
     def remove(self, frame: int) -> None:
-        """Remove the keyframe of a frame; nothing happens if there is none."""
-        self._path(frame).unlink(missing_ok=True)
+        """Remove the keyframe of a frame; nothing happens if there is none.
 
-    def _path(self, frame: int) -> Path:
-        return self._episode / f"{frame:08d}.npz"
+        Raises:
+            StoreError: it could not be removed.
+        """
+        try:
+            self._path(f"{frame:08d}.npz").unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"keyframe of frame {frame} could not be removed from {self.folder}: {error}. Check the folder"
+            ) from error
+
+    def _path(self, name: str) -> Path:
+        if self._episode is None:
+            raise OSError("its folder could not be opened when the episode began")
+        return self._episode / name
+
+
+def _clear(folder: Path) -> None:
+    """Remove what this module wrote into the folder of an episode, and the folder if nothing else is in it."""
+    for path in folder.iterdir():
+        if re.fullmatch(r"\d{8,}\.(npz|part)|events(\.part)?", path.name) and not path.is_dir():
+            path.unlink()
+    if not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
@@ -148,5 +192,5 @@ def _read(path: Path) -> Keyframe | None:
                     tool_pose=data["tool_pose"],
                 ),
             )
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    except _UNREADABLE:
         return None
