@@ -7,7 +7,8 @@ the keyframes themselves. The first frame never leaves; when the buffer is full 
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from kc_vla.keyframes.observation import Keyframe, Observation
 from kc_vla.keyframes.selector import Event
@@ -45,28 +46,29 @@ class KeyframeBuffer:
         self._recent_size = recent
         self._store = store
         self._recent: OrderedDict[int, Observation] = OrderedDict()
-        self._history: OrderedDict[int, tuple[Entry, ...]] = OrderedDict()  # the index as it was at each recent frame
+        self._history: OrderedDict[int, list[Keyframe]] = OrderedDict()  # what was known from each decision on
         self._keyframes: dict[int, Keyframe] = {}
         self.events = 0
         self.newest_frame = -1
         self._settled = -1
         self.storage_error = ""
+        self._restart_history()
 
     def begin(self, episode_id: str) -> None:
         """Start an episode, or go on with it if the store already holds some of it."""
         self._recent.clear()
-        self._history.clear()
         self._keyframes.clear()
         self.events, self.newest_frame, self._settled, self.storage_error = 0, -1, -1, ""
-        if self._store is None:
-            return
-        try:
-            self._keyframes = {k.observation.frame: k for k in self._store.begin(episode_id)}
-            self.events = self._store.events
-            if self._store.damaged:
-                self.storage_error = f"unreadable and left out: {', '.join(self._store.damaged)}"
-        except StoreError as error:
-            self.storage_error = str(error)
+        if self._store is not None:
+            try:
+                self._keyframes = {k.observation.frame: k for k in self._store.begin(episode_id)}
+                self.events = self._store.events
+                if self._store.damaged:
+                    self.storage_error = f"unreadable and left out: {', '.join(self._store.damaged)}"
+            except StoreError as error:
+                self.storage_error = str(error)
+        self._evict()
+        self._restart_history()
 
     def observe(self, observation: Observation) -> None:
         """Take in the observation of a new frame."""
@@ -78,9 +80,6 @@ class KeyframeBuffer:
     def settle(self, frame: int) -> None:
         """Note that every decision up to `frame` is in, so that `keyframes(as_of=frame)` can be answered."""
         self._settled = max(self._settled, frame)
-        self._history[frame] = self.index()
-        while len(self._history) > self._recent_size:
-            self._history.popitem(last=False)
 
     def apply(self, event: Event, source: str, sequence: int) -> None:
         """Take in one event of the selector, the `sequence`-th of the episode; an earlier one again does no harm.
@@ -88,27 +87,35 @@ class KeyframeBuffer:
         Raises:
             BufferRefusal: the event names a frame that is neither a keyframe nor recent.
         """
-        self.events = max(self.events, sequence + 1)
-        if self._store is not None:
-            try:
-                self._store.note(self.events)
-            except StoreError as error:
-                self.storage_error = str(error)
+        try:
+            self._take(event, source, seen=sequence < self.events)
+        finally:
+            self.events = max(self.events, sequence + 1)
+            # after the keyframe itself: an event that was noted is never needed again
+            self._persist(lambda store: store.note(self.events))
+
+    def _take(self, event: Event, source: str, seen: bool) -> None:
         if event.decision is Decision.RESET:
-            self.forget()
+            if not seen:
+                self.forget()
             return
-        held = self._keyframes.get(event.frame)
-        observation = held.observation if held else self._nearest(event.frame)
+        committed = event.decision is Decision.COMMITTED
+        if seen and not committed and self._is_over(event):
+            return
+        observation = self._observation_for(event, exact=seen)
         if observation is None:
             raise BufferRefusal(
                 f"keyframe '{event.label}' names frame {event.frame}, which is not held (the ring keeps "
                 f"{self._recent_size} frames): raise recent_frames, or check that the cameras are synchronised"
             )
+        held = self._keyframes.get(observation.frame)
+        if committed or held is None or not held.committed:  # what is committed never becomes a candidate again
+            self._keep(Keyframe(event.label, event.phase, event.score, source, committed, observation))
         for entry in self.index():
             if not entry.committed and entry.phase == event.phase and entry.frame != observation.frame:
                 self._remove(entry.frame)
-        committed = event.decision is Decision.COMMITTED
-        self._keep(Keyframe(event.label, event.phase, event.score, source, committed, observation))
+        self._evict()
+        self._remember(event.decided_at)
 
     def inject(self, frame: int, label: str) -> None:
         """Keep a recent frame because a person says so.
@@ -121,15 +128,22 @@ class KeyframeBuffer:
         if frame not in self._recent:
             span = f"{min(self._recent)}..{max(self._recent)}" if self._recent else "empty"
             raise BufferRefusal(f"frame {frame} cannot be injected: the ring of recent frames is {span}")
-        phase = max((k.phase for k in self._keyframes.values()), default=0)
+        if len(self._keyframes) >= self._capacity and frame < sorted(self._keyframes)[1]:
+            raise BufferRefusal(
+                f"frame {frame} cannot be injected: the buffer is full ({self._capacity} keyframes) and it would be "
+                "the oldest, the next to leave: raise capacity"
+            )
+        # the phase of a candidate is still open: a restarted selector would take it for done
+        phase = max((k.phase for k in self._keyframes.values() if k.committed), default=0)
         self._keep(Keyframe(label or "injected", phase, 1.0, "injected", True, self._recent[frame]))
-        self._history.clear()
+        self._evict()
+        self._restart_history()
 
     def forget(self) -> None:
         """Forget every keyframe but the first frame."""
         for frame in sorted(self._keyframes)[1:]:
             self._remove(frame)
-        self._history.clear()
+        self._restart_history()
 
     def index(self) -> tuple[Entry, ...]:
         """Return what is held, ascending by frame."""
@@ -138,17 +152,15 @@ class KeyframeBuffer:
     def keyframes(self, as_of: int | None = None, provisional: bool = True) -> list[Keyframe]:
         """Return the keyframes, ascending by frame, as they are now or as they were known at frame `as_of`.
 
-        A keyframe that has left since (superseded) is given from the ring of recent observations.
+        What a person does (`inject`, `forget`) counts for every frame. The last decisions are remembered, as many as
+        the ring has frames; for a frame from before them the oldest state that is remembered is given.
         """
-        entries = self.index() if as_of is None else self._history.get(as_of, self.index())
-        found = []
-        for entry in entries:
-            held = self._keyframes.get(entry.frame)
-            if held is None and entry.frame in self._recent:
-                held = Keyframe(entry.label, entry.phase, 0.0, "", False, self._recent[entry.frame])
-            if held is not None and (provisional or entry.committed):
-                found.append(replace(held, committed=entry.committed))
-        return found
+        if as_of is None:
+            known = self._now()
+        else:
+            at = max((frame for frame in self._history if frame <= as_of), default=min(self._history))
+            known = self._history[at]
+        return [k for k in known if provisional or k.committed]
 
     @property
     def settled_frame(self) -> int:
@@ -159,22 +171,52 @@ class KeyframeBuffer:
         """True if every decision up to `frame` is in."""
         return self._settled >= frame
 
-    def _nearest(self, frame: int) -> Observation | None:
-        """Return the recent observation nearest to a frame that a camera may have lost."""
-        near = [f for f in self._recent if abs(f - frame) <= LOST_FRAMES]
-        return self._recent[min(near, key=lambda f: abs(f - frame))] if near else None
+    def _is_over(self, candidate: Event) -> bool:
+        """Return whether a later candidate of its phase, or a keyframe of its phase or a later one, is held."""
+        return any(
+            k.phase >= candidate.phase and (k.committed or frame >= candidate.frame)
+            for frame, k in self._keyframes.items()
+        )
+
+    def _observation_for(self, event: Event, exact: bool) -> Observation | None:
+        """Return the observation of the frame of an event, or, unless `exact`, the nearest one of a lost frame."""
+        pool = {**self._recent, **{frame: k.observation for frame, k in self._keyframes.items()}}
+        if event.frame in pool or exact:
+            return pool.get(event.frame)
+        taken = {frame for frame, k in self._keyframes.items() if k.phase != event.phase}
+        near = [frame for frame in pool if abs(frame - event.frame) <= LOST_FRAMES and frame not in taken]
+        return pool[min(near, key=lambda frame: abs(frame - event.frame))] if near else None
+
+    def _now(self) -> list[Keyframe]:
+        return [keyframe for _, keyframe in sorted(self._keyframes.items())]
+
+    def _remember(self, frame: int) -> None:
+        """Note what is known from `frame` on; a decision that comes late counts from the newest one on."""
+        self._history[max(frame, next(reversed(self._history)))] = self._now()
+        while len(self._history) > self._recent_size:
+            self._history.popitem(last=False)
+
+    def _restart_history(self) -> None:
+        self._history.clear()
+        self._history[self._settled] = self._now()
 
     def _keep(self, keyframe: Keyframe) -> None:
         self._keyframes[keyframe.observation.frame] = keyframe
-        if self._store is not None:
-            try:
-                self._store.put(keyframe)
-            except StoreError as error:
-                self.storage_error = str(error)
+        self._persist(lambda store: store.put(keyframe))
+
+    def _evict(self) -> None:
         while len(self._keyframes) > self._capacity:
             self._remove(sorted(self._keyframes)[1])
 
     def _remove(self, frame: int) -> None:
         self._keyframes.pop(frame, None)
-        if self._store is not None:
-            self._store.remove(frame)
+        self._persist(lambda store: store.remove(frame))
+
+    def _persist(self, write: Callable[[KeyframeStore], None]) -> None:
+        """Write to the store, if there is one; what cannot be written stays in memory."""
+        if self._store is None:
+            return
+        try:
+            write(self._store)
+        except StoreError as error:
+            self.storage_error = str(error)
