@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from launch import LaunchContext
 from launch.conditions import (
     IfCondition,
     InvalidConditionExpressionError,
@@ -11,8 +12,6 @@ from launch.conditions import (
     UnlessCondition,
 )
 from launch.substitutions import LaunchConfiguration, PythonExpression
-
-from launch import LaunchContext
 
 
 @pytest.mark.parametrize("text", ["true", "True", "TRUE", "1", " true "])

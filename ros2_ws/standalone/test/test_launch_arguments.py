@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kc_vla_standalone.errors import UsageError
 from kc_vla_standalone.verbs.launch import parse_launch_arguments
+from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, GroupAction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
-
-from launch import LaunchContext, LaunchDescription
 
 NAMES = st.text(st.characters(blacklist_characters=":=", blacklist_categories=("Cs",)), min_size=1)
 VALUES = st.text(min_size=1)

@@ -9,12 +9,11 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from launch import LaunchContext
 from launch.substitutions import LaunchConfiguration, SubstitutionFailure, TextSubstitution
 from launch_ros._parameter_yaml import parameter_value_yaml, parameter_yaml
 from launch_ros._parameters import check_parameters, evaluate_parameter_dict
 from launch_ros.parameter_descriptions import Parameter, ParameterFile, ParameterValue
-
-from launch import LaunchContext
 
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 SCALARS = st.one_of(st.booleans(), INTEGERS, st.floats(allow_nan=False), st.text())

@@ -7,6 +7,7 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from launch import LaunchContext
 from launch.substitutions import (
     AndSubstitution,
     Command,
@@ -23,8 +24,6 @@ from launch.substitutions import (
     TextSubstitution,
     ThisLaunchFileDir,
 )
-
-from launch import LaunchContext
 
 
 @pytest.fixture

@@ -10,13 +10,12 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
+from launch import LaunchDescription, LaunchDescriptionSource, LaunchIntrospector, LaunchService
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.launch_description_sources import (
     InvalidLaunchFileError,
     get_launch_description_from_python_launch_file,
 )
-
-from launch import LaunchDescription, LaunchDescriptionSource, LaunchIntrospector, LaunchService
 
 from ..errors import UsageError
 from ..packages import is_package, package_share
