@@ -20,14 +20,24 @@ from kc_vla.nodes.reporter import Reporter
 from kc_vla.tasks import UnknownTaskError, find_task
 from kc_vla_msgs.action import RunTask
 from kc_vla_msgs.msg import EpisodeResult
-from kc_vla_msgs.srv import GetKeyframes, PredictChunk, ResetSimulation
+from kc_vla_msgs.srv import ResetSimulation
+
+
+NO_TASK = "none"
+SERVED = {
+    "maniskill_bridge": topics.RESET_SIMULATION,
+    "policy_server": topics.PREDICT_CHUNK,
+    "keyframe_buffer": topics.GET_KEYFRAMES,
+}
+PUBLISHED = {"keyframe_selector": topics.KEYFRAME_SCORE, "arm_controller": topics.ARM_COMMAND}
+"""The nodes that an episode needs, and how to see that they are there."""
 
 
 @dataclass(frozen=True)
 class RunnerParameters(NodeParameters):
     """Parameters of the node."""
 
-    task: str = parameter("counting", "name in the task table; empty: run nothing, wait for the action run_task")
+    task: str = parameter("counting", "name in the task table; none: wait for the action run_task")
     seed: int = parameter(0, "seed of the first episode; the next ones count up", low=0, high=2**32 - 1)
     episodes: int = parameter(1, "how many to run", low=1, high=100000)
     output_folder: str = parameter("runs", "where episodes and reports are written")
@@ -53,7 +63,7 @@ class EpisodeRunnerNode(StackNode):
         """Check the task and begin."""
         values = self.parameters
         try:
-            if values.task:
+            if values.task != NO_TASK:
                 find_task(values.task)
         except UnknownTaskError as error:
             raise StartError(str(error)) from error
@@ -61,11 +71,6 @@ class EpisodeRunnerNode(StackNode):
         self._result: Future | None = None
         self._busy = False
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
-        self._needs = {
-            "maniskill_bridge": self._reset,
-            "policy_server": self.call(PredictChunk, topics.PREDICT_CHUNK),
-            "keyframe_buffer": self.call(GetKeyframes, topics.GET_KEYFRAMES),
-        }
         self._narrator = Narrator(self)
         self._reporter = Reporter(self, self._narrator, self._output, values.report)
         self.subscribe(EpisodeResult, topics.EPISODE_RESULT, self._on_result, qos.STATUS)
@@ -78,7 +83,7 @@ class EpisodeRunnerNode(StackNode):
             cancel_callback=lambda goal: CancelResponse.REJECT,
             callback_group=self._together,
         )
-        if values.task:
+        if values.task != NO_TASK:
             assert self.executor is not None
             self.executor.create_task(self._run_all)
 
@@ -115,10 +120,8 @@ class EpisodeRunnerNode(StackNode):
             await self.sleep(0.1)
 
     def _missing(self) -> list[str]:
-        missing = [name for name, client in self._needs.items() if not client.service_is_ready()]
-        for name, topic in (("keyframe_selector", topics.KEYFRAME_SCORE), ("arm_controller", topics.ARM_COMMAND)):
-            if self.count_publishers(topic) == 0:
-                missing.append(name)
+        missing = [node for node, service in SERVED.items() if self.count_services(service) == 0]
+        missing += [node for node, topic in PUBLISHED.items() if self.count_publishers(topic) == 0]
         return missing
 
     async def _run_episode(self, task: str, seed: int) -> EpisodeResult:
