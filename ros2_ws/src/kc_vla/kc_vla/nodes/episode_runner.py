@@ -22,7 +22,6 @@ from kc_vla_msgs.action import RunTask
 from kc_vla_msgs.msg import EpisodeResult
 from kc_vla_msgs.srv import ResetSimulation
 
-
 NO_TASK = "none"
 SERVED = {
     "maniskill_bridge": topics.RESET_SIMULATION,
