@@ -18,6 +18,7 @@ from kc_vla_sim.envs.looks import TABLE_COLOUR, matte
 from kc_vla_sim.frame import Detection, Image
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import LightPandaWristCam
+from kc_vla_sim.shaders import camera_shader, set_picture_formats
 
 THIRD_PERSON_CAMERA = "third_person"
 ROBOT_BASE = sapien.Pose(p=[-0.615, 0, 0])
@@ -65,15 +66,33 @@ class TabletopEnv(BaseEnv):
     def _default_sensor_configs(self) -> list[CameraConfig]:
         return [
             CameraConfig(
-                THIRD_PERSON_CAMERA, pose=_CAMERA_POSE, width=256, height=256, fov=_CAMERA_FOV, near=0.1, far=10
+                THIRD_PERSON_CAMERA,
+                pose=_CAMERA_POSE,
+                width=256,
+                height=256,
+                fov=_CAMERA_FOV,
+                near=0.1,
+                far=10,
+                shader_config=camera_shader(),
             )
         ]
 
     @property
     def _default_human_render_camera_configs(self) -> CameraConfig:
         return CameraConfig(
-            "render_camera", pose=_CAMERA_POSE, width=768, height=768, fov=_CAMERA_FOV, near=0.1, far=10
+            "render_camera",
+            pose=_CAMERA_POSE,
+            width=768,
+            height=768,
+            fov=_CAMERA_FOV,
+            near=0.1,
+            far=10,
+            shader_config=camera_shader(),
         )
+
+    def _setup_sensors(self, options: dict[str, Any]) -> None:
+        set_picture_formats()
+        super()._setup_sensors(options)
 
     def _load_agent(self, options: dict[str, Any]) -> None:
         super()._load_agent(options, ROBOT_BASE)

@@ -12,6 +12,7 @@ from mani_skill.agents.robots.panda.panda_wristcam import PandaWristCam
 from mani_skill.sensors.camera import CameraConfig
 
 from kc_vla_sim.robots.light_meshes import light_urdf
+from kc_vla_sim.shaders import camera_shader
 
 WRIST_CAMERA = "wrist"
 
@@ -39,5 +40,6 @@ class LightPandaWristCam(PandaWristCam):
                 near=0.01,
                 far=10,
                 mount=self.robot.links_map["camera_link"],
+                shader_config=camera_shader(),
             )
         ]
