@@ -3,13 +3,31 @@
 ros2 launch kc_vla maniskill.launch.py task:=counting seed:=3
 """
 
+from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, Shutdown
+from launch.events.process import ProcessExited
 from launch.substitutions import EnvironmentVariable, LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node, SetParameter
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
-from launch import LaunchDescription
+CANNOT_START = 2
+"""Exit code of a node that cannot do its work, whatever is tried: see `kc_vla.nodes.base.run_node`."""
+
+
+def end_with(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
+    """End the launch with a required node, and with exit code 1 if that node failed."""
+    if context.is_shutdown:
+        return None
+    if event.returncode:
+        raise RuntimeError(f"{event.process_name} was required and ended with exit code {event.returncode}")
+    return Shutdown(reason=f"{event.process_name} has done its work")
+
+
+def end_if_it_cannot_start(event: ProcessExited, context: LaunchContext) -> None:
+    """Let a node that has died start again, unless that cannot help."""
+    if event.returncode == CANNOT_START and not context.is_shutdown:
+        raise RuntimeError(f"{event.process_name} cannot start: see what it says above")
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -33,10 +51,15 @@ def generate_launch_description() -> LaunchDescription:
             **options,
         )
 
-    again = {"respawn": True, "respawn_delay": 1.0, "respawn_max_retries": 10}
+    again = {
+        "respawn": True,
+        "respawn_delay": 1.0,
+        "respawn_max_retries": 10,
+        "on_exit": end_if_it_cannot_start,
+    }
     return LaunchDescription(
         [
-            DeclareLaunchArgument("task", default_value="counting", description="which task to run"),
+            DeclareLaunchArgument("task", default_value="counting", description="which task to run; none: wait"),
             DeclareLaunchArgument("seed", default_value="0", description="seed of the first episode, 0 or more"),
             DeclareLaunchArgument("episodes", default_value="1", description="how many episodes, seeds counting up"),
             DeclareLaunchArgument("output", default_value="runs", description="folder for bags, videos and summaries"),
@@ -82,7 +105,7 @@ def generate_launch_description() -> LaunchDescription:
                     "renderer": text("renderer"),
                 },
                 package="kc_vla_sim",
-                on_exit=Shutdown(reason="the simulator ended"),
+                on_exit=end_with,
             ),
             node("keyframe_selector", {"source": text("source")}, **again),
             node(
@@ -102,7 +125,7 @@ def generate_launch_description() -> LaunchDescription:
                     "output_folder": text("output"),
                     "report": argument("report"),
                 },
-                on_exit=Shutdown(reason="all episodes have ended"),
+                on_exit=end_with,
             ),
         ]
     )

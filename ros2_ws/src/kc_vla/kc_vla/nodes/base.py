@@ -6,6 +6,7 @@ A node writes `start` (make its entities) and its callbacks; everything made thr
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 import traceback
@@ -21,6 +22,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
+from rclpy.signals import SignalHandlerOptions, install_signal_handlers
 from rclpy.task import Future
 
 from kc_vla.episode import Episode
@@ -30,6 +32,8 @@ from kc_vla.nodes.convert import episode_from
 from kc_vla.nodes.parameters import BadParameterError, NodeParameters, change, declare
 from kc_vla_msgs.msg import EpisodeStatus
 
+CANNOT_START = 2
+"""Exit status of a node with a bad parameter or a `StartError`: starting it again would not help."""
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
 
@@ -228,21 +232,24 @@ def seconds_since(source_timestamp_ns: int) -> float:
 
 
 def run_node(kind: type[StackNode]) -> None:
-    """Run one node as a process until it is interrupted or terminated; exit status 1 if it cannot start."""
-    rclpy.init()
+    """Run one node as a process until it is interrupted or terminated; exit status `CANNOT_START` if it cannot."""
+    # Until the node works, a signal ends the process at once: there is nothing to put in order yet.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = kind()  # type: ignore[call-arg]  # each node knows its name
     except BadParameterError as error:
         print(f"{kind.__name__}: {error}", file=sys.stderr)
         rclpy.try_shutdown()
-        sys.exit(1)
+        sys.exit(CANNOT_START)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     try:
         if node.parameters.autostart:
             node.trigger_configure()
             if node.trigger_activate() != TransitionCallbackReturn.SUCCESS:
-                sys.exit(1)
+                sys.exit(CANNOT_START)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        install_signal_handlers(SignalHandlerOptions.ALL)
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
