@@ -33,7 +33,7 @@ setup(
     entry_points={
         "console_scripts": [
             "kc-vla = kc_vla.cli:main",
-            *(f"{node} = kc_vla.nodes.{node}:main" for node in NODES),
+            *(f"{node} = kc_vla.nodes.entry:{node}" for node in NODES),
         ]
     },
 )

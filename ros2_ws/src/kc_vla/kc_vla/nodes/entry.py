@@ -1,0 +1,25 @@
+"""Entry points of the node processes.
+
+A node loads libraries for up to some seconds. An interrupt in that time ends it as it ends any program, and not with
+the traceback of whatever was being imported.
+"""
+
+import signal
+from functools import partial
+from importlib import import_module
+
+
+def run(module: str) -> None:
+    """Call `main` of the node's module (its full name)."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    main = import_module(module).main
+    main()
+
+
+arm_controller = partial(run, "kc_vla.nodes.arm_controller")
+camera = partial(run, "kc_vla.nodes.camera")
+episode_runner = partial(run, "kc_vla.nodes.episode_runner")
+keyframe_buffer = partial(run, "kc_vla.nodes.keyframe_buffer")
+keyframe_selector = partial(run, "kc_vla.nodes.keyframe_selector")
+policy_server = partial(run, "kc_vla.nodes.policy_server")
+recorder = partial(run, "kc_vla.nodes.recorder")
