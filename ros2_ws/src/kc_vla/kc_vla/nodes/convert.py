@@ -91,6 +91,22 @@ def image_pixels(message: Image) -> NDArray[np.uint8]:
     return rows if message.encoding == "rgb8" else rows[:, :, ::-1]
 
 
+def check_sample(message: Any) -> None:
+    """Check a message of a sensor by itself; kinds that are not checked pass.
+
+    Raises:
+        BadMessageError: an image is malformed; joint names, positions and velocities (if any) differ in number.
+    """
+    if isinstance(message, Image):
+        image_pixels(message)
+    elif isinstance(message, JointState):
+        names, positions, velocities = len(message.name), len(message.position), len(message.velocity)
+        if names != positions:
+            raise BadMessageError(f"joint states name {names} joints and give {positions} positions")
+        if velocities not in (0, names):
+            raise BadMessageError(f"joint states name {names} joints and give {velocities} velocities")
+
+
 def pose_message(pose: Sequence[float] | NDArray[np.float64]) -> Pose:
     """Return a pose message of x, y, z (m) and quaternion x, y, z, w."""
     x, y, z, qx, qy, qz, qw = (float(v) for v in pose)
@@ -146,10 +162,7 @@ def observation_from(
     Raises:
         BadMessageError: an image is malformed, or joint names, positions and velocities (if any) differ in number.
     """
-    if len(joints.name) != len(joints.position):
-        raise BadMessageError(f"joint states name {len(joints.name)} joints and give {len(joints.position)} positions")
-    if joints.velocity and len(joints.name) != len(joints.velocity):
-        raise BadMessageError(f"joint states name {len(joints.name)} joints and give {len(joints.velocity)} velocities")
+    check_sample(joints)
     velocities = np.asarray(joints.velocity if joints.velocity else np.zeros(len(joints.name)), np.float64)
     return Observation(
         frame=frame,

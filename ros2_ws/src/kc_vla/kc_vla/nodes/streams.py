@@ -14,16 +14,25 @@ from kc_vla.keyframes.observation import Observation
 from kc_vla.keyframes.synchronizer import Synchronizer
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, seconds_since
-from kc_vla.nodes.convert import BadMessageError, nanoseconds, observation_from
+from kc_vla.nodes.convert import BadMessageError, check_sample, nanoseconds, observation_from
 
 OnSample = Callable[[str, int, Any, int], None]
 """`on_sample(stream, stamp_ns, message, published_ns)`; the last is the publisher's wall clock."""
 
 
 def listen(node: StackNode, kind: type, topic: str, profile: QoSProfile, stream: str, on_sample: OnSample) -> None:
-    """Hand every message of a stamped topic to `on_sample`."""
+    """Hand every message of a stamped topic to `on_sample`, apart from those that contradict themselves.
+
+    They are told and left out here, before one of them can take the place of the true sample of its moment.
+    """
 
     def callback(message: Any, info: dict[str, int]) -> None:
+        try:
+            check_sample(message)
+        except BadMessageError as error:
+            node.statistics.drop(topic)
+            node.problem(f"message on {topic} left out: {error}", ERROR)
+            return
         on_sample(stream, nanoseconds(message.header.stamp), message, info["source_timestamp"])
 
     node.subscribe(kind, topic, callback, profile)
