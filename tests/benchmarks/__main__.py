@@ -1,0 +1,55 @@
+"""Runs benchmarks, prints a Markdown table for each, and writes it with its figures as JSON into a folder."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+from . import camera, chunk, jitter, launch, memory
+from .measuring import MeasurementError, machine
+from .processes import own_domain
+
+BENCHMARKS = {
+    "camera": camera.measure,
+    "chunk": chunk.measure,
+    "jitter": jitter.measure,
+    "launch": launch.measure,
+    "memory": memory.measure,
+}
+
+
+def main() -> int:
+    """Read the command line and measure."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument("--quick", action="store_true", help="short runs, all of them below 4 minutes")
+    parser.add_argument("--output", type=Path, default=Path("runs/benchmarks"), help="folder (default runs/benchmarks)")
+    options = parser.parse_args()
+    unknown = [name for name in options.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"unknown benchmark {', '.join(unknown)}: choose from {', '.join(BENCHMARKS)}")
+    # A shell that runs this in the background has it ignore interrupts, and with it every process that it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    print(", ".join(f"{key} {value}" for key, value in machine().items()) + "\n", flush=True)
+    failed = False
+    for name in options.names or BENCHMARKS:
+        with own_domain(), tempfile.TemporaryDirectory(prefix=f"kc_vla-{name}-") as work:
+            try:
+                table = BENCHMARKS[name](options.quick, Path(work))
+            except MeasurementError as error:
+                for log in sorted(Path(work).rglob("*.log")):
+                    sys.stderr.write(log.read_text(errors="replace")[-4000:])
+                print(f"{name}: {error}", file=sys.stderr)
+                failed = True
+                continue
+        table.write(options.output, name)
+        print(table.markdown(), flush=True)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
