@@ -245,7 +245,7 @@ class ManiskillBridgeNode(StackNode):
         if waited > self.parameters.give_up_after:
             self._finish(f"the stack stalled: {missing}")
         elif waited > self.parameters.warn_after:
-            self.problem(f"waiting for {missing}")
+            self.problem(f"the simulator waits: {missing}")
 
     def _missing(self) -> str:
         assert self._frame is not None

@@ -112,6 +112,7 @@ class KeyframeSelectorNode(StackNode):
         assert self._selector is not None
         frame = self.episode.frame_of(moment.stamp_ns)
         if self._last is None and frame > 0 and not self._join(frame):
+            self._streams.reset(after_ns=moment.stamp_ns - 1)  # in lock-step this very frame is shown again
             return
         image, published_ns = moment["third_person"]
         self._count_gap(frame)
