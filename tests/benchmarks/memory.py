@@ -53,8 +53,8 @@ def measure(quick: bool, work: Path) -> Table:
             f"`ros2 launch kc_vla maniskill.launch.py` with {IMAGE_SIZE}-pixel cameras and a report of every episode: "
             f"{episodes} episodes, one after another without a pause.",
             f"Time counts from the first episode. Each figure is the median of samples, {_SAMPLE_S:g} s apart, of the "
-            f"{_WINDOW_S:g} s around that minute; growth is of the proportional set size, its second half from minute {minutes / 2:g} "
-            "on.",
+            f"{_WINDOW_S:g} s around that minute; growth is of the proportional set size, its second half from minute "
+            f"{minutes / 2:g} on.",
             *(["Quick: 2 minutes in place of 10."] if quick else []),
         ],
     )
