@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -56,9 +57,11 @@ class RuleScorer:
         self._last: tuple[int, NDArray[np.float64]] | None = None
 
     def score(self, sight: Sight, phase: int) -> float:
-        """Return the score of the rule whose phase it is."""
+        """Return the score of the rule whose phase it is; NaN for a frame whose proprioception is not finite."""
         assert sight.tool_position is not None
         assert sight.gripper is not None
+        if not np.isfinite((sight.gripper, *sight.tool_position)).all():
+            return math.nan
         speed = 0.0
         if self._last is not None and sight.stamp_ns > self._last[0]:
             moved = float(np.linalg.norm(sight.tool_position - self._last[1]))
