@@ -56,8 +56,8 @@ class ChunkLimits:
     """What a chunk may at most ask for in one action; more is a fault of the policy, not something to clamp.
 
     Attributes:
-        translation: m per action.
-        rotation: rad per action.
+        translation: m per action, along each axis.
+        rotation: rad per action, about each axis.
         joint: rad (or m), absolute.
     """
 
@@ -73,7 +73,7 @@ def check_chunk(chunk: Chunk, limits: ChunkLimits) -> Chunk:
         BadChunkError: wrong shape, not finite, or beyond `limits`.
     """
     actions = chunk.actions
-    if actions.ndim != 2 or actions.shape[0] == 0:
+    if actions.ndim != 2 or actions.size == 0:
         raise BadChunkError(f"chunk {chunk.sequence} has shape {actions.shape}: expected (horizon, dimension)")
     if actions.shape[1] != len(chunk.names):
         raise BadChunkError(
@@ -88,8 +88,8 @@ def check_chunk(chunk: Chunk, limits: ChunkLimits) -> Chunk:
                 f"chunk {chunk.sequence} names its columns {', '.join(chunk.names)}: "
                 f"a tool delta has {', '.join(TOOL_DELTA_NAMES)}"
             )
-        _check_norm(chunk, actions[:, :3], limits.translation, "m of translation")
-        _check_norm(chunk, actions[:, 3:6], limits.rotation, "rad of rotation")
+        _check_size(chunk, actions[:, :3], limits.translation, "m of translation along an axis")
+        _check_size(chunk, actions[:, 3:6], limits.rotation, "rad of rotation about an axis")
         if actions[:, 6].min() < 0.0 or actions[:, 6].max() > 1.0:
             raise BadChunkError(f"chunk {chunk.sequence} has a gripper opening outside 0..1")
     elif np.abs(actions).max() > limits.joint:
@@ -99,11 +99,11 @@ def check_chunk(chunk: Chunk, limits: ChunkLimits) -> Chunk:
     return chunk
 
 
-def _check_norm(chunk: Chunk, part: NDArray[np.float32], limit: float, what: str) -> None:
-    length = np.abs(part).max(axis=1)
-    row = int(length.argmax())
+def _check_size(chunk: Chunk, part: NDArray[np.float32], limit: float, what: str) -> None:
+    size = np.abs(part).max(axis=1)
+    row = int(size.argmax())
     # float32 rounding of a number that stands exactly on the limit is not a fault
-    if length[row] > limit * (1 + 1e-5):
+    if size[row] > limit * (1 + 1e-5):
         raise BadChunkError(
-            f"chunk {chunk.sequence} asks for {length[row]:.3f} {what} in action {row}: the limit is {limit:g}"
+            f"chunk {chunk.sequence} asks for {size[row]:.3f} {what} in action {row}: the limit is {limit:g}"
         )
