@@ -34,5 +34,6 @@ def blend(old: Chunk | None, new: Chunk, step: int, rows: int) -> Chunk:
     weight = 1.0 - np.arange(1, last - first + 1, dtype=np.float32)[:, None] / (rows + 1)
     actions = new.actions.copy()
     mine, theirs = slice(first - new.start, last - new.start), slice(first - old.start, last - old.start)
-    actions[mine] = weight * old.actions[theirs] + (1 - weight) * new.actions[mine]
+    # in this form the result stays between the two plans in spite of rounding
+    actions[mine] += weight * (old.actions[theirs] - new.actions[mine])
     return replace(new, actions=actions)
