@@ -14,7 +14,7 @@ class ArmController:
 
     Real time: an answer is used as soon as it is there. Lock-step: an answer is used exactly `lockstep_latency`
     control steps after it was asked for, and the robot waits for it if need be, so that the speed of the machine
-    changes nothing in the result.
+    changes nothing in the result. For the same reason a refused request is made again only then.
     """
 
     def __init__(self, scheduler: ChunkScheduler, lockstep_latency: int | None = None) -> None:
@@ -22,6 +22,7 @@ class ArmController:
         self._scheduler = scheduler
         self._latency = lockstep_latency
         self._arrived: Chunk | None = None
+        self._refused = False  # lock-step: the request in flight will not be answered
         self._episode = ""
         self._stopped = False
 
@@ -38,12 +39,13 @@ class ArmController:
     @property
     def waiting(self) -> Request | None:
         """The request that the policy has not answered yet."""
-        return None if self._arrived is not None else self._scheduler.waiting
+        return None if self._arrived is not None or self._refused else self._scheduler.waiting
 
     def begin(self, episode_id: str) -> None:
         """Start an episode: every chunk of an earlier one is void."""
         self._episode = episode_id
-        self._forget()
+        self._arrived, self._refused = None, False
+        self._scheduler.reset()
 
     def end(self) -> None:
         """The episode is over: hold."""
@@ -52,7 +54,8 @@ class ArmController:
     def emergency_stop(self) -> None:
         """Hold from now on; latched."""
         self._stopped = True
-        self._forget()
+        self._arrived, self._refused = None, False
+        self._scheduler.forget()
 
     def release(self) -> None:
         """A person ends the emergency stop; the arm moves again only with a chunk that is asked for now."""
@@ -60,13 +63,22 @@ class ArmController:
 
     def request(self, step: int) -> Request | None:
         """Return the request to send to the policy in control step `step`, if one is due."""
-        return None if self._stopped or not self._episode else self._scheduler.request(step)
+        if self._stopped or not self._episode:
+            return None
+        waiting = self._scheduler.waiting
+        if waiting is not None and self._refused and self._due(waiting, step):
+            self._refused = False
+            self._scheduler.refuse(waiting.sequence)
+        return self._scheduler.request(step)
 
     def refuse(self, sequence: int) -> None:
         """The policy could not answer request `sequence`, or not in time."""
-        if self._arrived is not None and self._arrived.sequence == sequence:
-            self._arrived = None
-        self._scheduler.refuse(sequence)
+        if self.waiting is None or self.waiting.sequence != sequence:
+            return
+        if self._latency is None:
+            self._scheduler.refuse(sequence)
+        else:
+            self._refused = True
 
     def offer(self, chunk: Chunk, step: int) -> None:
         """Take in an answer of the policy, `step` being the next control step to be executed.
@@ -74,7 +86,7 @@ class ArmController:
         Raises:
             BadChunkError: the chunk was dropped; the text says why.
         """
-        waiting = self._scheduler.waiting
+        waiting = self.waiting
         if waiting is None or waiting.sequence != chunk.sequence:
             raise BadChunkError(f"chunk {chunk.sequence} was not asked for, or came too late: dropped")
         self._arrived = chunk
@@ -92,19 +104,17 @@ class ArmController:
         if not self._episode:
             return Hold("no episode")
         waiting = self._scheduler.waiting
-        if waiting is not None and self._latency is not None:
-            due = not self._scheduler.running or step >= waiting.step + self._latency
-            if due and self._arrived is None:
+        if waiting is not None and self._due(waiting, step):
+            if self._arrived is None:
                 return None
-            if due:
-                self._take(step)
+            self._take(step)
         return self._scheduler.action(step)
+
+    def _due(self, waiting: Request, step: int) -> bool:
+        """Return whether the answer to the request in flight takes effect in control step `step` (lock-step)."""
+        return self._latency is not None and (not self._scheduler.running or step >= waiting.step + self._latency)
 
     def _take(self, step: int) -> None:
         chunk, self._arrived = self._arrived, None
         assert chunk is not None
         self._scheduler.offer(chunk, step)
-
-    def _forget(self) -> None:
-        self._arrived = None
-        self._scheduler.reset()

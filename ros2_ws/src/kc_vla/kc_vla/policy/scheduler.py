@@ -74,11 +74,15 @@ class ChunkScheduler:
 
     def reset(self) -> None:
         """Begin a new episode: chunks in flight belong to the old one and will be refused."""
-        self._chunk: Chunk | None = None
-        self._in_flight: Request | None = None
+        self.forget()
         self._sequence = 0
         self._delays: deque[int] = deque(maxlen=50)  # steps; the first answer, a warm-up, is left out
         self._answers = 0
+
+    def forget(self) -> None:
+        """Drop the chunk and the request in flight; the count goes on, so that a late answer is refused."""
+        self._chunk: Chunk | None = None
+        self._in_flight: Request | None = None
 
     @property
     def waiting(self) -> Request | None:
@@ -120,9 +124,14 @@ class ChunkScheduler:
             BadChunkError: not the one that was asked for, all of it in the past, or not fit for the arm. The chunk
                 that runs is not touched.
         """
-        if self._in_flight is None or chunk.sequence != self._in_flight.sequence:
+        asked = self._in_flight
+        if asked is None or chunk.sequence != asked.sequence:
             raise BadChunkError(f"chunk {chunk.sequence} was not asked for, or came too late: dropped")
         self._in_flight = None
+        if chunk.start < asked.step:
+            raise BadChunkError(
+                f"chunk {chunk.sequence} was computed from step {chunk.start}: asked for was step {asked.step} or newer"
+            )
         if chunk.start > step:
             raise BadChunkError(f"chunk {chunk.sequence} claims an observation of the future (step {chunk.start})")
         check_chunk(chunk, self.limits)
