@@ -28,5 +28,5 @@ class Episode:
     seed: int = 0
 
     def frame_of(self, stamp_ns: int) -> int:
-        """Return the frame index nearest to a stamp; negative for a stamp from before the episode."""
+        """Return the frame index nearest to a stamp; negative for one from over half a period before frame 0."""
         return round((stamp_ns - self.start_ns) / self.period_ns)

@@ -109,7 +109,8 @@ def _check(kind: type[NodeParameters], name: str, value: Any) -> Any:
     if wanted is float and type(value) is int:  # `rate: 20` in YAML means 20.0
         value = float(value)
     if type(value) is not wanted:
-        raise BadParameterError(f"parameter '{name}' is {value!r}: it must be a {wanted.__name__} - {_describe(rule)}")
+        kind_wanted = f"it must be of type {wanted.__name__}"
+        raise BadParameterError(f"parameter '{name}' is {value!r}: {kind_wanted} - {_describe(rule)}")
     if isinstance(value, float) and not math.isfinite(value):
         raise BadParameterError(f"parameter '{name}' is {value}: it must be finite - {_describe(rule)}")
     low_ok = rule.low is None or value >= rule.low

@@ -1,0 +1,64 @@
+import asyncio
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kc_vla.episode import Episode
+from kc_vla.policy.backends import Backend, ExpertBackend, PolicyError, PolicyInput, ReplayBackend
+from kc_vla.policy.chunk import TOOL_DELTA_NAMES, ActionType, Chunk, ChunkLimits, check_chunk
+
+EPISODE = Episode("counting-1", "counting", "push", 0, 50_000_000, True)
+
+
+def given_at(frame: int) -> PolicyInput:
+    return PolicyInput(frame, (), np.zeros(9), "push", np.empty((0, 7), np.float32))
+
+
+def recorded(steps: int) -> np.ndarray:
+    actions = np.zeros((steps, 7), np.float32)
+    actions[:, 0] = np.arange(steps) * 1e-4
+    actions[:, 6] = np.linspace(1.0, 0.3, steps)
+    return actions
+
+
+@given(st.integers(1, 40), st.integers(1, 20), st.integers(0, 60))
+def test_replay_plays_each_step_and_then_stands_still(steps: int, horizon: int, frame: int) -> None:
+    actions = recorded(steps)
+    backend: Backend = ReplayBackend(actions, horizon)
+    backend.reset(EPISODE)
+    chunk = asyncio.run(backend.infer(given_at(frame)))
+    assert (chunk.shape, chunk.dtype) == ((horizon, 7), np.float32)
+    for row, step in zip(chunk, range(frame, frame + horizon), strict=True):
+        still = [0, 0, 0, 0, 0, 0, actions[-1, 6]]
+        assert row.tolist() == (actions[step] if step < steps else np.array(still)).tolist()
+    check_chunk(Chunk(0, frame, backend.action_type, backend.names, chunk), ChunkLimits())
+
+
+@pytest.mark.parametrize("shape", [(0, 7), (5, 6), (7,)])
+def test_replay_refuses_what_is_no_recording(shape: tuple[int, ...]) -> None:
+    with pytest.raises(PolicyError, match=r"recorded actions have shape .*: expected \(steps, 7\)"):
+        ReplayBackend(np.zeros(shape, np.float32), 16)
+
+
+def test_the_expert_is_asked_for_the_current_frame() -> None:
+    asked = []
+
+    async def ask(frame: int, horizon: int) -> np.ndarray:
+        asked.append((frame, horizon))
+        return recorded(horizon)
+
+    backend: Backend = ExpertBackend(ask, 16)
+    backend.reset(EPISODE)
+    assert asyncio.run(backend.infer(given_at(12))).shape == (16, 7)
+    assert asked == [(12, 16)]
+    assert (backend.names, backend.action_type) == (TOOL_DELTA_NAMES, ActionType.TOOL_DELTA)
+
+
+def test_the_policy_core_needs_neither_ros_nor_torch() -> None:
+    import kc_vla.policy
+
+    for path in Path(next(iter(kc_vla.policy.__path__))).glob("*.py"):
+        assert not any(word in path.read_text() for word in ("import rclpy", "import torch", "from kc_vla.nodes"))

@@ -1,0 +1,32 @@
+from pathlib import Path
+
+import pytest
+from episode_bag import Script, write_episode
+
+from kc_vla.cli import main
+
+
+def test_report_writes_beside_the_bag_and_says_what(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bag = write_episode(tmp_path / "bag", Script(steps=50))
+    assert main(["report", str(bag), "-o", str(tmp_path / "report")]) == 0
+    made = sorted(path.suffix for path in (tmp_path / "report").iterdir())
+    assert made == [".json", ".mp4", ".png"]
+    told = capsys.readouterr().out
+    assert all(str(path) in told for path in (tmp_path / "report").iterdir())
+
+
+def test_a_failure_is_one_line_and_exit_status_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(tmp_path / "nowhere")]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("kc-vla report: ")
+    assert told.err.count("\n") == 1
+    assert "nowhere" in told.err
+
+
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["report"]])
+def test_bad_arguments_are_exit_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert "usage: kc-vla" in capsys.readouterr().err

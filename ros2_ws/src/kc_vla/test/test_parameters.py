@@ -1,0 +1,142 @@
+import importlib
+import math
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+
+import pytest
+import rclpy
+from hypothesis import given
+from hypothesis import strategies as st
+from rclpy.context import Context
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+import kc_vla.nodes
+from kc_vla.nodes.parameters import BadParameterError, NodeParameters, change, declare, parameter
+
+
+@dataclass(frozen=True)
+class Wanted(NodeParameters):
+    rate: float = parameter(20.0, "Hz of the loop", low=1.0, high=100.0, fixed=False)
+    frames: int = parameter(8, "frames kept", low=1, high=64, fixed=False)
+    mode: str = parameter("slow", "how it runs", choices=("slow", "fast"), fixed=False)
+    loud: bool = parameter(False, "speak of everything", fixed=False)
+    folder: str = parameter("", "where to write")
+
+
+MakeNode = Callable[..., Node]
+
+
+@pytest.fixture
+def make_node() -> Iterator[MakeNode]:
+    context = Context()
+    rclpy.init(context=context)
+    nodes = []
+
+    def make(**values: object) -> Node:
+        overrides = [Parameter(name, value=value) for name, value in values.items()]
+        nodes.append(Node("subject", context=context, parameter_overrides=overrides))
+        return nodes[-1]
+
+    yield make
+    for node in nodes:
+        node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def changed(**values: object) -> tuple[Wanted, str]:
+    new, result = change(Wanted(), [Parameter(name, value=value) for name, value in values.items()])
+    assert result.successful == (result.reason == "")
+    return new, result.reason
+
+
+def test_what_is_not_set_has_its_default(make_node: MakeNode) -> None:
+    assert declare(make_node(), Wanted) == Wanted()
+
+
+def test_what_a_launch_file_sets_counts(make_node: MakeNode) -> None:
+    node = make_node(rate=30.5, frames=9, mode="fast", loud=True, folder="/data")
+    assert declare(node, Wanted) == Wanted(rate=30.5, frames=9, mode="fast", loud=True, folder="/data")
+
+
+def test_a_whole_number_is_a_float_too(make_node: MakeNode) -> None:
+    found = declare(make_node(rate=30), Wanted)
+    assert (found.rate, type(found.rate)) == (30.0, float)
+
+
+def test_ros_shows_description_and_bounds(make_node: MakeNode) -> None:
+    node = make_node()
+    declare(node, Wanted)
+    assert node.describe_parameter("rate").description == "Hz of the loop (1..100)"
+    assert node.describe_parameter("mode").description == "how it runs (one of slow, fast)"
+
+
+BAD = [
+    ({"rate": "fast"}, "parameter 'rate' is 'fast': it must be of type float - Hz of the loop (1..100)"),
+    ({"rate": True}, "parameter 'rate' is True: it must be of type float - Hz of the loop (1..100)"),
+    ({"rate": math.nan}, "parameter 'rate' is nan: it must be finite - Hz of the loop (1..100)"),
+    ({"rate": math.inf}, "parameter 'rate' is inf: it must be finite - Hz of the loop (1..100)"),
+    ({"rate": 0.5}, "parameter 'rate' is 0.5: allowed is Hz of the loop (1..100)"),
+    ({"rate": 101}, "parameter 'rate' is 101.0: allowed is Hz of the loop (1..100)"),
+    ({"frames": 8.0}, "parameter 'frames' is 8.0: it must be of type int - frames kept (1..64)"),
+    ({"frames": True}, "parameter 'frames' is True: it must be of type int - frames kept (1..64)"),
+    ({"frames": 65}, "parameter 'frames' is 65: allowed is frames kept (1..64)"),
+    ({"mode": "medium"}, "parameter 'mode' is 'medium': allowed is how it runs (one of slow, fast)"),
+    ({"mode": 3}, "parameter 'mode' is 3: it must be of type str - how it runs (one of slow, fast)"),
+    ({"loud": 1}, "parameter 'loud' is 1: it must be of type bool - speak of everything"),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), BAD)
+def test_a_bad_value_is_one_clear_line_at_start_and_later(
+    make_node: MakeNode, values: dict[str, object], message: str
+) -> None:
+    with pytest.raises(BadParameterError) as refused:
+        declare(make_node(**values), Wanted)
+    assert str(refused.value) == message
+    assert changed(**values) == (Wanted(), message)
+
+
+@given(st.floats())
+def test_a_float_is_taken_exactly_if_it_is_within_its_bounds(value: float) -> None:
+    new, reason = changed(rate=value)
+    assert (reason == "") == (1 <= value <= 100)
+    assert new == (Wanted(rate=value) if not reason else Wanted())
+
+
+@given(st.integers(-(2**63), 2**63 - 1))
+def test_an_int_is_taken_exactly_if_it_is_within_its_bounds(value: int) -> None:
+    new, reason = changed(frames=value)
+    assert (reason == "") == (1 <= value <= 64)
+    assert new == (Wanted(frames=value) if not reason else Wanted())
+
+
+def test_a_change_is_whole_or_not_at_all() -> None:
+    assert changed(rate=50.0, frames=0)[0] == Wanted()
+    assert changed(rate=50.0, frames=3) == (Wanted(rate=50.0, frames=3), "")
+
+
+def test_what_is_fixed_cannot_change_but_may_be_set_to_what_it_is() -> None:
+    reason = "parameter 'folder' cannot change while the node runs: set it in the launch file"
+    assert changed(folder="/data") == (Wanted(), reason)
+    assert changed(folder="") == (Wanted(), "")
+
+
+def test_parameters_of_ros_itself_are_none_of_ours() -> None:
+    assert changed(use_sim_time=True) == (Wanted(), "")
+
+
+def _kinds() -> list[type[NodeParameters]]:
+    for module in pkgutil.iter_modules(kc_vla.nodes.__path__):
+        importlib.import_module(f"kc_vla.nodes.{module.name}")
+    return [kind for kind in NodeParameters.__subclasses__() if kind.__module__.startswith("kc_vla.nodes.")]
+
+
+def test_the_defaults_of_every_node_are_allowed_and_described(make_node: MakeNode) -> None:
+    kinds = _kinds()
+    assert len(kinds) >= 7
+    for kind in kinds:
+        node = make_node()
+        assert declare(node, kind) == kind()
+        assert all(node.describe_parameter(item.name).description for item in fields(kind))

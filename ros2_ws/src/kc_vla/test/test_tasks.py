@@ -1,0 +1,24 @@
+import pytest
+
+from kc_vla.keyframes.rules import RULES
+from kc_vla.tasks import TASKS, Task, UnknownTaskError, find_task
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_every_task_is_whole(task: Task) -> None:
+    assert find_task(task.name) is task
+    assert len(task.keyframes) == len(task.cues) == len(set(task.keyframes)) >= 1
+    assert task.cues[0] == "first_frame"
+    assert set(task.cues) <= set(RULES)
+    assert task.stages
+    assert task.instruction
+
+
+def test_counting_has_the_keyframes_of_the_paper() -> None:
+    assert find_task("counting").keyframes == ("start", "flash 1 on", "flash 1 off", "flash 2 on", "flash 2 off")
+
+
+@pytest.mark.parametrize("name", ["", "Counting", "juggling"])
+def test_an_unknown_task_is_refused_with_those_that_exist(name: str) -> None:
+    with pytest.raises(UnknownTaskError, match=f"unknown task '{name}': choose one of counting"):
+        find_task(name)
