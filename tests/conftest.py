@@ -1,0 +1,40 @@
+"""Starts whole stacks for the tests that cross packages, and shares one good run among those that only look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from finished_run import FinishedRun
+from stack import Stack
+
+GOOD_SEED = 3
+
+
+@pytest.fixture
+def launch(tmp_path: Path) -> Iterator[Callable[..., Stack]]:
+    """Return a function that starts the stack; it is ended with the test."""
+    with ExitStack() as running:
+
+        def start(
+            *,
+            output: Path | None = None,
+            environment: Mapping[str, str] | None = None,
+            wrapper: Sequence[str] = (),
+            **arguments: object,
+        ) -> Stack:
+            own = {"ROS_HOME": str(tmp_path / "ros_home"), **(environment or {})}
+            stack = Stack(output or tmp_path / "runs", arguments, environment=own, wrapper=wrapper)
+            return running.enter_context(stack)
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def good_run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+    """The main job, run once: lock-step, oracle keyframes, the expert, a whole report."""
+    folder = tmp_path_factory.mktemp("good_run")
+    with Stack(folder / "runs", {"seed": GOOD_SEED}, environment={"ROS_HOME": str(folder)}) as stack:
+        return FinishedRun.of(stack)

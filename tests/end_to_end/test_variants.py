@@ -1,0 +1,96 @@
+"""The other ways to run the same episode: again, beside another stack, from a bag, by the rules, in real time."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from domain_coordinator import domain_id
+from finished_run import FinishedRun, assert_succeeded, committed_frames, oracle_frames
+from stack import Stack
+
+from kc_vla.bags.episode import RecordedEpisode
+from kc_vla.bags.episode_data import CommandMode
+
+
+def assert_same_actions(run: FinishedRun, other: FinishedRun) -> None:
+    """In every control step the arm was told the same, number for number."""
+    assert run.actions.keys() == other.actions.keys()
+    for step, values in run.actions.items():
+        np.testing.assert_array_equal(values, other.actions[step], err_msg=f"step {step}")
+
+
+def assert_same_pictures(run: FinishedRun, other: FinishedRun) -> None:
+    """Both cameras saw the same in every frame, pixel for pixel."""
+    assert len(run.episode.frames) == len(other.episode.frames)
+    for mine, theirs in zip(run.episode.frames, other.episode.frames, strict=True):
+        np.testing.assert_array_equal(
+            run.episode.image(mine.third_person), other.episode.image(theirs.third_person), f"frame {mine.index}"
+        )
+        assert mine.wrist is not None
+        assert theirs.wrist is not None
+        np.testing.assert_array_equal(run.episode.image(mine.wrist), other.episode.image(theirs.wrist))
+
+
+@pytest.fixture
+def other_domain() -> Iterator[int]:
+    with domain_id() as domain:
+        yield domain
+
+
+def test_two_stacks_in_one_folder_repeat_the_episode_and_do_not_mix(
+    launch: Callable[..., Stack], good_run: FinishedRun, tmp_path: Path, other_domain: int
+) -> None:
+    """Two stacks with different domains at once: each is the same episode as the one that ran alone."""
+    first = launch(seed=3)
+    second = launch(seed=3, environment={"ROS_DOMAIN_ID": str(other_domain)})
+    runs = [FinishedRun.of(first), FinishedRun.of(second)]
+    assert runs[0].folder != runs[1].folder
+    for run in runs:
+        assert run.exit_code == 0
+        assert run.text.count("keyframe 1 'flash 1 on' committed") == 1
+        assert run.episode.message_counts["/episode/result"] == 1
+        assert_succeeded(run.episode)
+        assert_same_actions(run, good_run)
+        assert_same_pictures(run, good_run)
+
+
+def test_a_bag_is_replayed_and_the_rules_find_the_keyframes(
+    launch: Callable[..., Stack], good_run: FinishedRun
+) -> None:
+    run = FinishedRun.of(launch(seed=3, policy="replay", bag=good_run.bag, source="rules"))
+    assert run.exit_code == 0
+    assert run.episode.result is not None
+    assert run.episode.result.success
+    assert {chunk.backend for chunk in run.episode.chunks} == {"replay"}
+    assert_same_actions(run, good_run)
+    assert {score.source for score in run.episode.scores.values()} == {"rules"}
+    found, wanted = committed_frames(run.episode), oracle_frames(run.episode)
+    assert len(found) == len(wanted)
+    assert all(abs(a - b) <= 1 for a, b in zip(found, wanted, strict=True)), (found, wanted)
+
+
+def test_two_episodes_in_real_time_end_by_themselves_and_the_arm_holds_where_it_is_late(
+    launch: Callable[..., Stack],
+) -> None:
+    """On a slow machine the task may fail; the run may not, and no command may be made up."""
+    stack = launch(seed=3, episodes=2, mode="realtime")
+    code = stack.finish()
+    assert "Traceback" not in stack.text
+    bags = [RecordedEpisode(episode.bag) for episode in stack.all_episodes()]
+    assert [bag.status.seed for bag in bags] == [3, 4]
+    succeeded = sum(bag.result is not None and bag.result.success for bag in bags)
+    assert f"{succeeded} of 2 episodes succeeded" in stack.text
+    assert code == (0 if succeeded == 2 else 1)
+    (path,) = stack.output.glob("run-*.json")
+    table = json.loads(path.read_text())
+    assert (table["episodes"], table["succeeded"]) == (2, succeeded)
+    assert [row["episode"] for row in table["table"]] == [bag.status.episode_id for bag in bags]
+    for command in (command for bag in bags for command in bag.commands):
+        if command.mode == CommandMode.HOLD:
+            assert command.reason
+            assert command.values.size == 0
+        else:
+            assert np.isfinite(command.values).all()
+            assert np.abs(command.values[:6]).max() <= 0.1 + 1e-6
