@@ -218,6 +218,16 @@ def test_what_a_person_keeps_outlives_candidates() -> None:
     assert frames_of(buffer, provisional=False) == [0, 15]
 
 
+def test_what_a_person_keeps_instead_of_a_forgotten_keyframe_outlives_repeated_events() -> None:
+    buffer = filled(*range(20))
+    kept = event(Decision.COMMITTED, 5, 1)
+    buffer.apply(kept, "oracle", 1)
+    buffer.forget()
+    buffer.inject(5, "look")
+    buffer.apply(kept, "oracle", 1)
+    assert buffer.index()[1] == Entry(5, 0, "look", True)
+
+
 def test_refuses_to_inject_what_is_not_there() -> None:
     buffer = filled(*range(20), recent=8)
     with pytest.raises(BufferRefusal, match=r"frame 3 cannot be injected: the ring of recent frames is 12\.\.19"):

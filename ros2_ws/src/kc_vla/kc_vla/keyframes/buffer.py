@@ -109,7 +109,8 @@ class KeyframeBuffer:
                 f"{self._recent_size} frames): raise recent_frames, or check that the cameras are synchronised"
             )
         held = self._keyframes.get(observation.frame)
-        if committed or held is None or not held.committed:  # what is committed never becomes a candidate again
+        # what is committed never becomes a candidate again, and what a person keeps is not undone by a repeated event
+        if held is None or not held.committed or (committed and not seen):
             self._keep(Keyframe(event.label, event.phase, event.score, source, committed, observation))
         for entry in self.index():
             if not entry.committed and entry.phase == event.phase and entry.frame != observation.frame:
