@@ -10,6 +10,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from kc_vla.arm.controller import ArmController
+from kc_vla.arm.scheduling import PriorityError, keep_loaded_objects, take_priority
 from kc_vla.episode import Episode
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, run_node
@@ -28,6 +29,7 @@ class ControllerParameters(NodeParameters):
 
     mode: str = parameter("lockstep", "what a control step waits for", choices=("lockstep", "realtime"))
     control_rate: float = parameter(100.0, "Hz of the control loop (realtime)", low=10.0, high=1000.0)
+    priority: int = parameter(50, "real-time priority of the control loop (realtime); 0: none", low=0, high=99)
     execute_steps: int = parameter(5, "control steps executed of a chunk before the next is asked for", low=1, high=500)
     blend_steps: int = parameter(3, "control steps of the fade from chunk to chunk", low=0, high=100)
     latency_steps: int = parameter(2, "control steps from request to use of a chunk (lockstep)", low=0, high=100)
@@ -69,7 +71,13 @@ class ArmControllerNode(StackNode):
         self.subscribe(Bool, topics.E_STOP, self._on_e_stop, qos.E_STOP)
         self.serve(Trigger, topics.RELEASE_E_STOP, self._release)
         if not self._lockstep:
+            self._prefer_loop()
             self.every(1.0 / values.control_rate, self._tick_realtime)
+
+    def stop(self) -> None:
+        """Become an ordinary process again."""
+        if not self._lockstep and self.parameters.priority:
+            take_priority(0)
 
     def on_episode(self, episode: Episode) -> None:
         """Void what belongs to another episode."""
@@ -93,6 +101,14 @@ class ArmControllerNode(StackNode):
             "holds": self._holds,
             "bad_chunks": self._bad_chunks,
         }
+
+    def _prefer_loop(self) -> None:
+        keep_loaded_objects()
+        if self.parameters.priority:
+            try:
+                take_priority(self.parameters.priority)
+            except PriorityError as error:
+                self.get_logger().warning(str(error))
 
     # -- control steps ------------------------------------------------------------------------------------------
 

@@ -1,0 +1,40 @@
+"""How the operating system treats the process of a control loop: first, and not held up by the garbage collector."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+
+
+class PriorityError(RuntimeError):
+    """The system refuses a real-time priority; the text says what to do."""
+
+
+def take_priority(priority: int) -> None:
+    """Let every thread of this process run before all ordinary ones from now on (SCHED_FIFO).
+
+    Every thread: the middleware's share locks with the loop, which would wait for them while they wait for their turn.
+
+    Args:
+        priority: 1..99, among the real-time threads of the machine; 0 goes back to ordinary threads.
+
+    Raises:
+        PriorityError: the user may not; the process goes on as it was.
+    """
+    policy = os.SCHED_FIFO if priority else os.SCHED_OTHER
+    try:
+        for thread in os.listdir("/proc/self/task"):
+            with contextlib.suppress(ProcessLookupError):  # it has ended since
+                os.sched_setscheduler(int(thread), policy, os.sched_param(priority))
+    except PermissionError as error:
+        raise PriorityError(
+            f"no real-time priority {priority}: the control loop will be late beside other work. Allow it with a line "
+            f"'<user> - rtprio {priority}' in /etc/security/limits.d/kc_vla.conf and log in again"
+        ) from error
+
+
+def keep_loaded_objects() -> None:
+    """Exempt all that is loaded by now from garbage collection: walking through it takes several control periods."""
+    gc.collect()
+    gc.freeze()
