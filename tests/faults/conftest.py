@@ -1,0 +1,85 @@
+"""A stack that runs one episode after another, for tests that each do their harm to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from stack import Episode, Stack
+
+from kc_vla.bags.episode import RecordedEpisode
+
+QUICK_TO_TELL = "maniskill_bridge: {ros__parameters: {warn_after: 1.0}}\n"
+QUICK_TO_GIVE_UP = "maniskill_bridge: {ros__parameters: {warn_after: 1.0, give_up_after: 4.0}}\n"
+
+
+class StackKeeper:
+    """Has at most one stack at a time: starts one when a test wants it and the last has ended or was another."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stack: Stack | None = None
+        self._params = ""
+        self._starts = 0
+
+    def running(self, params: str) -> Stack:
+        """Return a stack that runs with these parameters (YAML)."""
+        if self._stack is None or not self._stack.is_running or params != self._params:
+            self.end()
+            self._starts += 1
+            self._params = params
+            file = self._folder / f"params-{self._starts}.yaml"
+            file.write_text(params)
+            self._stack = Stack(
+                self._folder / f"runs-{self._starts}",
+                {"seed": 0, "episodes": 1000, "report": "false", "params": file},
+                environment={"ROS_HOME": str(self._folder)},
+            )
+        return self._stack
+
+    def end(self) -> None:
+        """End the stack if there is one."""
+        if self._stack is not None:
+            self._stack.__exit__(None, None, None)
+            self._stack = None
+
+
+@pytest.fixture(scope="session")
+def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StackKeeper]:
+    keeper = StackKeeper(tmp_path_factory.mktemp("faults"))
+    yield keeper
+    keeper.end()
+
+
+@pytest.fixture
+def stack(keeper: StackKeeper) -> Stack:
+    """A stack that runs, shared by tests: one episode after another."""
+    return keeper.running(QUICK_TO_TELL)
+
+
+@pytest.fixture
+def impatient_stack(keeper: StackKeeper) -> Stack:
+    """The same, but it gives a stalled episode up after 4 s."""
+    return keeper.running(QUICK_TO_GIVE_UP)
+
+
+@pytest.fixture
+def mid_episode() -> Callable[[Stack], Episode]:
+    """Return a function that waits for the middle of an episode: one flash seen, the other to come."""
+
+    def wait(stack: Stack) -> Episode:
+        while True:
+            episode = stack.running_episode()
+            episode.wait_for("keyframe 2 .* committed|stages: ")
+            if not episode.is_over and not episode.has_said("keyframe 4 "):
+                return episode
+            episode.wait_for_result()
+
+    return wait
+
+
+@pytest.fixture
+def recorded() -> Callable[[Episode], RecordedEpisode]:
+    """Return a function that reads the bag of an episode as soon as it is closed."""
+    return lambda episode: RecordedEpisode(episode.wait_for_bag())

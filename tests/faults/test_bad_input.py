@@ -1,0 +1,84 @@
+"""Arguments that cannot be: one clear line, a quick and clean end, an exit code that says so."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from finished_run import FinishedRun
+from stack import Stack
+
+
+def assert_refused(stack: Stack, line: str) -> None:
+    """It ended by itself with exit code 1, said `line` once, and no traceback."""
+    assert stack.finish() == 1
+    assert "Traceback" not in stack.text
+    lines = [x for x in stack.text.splitlines() if line in x]
+    assert len(lines) == 1, stack.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ({"task": "folding"}, "unknown task 'folding': choose one of counting"),
+        ({"seed": -1}, "parameter 'seed' is -1: allowed is"),
+        ({"seed": 1.5}, "parameter 'seed' is 1.5: it must be"),
+        ({"seed": "three"}, "parameter 'seed' is 'three': it must be"),
+        ({"seed": 2**32}, "parameter 'seed' is 4294967296: allowed is"),
+        ({"seed": 10**30}, "parameter 'seed' is 1e+30: it must be"),
+        ({"episodes": 0}, "parameter 'episodes' is 0: allowed is"),
+        ({"image_size": 0}, "parameter 'image_size' is 0: allowed is"),
+        ({"policy": "replay"}, "backend 'replay' needs the parameter 'bag'"),
+    ],
+    ids=lambda value: " ".join(f"{k}:={v}" for k, v in value.items()) if isinstance(value, dict) else "",
+)
+def test_a_value_that_cannot_be(launch: Callable[..., Stack], arguments: dict[str, object], line: str) -> None:
+    assert_refused(launch(**arguments), line)
+
+
+@pytest.mark.parametrize("name", ["mode", "source", "policy", "renderer", "report"])
+def test_a_word_that_is_no_choice(launch: Callable[..., Stack], name: str) -> None:
+    assert_refused(launch(**{name: "sideways"}), f'"{name}" provided value "sideways" is not valid')
+
+
+def test_a_missing_parameter_file(launch: Callable[..., Stack], tmp_path: Path) -> None:
+    assert_refused(launch(params=tmp_path / "none.yaml"), "none.yaml' does not exist")
+
+
+def test_an_argument_that_does_not_exist(launch: Callable[..., Stack]) -> None:
+    """It may be meant for something else: a warning, with the name that is probably meant, and the launch begins."""
+    stack = launch(sede=3, task="folding")
+    stack.wait_for(r"does not declare the launch argument 'sede'; did you mean 'seed'\?")
+    stack.wait_for("process started")
+    stack.finish()
+
+
+def test_no_vulkan(launch: Callable[..., Stack], tmp_path: Path) -> None:
+    nothing = str(tmp_path / "no_driver.json")
+    assert_refused(
+        launch(environment={"VK_ICD_FILENAMES": nothing, "VK_DRIVER_FILES": nothing}),
+        "no usable Vulkan driver: run ./setup.sh",
+    )
+
+
+def test_replay_of_nothing(launch: Callable[..., Stack], tmp_path: Path) -> None:
+    assert_refused(launch(policy="replay", bag=tmp_path / "nowhere"), "nothing to replay: ")
+
+
+def test_replay_of_a_file_that_is_no_bag(launch: Callable[..., Stack], tmp_path: Path) -> None:
+    foreign = tmp_path / "holiday.mcap"
+    foreign.write_bytes(b"\x89PNG" * 100)
+    assert_refused(launch(policy="replay", bag=foreign), "nothing to replay: ")
+
+
+def test_replay_of_a_torn_bag_plays_what_is_there(
+    launch: Callable[..., Stack], good_run: FinishedRun, tmp_path: Path
+) -> None:
+    """The arm stands still where the recording ends: the task fails in its own words, and nothing breaks."""
+    (whole,) = good_run.bag.glob("*.mcap")
+    torn = tmp_path / "torn.mcap"
+    torn.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    run = FinishedRun.of(launch(seed=3, policy="replay", bag=torn, report="false"))
+    assert run.exit_code == 1
+    assert run.episode.result is not None
+    assert run.episode.result.reason == "time limit"
+    assert "Traceback" not in run.text

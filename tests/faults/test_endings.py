@@ -1,0 +1,45 @@
+"""However a launch ends in the middle of an episode: no process is left, and the bag written so far is readable."""
+
+from collections.abc import Callable
+
+import pytest
+from stack import Episode, Stack
+
+from kc_vla.bags.episode import RecordedEpisode
+from kc_vla.bags.reader import BagReader
+
+
+def assert_readable(bag: RecordedEpisode) -> None:
+    """The episode is in the bag up to where it was ended, with its keyframes."""
+    assert bag.damages == ()
+    assert bag.result is None
+    assert [frame.index for frame in bag.frames] == list(range(len(bag.frames)))
+    assert [k.phase for k in bag.keyframes if k.committed][:3] == [0, 1, 2]
+    assert len(bag.commands) > bag.keyframes[2].frame
+    assert sum(1 for _ in BagReader(bag.bag).messages()) == sum(bag.message_counts.values())
+
+
+def test_ctrl_c(stack: Stack, mid_episode: Callable[[Stack], Episode]) -> None:
+    episode = mid_episode(stack)
+    stack.press_ctrl_c()
+    assert stack.finish() == 0
+    assert "Traceback" not in stack.text
+    assert not stack.find(r"process has died|escalating")
+    assert_readable(RecordedEpisode(episode.bag))
+
+
+@pytest.mark.parametrize("node", ["maniskill_bridge", "episode_runner"])
+def test_a_required_node_is_killed(stack: Stack, mid_episode: Callable[[Stack], Episode], node: str) -> None:
+    episode = mid_episode(stack)
+    stack.kill(node)
+    assert stack.finish() == 1
+    assert stack.find(rf"{node}-\d+ was required and ended with exit code -9")
+    assert "Traceback" not in stack.text
+    assert_readable(RecordedEpisode(episode.bag))
+
+
+def test_the_launcher_is_killed(stack: Stack, mid_episode: Callable[[Stack], Episode]) -> None:
+    episode = mid_episode(stack)
+    stack.kill_launcher()
+    assert stack.finish() == -9
+    assert_readable(RecordedEpisode(episode.bag))

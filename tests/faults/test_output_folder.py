@@ -1,0 +1,51 @@
+"""An output folder that cannot be written, or that fills up: told in a clear line, and the episode goes on."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from stack import Stack
+
+from kc_vla.bags.episode import RecordedEpisode
+
+
+def test_a_folder_that_cannot_be_made(launch: Callable[..., Stack], tmp_path: Path) -> None:
+    """Root may write everywhere, so the folder is one that nobody can make: below a file."""
+    file = tmp_path / "a_file"
+    file.write_text("in the way")
+    stack = launch(seed=3, output=file / "runs")
+    episode = stack.first_episode()
+    code = stack.finish()
+    assert episode.wait_for_result() == "succeeded"
+    assert stack.find(r"recorder.*cannot write the bag .*Not a directory; free space or choose another output folder")
+    assert stack.find(r"keyframe_buffer.*keyframes cannot be kept in .*Not a directory")
+    assert stack.find(r"no report: cannot write the bag")
+    assert code == 1
+    assert "Traceback" not in stack.text
+
+
+def test_a_folder_that_fills_up(launch: Callable[..., Stack], tmp_path: Path) -> None:
+    """A disk of 300 kB, in a mount namespace of its own, and what it holds when it is full."""
+    disk, kept = tmp_path / "disk", tmp_path / "kept"
+    disk.mkdir()
+    stack = launch(
+        seed=3,
+        output=disk,
+        wrapper=[
+            "unshare",
+            *(["--mount"] if os.geteuid() == 0 else ["--mount", "--map-root-user"]),
+            "sh",
+            "-c",
+            f'mount -t tmpfs -o size=300k none {disk} && "$@"; code=$?; cp -r {disk} {kept}; exit $code',
+            "sh",
+        ],
+    )
+    episode = stack.first_episode()
+    code = stack.finish()
+    assert episode.wait_for_result() == "succeeded"
+    assert stack.find(r"recorder.*cannot write the bag .*No space left on device; free space or choose another")
+    assert stack.find(r"no report: cannot write the bag .*No space left")
+    assert code == 1
+    assert "Traceback" not in stack.text
+    bag = RecordedEpisode(kept / episode.id / "bag")
+    assert [frame.index for frame in bag.frames][:20] == list(range(20))
