@@ -22,10 +22,12 @@ class RecentPlans:
     def __init__(self, horizon: int) -> None:
         """Args: `horizon` of every plan, control steps."""
         self._horizon = horizon
+        self.episode_id = ""
         self._plans: OrderedDict[int, tuple[NDArray[np.float32], str]] = OrderedDict()
 
-    def clear(self) -> None:
+    def begin(self, episode_id: str) -> None:
         """Forget everything: a new episode begins."""
+        self.episode_id = episode_id
         self._plans.clear()
 
     def make(self, frame: int, expert: Expert) -> None:

@@ -128,7 +128,7 @@ class ManiskillBridgeNode(StackNode):
         )
         self._status.header.stamp = self._status.start_time
         self._start_ns, self._command, self._settled, self._held = self._clock_ns, None, -1, 0
-        self._plans.clear()
+        self._plans.begin(self._status.episode_id)
         self._publisher.show_clock(self._clock_ns)
         self._statuses.publish(self._status)
         self._take(frame)
@@ -256,7 +256,7 @@ class ManiskillBridgeNode(StackNode):
     # -- the expert ---------------------------------------------------------------------------------------------
 
     def _expert(self, request: ExpertChunk.Request, response: ExpertChunk.Response) -> ExpertChunk.Response:
-        if self._status is None or request.episode_id != self._status.episode_id:
+        if request.episode_id != self._plans.episode_id:  # one that has just ended is still answered
             response.message = f"episode '{request.episode_id}' is not running"
             return response
         try:

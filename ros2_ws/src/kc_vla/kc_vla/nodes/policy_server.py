@@ -193,7 +193,10 @@ class PolicyServerNode(StackNode):
             raise PolicyError(f"the simulator's expert does not answer for {self.parameters.wait_timeout:g} s")
         if not answer.success:
             raise PolicyError(f"the expert refuses: {answer.message}")
-        return np.array(answer.actions, np.float32).reshape(-1, len(self._backend.names))
+        actions = np.array(answer.actions, np.float32)
+        if actions.size != horizon * len(self._backend.names):
+            raise PolicyError(f"the expert gave {actions.size} numbers for {horizon} actions")
+        return actions.reshape(horizon, -1)
 
 
 def _frozen(request: PredictChunk.Request) -> NDArray[np.float32]:
