@@ -48,17 +48,24 @@ class Watcher:
         self._note("command", ArmCommand, topics.ARM_COMMAND, qos.EVENT)
 
     def run(self, launch: subprocess.Popen[bytes], began: float) -> None:
-        """Watch until the first command; `began` on the wall clock, s."""
+        """Watch until the first command and all nodes are seen; `began` on the wall clock, s."""
         self._began = began
-        while "command" not in self.first:
+        wanted = {"command", *(f"{kind} {name}" for kind in ("node", "process") for name in MODULES)}
+        while missing := wanted - self.first.keys():
             if time.time() - began > _START_S or launch.poll() is not None:
-                raise MeasurementError(f"no arm command: the launch ended, or took more than {_START_S:g} s")
+                raise MeasurementError(
+                    f"not seen before the launch ended or {_START_S:g} s were over: {', '.join(sorted(missing))}"
+                )
             self._executor.spin_once(timeout_sec=0.01)
             for name in self._node.get_node_names():
                 self.first.setdefault(f"node {name}", time.time() - began)
-            if not all(f"process {name}" in self.first for name in MODULES):
+            if any(name.startswith("process") for name in missing):
                 for name, process in node_processes(launch).items():
                     self.first.setdefault(f"process {name}", process.create_time() - began)
+
+    def close(self) -> None:
+        """Leave the graph."""
+        self._node.destroy_node()
 
     def _note(self, what: str, kind: type, topic: str, profile: Any) -> None:
         def callback(message: Any) -> None:
@@ -72,7 +79,7 @@ def measure(quick: bool, work: Path) -> Table:
     runs = []
     rclpy.init()
     try:
-        for number in tqdm(range(1 if quick else 5), desc="launch", unit="run"):
+        for number in tqdm(range(1 if quick else 3), desc="launch", unit="run"):
             with Processes(work / f"{number}.log") as processes:
                 watcher = Watcher()
                 began = time.time()
@@ -81,6 +88,7 @@ def measure(quick: bool, work: Path) -> Table:
                     f"output:={work / str(number)}",
                 )
                 watcher.run(launch, began)
+                watcher.close()
                 runs.append(watcher.first)
     finally:
         rclpy.try_shutdown()
