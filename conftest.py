@@ -4,6 +4,7 @@ import os
 import random
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from domain_coordinator import domain_id
@@ -24,11 +25,25 @@ def _is_silent(domain: int) -> bool:
     return True
 
 
-@pytest.fixture(scope="session", autouse=True)
-def ros_domain() -> Iterator[int]:
-    """Reserve a free domain between 1 and 100 for this process and the nodes that it starts."""
+@contextmanager
+def _free_domain() -> Iterator[int]:
+    """Reserve a free domain between 1 and 100."""
     candidates = iter([domain for domain in random.sample(range(1, 101), 100) if _is_silent(domain)])
     with domain_id(selector=lambda: next(candidates)) as domain:
+        yield domain
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ros_domain() -> Iterator[int]:
+    """The domain of this process and of the nodes that it starts."""
+    with _free_domain() as domain:
         os.environ["ROS_DOMAIN_ID"] = str(domain)
         os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+        yield domain
+
+
+@pytest.fixture
+def other_domain() -> Iterator[int]:
+    """A second domain, for a test that runs two stacks at once."""
+    with _free_domain() as domain:
         yield domain

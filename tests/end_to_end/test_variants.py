@@ -1,12 +1,10 @@
 """The other ways to run the same episode: again, beside another stack, from a bag, by the rules, in real time."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pytest
-from domain_coordinator import domain_id
 from finished_run import FinishedRun, assert_succeeded, committed_frames, oracle_frames
 from stack import Stack
 
@@ -31,12 +29,6 @@ def assert_same_pictures(run: FinishedRun, other: FinishedRun) -> None:
         assert mine.wrist is not None
         assert theirs.wrist is not None
         np.testing.assert_array_equal(run.episode.image(mine.wrist), other.episode.image(theirs.wrist))
-
-
-@pytest.fixture
-def other_domain() -> Iterator[int]:
-    with domain_id() as domain:
-        yield domain
 
 
 def test_two_stacks_in_one_folder_repeat_the_episode_and_do_not_mix(
