@@ -1,9 +1,8 @@
-"""How the operating system treats the process of a control loop: first, and not held up by the garbage collector."""
+"""How the operating system treats the process of a control loop: first."""
 
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 
 
@@ -32,9 +31,3 @@ def take_priority(priority: int) -> None:
             f"no real-time priority {priority}: the control loop will be late beside other work. Allow it with a line "
             f"'<user> - rtprio {priority}' in /etc/security/limits.d/kc_vla.conf and log in again"
         ) from error
-
-
-def keep_loaded_objects() -> None:
-    """Exempt all that is loaded by now from garbage collection: walking through it takes several control periods."""
-    gc.collect()
-    gc.freeze()

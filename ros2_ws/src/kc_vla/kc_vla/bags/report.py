@@ -10,12 +10,11 @@ from typing import Any
 from kc_vla.bags.contact_sheet import write_contact_sheet
 from kc_vla.bags.episode import RecordedEpisode
 from kc_vla.bags.errors import ReportError
-from kc_vla.bags.summary import summarize
+from kc_vla.bags.summary import SUMMARY, summarize
 from kc_vla.bags.video import write_video
 
 VIDEO = "episode.mp4"
 CONTACT_SHEET = "keyframes.png"
-SUMMARY = "summary.json"
 
 
 @dataclass(frozen=True)

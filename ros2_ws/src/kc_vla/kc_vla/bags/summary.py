@@ -9,6 +9,9 @@ from kc_vla.bags.episode import RecordedEpisode
 from kc_vla.bags.episode_data import Command, CommandMode, NodeDiagnostics
 from kc_vla.bags.keyframe_match import match_keyframes
 
+SUMMARY = "summary.json"
+"""Name of the file that it goes into."""
+
 
 def summarize(episode: RecordedEpisode) -> dict[str, Any]:
     """Return the content of summary.json.

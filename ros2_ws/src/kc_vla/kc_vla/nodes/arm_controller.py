@@ -10,7 +10,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from kc_vla.arm.controller import ArmController
-from kc_vla.arm.scheduling import PriorityError, keep_loaded_objects, take_priority
+from kc_vla.arm.scheduling import PriorityError, take_priority
 from kc_vla.episode import Episode
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, run_node
@@ -71,7 +71,7 @@ class ArmControllerNode(StackNode):
         self.subscribe(Bool, topics.E_STOP, self._on_e_stop, qos.E_STOP)
         self.serve(Trigger, topics.RELEASE_E_STOP, self._release)
         if not self._lockstep:
-            self._prefer_loop()
+            self._take_priority()
             self.every(1.0 / values.control_rate, self._tick_realtime)
 
     def stop(self) -> None:
@@ -102,8 +102,7 @@ class ArmControllerNode(StackNode):
             "bad_chunks": self._bad_chunks,
         }
 
-    def _prefer_loop(self) -> None:
-        keep_loaded_objects()
+    def _take_priority(self) -> None:
         if self.parameters.priority:
             try:
                 take_priority(self.parameters.priority)

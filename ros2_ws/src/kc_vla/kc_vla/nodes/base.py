@@ -6,6 +6,7 @@ A node writes `start` (make its entities) and its callbacks; everything made thr
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import time
@@ -250,6 +251,8 @@ def run_node(kind: type[StackNode]) -> None:
                 sys.exit(CANNOT_START)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         install_signal_handlers(SignalHandlerOptions.ALL)
+        gc.collect()
+        gc.freeze()  # a full collection of what is loaded by now would take several control periods
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass

@@ -87,8 +87,9 @@ class EpisodeRunnerNode(StackNode):
             self.executor.create_task(self._run_all)
 
     def stop(self) -> None:
-        """Close the action server."""
+        """Close the action server; give up a report that is being made."""
         self._server.destroy()
+        self._reporter.close()
 
     # -- running ------------------------------------------------------------------------------------------------
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 from std_msgs.msg import String
 
-from kc_vla.bags.errors import BagError
-from kc_vla.bags.report import Report, write_report
+from kc_vla.bags.summary import SUMMARY
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import StackNode
 from kc_vla.nodes.narrator import Narrator
@@ -35,6 +35,7 @@ class Reporter:
         self._output = output
         self._wanted = wanted
         self._recorded: dict[str, dict[str, Any]] = {}
+        self._worker: subprocess.Popen[str] | None = None
         self.failed = False
         node.subscribe(String, topics.RECORDER_STATUS, self._on_recorder, qos.STATUS)
 
@@ -55,33 +56,39 @@ class Reporter:
         if not self._wanted:
             self._narrator.say(f"bag: {bag}")
             return line | {"folder": str(bag.parent)}
-        made = await self._make(bag, self._output / result.episode_id)
-        if not isinstance(made, Report):
-            return self._fail(line, str(made))
-        for text in made.lines():
-            self._narrator.say(text)
-        return line | {"keyframes_equal": made.summary["keyframes"]["equal"], "folder": str(bag.parent)}
+        folder = self._output / result.episode_id
+        problem = await self._make(bag, folder)
+        if problem:
+            return self._fail(line, problem)
+        summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        return line | {"keyframes_equal": summary["keyframes"]["equal"], "folder": str(bag.parent)}
+
+    def close(self) -> None:
+        """Give up a report that is being made."""
+        if self._worker is not None:
+            self._worker.terminate()
 
     def _fail(self, line: dict[str, Any], why: str) -> dict[str, Any]:
         self.failed = True
         self._narrator.say(f"no report: {why}")
         return line
 
-    async def _make(self, bag: Path, folder: Path) -> Report | Exception:
-        """Make the report on a thread, so that the node goes on talking."""
-        made: list[Report | Exception] = []
+    async def _make(self, bag: Path, folder: Path) -> str:
+        """Make the report and say what it is; return what went wrong, or nothing.
 
-        def work() -> None:
-            try:
-                made.append(write_report(bag, folder))
-            except (BagError, OSError) as error:
-                made.append(error)
-
-        worker = threading.Thread(target=work, name="report", daemon=True)
-        worker.start()
-        while worker.is_alive():
+        A process of its own: neither its time nor its memory burdens this node, which goes on talking.
+        """
+        command = [sys.executable, "-m", "kc_vla.cli", "report", str(bag), "--output", str(folder)]
+        self._worker = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while self._worker.poll() is None:
             await self._node.sleep(0.1)
-        return made[0] if made else RuntimeError("it broke off: see the lines above")
+        said, complaint = self._worker.communicate()
+        failed, self._worker = self._worker.returncode, None
+        for text in said.splitlines():
+            self._narrator.say(text)
+        if not failed:
+            return ""
+        return complaint.strip().splitlines()[-1] if complaint.strip() else f"it ended with exit code {failed}"
 
     async def _closed_bag(self, episode_id: str) -> dict[str, Any] | None:
         """Return the recorder's last word on an episode, or None if it has none."""
