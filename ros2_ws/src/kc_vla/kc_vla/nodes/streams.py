@@ -16,6 +16,8 @@ from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, seconds_since
 from kc_vla.nodes.convert import BadMessageError, check_sample, nanoseconds, observation_from
 
+_DEPTH = 10
+"""Messages that wait for a node on each topic: more control steps than it may lag behind in lock-step."""
 OnSample = Callable[[str, int, Any, int], None]
 """`on_sample(stream, stamp_ns, message, published_ns)`; the last is the publisher's wall clock."""
 
@@ -35,7 +37,11 @@ def listen(node: StackNode, kind: type, topic: str, profile: QoSProfile, stream:
             return
         on_sample(stream, nanoseconds(message.header.stamp), message, info["source_timestamp"])
 
-    node.subscribe(kind, topic, callback, profile)
+    # A frame that comes while this node is busy waits: in lock-step, which frames it saw must not depend on its speed.
+    waiting = QoSProfile(
+        depth=max(_DEPTH, profile.depth), reliability=profile.reliability, durability=profile.durability
+    )
+    node.subscribe(kind, topic, callback, waiting)
 
 
 class ObservationFeed:
