@@ -28,7 +28,11 @@ SERVED = {
     "policy_server": topics.PREDICT_CHUNK,
     "keyframe_buffer": topics.GET_KEYFRAMES,
 }
-PUBLISHED = {"keyframe_selector": topics.KEYFRAME_SCORE, "arm_controller": topics.ARM_COMMAND}
+PUBLISHED = {
+    "keyframe_selector": topics.KEYFRAME_SCORE,
+    "arm_controller": topics.ARM_COMMAND,
+    "recorder": topics.RECORDER_STATUS,
+}
 """The nodes that an episode needs, and how to see that they are there."""
 
 
@@ -121,6 +125,8 @@ class EpisodeRunnerNode(StackNode):
 
     def _missing(self) -> list[str]:
         missing = [node for node, service in SERVED.items() if self.count_services(service) == 0]
+        if not missing and not self._reset.service_is_ready():  # seen, but a request would be lost still
+            missing.append("maniskill_bridge")
         missing += [node for node, topic in PUBLISHED.items() if self.count_publishers(topic) == 0]
         return missing
 
