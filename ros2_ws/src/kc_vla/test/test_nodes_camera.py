@@ -10,6 +10,7 @@ from node_process import Peer, running
 from sensor_msgs.msg import CameraInfo, Image
 
 from kc_vla.nodes import qos, topics
+from kc_vla.nodes.base import CANNOT_START
 
 MODULE = "kc_vla.nodes.camera"
 EXAMPLE = Path(__file__).parents[4] / "calibration" / "cameras" / "example.yaml"
@@ -91,7 +92,7 @@ def test_a_camera_that_cannot_start_says_why_and_exits(
     parameters: dict[str, object], reason: str, tmp_path: Path
 ) -> None:
     with running(MODULE, tmp_path / "log", **parameters) as process:
-        assert process.wait(60) == 1
+        assert process.wait(60) == CANNOT_START
     log = (tmp_path / "log").read_text()
     assert reason in log
     assert "Traceback" not in log
