@@ -5,7 +5,7 @@
 # shellcheck disable=SC2296
 _kc_vla_root=$(
   if [ -n "${ZSH_VERSION:-}" ]; then script=$(eval 'printf %s "${(%):-%x}"'); else script=${BASH_SOURCE[0]}; fi
-  CDPATH='' cd -- "$(dirname -- "$script")" && pwd
+  CDPATH='' cd -- "$(dirname -- "$script")" && pwd -P
 )
 
 _kc_vla_environment() {
@@ -13,6 +13,10 @@ _kc_vla_environment() {
   [ -z "${ZSH_VERSION:-}" ] || shell=zsh
   if [ ! -f "$venv/kc_vla_stamp" ] || [ ! -f "$root/install/local_setup.$shell" ]; then
     echo "env.sh: kc_vla is not set up in $root: run ./setup.sh first" >&2
+    return 1
+  fi
+  if [ "$(sed -n 's/^root=//p' "$venv/kc_vla_stamp")" != "$root" ]; then
+    echo "env.sh: kc_vla was set up in another place than $root: run ./setup.sh again" >&2
     return 1
   fi
   ros=$(sed -n 's/^ros=//p' "$venv/kc_vla_stamp")

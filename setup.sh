@@ -4,7 +4,7 @@
 set -euo pipefail
 shopt -s inherit_errexit
 
-ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 VENV=$ROOT/.venv
 LOG=$ROOT/log/setup.log
 USE_APT=yes

@@ -114,7 +114,11 @@ def generate_launch_description() -> LaunchDescription:
                 **again,
             ),
             node("policy_server", {"backend": text("policy"), "bag": text("bag")}, **again),
-            node("arm_controller", {"mode": text("mode")}, **again),
+            node(
+                "arm_controller",
+                {"mode": text("mode"), "state_folder": ParameterValue(state, value_type=str)},
+                **again,
+            ),
             node("recorder", {"output_folder": text("output")}, **again),
             node(
                 "episode_runner",

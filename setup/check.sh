@@ -57,7 +57,7 @@ check_environment() {
   if environment_is_current; then
     item "Python packages" "" "$VENV, as locked"
   elif [[ -f $STAMP ]]; then
-    item "Python packages" "made for another lock, Python or ROS 2: run ./setup.sh"
+    item "Python packages" "made for another place, lock, Python or ROS 2: run ./setup.sh"
   else
     item "Python packages" "run ./setup.sh"
   fi

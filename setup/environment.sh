@@ -5,6 +5,7 @@ STAMP=$VENV/kc_vla_stamp
 
 environment_stamp() { # what the environment depends on; a change of any line makes it anew
   find_python
+  echo "root=$ROOT" # an environment and a build know where they are
   echo "ros=${ROS_PREFIX:-wheels}"
   echo "python=$PYTHON_FOUND $("$PYTHON_FOUND" -c 'import platform; print(platform.python_version())')"
   echo "lock=$(cat requirements/lock.txt requirements/lock-ros.txt setup/patch_cmake_exports.py | sha256sum | cut -c1-16)"

@@ -15,7 +15,8 @@ ROS_NEEDS=(ament_cmake diagnostic_msgs domain_coordinator geometry_msgs launch_r
   rosidl_default_generators ros2bag ros2launch sensor_msgs std_msgs std_srvs visualization_msgs)
 
 has_library() { # has_library NAME : by the loader's own search
-  /sbin/ldconfig -p | grep -q "^[[:space:]]*$1 "
+  # not grep -q: it ends early, ldconfig then dies of the broken pipe, and pipefail takes that for a "no"
+  /sbin/ldconfig -p | grep "^[[:space:]]*$1 " >/dev/null
 }
 
 missing_system_packages() { # names, one a line

@@ -175,10 +175,9 @@ class ManiskillBridgeNode(StackNode):
     def _step_realtime(self) -> None:
         if self._status is None or self._frame is None or self._frame.done or self._settled < 0:
             return  # the clock starts when the whole stack has seen frame 0
-        command = self._command
-        if command is not None and command.step < self._frame.index - 1:
-            command = None
-        self._step(command)
+        command, self._command = self._command, None  # each command once: a tool delta twice is twice the way
+        late = command is not None and abs(command.step - self._frame.index) > 1
+        self._step(None if late else command)
 
     def _step(self, command: ArmCommand | None) -> None:
         began = time.perf_counter()
@@ -190,8 +189,9 @@ class ManiskillBridgeNode(StackNode):
                 frame = self._simulator.step(command.values)
             else:
                 frame = self._simulator.step_joints(self._joint_targets(command))
+            self.problem("")
         except BadActionError as error:
-            self.problem(f"command for step {command.step if command else -1} refused, the arm holds: {error}", ERROR)
+            self.problem(f"a command is refused, the arm holds: {error}", ERROR)
             self._held += 1
             frame = self._simulator.hold()
         self.statistics.add("simulator_step", time.perf_counter() - began)
@@ -214,10 +214,8 @@ class ManiskillBridgeNode(StackNode):
         """Go on to a new frame and show it."""
         self._frame = frame
         self._clock_ns = self._start_ns + frame.index * FRAME_PERIOD_NS
-        if not frame.done:
-            self._plans.make(frame.index, self._simulator.expert)
+        self._plans.make(frame.index, self._simulator.expert)
         self._waiting_since = time.monotonic()
-        self.problem("")
         self._show()
 
     def _show(self) -> None:

@@ -13,7 +13,7 @@ from sensor_msgs.msg import Image, JointState
 from kc_vla.episode import Episode
 from kc_vla.keyframes.observation import Keyframe
 from kc_vla.nodes import convert
-from kc_vla.nodes.convert import BadMessageError
+from kc_vla.nodes.convert import FUTURE_NS, BadMessageError, check_stamp
 from kc_vla.policy.chunk import TOOL_DELTA_NAMES, ActionType, BadChunkError, ChunkLimits, check_chunk
 from kc_vla_msgs.msg import ActionChunk, EpisodeStatus
 from kc_vla_msgs.msg import Keyframe as KeyframeMessage
@@ -207,3 +207,10 @@ def test_an_episode_status_is_understood() -> None:
 @pytest.mark.parametrize("period", [0.0, -0.05, 1e-10, math.nan, math.inf, -math.inf])
 def test_an_episode_without_a_frame_period_is_none(period: float) -> None:
     assert convert.episode_from(EpisodeStatus(episode_id="counting-1", frame_period=period)) is None
+
+
+def test_a_stamp_from_the_future_is_refused_and_one_of_the_past_is_not() -> None:
+    check_stamp(1_000_000_000, 5_000_000_000)
+    check_stamp(5_000_000_000 + FUTURE_NS, 5_000_000_000)
+    with pytest.raises(BadMessageError, match="11 s ahead of this node's clock"):
+        check_stamp(16_000_000_000, 5_000_000_000)

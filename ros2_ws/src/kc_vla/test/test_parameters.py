@@ -68,7 +68,7 @@ def test_a_whole_number_is_a_float_too(make_node: MakeNode) -> None:
 def test_ros_shows_description_and_bounds(make_node: MakeNode) -> None:
     node = make_node()
     declare(node, Wanted)
-    assert node.describe_parameter("rate").description == "Hz of the loop (1..100)"
+    assert node.describe_parameter("rate").description == "Hz of the loop (1.0..100.0)"
     assert node.describe_parameter("mode").description == "how it runs (one of slow, fast)"
 
 
@@ -77,12 +77,12 @@ BAD = [
     ({"rate": True}, "parameter 'rate' is True: it must be of type float - Hz of the loop (1..100)"),
     ({"rate": math.nan}, "parameter 'rate' is nan: it must be finite - Hz of the loop (1..100)"),
     ({"rate": math.inf}, "parameter 'rate' is inf: it must be finite - Hz of the loop (1..100)"),
-    ({"rate": 0.5}, "parameter 'rate' is 0.5: allowed is Hz of the loop (1..100)"),
-    ({"rate": 101}, "parameter 'rate' is 101.0: allowed is Hz of the loop (1..100)"),
+    ({"rate": 0.5}, "parameter 'rate' is 0.5: allowed is 1.0..100.0 - Hz of the loop"),
+    ({"rate": 101}, "parameter 'rate' is 101.0: allowed is 1.0..100.0 - Hz of the loop"),
     ({"frames": 8.0}, "parameter 'frames' is 8.0: it must be of type int - frames kept (1..64)"),
     ({"frames": True}, "parameter 'frames' is True: it must be of type int - frames kept (1..64)"),
-    ({"frames": 65}, "parameter 'frames' is 65: allowed is frames kept (1..64)"),
-    ({"mode": "medium"}, "parameter 'mode' is 'medium': allowed is how it runs (one of slow, fast)"),
+    ({"frames": 65}, "parameter 'frames' is 65: allowed is 1..64 - frames kept"),
+    ({"mode": "medium"}, "parameter 'mode' is 'medium': allowed is one of slow, fast - how it runs"),
     ({"mode": 3}, "parameter 'mode' is 3: it must be of type str - how it runs (one of slow, fast)"),
     ({"loud": 1}, "parameter 'loud' is 1: it must be of type bool - speak of everything"),
 ]

@@ -6,8 +6,8 @@ the observation that it names; a frame is settled when its observation and every
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
 
 from kc_vla.keyframes.buffer import BufferRefusal, KeyframeBuffer
 from kc_vla.keyframes.observation import Observation
@@ -16,6 +16,7 @@ from kc_vla.keyframes.selector import Event
 LOST_EVENT_NS = 2_000_000_000
 """After this time an event that a score speaks of is taken for lost, ns."""
 _MOST_WAITING = 1000
+_MOST_EPISODES = 4
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,14 @@ class ScoreNote:
     published_ns: int
 
 
+@dataclass
+class _Waiting:
+    """What has come of one episode and cannot be used yet."""
+
+    events: deque[EventNote] = field(default_factory=lambda: deque(maxlen=_MOST_WAITING))
+    scores: deque[ScoreNote] = field(default_factory=lambda: deque(maxlen=_MOST_WAITING))
+
+
 class KeyframeIntake:
     """Feeds a buffer; bounded."""
 
@@ -45,25 +54,22 @@ class KeyframeIntake:
         self.buffer = buffer
         self.lost_events = 0
         self._episode = ""
-        self._past: deque[str] = deque(maxlen=100)
-        self._events: deque[EventNote] = deque(maxlen=_MOST_WAITING)
-        self._scores: deque[ScoreNote] = deque(maxlen=_MOST_WAITING)
+        self._waiting: OrderedDict[str, _Waiting] = OrderedDict()
 
     def begin(self, episode_id: str) -> None:
-        """Start an episode, or go on with it; what came early for it is kept, what belongs to older ones is not."""
-        if self._episode and self._episode != episode_id:
-            self._past.append(self._episode)
+        """Start an episode, or go on with it; what came early for it is kept, all else is forgotten."""
         self._episode = episode_id
+        self._waiting = OrderedDict({episode_id: self._of(episode_id)})
         self.lost_events = 0
         self.buffer.begin(episode_id)
 
     def put_event(self, note: EventNote) -> None:
         """Take in an event; call `advance` afterwards."""
-        self._events.append(note)
+        self._of(note.episode_id).events.append(note)
 
     def put_score(self, note: ScoreNote) -> None:
         """Take in a score; call `advance` afterwards."""
-        self._scores.append(note)
+        self._of(note.episode_id).scores.append(note)
 
     def observe(self, observation: Observation) -> None:
         """Take in the observation of a new frame; call `advance` afterwards."""
@@ -72,22 +78,16 @@ class KeyframeIntake:
     def advance(self) -> tuple[list[ScoreNote], list[str]]:
         """Apply what can be applied; return the frames settled by it, and what went wrong, a line each."""
         problems = []
-        while self._events:
-            note = self._events[0]
-            if note.episode_id == self._episode and note.event.decided_at <= self.buffer.newest_frame:
-                problems += self._apply(note)
-            elif note.episode_id not in self._past:
-                break
-            self._events.popleft()
+        waiting, newest = self._of(self._episode), self.buffer.newest_frame
+        while waiting.events and waiting.events[0].event.decided_at <= newest:
+            problems += self._apply(waiting.events.popleft())
         settled = []
-        while self._scores:
-            score = self._scores[0]
-            if self._ready(score) and score.events <= self.buffer.events:
-                self.buffer.settle(score.frame)
-                settled.append(score)
-            elif score.episode_id not in self._past:
+        while waiting.scores and waiting.scores[0].frame <= newest:
+            if waiting.scores[0].events > self.buffer.events:
                 break
-            self._scores.popleft()
+            score = waiting.scores.popleft()
+            self.buffer.settle(score.frame)
+            settled.append(score)
         return settled, problems
 
     def give_up(self, now_ns: int) -> int:
@@ -95,18 +95,24 @@ class KeyframeIntake:
 
         A reliable topic loses events only where its writer and its reader were both replaced.
         """
-        if not self._scores:
+        scores = self._of(self._episode).scores
+        if not scores or scores[0].frame > self.buffer.newest_frame:
             return 0
-        score = self._scores[0]
-        lost = score.events - self.buffer.events
-        if not self._ready(score) or lost <= 0 or now_ns - score.published_ns < LOST_EVENT_NS:
+        lost = scores[0].events - self.buffer.events
+        if lost <= 0 or now_ns - scores[0].published_ns < LOST_EVENT_NS:
             return 0
-        self.buffer.events = score.events
+        self.buffer.events = scores[0].events
         self.lost_events += lost
         return lost
 
-    def _ready(self, score: ScoreNote) -> bool:
-        return score.episode_id == self._episode and score.frame <= self.buffer.newest_frame
+    def _of(self, episode_id: str) -> _Waiting:
+        """Return what waits of an episode; of those that are not the running one only the last few are kept."""
+        if episode_id not in self._waiting:
+            self._waiting[episode_id] = _Waiting()
+            others = [other for other in self._waiting if other != self._episode]
+            for other in others[:-_MOST_EPISODES]:
+                del self._waiting[other]
+        return self._waiting[episode_id]
 
     def _apply(self, note: EventNote) -> list[str]:
         seen_before = note.sequence < self.buffer.events

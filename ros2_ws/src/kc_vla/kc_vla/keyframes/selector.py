@@ -58,6 +58,10 @@ class KeyframeSelector:
         """Score above which a frame is a candidate."""
         return self._smoother.threshold
 
+    @threshold.setter
+    def threshold(self, value: float) -> None:
+        self._smoother.threshold = value
+
     @property
     def done(self) -> bool:
         """True when every keyframe of the task is committed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
@@ -11,6 +12,7 @@ from std_srvs.srv import Trigger
 
 from kc_vla.arm.controller import ArmController
 from kc_vla.arm.scheduling import PriorityError, take_priority
+from kc_vla.arm.stop_latch import LatchError, StopLatch
 from kc_vla.episode import Episode
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, run_node
@@ -35,6 +37,7 @@ class ControllerParameters(NodeParameters):
     latency_steps: int = parameter(2, "control steps from request to use of a chunk (lockstep)", low=0, high=100)
     request_timeout: float = parameter(4.0, "s after which an unanswered request is made again", low=0.1, high=60.0)
     stale_after: float = parameter(0.5, "s without a joint state after which the arm holds", low=0.05, high=10.0)
+    state_folder: str = parameter("", "where an emergency stop outlives this process; empty: nowhere")
     max_translation: float = parameter(0.1, "m that one action may ask for", low=0.001, high=0.5)
     max_rotation: float = parameter(0.1, "rad that one action may ask for", low=0.001, high=1.0)
 
@@ -60,7 +63,8 @@ class ArmControllerNode(StackNode):
         self._step = -1  # newest control step seen
         self._commanded: ArmCommand | None = None
         self._asked_at: dict[int, float] = {}  # of each chunk that has not commanded yet
-        self._state_at = 0.0
+        self._state_at = 0.0  # steady time at which the newest stamp came
+        self._state_stamp_ns = 0
         self._ticked_at = 0.0
         self._holds = 0
         self._bad_chunks = 0
@@ -69,7 +73,11 @@ class ArmControllerNode(StackNode):
         self.watch_episodes()
         self.subscribe(JointState, topics.JOINT_STATES, self._on_joints, qos.STATE)
         self.subscribe(Bool, topics.E_STOP, self._on_e_stop, qos.E_STOP)
+        self.serve(Trigger, topics.STOP, self._stop_by_service)
         self.serve(Trigger, topics.RELEASE_E_STOP, self._release)
+        self._latch = StopLatch(Path(values.state_folder).expanduser() if values.state_folder else None)
+        if self._latch.is_set:
+            self._emergency_stop()
         if not self._lockstep:
             self._take_priority()
             self.every(1.0 / values.control_rate, self._tick_realtime)
@@ -88,7 +96,8 @@ class ArmControllerNode(StackNode):
             self._step, self._commanded, self._holds, self._bad_chunks = -1, None, 0, 0
             self._policy.forget()
             self._asked_at.clear()
-            self.problem("")
+            if not self._controller.stopped:
+                self.problem("")
 
     def details(self) -> dict[str, object]:
         """Return what the arm does."""
@@ -112,10 +121,12 @@ class ArmControllerNode(StackNode):
     # -- control steps ------------------------------------------------------------------------------------------
 
     def _on_joints(self, message: JointState) -> None:
-        self._state_at = time.monotonic()
+        stamp_ns = nanoseconds(message.header.stamp)
+        if stamp_ns > self._state_stamp_ns:  # a driver that repeats an old state is as silent as one that is dead
+            self._state_at, self._state_stamp_ns = time.monotonic(), stamp_ns
         if self.episode is None or not self.episode.running:
             return
-        step = self.episode.frame_of(nanoseconds(message.header.stamp))
+        step = self.episode.frame_of(stamp_ns)
         if not self._lockstep or step < 0:
             return
         if self._commanded is not None and self._commanded.step == step:
@@ -164,7 +175,8 @@ class ArmControllerNode(StackNode):
         if isinstance(command, Hold):
             message.mode, message.reason = ArmCommand.HOLD, command.reason
             self._holds += 1
-            self.problem(f"the arm holds: {command.reason}")
+            if not self._controller.stopped:
+                self.problem(f"the arm holds: {command.reason}")
         else:
             message.mode = int(command.action_type)
             message.names = list(command.names)
@@ -217,15 +229,35 @@ class ArmControllerNode(StackNode):
     # -- emergency stop -----------------------------------------------------------------------------------------
 
     def _on_e_stop(self, message: Bool) -> None:
-        if message.data and not self._controller.stopped:
-            self._controller.emergency_stop()
-            self.problem(f"emergency stop: call the service {topics.RELEASE_E_STOP} to go on", ERROR)
+        if message.data:
+            self._emergency_stop()
+
+    def _emergency_stop(self) -> None:
+        self._controller.emergency_stop()
+        advice = f"emergency stop: the arm holds until the service {topics.RELEASE_E_STOP} is called"
+        try:
+            self._latch.set()
+        except LatchError as error:
+            advice += f". {error}"
+        self.problem(advice, ERROR)
+
+    def _stop_by_service(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._emergency_stop()
+        response.success, response.message = True, "stopped"
+        return response
 
     def _release(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success = self._controller.stopped
-        response.message = "released" if response.success else "there is no emergency stop to release"
+        if not self._controller.stopped:
+            response.message = "there is no emergency stop to release"
+            return response
+        try:
+            self._latch.clear()
+        except LatchError as error:
+            response.message = str(error)
+            return response
         self._controller.release()
         self.problem("")
+        response.success, response.message = True, "released"
         return response
 
 

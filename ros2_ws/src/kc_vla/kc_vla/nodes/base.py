@@ -19,11 +19,11 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
-from rclpy.signals import SignalHandlerOptions, install_signal_handlers
+from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from kc_vla.episode import Episode
@@ -35,6 +35,10 @@ from kc_vla_msgs.msg import EpisodeStatus
 
 CANNOT_START = 2
 """Exit status of a node with a bad parameter or a `StartError`: starting it again would not help."""
+LOG_PAUSE_S = 1.0
+"""Least time between two problems in the log of a node, s; the diagnostics have every one."""
+SIGNAL_POLL_S = 0.1
+"""How long a node without anything to do takes to see a signal, s."""
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
 
@@ -53,8 +57,10 @@ class StackNode(LifecycleNode):
         self.add_on_set_parameters_callback(self._change_parameters)
         self.statistics = Statistics()
         self.episode: Episode | None = None
+        self.done = False  # True ends the process, with `exit_code`
         self.exit_code = 0
         self._problem: tuple[Any, str] = (OK, "")
+        self._logged_at = -LOG_PAUSE_S
         self._made: list[tuple[Callable[[Any], Any], Any]] = []
         # A callback that awaits an answer must not keep the others out. One thread runs them all, so none needs a lock.
         self._together = ReentrantCallbackGroup()
@@ -137,8 +143,10 @@ class StackNode(LifecycleNode):
         self.subscribe(EpisodeStatus, topics.EPISODE_STATUS, self._on_status, qos.STATUS)
 
     def problem(self, text: str, level: Any = WARN) -> None:
-        """Tell a problem in the log, once, and in the diagnostics until `problem("")`."""
-        if text and text != self._problem[1]:
+        """Tell a problem in the diagnostics until `problem("")`, and in the log: once, and no flood of them."""
+        now = time.monotonic()
+        if text and text != self._problem[1] and now - self._logged_at > LOG_PAUSE_S:
+            self._logged_at = now
             if level == ERROR:  # two lines of code: rclpy refuses two severities from one
                 self.get_logger().error(text)
             else:
@@ -233,8 +241,11 @@ def seconds_since(source_timestamp_ns: int) -> float:
 
 
 def run_node(kind: type[StackNode]) -> None:
-    """Run one node as a process until it is interrupted or terminated; exit status `CANNOT_START` if it cannot."""
-    # Until the node works, a signal ends the process at once: there is nothing to put in order yet.
+    """Run one node as a process until it is interrupted, terminated or done; exit status `CANNOT_START` if it cannot.
+
+    Signals are looked at between callbacks, so that none is cut off in its middle and the node can still talk when it
+    puts its things in order. A second SIGTERM ends the process at once.
+    """
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = kind()  # type: ignore[call-arg]  # each node knows its name
@@ -244,18 +255,22 @@ def run_node(kind: type[StackNode]) -> None:
         sys.exit(CANNOT_START)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
+
+    def stop(signal_number: int, frame: object) -> None:
+        node.done = True
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
     try:
         if node.parameters.autostart:
             node.trigger_configure()
             if node.trigger_activate() != TransitionCallbackReturn.SUCCESS:
                 sys.exit(CANNOT_START)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        install_signal_handlers(SignalHandlerOptions.ALL)
+        signal.signal(signal.SIGINT, stop)
+        signal.signal(signal.SIGTERM, stop)
         gc.collect()
         gc.freeze()  # a full collection of what is loaded by now would take several control periods
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+        while not node.done:
+            executor.spin_once(timeout_sec=SIGNAL_POLL_S)
     finally:
         node._end()
         node.destroy_node()

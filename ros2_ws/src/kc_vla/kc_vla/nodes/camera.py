@@ -87,13 +87,8 @@ class CameraNode(StackNode):
                 self.problem(str(error), ERROR)
                 return
         stamp = self._stamp(frame.captured_ns)
-        try:
-            self._infos.publish(self._info(width, height, stamp))
-            self._images.publish(image_message(frame.pixels, stamp, self.parameters.frame_id))
-        except RuntimeError:  # RCLError
-            if self.context.ok():
-                raise
-            return  # the middleware was shut down between two frames: this node is about to stop
+        self._infos.publish(self._info(width, height, stamp))
+        self._images.publish(image_message(frame.pixels, stamp, self.parameters.frame_id))
         self._frames += 1
         self.statistics.add("capture_to_publish", (time.time_ns() - frame.captured_ns) / 1e9)
 

@@ -20,6 +20,9 @@ from kc_vla_msgs.msg import ActionChunk, EpisodeStatus
 from kc_vla_msgs.msg import Keyframe as KeyframeMessage
 from kc_vla_msgs.msg import Observation as ObservationMessage
 
+FUTURE_NS = 10_000_000_000
+"""How far ahead of a node's clock a stamp may be, ns: simulated time comes in jumps, and on a topic of its own."""
+
 
 class BadMessageError(ValueError):
     """A message that contradicts itself; the text says how."""
@@ -28,6 +31,19 @@ class BadMessageError(ValueError):
 def nanoseconds(stamp: Time) -> int:
     """Return a stamp in ns."""
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def check_stamp(stamp_ns: int, now_ns: int) -> None:
+    """Refuse a stamp from the future: everything that is true would look late beside it.
+
+    Raises:
+        BadMessageError: the stamp lies more than `FUTURE_NS` after `now_ns`.
+    """
+    ahead = stamp_ns - now_ns
+    if ahead > FUTURE_NS:
+        raise BadMessageError(
+            f"its stamp lies {ahead / 1e9:.0f} s ahead of this node's clock: do all nodes agree on use_sim_time?"
+        )
 
 
 def time_message(stamp_ns: int) -> Time:

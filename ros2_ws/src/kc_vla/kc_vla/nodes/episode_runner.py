@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import rclpy
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.task import Future
 
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
@@ -71,8 +70,8 @@ class EpisodeRunnerNode(StackNode):
         except UnknownTaskError as error:
             raise StartError(str(error)) from error
         self._output = Path(values.output_folder).expanduser().resolve()
-        self._result: Future | None = None
-        self._busy = False
+        self._results: dict[str, EpisodeResult] = {}  # the newest only
+        self._busy = values.task != NO_TASK
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
         self._narrator = Narrator(self)
         self._reporter = Reporter(self, self._narrator, self._output, values.report)
@@ -82,11 +81,11 @@ class EpisodeRunnerNode(StackNode):
             RunTask,
             topics.RUN_TASK,
             execute_callback=self._execute,
-            goal_callback=lambda goal: GoalResponse.REJECT if self._busy else GoalResponse.ACCEPT,
+            goal_callback=self._accept,
             cancel_callback=lambda goal: CancelResponse.REJECT,
             callback_group=self._together,
         )
-        if values.task != NO_TASK:
+        if self._busy:
             assert self.executor is not None
             self.executor.create_task(self._run_all)
 
@@ -105,13 +104,14 @@ class EpisodeRunnerNode(StackNode):
             for index in range(self.parameters.episodes):
                 result = await self._run_episode(self.parameters.task, self.parameters.seed + index)
                 summaries.append(await self._reporter.report(result))
+                self._write_table(summaries)
         except RunError as error:
             self.problem(str(error), ERROR)
             self._narrator.say(f"stopped: {error}")
             self.exit_code = 1
         if summaries:
-            self._close(summaries)
-        rclpy.try_shutdown()
+            self._sum_up(summaries)
+        self.done = True
 
     async def _wait_for_stack(self) -> None:
         deadline = time.monotonic() + self.parameters.startup_timeout
@@ -122,6 +122,11 @@ class EpisodeRunnerNode(StackNode):
                     "see the lines of that node above"
                 )
             await self.sleep(0.1)
+        if self.count_services(topics.RESET_SIMULATION) > 1:
+            raise RunError(
+                f"another stack runs in ROS domain {os.environ.get('ROS_DOMAIN_ID', '0')}: end it, or give this one "
+                "a ROS_DOMAIN_ID of its own"
+            )
 
     def _missing(self) -> list[str]:
         missing = [node for node, service in SERVED.items() if self.count_services(service) == 0]
@@ -136,7 +141,6 @@ class EpisodeRunnerNode(StackNode):
         Raises:
             RunError: the simulator refuses, or nothing comes of it in time.
         """
-        self._result = Future()
         request = ResetSimulation.Request(task=task, seed=seed)
         answer = await self.ask(self._reset, request, self.parameters.startup_timeout)
         if answer is None:
@@ -145,41 +149,54 @@ class EpisodeRunnerNode(StackNode):
             raise RunError(answer.message)
         self._narrator.begin(answer.episode_id, answer.instruction)
         deadline = time.monotonic() + self.parameters.episode_timeout
-        while not (self._result.done() and self._result.result().episode_id == answer.episode_id):
+        while (result := self._results.get(answer.episode_id)) is None:
             if time.monotonic() > deadline:
                 raise RunError(f"episode {answer.episode_id} has not ended for {self.parameters.episode_timeout:g} s")
             await self.sleep(0.05)
-        result: EpisodeResult = self._result.result()
         self._narrator.end(result)
         return result
 
-    def _close(self, summaries: list[dict[str, Any]]) -> None:
-        """Say how many succeeded, and write it down beside the episodes."""
+    def _sum_up(self, summaries: list[dict[str, Any]]) -> None:
+        """Say how many succeeded."""
         succeeded = sum(bool(s["success"]) for s in summaries)
-        equal = sum(bool(s.get("keyframes_equal")) for s in summaries)
         self._narrator.say(f"{succeeded} of {len(summaries)} episodes succeeded")
+        if len(summaries) > 1 and self._table.exists():
+            self._narrator.say(f"table: {self._table}")
         if succeeded < len(summaries) or self._reporter.failed:
             self.exit_code = 1
-        if len(summaries) == 1:
+
+    def _write_table(self, summaries: list[dict[str, Any]]) -> None:
+        """Write down all episodes so far, beside them; one episode needs no table."""
+        if len(summaries) < 2:
             return
-        path = self._output / f"run-{summaries[0]['episode']}.json"
+        self._table = self._output / f"run-{summaries[0]['episode']}.json"
+        table = {
+            "episodes": len(summaries),
+            "succeeded": sum(bool(s["success"]) for s in summaries),
+            "keyframes_equal_oracle": sum(bool(s.get("keyframes_equal")) for s in summaries),
+            "table": summaries,
+        }
         try:
             self._output.mkdir(parents=True, exist_ok=True)
-            table = {"episodes": len(summaries), "succeeded": succeeded, "keyframes_equal_oracle": equal}
-            path.write_text(json.dumps(table | {"table": summaries}, indent=2) + "\n")
-            self._narrator.say(f"table: {path}")
+            self._table.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
             self._narrator.say(f"the table could not be written: {error}")
 
     # -- messages -----------------------------------------------------------------------------------------------
 
     def _on_result(self, result: EpisodeResult) -> None:
-        if self._result is not None and not self._result.done():
-            self._result.set_result(result)
+        self._results = {result.episode_id: result}
+
+    def _accept(self, goal: RunTask.Goal) -> GoalResponse:
+        """Accept a goal while nothing runs."""
+        if self._busy:
+            self._narrator.say(f"goal '{goal.task}', seed {goal.seed}, refused: an episode is running")
+            return GoalResponse.REJECT
+        self._busy = True
+        return GoalResponse.ACCEPT
 
     async def _execute(self, goal: Any) -> RunTask.Result:
         """Run one episode for the action `run_task`."""
-        self._busy = True
         try:
             await self._wait_for_stack()
             result = await self._run_episode(goal.request.task, int(goal.request.seed))

@@ -33,7 +33,7 @@ class BufferParameters(NodeParameters):
     recent_frames: int = parameter(64, "ring of recent observations, frames", low=8, high=2000)
     state_folder: str = parameter("", "where keyframes survive a restart of this node; empty: nowhere")
     sync_tolerance: float = parameter(0.02, "s between the streams of one observation", low=0.0, high=1.0)
-    wait_timeout: float = parameter(5.0, "s that a caller waits for a frame to come in", low=0.1, high=60.0)
+    wait_timeout: float = parameter(2.0, "s that a caller waits for a frame to come in", low=0.1, high=60.0)
 
 
 class KeyframeBufferNode(StackNode):

@@ -31,7 +31,7 @@ class SelectorParameters(NodeParameters):
     """Parameters of the node."""
 
     source: str = parameter("oracle", "what scores the frames", choices=("oracle", "rules"))
-    threshold: float = parameter(0.5, "a score above it makes a candidate", low=0.0, high=1.0)
+    threshold: float = parameter(0.5, "a score above it makes a candidate", low=0.0, high=1.0, fixed=False)
     window_frames: int = parameter(5, "quiet frames that commit a candidate", low=1, high=1000)
     sync_tolerance: float = parameter(0.02, "s between an image and the joint state beside it", low=0.0, high=1.0)
 
@@ -84,6 +84,11 @@ class KeyframeSelectorNode(StackNode):
         self._streams.reset(after_ns=episode.start_ns - 1)
         self._events, self._last, self._joining_since = 0, None, None
         self.problem("")
+
+    def on_parameters(self) -> None:
+        """Take the new threshold from the next frame on."""
+        if self._selector is not None:
+            self._selector.threshold = self.parameters.threshold
 
     def details(self) -> dict[str, object]:
         """Return where in the task the selector is."""

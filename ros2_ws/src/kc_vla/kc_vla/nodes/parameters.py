@@ -94,13 +94,17 @@ def change(current: P, parameters: Sequence[Parameter]) -> tuple[P, SetParameter
     return replace(current, **changed), SetParametersResult(successful=True)
 
 
-def _describe(rule: _Rule) -> str:
-    notes = []
-    if rule.low is not None or rule.high is not None:
-        notes.append(f"{'' if rule.low is None else f'{rule.low:g}'}..{'' if rule.high is None else f'{rule.high:g}'}")
+def _allowed(rule: _Rule) -> str:
+    """Return what the rule allows, in a few words; empty if everything of the type."""
     if rule.choices:
-        notes.append("one of " + ", ".join(rule.choices))
-    return rule.description + (f" ({'; '.join(notes)})" if notes else "")
+        return "one of " + ", ".join(rule.choices)
+    if rule.low is None and rule.high is None:
+        return ""
+    return f"{'' if rule.low is None else rule.low}..{'' if rule.high is None else rule.high}"
+
+
+def _describe(rule: _Rule) -> str:
+    return rule.description + (f" ({_allowed(rule)})" if _allowed(rule) else "")
 
 
 def _check(kind: type[NodeParameters], name: str, value: Any) -> Any:
@@ -116,5 +120,5 @@ def _check(kind: type[NodeParameters], name: str, value: Any) -> Any:
     low_ok = rule.low is None or value >= rule.low
     high_ok = rule.high is None or value <= rule.high
     if not low_ok or not high_ok or (rule.choices and value not in rule.choices):
-        raise BadParameterError(f"parameter '{name}' is {value!r}: allowed is {_describe(rule)}")
+        raise BadParameterError(f"parameter '{name}' is {value!r}: allowed is {_allowed(rule)} - {rule.description}")
     return value

@@ -18,7 +18,7 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import CameraInfo, Image, JointState
-from std_msgs.msg import Bool, String
+from std_msgs.msg import String
 
 from kc_vla.bags.recorder import EpisodeRecorder, RecorderStatus, State
 from kc_vla.bags.topics import Qos, TopicInfo
@@ -56,10 +56,10 @@ RECORDED: tuple[tuple[str, type, QoSProfile], ...] = (
     (topics.KEYFRAME_INDEX, KeyframeIndex, qos.STATUS),
     (topics.POLICY_CHUNK, ActionChunk, qos.EVENT),
     (topics.ARM_COMMAND, ArmCommand, qos.EVENT),
-    (topics.E_STOP, Bool, qos.E_STOP),
     (topics.DIAGNOSTICS, DiagnosticArray, qos.EVENT),
 )
-"""Every topic of the stack: name, type, and what its publisher offers."""
+"""Every topic of the stack: name, type, and what its publisher offers. Not the emergency stop: whoever sends one waits
+for a listener, and that must be the arm; what it did is in the arm's commands."""
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,7 @@ class RecorderNode(StackNode):
             self.get_logger().info(f"recorded {status.messages} messages in {status.bag}{lost}")
         if self._told is None or status.episode_id in ("", self._begun):
             self._told = status
-        if self.context.ok():  # at an interrupt the middleware is gone before this node is
-            self._status.publish(String(data=json.dumps(status.as_dict())))
+        self._status.publish(String(data=json.dumps(status.as_dict())))
 
 
 def _type_name(kind: type) -> str:

@@ -14,7 +14,7 @@ from kc_vla.keyframes.observation import Observation
 from kc_vla.keyframes.synchronizer import Synchronizer
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, seconds_since
-from kc_vla.nodes.convert import BadMessageError, check_sample, nanoseconds, observation_from
+from kc_vla.nodes.convert import BadMessageError, check_sample, check_stamp, nanoseconds, observation_from
 
 _DEPTH = 10
 """Messages that wait for a node on each topic: more control steps than it may lag behind in lock-step."""
@@ -31,6 +31,7 @@ def listen(node: StackNode, kind: type, topic: str, profile: QoSProfile, stream:
     def callback(message: Any, info: dict[str, int]) -> None:
         try:
             check_sample(message)
+            check_stamp(nanoseconds(message.header.stamp), node.get_clock().now().nanoseconds)
         except BadMessageError as error:
             node.statistics.drop(topic)
             node.problem(f"message on {topic} left out: {error}", ERROR)

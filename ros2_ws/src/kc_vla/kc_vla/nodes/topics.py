@@ -24,6 +24,7 @@ PREDICT_CHUNK = "policy/predict_chunk"
 
 ARM_COMMAND = "arm/command"
 E_STOP = "e_stop"
+STOP = "arm/e_stop"
 RELEASE_E_STOP = "arm/release_e_stop"
 
 RESET_SIMULATION = "simulator/reset"

@@ -1,0 +1,51 @@
+"""An emergency stop holds the arm until a person releases it, whatever happens to the process in between."""
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+from stack import Episode, Stack
+
+
+def call(service: str) -> str:
+    """Call a Trigger service as a person would, and return the answer."""
+    done = subprocess.run(
+        ["ros2", "service", "call", service, "std_srvs/srv/Trigger", "{}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return done.stdout + done.stderr
+
+
+def press_by_service() -> None:
+    assert "stopped" in call("/arm/e_stop")
+
+
+def press_by_topic() -> None:
+    command = ["ros2", "topic", "pub", "--once", "/e_stop", "std_msgs/msg/Bool", "{data: true}"]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+
+
+@pytest.mark.parametrize("press", [press_by_service, press_by_topic])
+def test_a_stop_outlives_the_controller_and_ends_with_its_release(
+    stack: Stack, mid_episode: Callable[[Stack], Episode], press: Callable[[], None]
+) -> None:
+    mid_episode(stack)
+    stopped_at = stack.position
+    press()
+    stack.wait_for("the arm holds: emergency stop", stopped_at)
+    try:
+        killed_at = stack.position
+        stack.kill("arm_controller")
+        stack.wait_for(r"\[arm_controller-\d+\]: process has died .*exit code -9", killed_at)
+        stack.wait_for("emergency stop: the arm holds until", killed_at)
+        # the episode has no way to succeed: the cube stays where it is until time is up
+        assert stack.running_episode().wait_for_result().startswith("failed: time limit")
+        assert stack.find("the arm moves again", killed_at) is None
+    finally:
+        released_at = stack.position
+        assert "released" in call("/arm/release_e_stop")
+    stack.wait_for("the arm moves again", released_at)
+    assert "no emergency stop to release" in call("/arm/release_e_stop")
