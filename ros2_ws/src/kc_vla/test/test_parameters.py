@@ -73,10 +73,10 @@ def test_ros_shows_description_and_bounds(make_node: MakeNode) -> None:
 
 
 BAD = [
-    ({"rate": "fast"}, "parameter 'rate' is 'fast': it must be of type float - Hz of the loop (1..100)"),
-    ({"rate": True}, "parameter 'rate' is True: it must be of type float - Hz of the loop (1..100)"),
-    ({"rate": math.nan}, "parameter 'rate' is nan: it must be finite - Hz of the loop (1..100)"),
-    ({"rate": math.inf}, "parameter 'rate' is inf: it must be finite - Hz of the loop (1..100)"),
+    ({"rate": "fast"}, "parameter 'rate' is 'fast': it must be of type float - Hz of the loop (1.0..100.0)"),
+    ({"rate": True}, "parameter 'rate' is True: it must be of type float - Hz of the loop (1.0..100.0)"),
+    ({"rate": math.nan}, "parameter 'rate' is nan: it must be finite - Hz of the loop (1.0..100.0)"),
+    ({"rate": math.inf}, "parameter 'rate' is inf: it must be finite - Hz of the loop (1.0..100.0)"),
     ({"rate": 0.5}, "parameter 'rate' is 0.5: allowed is 1.0..100.0 - Hz of the loop"),
     ({"rate": 101}, "parameter 'rate' is 101.0: allowed is 1.0..100.0 - Hz of the loop"),
     ({"frames": 8.0}, "parameter 'frames' is 8.0: it must be of type int - frames kept (1..64)"),

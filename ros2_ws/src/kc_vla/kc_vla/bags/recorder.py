@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from kc_vla.bags.errors import BagEmptyError, BagError, BagWriteError
+from kc_vla.bags.errors import BagEmptyError, BagError, BagReadError, BagWriteError
 from kc_vla.bags.reader import BagReader, bag_files
 from kc_vla.bags.topics import EpisodeInfo, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
@@ -114,6 +114,19 @@ class EpisodeRecorder:
         finally:
             self._forget_kept()
         return self._status_of(episode_id, self._writer, State.RECORDING)
+
+    def adopt(self, episode_id: str) -> RecorderStatus | None:
+        """Go on with the torn bag of an episode that ended while no recorder was there; None if there is no such bag."""
+        try:
+            reader = BagReader(self._output_folder / episode_id / BAG_FOLDER)
+            for _ in reader.messages():
+                pass
+        except BagReadError:
+            return None
+        info = reader.episode
+        if not reader.damages or info is None or info.episode_id != episode_id:
+            return None
+        return self.begin(info.episode_id, info.task, info.seed, info.instruction, info.begun_ns)
 
     def add(self, topic: str, data: bytes, publish_ns: int, log_ns: int) -> bool:
         """Take one message; times in ns since the epoch. Return False if it was dropped for want of room."""

@@ -38,6 +38,8 @@ from kc_vla_msgs.msg import (
 )
 
 _POLL_S = 0.05
+_DISCOVERY_S = 3.0
+"""How long a node that starts waits for what others still have to tell of an episode that is over."""
 _DEPTH = 100
 """Messages that wait for this node on each topic: more than a policy that acts on the newest would want."""
 
@@ -114,6 +116,11 @@ class RecorderNode(StackNode):
                         episode.id, episode.task, episode.seed, episode.instruction, self._announced_ns
                     )
                 )
+        elif not self._begun:
+            adopted = self._recorder.adopt(episode.id)  # this node was dead when the episode ended
+            if adopted is not None:
+                self._begun, self._finished_at = episode.id, time.monotonic() + _DISCOVERY_S
+                self._tell(adopted)
         elif episode.id == self._begun and self._finished_at is None:
             self._finished_at = time.monotonic()
             self._recorder.expect_next()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
+from rclpy.duration import Duration
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
@@ -13,6 +14,7 @@ from ...ros.interfaces import interface_class, message_from_yaml
 from ...ros.qos import add_qos_arguments, profile_from
 
 _WAITING_NOTE_S = 1.0
+_ACKNOWLEDGE_S = 2.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +66,8 @@ def run(options: argparse.Namespace) -> None:
             if options.print and count % options.print == 0:
                 print(f"publishing #{count}: {message!r}\n", flush=True)
             publisher.publish(message)
+        # A reader that this end has found may not have found this end yet: stay until it has what was published.
+        publisher.wait_for_all_acked(Duration(seconds=_ACKNOWLEDGE_S))
         time.sleep(options.keep_alive)
 
 
