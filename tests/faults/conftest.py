@@ -53,6 +53,13 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StackKeeper]:
 
 
 @pytest.fixture
+def launch(launch: Callable[..., Stack], keeper: StackKeeper) -> Callable[..., Stack]:
+    """Start a stack of its own, in the same domain: the shared one must have ended."""
+    keeper.end()
+    return launch
+
+
+@pytest.fixture
 def stack(keeper: StackKeeper) -> Stack:
     """A stack that runs, shared by tests: one episode after another."""
     return keeper.running(QUICK_TO_TELL)

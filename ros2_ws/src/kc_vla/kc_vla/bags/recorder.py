@@ -116,7 +116,7 @@ class EpisodeRecorder:
         return self._status_of(episode_id, self._writer, State.RECORDING)
 
     def adopt(self, episode_id: str) -> RecorderStatus | None:
-        """Go on with the torn bag of an episode that ended while no recorder was there; None if there is no such bag."""
+        """Go on with the torn bag of an episode that ended while no recorder was there; None if there is none."""
         try:
             reader = BagReader(self._output_folder / episode_id / BAG_FOLDER)
             for _ in reader.messages():

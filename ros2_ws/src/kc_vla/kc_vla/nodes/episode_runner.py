@@ -116,13 +116,18 @@ class EpisodeRunnerNode(StackNode):
     async def _wait_for_stack(self) -> None:
         deadline = time.monotonic() + self.parameters.startup_timeout
         while missing := self._missing():
+            self._refuse_company()
             if time.monotonic() > deadline:
                 raise RunError(
                     f"{', '.join(missing)} did not start within {self.parameters.startup_timeout:g} s: "
                     "see the lines of that node above"
                 )
             await self.sleep(0.1)
-        if self.count_services(topics.RESET_SIMULATION) > 1:
+        self._refuse_company()
+
+    def _refuse_company(self) -> None:
+        """Raise `RunError` if this is not the only stack that can be seen."""
+        if self.get_node_names().count(self.get_name()) > 1:
             raise RunError(
                 f"another stack runs in ROS domain {os.environ.get('ROS_DOMAIN_ID', '0')}: end it, or give this one "
                 "a ROS_DOMAIN_ID of its own"

@@ -69,6 +69,7 @@ class KeyframeBufferNode(StackNode):
         self._feed.begin(episode)
         self._intake.begin(episode.id)
         self.problem(self._buffer.storage_error, ERROR)
+        self._publish_index()
         held = len(self._buffer.index())
         if held:
             self.get_logger().info(f"goes on with {held} keyframes of episode {episode.id}")
@@ -119,7 +120,7 @@ class KeyframeBufferNode(StackNode):
     def _publish_index(self) -> None:
         episode = self.episode
         settled = self._buffer.settled_frame
-        if episode is None or settled < 0:
+        if episode is None:
             return
         index = self._buffer.index()
         message = KeyframeIndex(
@@ -131,7 +132,7 @@ class KeyframeBufferNode(StackNode):
             labels=[entry.label for entry in index],
             committed=[entry.committed for entry in index],
         )
-        message.header.stamp = time_message(episode.start_ns + settled * episode.period_ns)
+        message.header.stamp = time_message(episode.start_ns + max(settled, 0) * episode.period_ns)
         self._index.publish(message)
 
     # -- services -----------------------------------------------------------------------------------------------

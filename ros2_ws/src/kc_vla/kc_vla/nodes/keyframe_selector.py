@@ -22,7 +22,7 @@ from kc_vla.nodes.streams import listen
 from kc_vla.tasks import UnknownTaskError, find_task
 from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
 
-JOIN_PATIENCE_S = 2.0
+JOIN_PATIENCE_S = 20.0
 """How long a selector that starts in the middle of an episode waits for the buffer to tell what is committed."""
 
 
@@ -166,7 +166,9 @@ class KeyframeSelectorNode(StackNode):
         assert self.episode is not None
         assert self._selector is not None
         index = self._index
-        if index is not None and index.episode_id == self.episode.id and index.newest_frame >= 0:
+        if index is not None and index.episode_id == self.episode.id:
+            if index.events == 0 and not index.frame_indices:
+                return True  # the buffer knows of nothing either: this is the first frame that anybody saw
             held = [Held(f, p, c) for f, p, c in zip(index.frame_indices, index.phases, index.committed, strict=True)]
             self._selector.restore(held, min(index.newest_frame, frame))
             self._events = index.events
@@ -176,7 +178,7 @@ class KeyframeSelectorNode(StackNode):
         self._joining_since = self._joining_since or now
         if now - self._joining_since < JOIN_PATIENCE_S:
             return False
-        self.problem(f"starts at frame {frame}: the first frames were lost and the buffer holds no keyframes")
+        self.problem(f"starts at frame {frame} without the keyframes before it: keyframe_buffer does not tell of any")
         return True
 
 
