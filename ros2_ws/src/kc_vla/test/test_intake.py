@@ -91,3 +91,16 @@ def test_an_event_of_a_frame_that_nobody_saw_is_told() -> None:
     _, problems = subject.advance()
     assert len(problems) == 1
     assert "names frame 5, which is not held" in problems[0]
+
+
+def test_an_episode_that_nobody_announced_blocks_nothing() -> None:
+    # the status of an episode that was reset at once may be overwritten before it is read
+    subject = intake()
+    subject.put_event(event(0, 0, episode="missed"))
+    subject.put_score(score(0, 1, episode="missed"))
+    subject.observe(observation(0))
+    subject.put_event(event(0, 0))
+    subject.put_score(score(0, 1))
+    settled, problems = subject.advance()
+    assert [note.episode_id for note in settled] == [EPISODE]
+    assert problems == []
