@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,3 +48,9 @@ def other_domain() -> Iterator[int]:
     """A second domain, for a test that runs two stacks at once."""
     with _free_domain() as domain:
         yield domain
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts_count() -> None:
+    """A shell lets its background jobs ignore interrupts, and their children too; what is tested here must not."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
