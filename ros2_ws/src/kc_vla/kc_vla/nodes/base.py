@@ -35,7 +35,7 @@ from kc_vla_msgs.msg import EpisodeStatus
 
 CANNOT_START = 2
 """Exit status of a node with a bad parameter or a `StartError`: starting it again would not help."""
-LOG_BURST = 10
+LOG_BURST = 50
 """Problems that a node may log at once; after that it is one a second. The diagnostics have every one."""
 SIGNAL_POLL_S = 0.1
 """How long a node without anything to do takes to see a signal, s."""
