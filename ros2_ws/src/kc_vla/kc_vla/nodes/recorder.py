@@ -40,6 +40,9 @@ from kc_vla_msgs.msg import (
 _POLL_S = 0.05
 _DISCOVERY_S = 3.0
 """How long a node that starts waits for what others still have to tell of an episode that is over."""
+_LATE_NS = 500_000_000
+_RESEND_S = 4.0
+"""After messages have come later than that, the bag stays open this long: a reliable writer repeats every 3 s."""
 _DEPTH = 100
 """Messages that wait for this node on each topic: more than a policy that acts on the newest would want."""
 
@@ -91,6 +94,7 @@ class RecorderNode(StackNode):
         self._begun = ""
         self._announced_ns = 0
         self._result_of = ""
+        self._late_in = ""
         self._finished_at: float | None = None
         self._told: RecorderStatus | None = None
         self._status = self.advertise(String, topics.RECORDER_STATUS, qos.STATUS)
@@ -136,6 +140,8 @@ class RecorderNode(StackNode):
         if topic == topics.EPISODE_STATUS:  # first of all, so that a bag begins with its own announcement
             self._announced_ns = info["source_timestamp"]
             self._on_status(deserialize_message(data, EpisodeStatus))
+        if info["received_timestamp"] - info["source_timestamp"] > _LATE_NS:
+            self._late_in = self._begun  # this process stood still: what it missed is sent again, with time
         if not self._recorder.add(name, data, info["source_timestamp"], info["received_timestamp"]):
             self.statistics.drop(topic)
         if topic == topics.EPISODE_RESULT:
@@ -146,7 +152,8 @@ class RecorderNode(StackNode):
         if self._finished_at is not None and self._recorder.recording:
             waited = time.monotonic() - self._finished_at
             has_result = self._result_of == self._begun
-            if waited >= self.parameters.grace and (has_result or waited >= self.parameters.result_timeout):
+            grace = _RESEND_S if self._late_in == self._begun else self.parameters.grace
+            if waited >= grace and (has_result or waited >= self.parameters.result_timeout):
                 if not has_result:
                     self.get_logger().warning(f"episode {self._begun} has no result: its bag is closed without one")
                 self._recorder.finish()
