@@ -16,7 +16,7 @@ from kc_vla.keyframes.sources import OracleScorer, RuleScorer, Sight
 from kc_vla.keyframes.synchronizer import Moment, Synchronizer
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, run_node, seconds_since
-from kc_vla.nodes.convert import BadMessageError, image_pixels, nanoseconds, pose_array, time_message
+from kc_vla.nodes.convert import image_pixels, nanoseconds, pose_array, time_message
 from kc_vla.nodes.parameters import NodeParameters, parameter
 from kc_vla.nodes.streams import listen
 from kc_vla.tasks import UnknownTaskError, find_task
@@ -105,10 +105,7 @@ class KeyframeSelectorNode(StackNode):
             self._scores.publish(self._last)  # a frame shown again: somebody has not got its score
             return
         for moment in self._streams.put(stream, stamp_ns, (message, published_ns)):
-            try:
-                self._process(moment)
-            except BadMessageError as error:
-                self.problem(f"frame left out: {error}", ERROR)
+            self._process(moment)
         for name, count in self._streams.incomplete.items():
             self.statistics.dropped[name] = count
 
@@ -188,8 +185,6 @@ def _sight(moment: Moment) -> Sight:
     if "oracle" in moment.samples:
         return Sight(moment.stamp_ns, pixels, oracle=moment["oracle"][0].score)
     joints, pose = moment["joints"][0], moment["tool_pose"][0].pose
-    if len(joints.name) != len(joints.position):
-        raise BadMessageError(f"joint states name {len(joints.name)} joints and give {len(joints.position)} positions")
     fingers = [p for n, p in zip(joints.name, joints.position, strict=True) if "finger" in n or "gripper" in n]
     return Sight(moment.stamp_ns, pixels, gripper=float(sum(fingers)), tool_position=pose_array(pose)[:3])
 
