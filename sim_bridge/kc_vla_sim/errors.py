@@ -17,6 +17,10 @@ class BadSeedError(SimulationError, ValueError):
     """A seed that is not a whole number in 0..2**32-1."""
 
 
+class BadVariantError(SimulationError, ValueError):
+    """A variant that no task has."""
+
+
 class BadImageSizeError(SimulationError, ValueError):
     """An image size that is not one or two whole numbers above 0."""
 

@@ -19,6 +19,7 @@ from kc_vla_sim.frame import CameraModel, Frame, Keyframe
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import WRIST_CAMERA
+from kc_vla_sim.variants import STANDARD, check_variant
 
 LARGEST_SEED = 2**32 - 1
 LARGEST_IMAGE = 4096
@@ -37,6 +38,7 @@ class Simulator:
         renderer: str = "auto",
         draw: bool = True,
         shadows: bool = False,
+        variant: str = STANDARD,
     ) -> None:
         """Check what drawing needs; the environment itself is made at the first reset.
 
@@ -45,8 +47,10 @@ class Simulator:
             renderer: "auto" (a GPU when there is one), "gpu" or "cpu".
             draw: False leaves the pictures empty, which makes a step ten times faster.
             shadows: draw them, which doubles the time of a step without a GPU.
+            variant: of every task, a name in `kc_vla_sim.variants`.
 
         Raises:
+            BadVariantError: there is no such variant.
             BadImageSizeError: a size that is not made of whole numbers in 1..4096.
             RendererError: no usable Vulkan driver, no such renderer.
         """
@@ -54,6 +58,7 @@ class Simulator:
         self._renderer = choose_renderer(renderer)
         self._draw = draw
         self._shadows = shadows
+        self._variant = check_variant(variant)
         self._task: Task | None = None
         self._env: Any = None  # gymnasium's wrappers around a TabletopEnv; None until the first reset
         self._expert: Expert | None = None
@@ -144,6 +149,13 @@ class Simulator:
         return self._keyframes
 
     @property
+    def decisions(self) -> tuple[tuple[int, str], ...]:
+        """The moments of decision of the present episode so far, in order: the frame and the right choice."""
+        if self._env is None or self._task is None:
+            return ()
+        return tuple((frame, self._task.choices[choice]) for frame, choice in self._world.decisions_until_now())
+
+    @property
     def cameras(self) -> tuple[CameraModel, CameraModel]:
         """The third-person camera and the one on the wrist.
 
@@ -178,6 +190,7 @@ class Simulator:
             render_backend=self._renderer,
             enable_shadow=self._shadows,
             sensor_configs={"width": self._width, "height": self._height},
+            variant=self._variant,
         )
         self._task = task
 

@@ -20,16 +20,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def undrawn() -> Iterator[Simulator]:
-    """A simulator without pictures: several hundred steps a second."""
-    simulator = Simulator(image_size=16, draw=False)
+    """A simulator without pictures, with short waits: several hundred steps a second."""
+    simulator = Simulator(image_size=16, draw=False, variant="paper")
     yield simulator
     simulator.close()
 
 
 @pytest.fixture(scope="session")
 def drawn() -> Iterator[Simulator]:
-    """A simulator with small pictures."""
-    simulator = Simulator(image_size=(96, 64))
+    """A simulator with small pictures and short waits."""
+    simulator = Simulator(image_size=(96, 64), variant="paper")
     yield simulator
     simulator.close()
 

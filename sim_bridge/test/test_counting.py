@@ -7,13 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kc_vla_sim.actions import CONTROL_RATE
-from kc_vla_sim.envs.counting import CountingRanges, Progress, edge_frames, edges_passed
+from kc_vla_sim.envs.counting import COUNTING_RANGES, Progress, edge_frames, edges_passed
 
-durations = st.tuples(*(st.floats(low, high) for low, high in CountingRanges().lamp))
+durations = st.sampled_from(list(COUNTING_RANGES.values())).flatmap(
+    lambda ranges: st.tuples(*(st.floats(low, high) for low, high in ranges.lamp))
+)
 events = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=40)
 
 
-@given(durations, st.integers(0, 500))
+@given(durations, st.integers(0, 1600))
 def test_the_lamp_is_lit_exactly_between_its_edges(seconds: tuple[float, ...], frame: int) -> None:
     edges = edge_frames(torch.tensor([seconds]))
     first_on, first_off, second_on, second_off = edges[0].tolist()

@@ -25,7 +25,16 @@ class CountingRanges:
     goal_x: tuple[float, float] = (0.08, 0.12)  # m
     goal_y: tuple[float, float] = (-0.04, 0.04)  # m
     start_noise: float = 0.02  # rad, either way, each arm joint
-    lamp: tuple[tuple[float, float], ...] = ((2.0, 3.0), (1.0, 4.0), (2.0, 4.0), (1.0, 4.0))  # s: off, on, off, on
+    # The first wait is so much longer than what follows that the time hardly tells which flash has just ended.
+    lamp: tuple[tuple[float, float], ...] = ((3.0, 43.0), (0.5, 1.5), (0.5, 1.5), (0.5, 1.5))  # s: off, on, off, on
+    distractors: int = 2
+
+
+COUNTING_RANGES = {
+    "standard": CountingRanges(),
+    "hard": CountingRanges(lamp=((3.0, 63.0), (0.35, 0.8), (0.35, 1.5), (0.35, 0.8)), distractors=5),
+    "paper": CountingRanges(lamp=((2.0, 3.0), (1.0, 4.0), (2.0, 4.0), (1.0, 4.0)), distractors=0),
+}
 
 
 def edge_frames(durations: Tensor) -> Tensor:

@@ -10,21 +10,21 @@ import torch
 from mani_skill.utils.registration import register_env
 from mani_skill.utils.structs import Pose
 
-from kc_vla_sim.envs.counting import CountingRanges, Progress, edge_frames, edges_passed
+from kc_vla_sim.envs.counting import COUNTING_RANGES, CountingRanges, Progress, edge_frames, edges_passed
+from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube
 from kc_vla_sim.envs.looks import matte
 from kc_vla_sim.envs.signal_lamp import SignalLamp
 from kc_vla_sim.envs.tabletop import TabletopEnv
 from kc_vla_sim.frame import Detection
 from kc_vla_sim.geometry import to_pose
 
-CUBE_HALF_SIZE = 0.02
 GOAL_RADIUS = 0.08
 """The cube is at the target when its centre is closer to the target's than this, m."""
 MOVED_LIMIT = 0.01
 """A cube displaced by more than this before the second flash has ended is a failure, m."""
 MOVED_EARLY = "cube moved before the second flash ended"
-LONGEST_EPISODE = 500
-"""Steps: at most 300 until the second flash has ended, and 200 for a push that takes a good arm 60."""
+LONGEST_EPISODE = 1600
+"""Steps: at most 1,360 until the second flash has ended (hard), and 240 for a push that takes a good arm 60."""
 
 
 @register_env("PushCubeWithSignal-v1", max_episode_steps=LONGEST_EPISODE)
@@ -36,18 +36,12 @@ class PushCubeWithSignalEnv(TabletopEnv):
     **Chance**: positions of cube and target, start posture, the durations of the lamp's states.
     """
 
-    def __init__(self, *args: Any, ranges: CountingRanges | None = None, **kwargs: Any) -> None:
-        self.ranges = ranges or CountingRanges()
-        super().__init__(*args, **kwargs)
+    RANGES = COUNTING_RANGES
+    ranges: CountingRanges
 
     def _load_scene(self, options: dict[str, Any]) -> None:
         super()._load_scene(options)
-        cube = self.scene.create_actor_builder()
-        cube.add_box_collision(half_size=[CUBE_HALF_SIZE] * 3)
-        cube.add_box_visual(half_size=[CUBE_HALF_SIZE] * 3, material=matte((0.03, 0.13, 0.6)))
-        cube.initial_pose = sapien.Pose(p=[-0.15, 0, CUBE_HALF_SIZE])
-        self.cube = cube.build(name="cube")
-
+        self.cube = build_cube(self.scene, "cube", "blue")
         goal = self.scene.create_actor_builder()
         flat = [np.sqrt(0.5), 0, np.sqrt(0.5), 0]
         rings = ((1.0, (0.62, 0.03, 0.04)), (0.75, (0.85, 0.83, 0.8)), (0.4, (0.62, 0.03, 0.04)))
@@ -79,12 +73,6 @@ class PushCubeWithSignalEnv(TabletopEnv):
         self.lamp.show(torch.zeros(len(env_idx), dtype=torch.bool, device=self.device))
         self._cube_start[env_idx] = start
         self._progress = self._progress.restarted(env_idx)
-
-    def _draw(self, env_idx: torch.Tensor, *ranges: tuple[float, float]) -> torch.Tensor:
-        """One number out of each range for each environment in `env_idx`: (len(env_idx), len(ranges))."""
-        low, high = np.array(ranges).T
-        drawn = self._batched_episode_rng[env_idx].uniform(low, high)
-        return torch.as_tensor(drawn, dtype=torch.float32, device=self.device)
 
     def _before_control_step(self) -> None:
         # The observation after this step is the next frame: the lamp must be right in its picture.
@@ -126,13 +114,18 @@ class PushCubeWithSignalEnv(TabletopEnv):
         frames = [0, *self.lamp_edges[0].tolist()]
         return [(phase, frame) for phase, frame in enumerate(frames) if frame <= now]
 
+    def decisions_until_now(self) -> list[tuple[int, int]]:
+        """Each time the lamp has gone dark: wait for more, or push."""
+        now = int(self.elapsed_steps[0])
+        dark = self.lamp_edges[0, 1::2].tolist()
+        return [(frame, flashes) for flashes, frame in enumerate(dark) if frame <= now]
+
     def detections(self) -> tuple[Detection, ...]:
         """The cube, the target and the lamp, "on" or "off"."""
         lit = edges_passed(self.lamp_edges, self.elapsed_steps)[0] % 2 == 1
-        width = 2 * CUBE_HALF_SIZE
         lamp_centre = sapien.Pose(p=[*self.lamp.position[:2], self.lamp.size[2] / 2])
         return (
-            Detection("cube", "cube", "", to_pose(self.cube.pose), (width, width, width)),
+            Detection("cube", "cube", "", to_pose(self.cube.pose), CUBE_SIZE),
             Detection("goal", "target", "", to_pose(self.goal.pose), (2 * GOAL_RADIUS, 2 * GOAL_RADIUS, 0.0)),
             Detection("lamp", "lamp", "on" if lit else "off", to_pose(lamp_centre), self.lamp.size),
         )

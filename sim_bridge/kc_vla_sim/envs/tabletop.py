@@ -5,7 +5,8 @@ World frame: origin on the table top, x away from the robot, z up. The robot's b
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import sapien
@@ -19,6 +20,7 @@ from kc_vla_sim.frame import Detection, Image
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import LightPandaWristCam
 from kc_vla_sim.shaders import camera_shader, set_picture_formats
+from kc_vla_sim.variants import STANDARD, check_variant
 
 THIRD_PERSON_CAMERA = "third_person"
 ROBOT_BASE = sapien.Pose(p=[-0.615, 0, 0])
@@ -38,6 +40,8 @@ class TabletopEnv(BaseEnv):
 
     SUPPORTED_ROBOTS = ["panda_wristcam_light", "panda_wristcam"]
     SUPPORTED_REWARD_MODES = ("sparse", "none")
+    RANGES: ClassVar[Mapping[str, Any]]
+    """What chance decides in each variant of the task: the task's own frozen dataclass by the variant's name."""
 
     agent: LightPandaWristCam
 
@@ -47,13 +51,26 @@ class TabletopEnv(BaseEnv):
         robot_uids: str = "panda_wristcam_light",
         control_mode: str = "pd_ee_delta_pose",
         render_backend: str = "auto",
+        variant: str = STANDARD,
+        ranges: Any = None,
         **kwargs: Any,
     ) -> None:
         """Take what `BaseEnv` takes; a `render_backend` of "auto" is a GPU when there is one.
 
+        Args:
+            args: of `BaseEnv`.
+            robot_uids: a robot with a wrist camera.
+            control_mode: of the robot.
+            render_backend: what draws.
+            variant: name in `kc_vla_sim.variants`.
+            ranges: what chance decides, in place of the variant's.
+            kwargs: of `BaseEnv`.
+
         Raises:
             RendererError: no usable Vulkan driver.
+            BadVariantError: there is no such variant.
         """
+        self.ranges = ranges or self.RANGES[check_variant(variant)]
         super().__init__(
             *args,
             robot_uids=robot_uids,
@@ -146,6 +163,19 @@ class TabletopEnv(BaseEnv):
     def keyframes_until_now(self) -> list[tuple[int, int]]:
         """Phase and frame of each ground-truth keyframe that is known by now, for one environment."""
         raise NotImplementedError
+
+    def decisions_until_now(self) -> list[tuple[int, int]]:
+        """Frame and right choice (index into the task's `choices`) of each moment of decision so far.
+
+        At such a moment the right choice depends on the past alone. For one environment.
+        """
+        raise NotImplementedError
+
+    def _draw(self, env_idx: torch.Tensor, *ranges: tuple[float, float]) -> torch.Tensor:
+        """One number out of each range for each environment in `env_idx`: (len(env_idx), len(ranges)), float32."""
+        low, high = np.array(ranges).T
+        drawn = self._batched_episode_rng[env_idx].uniform(low, high)
+        return torch.as_tensor(drawn, dtype=torch.float32, device=self.device)
 
     def _set_start_posture(self, env_idx: torch.Tensor, noise: float) -> None:
         """Put the arm near `START_POSTURE`, each arm joint off by up to `noise` (rad), gripper closed."""

@@ -17,8 +17,10 @@ class Task:
         environment: id of the ManiSkill environment.
         instruction: what the policy is told.
         keyframes: label of each keyframe, in order; the first is frame 0 (paper, appendix A).
-        cues: for each keyframe, the rule in `kc_vla.keyframes.rules` that finds it without a learned selector.
+        cues: for each keyframe, the rule in `kc_vla.keyframes.rules` that finds it without a learned selector; empty
+            where no rule does.
         stages: the steps that the completion rate counts, in order.
+        choices: what there is to choose from at the task's moments of decision.
     """
 
     name: str
@@ -27,6 +29,7 @@ class Task:
     keyframes: tuple[str, ...]
     cues: tuple[str, ...]
     stages: tuple[str, ...]
+    choices: tuple[str, ...]
 
 
 TASKS: dict[str, Task] = {
@@ -39,6 +42,7 @@ TASKS: dict[str, Task] = {
             keyframes=("start", "flash 1 on", "flash 1 off", "flash 2 on", "flash 2 off"),
             cues=("first_frame", *("brightness_jump",) * 4),
             stages=("waited for the first flash", "waited for the second flash", "cube at the target"),
+            choices=("wait", "push"),
         ),
     )
 }
