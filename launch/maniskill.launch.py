@@ -59,9 +59,19 @@ def generate_launch_description() -> LaunchDescription:
     }
     return LaunchDescription(
         [
-            DeclareLaunchArgument("task", default_value="counting", description="which task to run; none: wait"),
+            DeclareLaunchArgument(
+                "task", default_value="counting", description="which task to run; all: each; none: wait"
+            ),
             DeclareLaunchArgument("seed", default_value="0", description="seed of the first episode, 0 or more"),
-            DeclareLaunchArgument("episodes", default_value="1", description="how many episodes, seeds counting up"),
+            DeclareLaunchArgument(
+                "episodes", default_value="1", description="how many episodes of a task, seeds counting up"
+            ),
+            DeclareLaunchArgument(
+                "variant",
+                default_value="standard",
+                choices=["standard", "hard", "paper"],
+                description="ranges of what chance decides in the task",
+            ),
             DeclareLaunchArgument("output", default_value="runs", description="folder for bags, videos and summaries"),
             DeclareLaunchArgument(
                 "mode",
@@ -103,6 +113,7 @@ def generate_launch_description() -> LaunchDescription:
                     "mode": text("mode"),
                     "image_size": argument("image_size"),
                     "renderer": text("renderer"),
+                    "variant": text("variant"),
                 },
                 package="kc_vla_sim",
                 on_exit=end_with,

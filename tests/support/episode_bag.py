@@ -52,6 +52,7 @@ class Script:
     size: int = 64
     steps: int = 60
     task: str = "counting"
+    variant: str = "paper"
     seed: int = 3
     episode_id: str = "counting-000003-1"
     instruction: str = "Wait for the signal light to flash twice, then push the cube to the target."
@@ -164,6 +165,7 @@ def _status(script: Script, state: int, frame: int) -> EpisodeStatus:
     message = EpisodeStatus(
         episode_id=script.episode_id,
         task=script.task,
+        variant=script.variant,
         instruction=script.instruction,
         seed=script.seed,
         start_time=stamp(0),

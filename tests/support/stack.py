@@ -48,7 +48,7 @@ class Stack:
         assert ros2, "there is no ros2: source env.sh first"
         self.output = output
         self._mark = uuid.uuid4().hex
-        given = {"task": "counting", "image_size": 64, "output": output, **arguments}
+        given = {"task": "counting", "variant": "paper", "image_size": 64, "output": output, **arguments}
         self._process = subprocess.Popen(
             [*wrapper, ros2, "launch", *launch_file, *(f"{name}:={value}" for name, value in given.items())],
             env={**os.environ, **(environment or {}), _MARK: self._mark},

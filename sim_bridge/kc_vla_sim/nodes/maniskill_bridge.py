@@ -16,12 +16,7 @@ from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
 from kc_vla.nodes.convert import floats_array, time_message
 from kc_vla.nodes.parameters import NodeParameters, parameter
 from kc_vla.tasks import UnknownTaskError, find_task
-from kc_vla_msgs.msg import (
-    ArmCommand,
-    EpisodeResult,
-    EpisodeStatus,
-    KeyframeIndex,
-)
+from kc_vla_msgs.msg import ArmCommand, EpisodeResult, EpisodeStatus, KeyframeIndex
 from kc_vla_msgs.srv import ExpertChunk, ResetSimulation
 from kc_vla_sim.errors import BadActionError, BadSeedError, SimulationError
 from kc_vla_sim.frame import Frame
@@ -29,6 +24,7 @@ from kc_vla_sim.nodes.frame_publisher import FramePublisher
 from kc_vla_sim.nodes.messages import result_of
 from kc_vla_sim.plans import PlanRefusal, RecentPlans
 from kc_vla_sim.simulator import Simulator, check_seed
+from kc_vla_sim.variants import STANDARD, VARIANTS
 
 FRAME_PERIOD_NS = 50_000_000
 EPISODE_GAP_NS = 1_000_000_000
@@ -42,6 +38,7 @@ class BridgeParameters(NodeParameters):
     mode: str = parameter("lockstep", "what a step waits for", choices=("lockstep", "realtime"))
     image_size: int = parameter(256, "pixels, width and height of both cameras", low=16, high=2048)
     renderer: str = parameter("auto", "what draws", choices=("auto", "gpu", "cpu"))
+    variant: str = parameter(STANDARD, "of every task", choices=tuple(VARIANTS))
     expert_horizon: int = parameter(32, "most actions that the expert plans ahead", low=1, high=512)
     resend_after: float = parameter(0.5, "s after which a waiting frame is shown again", low=0.05, high=10.0)
     warn_after: float = parameter(5.0, "s of waiting after which it is said who is waited for", low=0.5, high=600.0)
@@ -61,7 +58,7 @@ class ManiskillBridgeNode(StackNode):
         """Check the renderer and open the doors; the environment is made at the first reset."""
         values = self.parameters
         try:
-            self._simulator = Simulator(values.image_size, values.renderer)
+            self._simulator = Simulator(values.image_size, values.renderer, variant=values.variant)
         except SimulationError as error:
             raise StartError(str(error)) from error
         self._lockstep = values.mode == "lockstep"
@@ -120,6 +117,7 @@ class ManiskillBridgeNode(StackNode):
         self._status = EpisodeStatus(
             episode_id=f"{request.task}-{request.seed:06d}-{datetime.now():%Y%m%dT%H%M%S%f}"[:-3],
             task=request.task,
+            variant=self.parameters.variant,
             instruction=self._simulator.task.instruction,
             seed=request.seed,
             start_time=time_message(self._clock_ns),

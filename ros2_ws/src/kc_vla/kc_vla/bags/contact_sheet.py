@@ -76,7 +76,7 @@ def _card_height(row: Sequence[KeyframeMatch]) -> int:
 def _draw_title(canvas: Canvas, episode: RecordedEpisode, matches: tuple[KeyframeMatch, ...]) -> None:
     status, result = episode.status, episode.result
     width = canvas.pixels.shape[1]
-    title = f"Keyframes of {status.task}, seed {status.seed}"
+    title = f"Keyframes of {status.title}"
     if result is None:
         word, colour = "NO RESULT", AMBER
     else:

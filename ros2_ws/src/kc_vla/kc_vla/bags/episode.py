@@ -123,7 +123,7 @@ class RecordedEpisode:
             hint = f" ({self.damages[0]})" if self.damages else ""
             raise BagReadError(f"{self.bag} holds no episode: no RUNNING message on episode/status{hint}")
         m = running[-1]
-        return Status(m.episode_id, m.task, m.instruction, m.seed, _ns(m.start_time), m.frame_period)
+        return Status(m.episode_id, m.task, m.variant, m.instruction, m.seed, _ns(m.start_time), m.frame_period)
 
     def _own(self, name: str) -> list[Any]:
         """Return the messages on `name` that belong to this episode."""

@@ -35,10 +35,17 @@ class Status:
 
     episode_id: str
     task: str
+    variant: str
     instruction: str
     seed: int
     start_ns: int
     frame_period_s: float
+
+    @property
+    def title(self) -> str:
+        """Task, variant and seed, as people name an episode."""
+        variant = f" ({self.variant})" if self.variant else ""
+        return f"{self.task}{variant}, seed {self.seed}"
 
 
 @dataclass(frozen=True)

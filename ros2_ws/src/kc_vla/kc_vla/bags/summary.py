@@ -23,6 +23,7 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
     return {
         "episode_id": status.episode_id,
         "task": status.task,
+        "variant": status.variant,
         "seed": status.seed,
         "instruction": status.instruction,
         "stack_version": episode.info.stack_version if episode.info is not None else None,

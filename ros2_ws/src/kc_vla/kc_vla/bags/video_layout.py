@@ -69,7 +69,7 @@ class VideoLayout:
         room = WIDTH - 2 * _MARGIN - 180
         canvas.text(_MARGIN, 13, shortened(status.instruction, 22, room, bold=True), 22, bold=True)
         backends = sorted({chunk.backend for chunk in self._episode.chunks if chunk.backend})
-        parts = [status.task, f"seed {status.seed}", status.episode_id, *(f"policy: {b}" for b in backends)]
+        parts = [status.title, status.episode_id, *(f"policy: {b}" for b in backends)]
         canvas.text(_MARGIN, 44, shortened("  ·  ".join(parts), 14, room), 14, MUTED)
         return canvas
 

@@ -30,13 +30,12 @@ from kc_vla.episode import Episode
 from kc_vla.latency import Statistics
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.convert import episode_from
+from kc_vla.nodes.log_budget import LogBudget
 from kc_vla.nodes.parameters import BadParameterError, NodeParameters, change, declare
 from kc_vla_msgs.msg import EpisodeStatus
 
 CANNOT_START = 2
 """Exit status of a node with a bad parameter or a `StartError`: starting it again would not help."""
-LOG_BURST = 50
-"""Problems that a node may log at once; after that it is one a second. The diagnostics have every one."""
 SIGNAL_POLL_S = 0.1
 """How long a node without anything to do takes to see a signal, s."""
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
@@ -60,7 +59,7 @@ class StackNode(LifecycleNode):
         self.done = False  # True ends the process, with `exit_code`
         self.exit_code = 0
         self._problem: tuple[Any, str] = (OK, "")
-        self._log_room, self._logged_at = float(LOG_BURST), 0.0
+        self._log_budget = LogBudget()
         self._made: list[tuple[Callable[[Any], Any], Any]] = []
         # A callback that awaits an answer must not keep the others out. One thread runs them all, so none needs a lock.
         self._together = ReentrantCallbackGroup()
@@ -143,21 +142,13 @@ class StackNode(LifecycleNode):
         self.subscribe(EpisodeStatus, topics.EPISODE_STATUS, self._on_status, qos.STATUS)
 
     def problem(self, text: str, level: Any = WARN) -> None:
-        """Tell a problem in the diagnostics until `problem("")`, and in the log: once, and no flood of them."""
-        if text and text != self._problem[1] and self._may_log():
+        """Tell a problem in the diagnostics until `problem("")`, and once in the log, as far as its budget goes."""
+        if text and text != self._problem[1] and self._log_budget.take():
             if level == ERROR:  # two lines of code: rclpy refuses two severities from one
                 self.get_logger().error(text)
             else:
                 self.get_logger().warning(text)
         self._problem = (level, text) if text else (OK, "")
-
-    def _may_log(self) -> bool:
-        now = time.monotonic()
-        self._log_room, self._logged_at = min(LOG_BURST, self._log_room + now - self._logged_at), now
-        if self._log_room < 1.0:
-            return False
-        self._log_room -= 1.0
-        return True
 
     def publish_diagnostics(self) -> None:
         """Publish health, latencies and losses."""

@@ -16,12 +16,12 @@ from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
 from kc_vla.nodes.narrator import Narrator
 from kc_vla.nodes.parameters import NodeParameters, parameter
 from kc_vla.nodes.reporter import Reporter
-from kc_vla.tasks import UnknownTaskError, find_task
+from kc_vla.tasks import TASKS, UnknownTaskError, find_task
 from kc_vla_msgs.action import RunTask
 from kc_vla_msgs.msg import EpisodeResult
 from kc_vla_msgs.srv import ResetSimulation
 
-NO_TASK = "none"
+NO_TASK, ALL_TASKS = "none", "all"
 SERVED = {
     "maniskill_bridge": topics.RESET_SIMULATION,
     "policy_server": topics.PREDICT_CHUNK,
@@ -39,9 +39,9 @@ PUBLISHED = {
 class RunnerParameters(NodeParameters):
     """Parameters of the node."""
 
-    task: str = parameter("counting", "name in the task table; none: wait for the action run_task")
+    task: str = parameter("counting", "name in the task table; all: each; none: wait for the action run_task")
     seed: int = parameter(0, "seed of the first episode; the next ones count up", low=0, high=2**32 - 1)
-    episodes: int = parameter(1, "how many to run", low=1, high=100000)
+    episodes: int = parameter(1, "how many to run of a task", low=1, high=100000)
     output_folder: str = parameter("runs", "where episodes and reports are written")
     report: bool = parameter(True, "make video, contact sheet and summary of each episode")
     startup_timeout: float = parameter(120.0, "s to wait for the other nodes", low=1.0, high=3600.0)
@@ -65,7 +65,7 @@ class EpisodeRunnerNode(StackNode):
         """Check the task and begin."""
         values = self.parameters
         try:
-            if values.task != NO_TASK:
+            if values.task not in (NO_TASK, ALL_TASKS):
                 find_task(values.task)
         except UnknownTaskError as error:
             raise StartError(str(error)) from error
@@ -101,10 +101,12 @@ class EpisodeRunnerNode(StackNode):
         summaries: list[dict[str, Any]] = []
         try:
             await self._wait_for_stack()
-            for index in range(self.parameters.episodes):
-                result = await self._run_episode(self.parameters.task, self.parameters.seed + index)
-                summaries.append(await self._reporter.report(result))
-                self._write_table(summaries)
+            values = self.parameters
+            for task in TASKS if values.task == ALL_TASKS else (values.task,):
+                for seed in range(values.seed, values.seed + values.episodes):
+                    result = await self._run_episode(task, seed)
+                    summaries.append(await self._reporter.report(result))
+                    self._write_table(summaries)
         except RunError as error:
             self.problem(str(error), ERROR)
             self._narrator.say(f"stopped: {error}")
@@ -163,7 +165,11 @@ class EpisodeRunnerNode(StackNode):
 
     def _sum_up(self, summaries: list[dict[str, Any]]) -> None:
         """Say how many succeeded."""
-        succeeded = sum(bool(s["success"]) for s in summaries)
+        tasks = dict.fromkeys(s["task"] for s in summaries)
+        for task in tasks if len(tasks) > 1 else ():
+            own = [s for s in summaries if s["task"] == task]
+            self._narrator.say(f"{task}: {sum(s['success'] for s in own)} of {len(own)} episodes succeeded")
+        succeeded = sum(s["success"] for s in summaries)
         self._narrator.say(f"{succeeded} of {len(summaries)} episodes succeeded")
         if len(summaries) > 1 and self._table.exists():
             self._narrator.say(f"table: {self._table}")
@@ -177,7 +183,7 @@ class EpisodeRunnerNode(StackNode):
         self._table = self._output / f"run-{summaries[0]['episode']}.json"
         table = {
             "episodes": len(summaries),
-            "succeeded": sum(bool(s["success"]) for s in summaries),
+            "succeeded": sum(s["success"] for s in summaries),
             "keyframes_equal_oracle": sum(bool(s.get("keyframes_equal")) for s in summaries),
             "table": summaries,
         }

@@ -80,10 +80,12 @@ class KeyframeSelectorNode(StackNode):
             return
         smoother = GreedySmoother(self.parameters.threshold, self.parameters.window_frames)
         self._selector = KeyframeSelector(task.keyframes, smoother)
-        self._scorer = OracleScorer() if self.parameters.source == "oracle" else RuleScorer(task.cues)
+        by_rules = self.parameters.source == "rules"
+        self._scorer = RuleScorer(task.cues) if by_rules else OracleScorer()
         self._streams.reset(after_ns=episode.start_ns - 1)
         self._events, self._last, self._joining_since = 0, None, None
-        self.problem("")
+        blind = by_rules and not task.cues
+        self.problem(f"no rule finds the keyframes of '{task.name}' but the first: use another source" if blind else "")
 
     def on_parameters(self) -> None:
         """Take the new threshold from the next frame on."""

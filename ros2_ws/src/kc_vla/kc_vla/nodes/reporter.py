@@ -43,6 +43,7 @@ class Reporter:
         """Write video, contact sheet and summary; return the episode's line of the table of all episodes."""
         line: dict[str, Any] = {
             "episode": result.episode_id,
+            "task": result.task,
             "seed": result.seed,
             "success": result.success,
             "reason": result.reason,
