@@ -15,7 +15,7 @@ from kc_vla_sim.cameras import camera_model
 from kc_vla_sim.envs.tabletop import THIRD_PERSON_CAMERA, TabletopEnv
 from kc_vla_sim.errors import BadImageSizeError, BadSeedError, EpisodeOverError
 from kc_vla_sim.experts import Expert, make_expert
-from kc_vla_sim.frame import CameraModel, Frame, Keyframe
+from kc_vla_sim.frame import CameraModel, Frame, Image, Keyframe
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import WRIST_CAMERA
@@ -45,7 +45,7 @@ class Simulator:
         Args:
             image_size: pixels, of a square or (width, height), of both cameras.
             renderer: "auto" (a GPU when there is one), "gpu" or "cpu".
-            draw: False leaves the pictures empty, which makes a step ten times faster.
+            draw: False leaves the pictures of the frames empty and a step several times faster; see `look`.
             shadows: draw them, which doubles the time of a step without a GPU.
             variant: of every task, a name in `kc_vla_sim.variants`.
 
@@ -126,6 +126,17 @@ class Simulator:
         still = np.zeros(TOOL_DELTA_SIZE)
         still[6] = self._gripper
         return self._advance("pd_ee_delta_pose", normalise_tool_delta(still))
+
+    def look(self) -> tuple[Image, Image]:
+        """Draw the present frame, also in a simulator that does not draw: third-person and wrist picture.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+        """
+        if self._env is None:
+            raise EpisodeOverError("no episode yet: reset the simulator first")
+        pictures = self._world.pictures()
+        return pictures[THIRD_PERSON_CAMERA], pictures[WRIST_CAMERA]
 
     @property
     def task(self) -> Task | None:
@@ -215,15 +226,15 @@ class Simulator:
         elif truncated:
             reason = "time limit"
         self._running = not reason
-        pictures = world.pictures() if self._draw else {}
+        third_person, wrist = self.look() if self._draw else (_NO_PICTURE, _NO_PICTURE)
         assert self._task is not None  # there is no frame before the first reset
         labels = self._task.keyframes
         self._keyframes = tuple(Keyframe(frame, labels[phase]) for phase, frame in world.keyframes_until_now())
         robot = world.agent.robot
         return Frame(
             index=self._index,
-            third_person=pictures.get(THIRD_PERSON_CAMERA, _NO_PICTURE),
-            wrist=pictures.get(WRIST_CAMERA, _NO_PICTURE),
+            third_person=third_person,
+            wrist=wrist,
             joint_names=tuple(joint.name for joint in robot.get_active_joints()),
             joint_positions=robot.get_qpos()[0].numpy().astype(np.float64),
             joint_velocities=robot.get_qvel()[0].numpy().astype(np.float64),

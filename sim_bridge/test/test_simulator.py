@@ -46,6 +46,20 @@ def test_without_drawing_the_state_is_the_same(drawn: Simulator, undrawn: Simula
     np.testing.assert_array_equal(one.joint_positions, other.joint_positions)
 
 
+def test_an_undrawn_simulator_draws_when_asked(drawn: Simulator) -> None:
+    blind = Simulator(image_size=(96, 64), draw=False, variant="paper")
+    with pytest.raises(EpisodeOverError):
+        blind.look()
+    drawn.reset("counting", 2)
+    blind.reset("counting", 2)
+    for _ in range(5):
+        seen = drawn.hold()
+        assert blind.hold().third_person.size == 0
+    for picture, wanted in zip(blind.look(), (seen.third_person, seen.wrist), strict=True):
+        np.testing.assert_array_equal(picture, wanted)
+    blind.close()
+
+
 def test_the_camera_models_find_the_cube_in_both_pictures(
     drawn: Simulator, project: Callable[..., tuple[int, int]]
 ) -> None:

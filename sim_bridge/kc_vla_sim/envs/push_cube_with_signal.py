@@ -73,6 +73,7 @@ class PushCubeWithSignalEnv(TabletopEnv):
         self.lamp.show(torch.zeros(len(env_idx), dtype=torch.bool, device=self.device))
         self._cube_start[env_idx] = start
         self._progress = self._progress.restarted(env_idx)
+        self._place_distractors(env_idx)
 
     def _before_control_step(self) -> None:
         # The observation after this step is the next frame: the lamp must be right in its picture.

@@ -15,6 +15,7 @@ from mani_skill.envs.sapien_env import BaseEnv
 from mani_skill.sensors.camera import CameraConfig
 from mani_skill.utils import sapien_utils
 
+from kc_vla_sim.envs.distractors import Distractors, numbers_of_chance
 from kc_vla_sim.envs.looks import TABLE_COLOUR, matte
 from kc_vla_sim.frame import Detection, Image
 from kc_vla_sim.renderer import choose_renderer
@@ -128,6 +129,7 @@ class TabletopEnv(BaseEnv):
         room.add_box_visual(sapien.Pose(p=[0, -2, 0]), half_size=(4, 0.01, 2), material=matte((0.62, 0.66, 0.7)))
         room.initial_pose = sapien.Pose()
         room.build_static(name="room")
+        self._distractors = Distractors(self.scene, self.ranges.distractors)
 
     def _load_lighting(self, options: dict[str, Any]) -> None:
         self.scene.set_ambient_light([0.36, 0.36, 0.38])
@@ -176,6 +178,14 @@ class TabletopEnv(BaseEnv):
         low, high = np.array(ranges).T
         drawn = self._batched_episode_rng[env_idx].uniform(low, high)
         return torch.as_tensor(drawn, dtype=torch.float32, device=self.device)
+
+    def _place_distractors(self, env_idx: torch.Tensor) -> None:
+        """Put the distractors of the variant on the table: the last chance that `_initialize_episode` draws.
+
+        Drawn last, and always with as many numbers, they leave everything else in an episode as it is without them.
+        """
+        chance = self._batched_episode_rng[env_idx].uniform(size=numbers_of_chance())
+        self._distractors.place(chance, self.device)
 
     def _set_start_posture(self, env_idx: torch.Tensor, noise: float) -> None:
         """Put the arm near `START_POSTURE`, each arm joint off by up to `noise` (rad), gripper closed."""
