@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from mani_skill.envs.scene import ManiSkillScene
     from sapien.wrapper.actor_builder import ActorBuilder
 
-PLACES = ((0.05, -0.5), (-0.1, -0.57), (-0.25, -0.62), (-0.25, 0.38), (-0.41, 0.36), (-0.56, 0.31), (-0.7, 0.23))
+Places = tuple[tuple[float, float], ...]
+
+PLACES: Places = (
+    (0.05, -0.5),
+    (-0.1, -0.57),
+    (-0.25, -0.62),
+    (-0.25, 0.38),
+    (-0.41, 0.36),
+    (-0.56, 0.31),
+    (-0.7, 0.23),
+)
 """Where they can stand: x, y in the world, m; far enough apart for two neighbours with all their `STRAY`."""
 STRAY = 0.015
 """Off its place by up to this along x and y, m."""
@@ -53,11 +63,15 @@ KINDS: tuple[Callable[[ActorBuilder], None], ...] = (_can, _ball, _book, _saucer
 
 
 class Distractors:
-    """The first `count` of `KINDS` in every environment of `scene`, out of sight until they are placed."""
+    """The first `count` of `KINDS` in every environment of `scene`, out of sight until they are placed.
 
-    def __init__(self, scene: ManiSkillScene, count: int) -> None:
+    They go to `places`, some or all of `PLACES`.
+    """
+
+    def __init__(self, scene: ManiSkillScene, count: int, places: Places = PLACES) -> None:
         if not 0 <= count <= len(KINDS):
             raise ValueError(f"bad number of distractors {count}: there are 0 to {len(KINDS)}")
+        self._places = np.array(places)
         self._actors = [_build(scene, kind) for kind in KINDS[:count]]
 
     def place(self, chance: NDArray[np.float64], device: torch.device) -> None:
@@ -67,12 +81,12 @@ class Distractors:
             chance: (N, `numbers_of_chance()`) in 0..1, of the N environments that begin an episode.
             device: of the simulation.
         """
-        order = np.argsort(chance[:, : len(PLACES)], axis=1)
+        order = np.argsort(chance[:, : len(self._places)], axis=1)
         rest = chance[:, len(PLACES) :].reshape(len(chance), len(KINDS), 3)
         for number, actor in enumerate(self._actors):
             stray, yaw = (2 * rest[:, number, :2] - 1) * STRAY, np.pi * rest[:, number, 2]
             zero = np.zeros(len(chance))
-            position = np.column_stack([np.array(PLACES)[order[:, number]] + stray, zero])
+            position = np.column_stack([self._places[order[:, number]] + stray, zero])
             turned = np.column_stack([np.cos(yaw / 2), zero, zero, np.sin(yaw / 2)])
             p, q = (torch.as_tensor(part, dtype=torch.float32, device=device) for part in (position, turned))
             actor.set_pose(Pose.create_from_pq(p=p, q=q))

@@ -15,7 +15,7 @@ from mani_skill.envs.sapien_env import BaseEnv
 from mani_skill.sensors.camera import CameraConfig
 from mani_skill.utils import sapien_utils
 
-from kc_vla_sim.envs.distractors import Distractors, numbers_of_chance
+from kc_vla_sim.envs.distractors import PLACES, Distractors, Places, numbers_of_chance
 from kc_vla_sim.envs.looks import TABLE_COLOUR, matte
 from kc_vla_sim.frame import Detection, Image
 from kc_vla_sim.renderer import choose_renderer
@@ -43,6 +43,9 @@ class TabletopEnv(BaseEnv):
     SUPPORTED_REWARD_MODES = ("sparse", "none")
     RANGES: ClassVar[Mapping[str, Any]]
     """What chance decides in each variant of the task: the task's own frozen dataclass by the variant's name."""
+
+    DISTRACTOR_PLACES: ClassVar[Places] = PLACES
+    """Those of the places for distractors that the task leaves free; no fewer than there are kinds."""
 
     agent: LightPandaWristCam
 
@@ -129,7 +132,7 @@ class TabletopEnv(BaseEnv):
         room.add_box_visual(sapien.Pose(p=[0, -2, 0]), half_size=(4, 0.01, 2), material=matte((0.62, 0.66, 0.7)))
         room.initial_pose = sapien.Pose()
         room.build_static(name="room")
-        self._distractors = Distractors(self.scene, self.ranges.distractors)
+        self._distractors = Distractors(self.scene, self.ranges.distractors, self.DISTRACTOR_PLACES)
 
     def _load_lighting(self, options: dict[str, Any]) -> None:
         self.scene.set_ambient_light([0.36, 0.36, 0.38])
