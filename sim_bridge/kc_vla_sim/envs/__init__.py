@@ -1,5 +1,6 @@
 """The tasks as ManiSkill environments; importing this package registers them with gymnasium."""
 
 from kc_vla_sim.envs.push_cube_with_signal import PushCubeWithSignalEnv
+from kc_vla_sim.envs.teacher_arm_shuffle import TeacherArmShuffleEnv
 
-__all__ = ["PushCubeWithSignalEnv"]
+__all__ = ["PushCubeWithSignalEnv", "TeacherArmShuffleEnv"]
