@@ -69,6 +69,7 @@ class ManiskillBridgeNode(StackNode):
         self._clock_ns = 0
         self._shown_at = self._waiting_since = 0.0
         self._held = 0
+        self._answered = ("", ResetSimulation.Response())
         self._plans = RecentPlans(values.expert_horizon)
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
@@ -95,6 +96,12 @@ class ManiskillBridgeNode(StackNode):
     # -- episodes -----------------------------------------------------------------------------------------------
 
     def _reset(self, request: ResetSimulation.Request, response: ResetSimulation.Response) -> ResetSimulation.Response:
+        """Begin an episode; a request that is sent again, since its answer was lost, does not begin another."""
+        if not request.request_id or request.request_id != self._answered[0]:
+            self._answered = (request.request_id, self._begin(request, response))
+        return self._answered[1]
+
+    def _begin(self, request: ResetSimulation.Request, response: ResetSimulation.Response) -> ResetSimulation.Response:
         try:
             find_task(request.task)
             check_seed(request.seed)

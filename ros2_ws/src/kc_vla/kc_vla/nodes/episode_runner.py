@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,9 @@ PUBLISHED = {
     "recorder": topics.RECORDER_STATUS,
 }
 """The nodes that an episode needs, and how to see that they are there."""
+
+ASK_AGAIN_S = 3.0
+"""How long the simulator may take to answer before it is asked again, for the same episode."""
 
 
 @dataclass(frozen=True)
@@ -148,10 +152,12 @@ class EpisodeRunnerNode(StackNode):
         Raises:
             RunError: the simulator refuses, or nothing comes of it in time.
         """
-        request = ResetSimulation.Request(task=task, seed=seed)
-        answer = await self.ask(self._reset, request, self.parameters.startup_timeout)
-        if answer is None:
-            raise RunError("the simulator does not answer: is maniskill_bridge alive?")
+        request = ResetSimulation.Request(task=task, seed=seed, request_id=uuid.uuid4().hex)
+        deadline = time.monotonic() + self.parameters.startup_timeout
+        # The middleware drops an answer if the server has not yet discovered the client that can see it.
+        while (answer := await self.ask(self._reset, request, ASK_AGAIN_S)) is None:
+            if time.monotonic() > deadline:
+                raise RunError("the simulator does not answer: is maniskill_bridge alive?")
         if not answer.success:
             raise RunError(answer.message)
         self._narrator.begin(answer.episode_id, answer.instruction)
