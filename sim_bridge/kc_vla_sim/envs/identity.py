@@ -25,9 +25,9 @@ class IdentityRanges:
     cube_x: tuple[float, float] = (-0.012, 0.012)  # m, from the centre of its slot, at the start and when put down
     cube_y: tuple[float, float] = (-0.012, 0.012)  # m
     cube_yaw: tuple[float, float] = (-0.35, 0.35)  # rad
-    home_x: tuple[float, float] = (-0.3, -0.22)  # m, tool of the waiting robot
-    home_y: tuple[float, float] = (-0.05, 0.05)  # m
-    home_z: tuple[float, float] = (0.28, 0.36)  # m
+    home_x: tuple[float, float] = (-0.34, -0.26)  # m, tool of the waiting robot
+    home_y: tuple[float, float] = (0.0, 0.1)  # m
+    home_z: tuple[float, float] = (0.32, 0.4)  # m
     home_yaw: tuple[float, float] = (-0.2, 0.2)  # rad
     teacher_wait: tuple[float, float] = (0.5, 6.0)  # s, before it begins
     teacher_move: tuple[float, float] = (1.0, 1.9)  # s, each of its moves, however far it goes

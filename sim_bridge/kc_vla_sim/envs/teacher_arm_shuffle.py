@@ -21,15 +21,15 @@ from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.robots.panda_posture import posture_pointing_down
 from kc_vla_sim.robots.teacher_arm import TeacherArm
 
-SLOT_PLACES = ((0.0, 0.13), (0.0, 0.0), (0.0, -0.13))
+SLOT_PLACES = ((-0.04, 0.19), (-0.04, 0.06), (-0.04, -0.07))
 """Centres of the slots left, middle and right, x and y, m."""
-BUFFER_PLACE = (0.16, -0.11)
+BUFFER_PLACE = (0.13, -0.08)
 """Centre of the buffer place, where it and the hand above it hide no slot from the camera, m."""
-TEACHER_BASE = (0.06, -0.56)
+TEACHER_BASE = (0.02, -0.5)
 """Where the teacher stands, facing along y, m."""
 TEACHER_ROOM = 0.25
 """Distance from its base within which the teacher stands alone, m."""
-TEACHER_HOME = (0.08, -0.24, 0.36, 0.0)
+TEACHER_HOME = (0.04, -0.18, 0.36, 0.0)
 """Where the teacher's tool waits: x, y, z (m) and yaw (rad)."""
 LIFT_HEIGHT = 0.1
 """A cube in the robot's grip whose centre is higher than this above the table is lifted, m."""
@@ -40,7 +40,7 @@ ASTRAY = 0.015
 NEAR = 0.15
 """The robot is near a cube when its tool is closer than this, m."""
 LONGEST_EPISODE = 1000
-"""Steps: at most 668 until the shuffle has ended (hard), 80 of hesitation, and 250 for a lift that takes about 80."""
+"""Steps: at most 670 until the shuffle has ended (hard), 80 of hesitation, and 250 for a lift that takes about 60."""
 _FACING_Y = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))
 
 
