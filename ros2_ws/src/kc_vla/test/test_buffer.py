@@ -120,7 +120,7 @@ def test_a_candidate_gives_way_to_the_next_and_is_final_when_committed() -> None
     buffer = filled(*range(20))
     buffer.apply(event(Decision.PROVISIONAL, 5, 1), "oracle", 1)
     buffer.apply(event(Decision.SUPERSEDED, 7, 1), "oracle", 2)
-    assert buffer.index() == (Entry(0, 0, "phase 0", True), Entry(7, 1, "phase 1", False))
+    assert buffer.index() == (Entry(0, 0, "phase 0", 0.9, True), Entry(7, 1, "phase 1", 0.9, False))
     assert frames_of(buffer, provisional=False) == [0]
     buffer.apply(event(Decision.COMMITTED, 7, 1, 12), "oracle", 3)
     assert frames_of(buffer, provisional=False) == [0, 7]
@@ -178,14 +178,14 @@ def test_a_stand_in_is_committed_even_when_the_ring_has_moved_on() -> None:
     for frame in range(13, 40):
         buffer.observe(observation(frame))
     buffer.apply(event(Decision.COMMITTED, 10, 1, 39), "oracle", 2)
-    assert buffer.index()[1] == Entry(9, 1, "phase 1", True)
+    assert buffer.index()[1] == Entry(9, 1, "phase 1", 0.9, True)
 
 
 def test_a_keyframe_of_another_phase_never_stands_in() -> None:
     buffer = filled(*range(10), 20)
     buffer.apply(event(Decision.COMMITTED, 9, 1), "oracle", 1)
     buffer.apply(event(Decision.PROVISIONAL, 10, 2), "oracle", 2)
-    assert buffer.index()[1:] == (Entry(8, 2, "phase 2", False), Entry(9, 1, "phase 1", True))
+    assert buffer.index()[1:] == (Entry(8, 2, "phase 2", 0.9, False), Entry(9, 1, "phase 1", 0.9, True))
 
 
 def test_reset_keeps_only_the_first_frame_and_counts_once() -> None:
@@ -225,7 +225,7 @@ def test_what_a_person_keeps_instead_of_a_forgotten_keyframe_outlives_repeated_e
     buffer.forget()
     buffer.inject(5, "look")
     buffer.apply(kept, "oracle", 1)
-    assert buffer.index()[1] == Entry(5, 0, "look", True)
+    assert buffer.index()[1] == Entry(5, 0, "look", 1.0, True)
 
 
 def test_refuses_to_inject_what_is_not_there() -> None:

@@ -29,7 +29,7 @@ def held_after(events: list[Event]) -> list[Held]:
     """What the buffer holds after these events."""
     held: dict[int, Held] = {}
     for event in events:
-        held[event.phase] = Held(event.frame, event.phase, event.decision is Decision.COMMITTED)
+        held[event.phase] = Held(event.frame, event.phase, event.score, event.decision is Decision.COMMITTED)
     return sorted(held.values(), key=lambda h: h.frame)
 
 
@@ -93,15 +93,21 @@ def test_a_restart_changes_nothing_unless_a_hit_falls_into_the_prolonged_window(
 
 def test_a_restart_when_all_is_committed_finds_the_task_done() -> None:
     subject = selector(2, 1)
-    subject.restore([Held(0, 0, True), Held(9, 1, True)], 10)
+    subject.restore([Held(0, 0, 1.0, True), Held(9, 1, HIT, True)], 10)
     assert subject.done
     assert run(subject, [HIT] * 20, first=11) == []
 
 
 def test_a_restart_ignores_candidates_of_phases_that_are_over() -> None:
     subject = selector(3, 1)
-    subject.restore([Held(0, 0, True), Held(4, 1, False), Held(6, 1, True)], 7)
+    subject.restore([Held(0, 0, 1.0, True), Held(4, 1, HIT, False), Held(6, 1, HIT, True)], 7)
     assert [(e.decision, e.phase) for e in subject.update(8, HIT)] == [(Decision.PROVISIONAL, 2)]
+
+
+def test_a_candidate_keeps_its_score_over_a_restart() -> None:
+    subject = selector(2, 1)
+    subject.restore([Held(0, 0, 1.0, True), Held(4, 1, 0.7, False)], 5)
+    assert [(e.decision, e.frame, e.score) for e in subject.update(6, QUIET)] == [(Decision.COMMITTED, 4, 0.7)]
 
 
 @pytest.mark.parametrize("frame", [3, 2])

@@ -30,6 +30,7 @@ class Entry:
     frame: int
     phase: int
     label: str
+    score: float
     committed: bool
 
 
@@ -148,7 +149,9 @@ class KeyframeBuffer:
 
     def index(self) -> tuple[Entry, ...]:
         """Return what is held, ascending by frame."""
-        return tuple(Entry(frame, k.phase, k.label, k.committed) for frame, k in sorted(self._keyframes.items()))
+        return tuple(
+            Entry(frame, k.phase, k.label, k.score, k.committed) for frame, k in sorted(self._keyframes.items())
+        )
 
     def keyframes(self, as_of: int | None = None, provisional: bool = True) -> list[Keyframe]:
         """Return the keyframes, ascending by frame, as they are now or as they were known at frame `as_of`.

@@ -35,6 +35,7 @@ class Held:
 
     frame: int
     phase: int
+    score: float
     committed: bool
 
 
@@ -75,7 +76,7 @@ class KeyframeSelector:
         """
         self.phase = 1 + max((k.phase for k in held if k.committed), default=-1)
         pending = [k for k in held if not k.committed and k.phase == self.phase]
-        self._smoother.reset(Candidate(pending[-1].frame, 1.0) if pending else None)
+        self._smoother.reset(Candidate(pending[-1].frame, pending[-1].score) if pending else None)
         self.last_frame = frame
 
     def update(self, frame: int, score: float) -> list[Event]:

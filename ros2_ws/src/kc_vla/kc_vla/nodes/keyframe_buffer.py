@@ -130,6 +130,7 @@ class KeyframeBufferNode(StackNode):
             frame_indices=[entry.frame for entry in index],
             phases=[entry.phase for entry in index],
             labels=[entry.label for entry in index],
+            scores=[entry.score for entry in index],
             committed=[entry.committed for entry in index],
         )
         message.header.stamp = time_message(episode.start_ns + max(settled, 0) * episode.period_ns)

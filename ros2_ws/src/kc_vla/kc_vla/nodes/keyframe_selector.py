@@ -168,7 +168,8 @@ class KeyframeSelectorNode(StackNode):
         if index is not None and index.episode_id == self.episode.id:
             if index.events == 0 and not index.frame_indices:
                 return True  # the buffer knows of nothing either: this is the first frame that anybody saw
-            held = [Held(f, p, c) for f, p, c in zip(index.frame_indices, index.phases, index.committed, strict=True)]
+            columns = (index.frame_indices, index.phases, index.scores, index.committed)
+            held = [Held(*row) for row in zip(*columns, strict=True)]
             self._selector.restore(held, min(index.newest_frame, frame))
             self._events = index.events
             self.get_logger().info(f"goes on at frame {frame} with {len(held)} keyframes from the buffer")
