@@ -1,0 +1,248 @@
+"""Fetching a cube and putting it down, step by step, from the present scene alone.
+
+Three moves make up every picking task. Each gives the next action for one `Scene` and remembers nothing, so a caller
+plans ahead with `scene = scene.after(action)` and asks again:
+
+- `fetch(scene, cube, height, tempo)`: open, go above the cube, go down, close, and bring it up until the cube's centre
+  is at `height`. The caller asks for it until the cube is as high as it wants.
+- `put(scene, place, tempo)`: carry the held cube to above `place`, lower it, let go.
+- `go(scene, position, rotation, tempo)`: go there with nothing in hand and fingers closed; begins with letting go of
+  and rising from whatever is around the fingers. So it is also what follows `put`.
+
+Which of them is due is the caller's to know, from progress that its environment counts: `scene.held` tells what is in
+the grip, and a held cube is on its way up (`fetch`) or down (`put`). All recover: a cube that slipped away is
+approached anew, a hand that is low and off its place rises first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import pi
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
+from kc_vla_sim.experts.hand import (
+    LOOSE_GRIPPER,
+    READY,
+    READY_GRIPPER,
+    Cube,
+    Scene,
+    facing,
+    grasp_clearance,
+    hand_yaw,
+    nearest_yaw,
+)
+from kc_vla_sim.experts.tool import Vector
+
+Step = tuple[str, Vector]
+"""Name of the phase, and the action: tool delta and gripper, (7,)."""
+
+EMPTY_MARGIN = 0.035
+"""An empty hand passes cubes with its tool centre point so far above their tops, m."""
+CARRY_MARGIN = 0.045
+"""The same for a hand with a cube in its grip."""
+ABOVE = 0.006
+"""An empty hand goes down when it is closer than this to its place in the plane, m."""
+ABOVE_PLACE = 0.003
+"""A held cube touches down when it is closer than this to its place in the plane, m."""
+NEAR_PLACE = 0.015
+"""It is lowered, no further than the distance allows, when it is closer than this, m ..."""
+FUNNEL = 2.5
+"""... so many times higher above its place than it is off it in the plane."""
+TURNED = 0.08
+"""... and turned to within this, rad."""
+ASTRAY = 0.012
+"""A low hand that is further than this from its place in the plane rises and comes again, m."""
+GRASP_DEPTH = 0.006
+"""The fingers close when the tool centre point is closer than this to the height of the cube's centre, m."""
+TOUCHDOWN = 0.003
+"""A cube is let go when its centre is closer than this to its resting height, m."""
+PRESS = 0.002
+"""A cube is lowered towards so far below its resting height, m: it must touch down."""
+GENTLE = 0.012
+"""Highest speed (m per step) at which a hand starts from or comes to a cube's place: a jerk upwards shifts it aside."""
+GENTLE_HEIGHT = 0.02
+"""... as long as it is no higher than this above that place, m."""
+SLOWING = 0.8
+"""Largest share of the way left that one step covers: the arm's mass carries it on."""
+FARTHEST_YAW = 1.75
+"""The wrist turns no further than this from straight ahead, rad."""
+TIGHT = 0.004
+"""Less free space than this around the fingers speaks against a way to grasp, m."""
+
+
+@dataclass(frozen=True)
+class Tempo:
+    """Speeds of the hand, m per step.
+
+    Attributes:
+        travel: above everything.
+        lower: down to a cube, or down with one.
+        lift: up with a cube.
+    """
+
+    travel: float = 0.03
+    lower: float = 0.025
+    lift: float = 0.03
+
+
+def fetch(scene: Scene, cube: int, height: float, tempo: Tempo) -> Step:
+    """The next step towards holding `scene.cubes[cube]` with its centre at `height` (m).
+
+    Held cubes rise straight up. The hand must hold no other cube: `put` it down first.
+    """
+    target = scene.cubes[cube]
+    tool = scene.tool
+    if scene.held == cube:
+        top = tool.position + [0.0, 0.0, height - target.position[2]]
+        speed = _gentle(tempo.lift, float(target.position[2]) - _floor_under(scene, cube))
+        return "lift", _move(scene, top, facing(hand_yaw(tool.rotation)), speed, gripper=0.0)
+    yaw = _grasp_yaw(scene, cube)
+    rotation = facing(yaw)
+    off = float(np.hypot(*(target.position[:2] - tool.position[:2])))
+    turn = abs(hand_yaw(tool.rotation) - yaw)
+    pass_height = _highest(scene.cubes) + EMPTY_MARGIN
+    over = target.position[2] + CUBE_HALF_SIZE + EMPTY_MARGIN
+    low = tool.position[2] < over - 0.01
+    around = scene.between_fingers() == cube
+    if around and scene.opening < READY - 0.004 and not _too_closed(scene):
+        return "close", _move(scene, target.position, tool.rotation, tempo.lower, gripper=0.0)
+    if low and (off > ASTRAY or turn > 3 * TURNED or scene.opening < READY - 0.006):
+        return "rise", _move(scene, _at(tool.position, pass_height + 0.02), tool.rotation, tempo.travel)
+    deep = tool.position[2] - target.position[2] < GRASP_DEPTH
+    if around and deep:
+        return "close", _move(scene, target.position, rotation, tempo.lower, gripper=0.0)
+    ready = off < ABOVE and turn < TURNED and scene.opening > READY - 0.006
+    if low or ready:
+        return "descend", _move(scene, target.position, rotation, tempo.lower)
+    height_there = over if off < 0.03 else max(over, pass_height)
+    return "approach", _move(scene, _at(target.position, height_there), rotation, tempo.travel, floor=height_there)
+
+
+def put(scene: Scene, place: Cube, tempo: Tempo) -> Step:
+    """The next step towards the held cube standing at `place`, its centre and yaw (modulo 90 degrees), let go.
+
+    Lower `place` onto another cube by giving it the height of a cube that rests there. Once the cube is let go (also
+    when it slipped), this opens the fingers and rises; the caller sees `scene.held is None` and asks for what is next.
+    """
+    tool = scene.tool
+    if scene.held is None:
+        return release(scene, tempo)
+    held = scene.cubes[scene.held]
+    turn = nearest_yaw(place.yaw - held.yaw, 0.0)
+    rotation = facing(_within_reach(hand_yaw(tool.rotation) + turn))
+    grip = (rotation * tool.rotation.inv()).apply(held.position - tool.position)
+    target = place.position - grip
+    off = float(np.hypot(*(place.position[:2] - held.position[:2])))
+    above = float(held.position[2] - place.position[2])
+    if above < TOUCHDOWN and off < ABOVE_PLACE:
+        return "let go", _move(scene, tool.position, tool.rotation, tempo.lower, gripper=LOOSE_GRIPPER)
+    if off < NEAR_PLACE and abs(turn) < TURNED:
+        # A funnel: as low as the distance in the plane allows, so that both shrink together.
+        wait_above = 0.0 if off < ABOVE_PLACE else FUNNEL * off
+        lower = target + [0.0, 0.0, wait_above - PRESS]
+        return "lower", _move(scene, lower, rotation, _gentle(tempo.lower, above), gripper=0.0)
+    others = (cube for k, cube in enumerate(scene.cubes) if k != scene.held)
+    carry = max(_highest(others), float(place.position[2])) + CARRY_MARGIN
+    return "carry", _move(scene, _at(target, carry), rotation, tempo.travel, gripper=0.0, floor=carry)
+
+
+def release(scene: Scene, tempo: Tempo) -> Step:
+    """The next step towards standing open and clear above all cubes, straight up from here."""
+    tool = scene.tool
+    up = _at(tool.position, _highest(scene.cubes) + EMPTY_MARGIN + 0.02)
+    between = scene.between_fingers()
+    around = between is not None
+    if around and scene.opening < READY - 0.008:
+        return "let go", _move(scene, tool.position, tool.rotation, tempo.travel)
+    # Fingers that are closed around nothing stay so: opening beside a cube would push it.
+    gripper = READY_GRIPPER if around or not _too_closed(scene) else 0.0
+    speed = _gentle(tempo.travel, 0.0 if around else GENTLE_HEIGHT)
+    return "rise", _move(scene, up, tool.rotation, speed, gripper)
+
+
+def go(scene: Scene, position: Vector, rotation: Rotation, tempo: Tempo) -> Step:
+    """The next step towards standing at `position` (3,), turned to `rotation`, with closed and empty fingers."""
+    tool = scene.tool
+    near = _highest(cube for cube in scene.cubes if np.hypot(*(cube.position[:2] - tool.position[:2])) < 0.06)
+    clear = near + EMPTY_MARGIN
+    if scene.held is not None or tool.position[2] < clear - 0.01:
+        return release(scene, tempo)
+    floor = min(_highest(scene.cubes) + EMPTY_MARGIN, float(position[2]))
+    return "go", _move(scene, position, rotation, tempo.travel, gripper=0.0, floor=floor)
+
+
+def _move(
+    scene: Scene,
+    position: Vector,
+    rotation: Rotation,
+    speed: float,
+    gripper: float = READY_GRIPPER,
+    floor: float | None = None,
+) -> Vector:
+    """Action (7,) towards a pose; below `floor` (m) the hand climbs before it moves in the plane."""
+    tool = scene.tool
+    goal = np.array(position, float)
+    if floor is not None and tool.position[2] < floor - 0.01:
+        goal[:2] = tool.position[:2]
+        goal[2] = max(goal[2], floor)
+    distance = float(np.linalg.norm(goal - tool.position))
+    delta = tool.delta_towards(goal, rotation, max(min(speed, SLOWING * distance), 1e-9))
+    return np.append(delta, gripper)
+
+
+def _grasp_yaw(scene: Scene, cube: int) -> float:
+    """Yaw of the hand for grasping a cube: free of its neighbours, and else the least turn from now."""
+    target = scene.cubes[cube]
+    others = [other for k, other in enumerate(scene.cubes) if k != cube]
+    now = hand_yaw(scene.tool.rotation)
+    first = nearest_yaw(target.yaw, 0.0)
+    ways = [yaw for yaw in (first, first - pi / 2, first + pi / 2) if abs(yaw) < FARTHEST_YAW]
+
+    def cost(yaw: float) -> float:
+        # Turning far from straight ahead is for the neighbours' sake only; the bias makes a tie impossible.
+        tight = max(TIGHT - grasp_clearance(yaw, target, others), 0.0)
+        return abs(yaw - now) + 0.3 * abs(yaw) + 1000.0 * tight
+
+    return min(ways, key=cost)
+
+
+def _within_reach(yaw: float) -> float:
+    """The same turn of a held cube with the wrist within its limits, rad."""
+    return nearest_yaw(yaw, 0.0) if abs(yaw) > FARTHEST_YAW else yaw
+
+
+def _gentle(speed: float, height: float) -> float:
+    """`speed` (m per step), or less at no more than `GENTLE_HEIGHT` (m) above a cube's place."""
+    return speed if height >= GENTLE_HEIGHT else min(speed, GENTLE)
+
+
+def _floor_under(scene: Scene, cube: int) -> float:
+    """Height (m) at which the centre of `cube` rests if it is let go where it is: on the table or on other cubes."""
+    x, y, z = scene.cubes[cube].position
+    below = (
+        other
+        for k, other in enumerate(scene.cubes)
+        if k != cube
+        and other.position[2] < z
+        and np.hypot(other.position[0] - x, other.position[1] - y) < CUBE_HALF_SIZE
+    )
+    return _highest(below) + CUBE_HALF_SIZE
+
+
+def _too_closed(scene: Scene) -> bool:
+    """The fingers are so close together that no cube can be between them."""
+    return scene.opening < 0.75 * CUBE_HALF_SIZE
+
+
+def _highest(cubes: Iterable[Cube]) -> float:
+    """Height of the highest top of `cubes`, m; 0, the table's, without any."""
+    return max((float(cube.position[2]) + CUBE_HALF_SIZE for cube in cubes), default=0.0)
+
+
+def _at(position: Vector, height: float) -> Vector:
+    """`position` (3,) at another height, m."""
+    return np.array([position[0], position[1], height])
