@@ -1,0 +1,167 @@
+"""Spatial reconfiguration: swap the bottom and middle cubes of a stack (paper, appendix A.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from mani_skill.utils.registration import register_env
+from mani_skill.utils.structs import Pose
+
+from kc_vla_sim.actions import CONTROL_RATE
+from kc_vla_sim.envs.cube_stack import BOTTOM, LEVELS, MIDDLE, TOP, Cubes, a_face_is_up, within_fingers
+from kc_vla_sim.envs.cubes import CUBE_COLOURS, CUBE_HALF_SIZE, CUBE_SIZE, build_cube
+from kc_vla_sim.envs.spatial import SPATIAL_RANGES, Pause, Progress, SpatialRanges, first_apart
+from kc_vla_sim.envs.stack_faults import APART, fault_in_words
+from kc_vla_sim.envs.tabletop import TabletopEnv
+from kc_vla_sim.frame import Detection
+from kc_vla_sim.geometry import to_pose
+
+LONGEST_EPISODE = 1600
+"""Steps."""
+_CANDIDATES = 8192
+"""Draws of three places of which the first good one is taken: in the narrowest area one of 300 is good."""
+_COLOURS = tuple(CUBE_COLOURS)
+_AT_HOME = 0.004
+"""The hand is at home when it is closer than this to its home pose, m ..."""
+_FACING_HOME = 0.99995
+"""... turned to within 0.02 rad: cosine of half that angle ..."""
+_RESTING = 0.0003
+"""... and has moved less than this since the last frame, m ..."""
+_SHUT = 0.01
+"""... with a smaller gap between its fingers, m."""
+
+
+@register_env("SwapPosition-v1", max_episode_steps=LONGEST_EPISODE)
+class SwapPositionEnv(TabletopEnv):
+    """Three cubes in a stack, to be rebuilt with the two lower ones swapped.
+
+    **Success**: one stack, the original middle cube on the table, the bottom one on it and the top one on that;
+    neighbours within 2 cm in the plane, heights within 5 mm, all at rest and let go.
+    **Failure**, at once: a cube comes to rest, let go, on one on which it does not belong; or one fell
+    (`stack_faults`).
+    **Chance**: order of the colours, places of the stack and aside, start posture, home pose, waits and speeds.
+    """
+
+    RANGES = SPATIAL_RANGES
+    ranges: SpatialRanges
+
+    def _load_scene(self, options: dict[str, Any]) -> None:
+        super()._load_scene(options)
+        self.cubes = [build_cube(self.scene, f"{colour}_cube", colour) for colour in _COLOURS]
+        count, device = self.num_envs, self.device
+        self.order = torch.zeros((count, LEVELS), dtype=torch.int64, device=device)
+        """Index of the cube in `cubes` that began at each level (N, 3)."""
+        self.places = torch.zeros((count, 3, 3), device=device)
+        """x, y (m) and yaw (rad) of the stack and of the two places aside (N, 3, 3)."""
+        self.home = torch.zeros((count, 7), device=device)
+        """Home pose of the tool: x, y, z (m) and quaternion, w first (N, 7)."""
+        self.tempo = torch.zeros((count, 2), device=device)
+        """Speeds of the expert's hand (N, 2), m per step: of travel and of lowering."""
+        self._waits = torch.zeros((count, 2), dtype=torch.int32, device=device)
+        self._tool_seen = torch.zeros((count, 3), device=device)
+        self._progress = Progress.start(count, device)
+        self._pause = Pause.start(count, device)
+
+    def _initialize_episode(self, env_idx: torch.Tensor, options: dict[str, Any]) -> None:
+        ranges = self.ranges
+        chance = self._batched_episode_rng[env_idx]
+        self._set_start_posture(env_idx, ranges.start_noise)
+        self.order[env_idx] = torch.as_tensor(chance.permutation(LEVELS), device=self.device)
+        low, high = np.array([ranges.place_x, ranges.place_y, ranges.place_yaw]).T
+        candidates = chance.uniform(low, high, size=(_CANDIDATES, 3, 3))
+        self.places[env_idx] = first_apart(torch.as_tensor(candidates, dtype=torch.float32, device=self.device))
+        self._stack_cubes(env_idx)
+
+        x, y, z, yaw = self._draw(env_idx, ranges.home_x, ranges.home_y, ranges.home_z, ranges.home_yaw).T
+        zero = torch.zeros_like(x)
+        self.home[env_idx] = torch.stack([x, y, z, zero, torch.cos(yaw / 2), torch.sin(yaw / 2), zero], dim=1)
+        self.tempo[env_idx] = self._draw(env_idx, ranges.travel_speed, ranges.lower_speed)
+        seconds = self._draw(env_idx, ranges.start_wait, ranges.home_wait)
+        self._waits[env_idx] = torch.round(seconds * CONTROL_RATE).to(torch.int32)
+        self._progress = self._progress.restarted(env_idx)
+        self._pause = self._pause.restarted(env_idx)
+        self._place_distractors(env_idx)
+
+    def _stack_cubes(self, env_idx: torch.Tensor) -> None:
+        """Put the cubes on one another in the drawn order at the first of the places."""
+        x, y, yaw = self.places[env_idx, 0].T
+        zero = torch.zeros_like(x)
+        turned = torch.stack([torch.cos(yaw / 2), zero, zero, torch.sin(yaw / 2)], dim=1)
+        levels = self.order[env_idx].argsort(dim=1)
+        for cube, level in zip(self.cubes, levels.T, strict=True):
+            position = torch.stack([x, y, (2 * level + 1) * CUBE_HALF_SIZE], dim=1)
+            cube.set_pose(Pose.create_from_pq(p=position, q=turned))
+
+    def evaluate(self) -> dict[str, torch.Tensor]:
+        """State of the task: success, fail, completed stages; all (N,)."""
+        frame = self.elapsed_steps
+        pose = torch.stack([cube.pose.raw_pose for cube in self.cubes], dim=1)
+        pose = pose.gather(1, self.order[:, :, None].expand(-1, -1, 7))
+        tool = self.agent.tcp.pose.raw_pose
+        gap = self.agent.robot.get_qpos()[:, -2:].sum(dim=1)
+        position = pose[..., :3]
+        cubes = Cubes(position, a_face_is_up(pose[..., 3:]), within_fingers(position, tool[:, :3], gap))
+        self._progress = self._progress.after(frame, cubes)
+        resting = self._rests_at_home(tool, gap) & (self._progress.completed == APART)
+        self._pause = self._pause.after(frame, resting, self._waits[:, 1])
+        self._tool_seen = tool[:, :3]
+        return {
+            "success": self._progress.success,
+            "fail": self._progress.failed,
+            "completed_stages": self._progress.completed,
+        }
+
+    def _rests_at_home(self, tool: torch.Tensor, gap: torch.Tensor) -> torch.Tensor:
+        """Whether the hand with its tool at `tool` (N, 7) and its fingers `gap` (N,) apart rests at home (N,)."""
+        position = tool[:, :3]
+        away: torch.Tensor = torch.linalg.norm(position - self.home[:, :3], dim=1)
+        moved: torch.Tensor = torch.linalg.norm(position - self._tool_seen, dim=1)
+        facing = (tool[:, 3:] * self.home[:, 3:]).sum(dim=1).abs() > _FACING_HOME
+        return (away < _AT_HOME) & (moved < _RESTING) & facing & (gap < _SHUT)
+
+    @property
+    def completed_stages(self) -> int:
+        """Stages reached so far, for one environment."""
+        return int(self._progress.completed[0])
+
+    @property
+    def start_wait_left(self) -> int:
+        """Frames for which the expert still waits before it begins, for one environment."""
+        return max(int(self._waits[0, 0] - self.elapsed_steps[0]), 0)
+
+    @property
+    def home_wait_left(self) -> int | None:
+        """Frames for which the hand still rests at home, for one environment; None while it does not rest there."""
+        if self._pause.over[0] >= 0:
+            return 0
+        rested = int(self._pause.rested[0])
+        return int(self._waits[0, 1]) - rested if rested else None
+
+    @property
+    def failure_reason(self) -> str:
+        """What went wrong, for one environment."""
+        fault, completed = int(self._progress.fault[0]), self.completed_stages
+        cube, support = self._progress.culprit[0].tolist()
+        return fault_in_words(fault, cube, support, completed, [_COLOURS[k] for k in self.order[0].tolist()])
+
+    def keyframes_until_now(self) -> list[tuple[int, int]]:
+        """Frame 0, and those in which the top, the middle and the bottom cube left their places."""
+        frames = [0, *self._progress.left[0, [TOP, MIDDLE, BOTTOM]].tolist()]
+        return [(phase, frame) for phase, frame in enumerate(frames) if frame >= 0]
+
+    def decisions_until_now(self) -> list[tuple[int, int]]:
+        """The end of the rest at home: which cube to fetch first, by its index in `cubes`."""
+        over = int(self._pause.over[0])
+        return [(over, int(self.order[0, BOTTOM]))] if over >= 0 else []
+
+    def detections(self) -> tuple[Detection, ...]:
+        """The three cubes."""
+        return tuple(Detection(cube.name, "cube", "", to_pose(cube.pose), CUBE_SIZE) for cube in self.cubes)
+
+    def _get_obs_extra(self, info: dict[str, Any]) -> dict[str, torch.Tensor]:
+        extra = {"tcp_pose": self.agent.tcp.pose.raw_pose}
+        if self.obs_mode_struct.use_state:
+            extra.update({f"{cube.name}_pose": cube.pose.raw_pose for cube in self.cubes})
+        return extra
