@@ -66,8 +66,6 @@ GENTLE = 0.012
 """Highest speed (m per step) at which a hand starts from or comes to a cube's place: a jerk upwards shifts it aside."""
 GENTLE_HEIGHT = 0.02
 """... as long as it is no higher than this above that place, m."""
-SLOWING = 0.8
-"""Largest share of the way left that one step covers: the arm's mass carries it on."""
 FARTHEST_YAW = 1.75
 """The wrist turns no further than this from straight ahead, rad."""
 TIGHT = 0.004
@@ -76,17 +74,20 @@ TIGHT = 0.004
 
 @dataclass(frozen=True)
 class Tempo:
-    """Speeds of the hand, m per step.
+    """How fast the hand moves; speeds in m per step.
 
     Attributes:
         travel: above everything.
         lower: down to a cube, or down with one.
         lift: up with a cube.
+        settling: largest share of the way left that one step covers. Where actions arrive late, the first rows of a
+            plan are never executed: a small error is only mended if its correction outlasts them.
     """
 
     travel: float = 0.03
     lower: float = 0.025
     lift: float = 0.03
+    settling: float = 0.4
 
 
 def fetch(scene: Scene, cube: int, height: float, tempo: Tempo) -> Step:
@@ -97,9 +98,9 @@ def fetch(scene: Scene, cube: int, height: float, tempo: Tempo) -> Step:
     target = scene.cubes[cube]
     tool = scene.tool
     if scene.held == cube:
-        top = tool.position + [0.0, 0.0, height - target.position[2]]
+        top = _at(tool.position, float(tool.position[2] + height - target.position[2]))
         speed = _gentle(tempo.lift, float(target.position[2]) - _floor_under(scene, cube))
-        return "lift", _move(scene, top, facing(hand_yaw(tool.rotation)), speed, gripper=0.0)
+        return "lift", _move(scene, tempo, top, facing(hand_yaw(tool.rotation)), speed, gripper=0.0)
     yaw = _grasp_yaw(scene, cube)
     rotation = facing(yaw)
     off = float(np.hypot(*(target.position[:2] - tool.position[:2])))
@@ -109,17 +110,19 @@ def fetch(scene: Scene, cube: int, height: float, tempo: Tempo) -> Step:
     low = tool.position[2] < over - 0.01
     around = scene.between_fingers() == cube
     if around and scene.opening < READY - 0.004 and not _too_closed(scene):
-        return "close", _move(scene, target.position, tool.rotation, tempo.lower, gripper=0.0)
+        return "close", _move(scene, tempo, target.position, tool.rotation, tempo.lower, gripper=0.0)
     if low and (off > ASTRAY or turn > 3 * TURNED or scene.opening < READY - 0.006):
-        return "rise", _move(scene, _at(tool.position, pass_height + 0.02), tool.rotation, tempo.travel)
+        return "rise", _move(scene, tempo, _at(tool.position, pass_height + 0.02), tool.rotation, tempo.travel)
     deep = tool.position[2] - target.position[2] < GRASP_DEPTH
     if around and deep:
-        return "close", _move(scene, target.position, rotation, tempo.lower, gripper=0.0)
+        return "close", _move(scene, tempo, target.position, rotation, tempo.lower, gripper=0.0)
     ready = off < ABOVE and turn < TURNED and scene.opening > READY - 0.006
     if low or ready:
-        return "descend", _move(scene, target.position, rotation, tempo.lower)
+        return "descend", _move(scene, tempo, target.position, rotation, tempo.lower)
     height_there = over if off < 0.03 else max(over, pass_height)
-    return "approach", _move(scene, _at(target.position, height_there), rotation, tempo.travel, floor=height_there)
+    return "approach", _move(
+        scene, tempo, _at(target.position, height_there), rotation, tempo.travel, floor=height_there
+    )
 
 
 def put(scene: Scene, place: Cube, tempo: Tempo) -> Step:
@@ -139,15 +142,15 @@ def put(scene: Scene, place: Cube, tempo: Tempo) -> Step:
     off = float(np.hypot(*(place.position[:2] - held.position[:2])))
     above = float(held.position[2] - place.position[2])
     if above < TOUCHDOWN and off < ABOVE_PLACE:
-        return "let go", _move(scene, tool.position, tool.rotation, tempo.lower, gripper=LOOSE_GRIPPER)
+        return "let go", _move(scene, tempo, tool.position, tool.rotation, tempo.lower, gripper=LOOSE_GRIPPER)
     if off < NEAR_PLACE and abs(turn) < TURNED:
         # A funnel: as low as the distance in the plane allows, so that both shrink together.
         wait_above = 0.0 if off < ABOVE_PLACE else FUNNEL * off
-        lower = target + [0.0, 0.0, wait_above - PRESS]
-        return "lower", _move(scene, lower, rotation, _gentle(tempo.lower, above), gripper=0.0)
+        lower = _at(target, float(target[2]) + wait_above - PRESS)
+        return "lower", _move(scene, tempo, lower, rotation, _gentle(tempo.lower, above), gripper=0.0)
     others = (cube for k, cube in enumerate(scene.cubes) if k != scene.held)
     carry = max(_highest(others), float(place.position[2])) + CARRY_MARGIN
-    return "carry", _move(scene, _at(target, carry), rotation, tempo.travel, gripper=0.0, floor=carry)
+    return "carry", _move(scene, tempo, _at(target, carry), rotation, tempo.travel, gripper=0.0, floor=carry)
 
 
 def release(scene: Scene, tempo: Tempo) -> Step:
@@ -157,11 +160,11 @@ def release(scene: Scene, tempo: Tempo) -> Step:
     between = scene.between_fingers()
     around = between is not None
     if around and scene.opening < READY - 0.008:
-        return "let go", _move(scene, tool.position, tool.rotation, tempo.travel)
+        return "let go", _move(scene, tempo, tool.position, tool.rotation, tempo.travel)
     # Fingers that are closed around nothing stay so: opening beside a cube would push it.
     gripper = READY_GRIPPER if around or not _too_closed(scene) else 0.0
     speed = _gentle(tempo.travel, 0.0 if around else GENTLE_HEIGHT)
-    return "rise", _move(scene, up, tool.rotation, speed, gripper)
+    return "rise", _move(scene, tempo, up, tool.rotation, speed, gripper)
 
 
 def go(scene: Scene, position: Vector, rotation: Rotation, tempo: Tempo) -> Step:
@@ -172,11 +175,12 @@ def go(scene: Scene, position: Vector, rotation: Rotation, tempo: Tempo) -> Step
     if scene.held is not None or tool.position[2] < clear - 0.01:
         return release(scene, tempo)
     floor = min(_highest(scene.cubes) + EMPTY_MARGIN, float(position[2]))
-    return "go", _move(scene, position, rotation, tempo.travel, gripper=0.0, floor=floor)
+    return "go", _move(scene, tempo, position, rotation, tempo.travel, gripper=0.0, floor=floor)
 
 
 def _move(
     scene: Scene,
+    tempo: Tempo,
     position: Vector,
     rotation: Rotation,
     speed: float,
@@ -190,7 +194,7 @@ def _move(
         goal[:2] = tool.position[:2]
         goal[2] = max(goal[2], floor)
     distance = float(np.linalg.norm(goal - tool.position))
-    delta = tool.delta_towards(goal, rotation, max(min(speed, SLOWING * distance), 1e-9))
+    delta = tool.delta_towards(goal, rotation, max(min(speed, tempo.settling * distance), 1e-9))
     return np.append(delta, gripper)
 
 

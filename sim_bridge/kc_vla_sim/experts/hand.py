@@ -19,7 +19,7 @@ from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
 from kc_vla_sim.experts.tool import POINTING_DOWN, REACHED_SHARE, Tool, Vector
 
 READY = 0.034
-"""Finger position for a grasp, m: half the gap between the fingers. Wide enough for a cube, narrow for its neighbours."""
+"""Finger position for a grasp, m: wide enough for a cube, and no wider because of its neighbours."""
 GRIPPED = 0.0205
 """A finger that is no further out than this while a cube is between the fingers holds the cube, m."""
 _CLOSED, _WIDEST = -0.01, 0.04
