@@ -74,7 +74,8 @@ class Scene:
         if self.held is not None:
             if opening > GRIPPED:
                 return replace(self, tool=tool, opening=opening, held=None)
-            return replace(self, tool=tool, cubes=self.carried(tool))
+            # The cube keeps the fingers apart; a gripper that opens a little takes several steps to let go of it.
+            return replace(self, tool=tool, opening=max(opening, self.opening), cubes=self.carried(tool))
         between = self.between_fingers() if target < GRIPPED else None
         if between is None:
             return replace(self, tool=tool, opening=max(opening, 0.0))
