@@ -1,0 +1,58 @@
+"""Expert for identity: stay out of the way until the shuffle has ended, then lift the cube that was in the middle.
+
+Every step is decided from the present state alone. It does not know when the shuffle will end: a plan made before
+it moves waits throughout.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla_sim.actions import TOOL_DELTA_SIZE
+from kc_vla_sim.envs.identity import MIDDLE
+from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go
+from kc_vla_sim.experts.hand import Scene, facing, see_scene
+
+if TYPE_CHECKING:
+    from kc_vla_sim.envs.teacher_arm_shuffle import TeacherArmShuffleEnv
+
+LIFT_HEIGHT = 0.15
+"""Height to which it lifts the cube's centre, m; success comes before."""
+_FULL_SPEED = Tempo()
+
+
+class TeacherArmShuffleExpert:
+    """Plans tool deltas from the state of `world`."""
+
+    def __init__(self, world: TeacherArmShuffleEnv) -> None:
+        self._world = world
+
+    def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
+        """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
+        if horizon < 1:
+            raise ValueError(f"bad horizon {horizon}: at least 1 action must be asked for")
+        world = self._world
+        scene = see_scene(world.agent, world.cubes)
+        may_move = int(world.elapsed_steps[0]) >= int(world.go_frame[0])
+        actions = np.zeros((horizon, TOOL_DELTA_SIZE), np.float32)
+        phases = []
+        for action in actions:
+            phase, action[:] = self._lift(scene) if may_move else self._wait(scene)
+            phases.append(phase)
+            scene = scene.after(action.astype(float))
+        return actions, phases[0]
+
+    def _wait(self, scene: Scene) -> Step:
+        """Stay at home, or go back there."""
+        x, y, z, yaw = self._world.home[0].tolist()
+        _, action = go(scene, np.array([x, y, z]), facing(yaw), _FULL_SPEED)
+        return "wait", action
+
+    def _lift(self, scene: Scene) -> Step:
+        """Fetch the right cube."""
+        share = float(self._world.expert_speed[0])
+        tempo = Tempo(share * _FULL_SPEED.travel, share * _FULL_SPEED.lower, share * _FULL_SPEED.lift)
+        return fetch(scene, MIDDLE, LIFT_HEIGHT, tempo)

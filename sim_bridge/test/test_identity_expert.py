@@ -1,0 +1,57 @@
+"""The expert for identity on seeds it was not made with, in every way that the stack executes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from kc_vla_sim.check import run_episode
+from kc_vla_sim.simulator import Simulator
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[Simulator]:
+    """A simulator of the standard variant without pictures."""
+    simulator = Simulator(image_size=16, draw=False)
+    yield simulator
+    simulator.close()
+
+
+@pytest.mark.parametrize(("mode", "latency", "seed"), [("step", 0, 700), ("chunk", 0, 701), ("chunk", 5, 702)])
+def test_the_expert_succeeds(simulator: Simulator, mode: str, latency: int, seed: int) -> None:
+    assert run_episode(simulator, "identity", seed, mode, latency).reason == "success"
+
+
+def test_it_waits_at_home_until_some_time_after_the_shuffle(simulator: Simulator) -> None:
+    frame = simulator.reset("identity", 703)
+    home = np.array(frame.tool_pose.position)
+    while not simulator.decisions:
+        plan, phase = simulator.expert.plan(1)
+        assert phase == "wait"
+        frame = simulator.step(plan[0])
+    plan, phase = simulator.expert.plan(16)
+    assert phase == "wait"
+    assert np.abs(plan).max() < 1e-3
+    np.testing.assert_allclose(frame.tool_pose.position, home, atol=2e-3)
+
+
+def test_it_takes_over_from_elsewhere(simulator: Simulator) -> None:
+    frame = simulator.reset("identity", 704)
+    for _ in range(25):
+        frame = simulator.step([-0.02, 0.02, 0.01, 0, 0, 0.05, 1])
+    while not frame.done:
+        frame = simulator.step(simulator.expert.plan(1)[0][0])
+    assert frame.reason == "success"
+
+
+def test_planning_changes_nothing_and_repeats_itself(simulator: Simulator) -> None:
+    simulator.reset("identity", 705)
+    first, _ = simulator.expert.plan(16)
+    again, _ = simulator.expert.plan(16)
+    np.testing.assert_array_equal(first, again)
+    assert first.shape == (16, 7)
+    assert first.dtype == np.float32
+    with pytest.raises(ValueError, match="bad horizon 0"):
+        simulator.expert.plan(0)
