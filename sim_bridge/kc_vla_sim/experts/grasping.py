@@ -193,9 +193,7 @@ def _move(
     if floor is not None and tool.position[2] < floor - 0.01:
         goal[:2] = tool.position[:2]
         goal[2] = max(goal[2], floor)
-    distance = float(np.linalg.norm(goal - tool.position))
-    delta = tool.delta_towards(goal, rotation, max(min(speed, tempo.settling * distance), 1e-9))
-    return np.append(delta, gripper)
+    return np.append(tool.delta_towards(goal, rotation, speed, tempo.settling), gripper)
 
 
 def _grasp_yaw(scene: Scene, cube: int) -> float:

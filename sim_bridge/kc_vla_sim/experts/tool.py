@@ -25,17 +25,23 @@ class Tool:
     position: Vector
     rotation: Rotation
 
-    def delta_towards(self, position: Vector, rotation: Rotation, speed: float) -> Vector:
-        """Tool delta (6,) that brings the tool towards a pose at no more than `speed` (m per step)."""
+    def delta_towards(self, position: Vector, rotation: Rotation, speed: float, settling: float = 1.0) -> Vector:
+        """Tool delta (6,) that brings the tool towards a pose.
+
+        Args:
+            position: m.
+            rotation: in axes parallel to the robot's base.
+            speed: largest move, m per step.
+            settling: largest share of the way and of the turn left that the step covers.
+        """
         move = position - self.position
         distance = float(np.linalg.norm(move))
-        if distance > speed:
-            move = move * (speed / distance)
+        if distance > 0:
+            move = move * min(speed / distance, settling)
         turn = (rotation * self.rotation.inv()).as_rotvec()
         angle = float(np.linalg.norm(turn))
-        most = TURN_LIMIT * REACHED_SHARE
-        if angle > most:
-            turn = turn * (most / angle)
+        if angle > 0:
+            turn = turn * min(TURN_LIMIT * REACHED_SHARE / angle, settling)
         return np.concatenate([move, turn]) / REACHED_SHARE
 
     def after(self, delta: Vector) -> Tool:
