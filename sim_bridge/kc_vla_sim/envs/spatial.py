@@ -42,7 +42,7 @@ class SpatialRanges:
     home_y: Range = (-0.06, 0.06)  # m
     home_z: Range = (0.24, 0.3)  # m
     home_yaw: Range = (-0.4, 0.4)  # rad
-    home_wait: Range = (0.5, 6.0)  # s at rest there
+    home_wait: Range = (1.0, 6.0)  # s at rest there
     travel_speed: Range = (0.018, 0.03)  # m per step
     lower_speed: Range = (0.015, 0.025)  # m per step
     distractors: int = 2
@@ -55,7 +55,7 @@ SPATIAL_RANGES = {
         place_y=(-0.2, 0.2),
         place_yaw=(-0.4, 0.4),
         start_wait=(0.0, 8.0),
-        home_wait=(0.5, 12.0),
+        home_wait=(1.0, 12.0),
         travel_speed=(0.024, 0.036),
         lower_speed=(0.02, 0.03),
         distractors=5,
@@ -65,7 +65,7 @@ SPATIAL_RANGES = {
         place_y=(-0.1, 0.1),
         place_yaw=(-0.2, 0.2),
         start_wait=(0.0, 0.5),
-        home_wait=(0.5, 1.0),
+        home_wait=(1.0, 1.5),
         distractors=0,
     ),
 }

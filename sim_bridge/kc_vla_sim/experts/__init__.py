@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla_sim.experts.push_cube_with_signal import PushCubeExpert
+from kc_vla_sim.experts.swap_position import SwapPositionExpert
 from kc_vla_sim.experts.teacher_arm_shuffle import TeacherArmShuffleExpert
 
 
@@ -29,6 +30,7 @@ class Expert(Protocol):
 _EXPERTS: dict[str, Callable[[Any], Expert]] = {
     "counting": PushCubeExpert,
     "identity": TeacherArmShuffleExpert,
+    "spatial": SwapPositionExpert,
 }
 
 

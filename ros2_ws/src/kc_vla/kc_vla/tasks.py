@@ -53,6 +53,15 @@ TASKS: dict[str, Task] = {
             stages=("waited for the shuffle", "original middle cube lifted"),
             choices=("left", "middle", "right"),
         ),
+        Task(
+            name="spatial",
+            environment="SwapPosition-v1",
+            instruction="Swap the position of the bottom and middle cubes.",
+            keyframes=("start", "top cube off the stack", "middle cube off the stack", "bottom cube off its place"),
+            cues=(),
+            stages=("top cube put aside", "middle cube put aside", "bottom cube on the middle one", "top cube on both"),
+            choices=("red", "green", "blue"),
+        ),
     )
 }
 

@@ -1,0 +1,164 @@
+"""Expert for spatial reconfiguration: put the top and the middle cube aside, pause at home, stack in the new order.
+
+Every step is decided from the present state alone: where hand and cubes are, and what the environment has counted.
+Plans foresee the end of a wait, so that one plan goes on where the one before it was, however late it arrives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from kc_vla_sim.actions import TOOL_DELTA_SIZE
+from kc_vla_sim.envs.cube_stack import BOTTOM, HEIGHT_LIMIT, MIDDLE, NEIGHBOUR_LIMIT, TOP
+from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
+from kc_vla_sim.envs.spatial import STAGES
+from kc_vla_sim.envs.stack_faults import APART
+from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go, put, release
+from kc_vla_sim.experts.hand import Cube, Scene, see_scene
+
+if TYPE_CHECKING:
+    from kc_vla_sim.envs.swap_position import SwapPositionEnv
+
+_TURN = (TOP, MIDDLE, BOTTOM, TOP)
+"""The cube that each stage is about, by the level at which it began."""
+_SETTLING = 0.13
+"""Share of the way left that one step covers. Where only the later rows of late plans are executed, they mend most of
+an error at about this share; a quicker hand is still off its place when it goes down."""
+_SPARE_ROOM = 0.07
+"""A place is free when no cube is closer to it than this in the plane, m."""
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What chance has decided for the episode: three places and the home pose in the world frame."""
+
+    places: tuple[Cube, Cube, Cube]
+    home: NDArray[np.float64]
+    home_turn: Rotation
+    tempo: Tempo
+
+
+@dataclass(frozen=True)
+class _State:
+    """All that the next action depends on.
+
+    Attributes:
+        scene: hand and cubes, these by the level at which they began.
+        completed: stages.
+        start_wait: frames to wait before the first action.
+        home_wait: frames to go on resting at home; None while the hand does not rest there yet.
+    """
+
+    scene: Scene
+    completed: int
+    start_wait: int
+    home_wait: int | None
+
+    @property
+    def waits_at_home(self) -> bool:
+        """Whether the stack is apart, and the hand is to rest."""
+        return self.completed == APART and self.home_wait != 0
+
+    def advanced(self) -> _State:
+        """The state with the present stage behind it if its cube is in place, let go, and the hand off."""
+        if self.completed == STAGES or self.waits_at_home or not _is_placed(self):
+            return self
+        if self.scene.held is not None or self.scene.between_fingers() is not None:
+            return self
+        return replace(self, completed=self.completed + 1)
+
+    def after(self, action: NDArray[np.float64]) -> _State:
+        """The state one step on, if all goes as it should."""
+        home_wait = None if self.home_wait is None else max(self.home_wait - 1, 0)
+        scene, start_wait = self.scene.after(action), max(self.start_wait - 1, 0)
+        return _State(scene, self.completed, start_wait, home_wait).advanced()
+
+
+class SwapPositionExpert:
+    """Plans tool deltas from the state of `world`."""
+
+    def __init__(self, world: SwapPositionEnv) -> None:
+        self._world = world
+
+    def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
+        """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
+        if horizon < 1:
+            raise ValueError(f"bad horizon {horizon}: at least 1 action must be asked for")
+        task, state = self._task(), self._present()
+        actions = np.zeros((horizon, TOOL_DELTA_SIZE), np.float32)
+        phases = []
+        for row in actions:
+            phase, action = _decide(task, state)
+            phases.append(phase)
+            row[:] = action
+            state = state.after(action)
+        return actions, phases[0]
+
+    def _task(self) -> _Task:
+        world = self._world
+        places = [Cube(np.array([x, y, CUBE_HALF_SIZE]), yaw) for x, y, yaw in world.places[0].tolist()]
+        home = world.home[0].numpy().astype(float)
+        travel, lower = world.tempo[0].tolist()
+        turn = Rotation.from_quat(np.roll(home[3:], -1))
+        return _Task((places[0], places[1], places[2]), home[:3], turn, Tempo(travel, lower, travel, _SETTLING))
+
+    def _present(self) -> _State:
+        """Read the simulator."""
+        world = self._world
+        by_level = [world.cubes[index] for index in world.order[0].tolist()]
+        scene = see_scene(world.agent, by_level)
+        return _State(scene, world.completed_stages, world.start_wait_left, world.home_wait_left).advanced()
+
+
+def _decide(task: _Task, state: _State) -> Step:
+    """Phase and action (7,) for one step."""
+    scene, tempo = state.scene, task.tempo
+    if state.completed == STAGES:
+        return release(scene, tempo)
+    cube = _TURN[state.completed]
+    if scene.held is not None and (scene.held != cube or state.waits_at_home):
+        return put(scene, _free_place(task, scene), tempo)
+    if state.waits_at_home:
+        return go(scene, task.home, task.home_turn, tempo)
+    if scene.held == cube:
+        return put(scene, _goal(task, state), tempo)
+    if _is_placed(state):
+        return release(scene, tempo)
+    if state.completed == 0 and state.start_wait > 0:
+        return "wait", np.zeros(TOOL_DELTA_SIZE)
+    return fetch(scene, cube, task.home[2], tempo)
+
+
+def _goal(task: _Task, state: _State) -> Cube:
+    """Where the cube of the present stage belongs."""
+    if state.completed < APART:
+        wanted = task.places[state.completed + 1]
+        return wanted if _room(wanted, state.scene) > _SPARE_ROOM else _free_place(task, state.scene)
+    below = state.scene.cubes[MIDDLE if state.completed == APART else BOTTOM]
+    return Cube(below.position + np.array([0.0, 0.0, 2 * CUBE_HALF_SIZE]), below.yaw)
+
+
+def _free_place(task: _Task, scene: Scene) -> Cube:
+    """The place with most room for the held cube."""
+    return max(task.places, key=lambda place: _room(place, scene))
+
+
+def _room(place: Cube, scene: Scene) -> float:
+    """Distance in the plane from `place` to the nearest cube that is not held, m."""
+    others = (cube.position - place.position for k, cube in enumerate(scene.cubes) if k != scene.held)
+    return min(float(np.hypot(gap[0], gap[1])) for gap in others)
+
+
+def _is_placed(state: _State) -> bool:
+    """Whether the cube of the present stage stands where it should."""
+    cubes = state.scene.cubes
+    cube = cubes[_TURN[state.completed]].position
+    if state.completed < APART:  # anywhere on the table will do
+        return bool(cube[2] < CUBE_HALF_SIZE + HEIGHT_LIMIT)
+    gap = cube - cubes[MIDDLE if state.completed == APART else BOTTOM].position
+    return bool(np.hypot(gap[0], gap[1]) < NEIGHBOUR_LIMIT and abs(gap[2] - 2 * CUBE_HALF_SIZE) < HEIGHT_LIMIT)
