@@ -6,6 +6,7 @@ it moves waits throughout.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 LIFT_HEIGHT = 0.15
 """Height to which it lifts the cube's centre, m; success comes before."""
-_FULL_SPEED = Tempo()
+_FULL_SPEED = Tempo(travel=0.02, lower=0.012, lift=0.02, settling=0.15)
 
 
 class TeacherArmShuffleExpert:
@@ -54,5 +55,6 @@ class TeacherArmShuffleExpert:
     def _lift(self, scene: Scene) -> Step:
         """Fetch the right cube."""
         share = float(self._world.expert_speed[0])
-        tempo = Tempo(share * _FULL_SPEED.travel, share * _FULL_SPEED.lower, share * _FULL_SPEED.lift)
+        full = _FULL_SPEED
+        tempo = replace(full, travel=share * full.travel, lower=share * full.lower, lift=share * full.lift)
         return fetch(scene, MIDDLE, LIFT_HEIGHT, tempo)
