@@ -27,7 +27,7 @@ def test_without_a_driver_one_line_says_what_to_install(tmp_path: Path) -> None:
     """In a process of its own: the drivers are looked up once in each."""
     missing = str(tmp_path / "none.json")
     result = subprocess.run(
-        [sys.executable, "-m", "kc_vla_sim.check", "--seeds", "1"],
+        [sys.executable, "-m", "kc_vla.cli", "sim", "check"],
         env={**os.environ, "VK_ICD_FILENAMES": missing, "VK_DRIVER_FILES": missing},
         capture_output=True,
         text=True,
@@ -37,5 +37,6 @@ def test_without_a_driver_one_line_says_what_to_install(tmp_path: Path) -> None:
     assert result.returncode == 2
     assert result.stdout == ""
     assert result.stderr.splitlines() == [
-        "error: no usable Vulkan driver: run ./setup.sh, which installs one (Mesa 25 or newer, no GPU needed)"
+        "kc-vla sim check: no usable Vulkan driver: "
+        "run ./setup.sh, which installs one (Mesa 25 or newer, no GPU needed)"
     ]

@@ -26,12 +26,27 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("bag", help="bag folder or .mcap file of one episode")
     report.add_argument("-o", "--output", help="folder to write into (default: beside the bag)")
     report.set_defaults(run=_report)
+    verbs.add_parser("sim", help="film, check and measure the simulated tasks: kc-vla sim --help")
     return parser
+
+
+def _simulate(argv: Sequence[str]) -> int:
+    """Leave the rest of the command line to the simulation, which need not be installed on a robot."""
+    try:
+        from kc_vla_sim_cli import main as simulate
+    except ModuleNotFoundError:
+        print("kc-vla sim: the package kc_vla_sim is not installed: run ./setup.sh", file=sys.stderr)
+        return 2
+    status: int = simulate(argv)
+    return status
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments."""
-    arguments = _parser().parse_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["sim"]:
+        return _simulate(words[1:])
+    arguments = _parser().parse_args(words)
     try:
         arguments.run(arguments)
     except (BagError, OSError) as error:

@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,13 @@ def test_bad_arguments_are_exit_status_2(arguments: list[str], capsys: pytest.Ca
         main(arguments)
     assert ended.value.code == 2
     assert "usage: kc-vla" in capsys.readouterr().err
+
+
+def test_without_the_simulation_one_line_says_what_to_do(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "kc_vla_sim_cli", None)  # as Python marks a module that cannot be imported
+    assert main(["sim", "check"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == "kc-vla sim: the package kc_vla_sim is not installed: run ./setup.sh\n"

@@ -1,0 +1,84 @@
+"""`kc-vla sim check`: runs the checks that were asked for, prints their table and says whether all targets hold."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from kc_vla.splits import seeds_of
+from kc_vla.tasks import find_task
+from kc_vla_sim.check.aliasing import check_aliasing
+from kc_vla_sim.check.determinism import check_determinism
+from kc_vla_sim.check.experts import check_experts
+from kc_vla_sim.check.report import CheckReport
+from kc_vla_sim.check.workers import Setting
+from kc_vla_sim.renderer import choose_renderer
+from kc_vla_sim.variants import check_variant
+
+CHECKS = ("experts", "probes", "determinism")
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """What is asked for.
+
+    Attributes:
+        tasks: names in the task table.
+        variant: of the tasks.
+        checks: some of `CHECKS`.
+        split: that experts and determinism take their seeds from.
+        episodes: of each expert and each way of executing it.
+        train_episodes: that the probes learn from; a fifth as many to choose by, half as many to report.
+        repeats: episodes of each task that are played twice.
+        processes: that play at the same time.
+        image_size: of the pictures, px.
+        renderer: see `Simulator`.
+        json: file for the results, if any.
+    """
+
+    tasks: tuple[str, ...]
+    variant: str
+    checks: tuple[str, ...]
+    split: str
+    episodes: int
+    train_episodes: int
+    repeats: int
+    processes: int
+    image_size: int
+    renderer: str
+    json: Path | None
+
+
+def run_checks(options: CheckOptions) -> CheckReport:
+    """Run the checks; what was asked wrongly, and a file that cannot be written, is told before the first episode.
+
+    Raises:
+        UnknownTaskError, BadVariantError, SplitError, RendererError: as these say.
+        OSError: the JSON file cannot be written.
+    """
+    for task in options.tasks:
+        find_task(task)
+    check_variant(options.variant)
+    choose_renderer(options.renderer)
+    seeds, repeats = seeds_of(options.split, options.episodes), seeds_of(options.split, options.repeats)
+    probe_seeds = {
+        "train": seeds_of("train", options.train_episodes),
+        "validation": seeds_of("validation", max(1, options.train_episodes // 5)),
+        "test": seeds_of("test", max(1, options.train_episodes // 2)),
+    }
+    if options.json is not None:
+        options.json.touch()
+    drawing = Setting(options.variant, options.renderer, options.image_size)
+    undrawn = Setting(options.variant, options.renderer)
+    tasks, processes, checks = options.tasks, options.processes, options.checks
+    report = CheckReport(
+        options.variant,
+        options.split,
+        experts=check_experts(tasks, seeds, undrawn, processes) if "experts" in checks else [],
+        probes=check_aliasing(tasks, probe_seeds, drawing, processes) if "probes" in checks else [],
+        determinism=check_determinism(tasks, repeats, drawing, processes) if "determinism" in checks else [],
+    )
+    if options.json is not None:
+        options.json.write_text(json.dumps(report.as_json(), indent=2) + "\n")
+    return report

@@ -1,0 +1,77 @@
+"""How often the experts succeed, in each way of executing them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kc_vla_sim.check.episode import Outcome, run_episode
+from kc_vla_sim.check.workers import Setting, run_jobs, simulator_for
+
+TARGET = 0.97
+"""Least share of successes."""
+MODES = (("step", 0), ("chunk", 0), ("chunk", 2), ("chunk", 5))
+"""Ways of executing an expert: see `run_episode`; latencies in steps."""
+
+
+@dataclass(frozen=True)
+class ExpertResult:
+    """All episodes of one task in one way of executing its expert, in order of their seeds."""
+
+    task: str
+    mode: str
+    latency: int
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def successes(self) -> int:
+        """How many episodes succeeded."""
+        return sum(outcome.success for outcome in self.outcomes)
+
+    @property
+    def holds(self) -> bool:
+        """Whether enough of them did."""
+        return self.successes >= TARGET * len(self.outcomes)
+
+    @property
+    def median_steps(self) -> int:
+        """Median length of the episodes."""
+        return int(np.median([outcome.steps for outcome in self.outcomes]))
+
+    @property
+    def failures(self) -> dict[str, list[int]]:
+        """Seeds of the episodes that failed, by the reason."""
+        seeds: dict[str, list[int]] = defaultdict(list)
+        for outcome in self.outcomes:
+            if not outcome.success:
+                seeds[outcome.reason].append(outcome.seed)
+        return dict(seeds)
+
+
+@dataclass(frozen=True)
+class _Job:
+    setting: Setting
+    task: str
+    mode: str
+    latency: int
+    seed: int
+
+
+def check_experts(tasks: Sequence[str], seeds: Sequence[int], setting: Setting, processes: int) -> list[ExpertResult]:
+    """Run the expert of each of `tasks` on all `seeds` in all `MODES`."""
+    jobs = [_Job(setting, task, *way, seed) for task in tasks for way in MODES for seed in seeds]
+    outcomes: dict[tuple[str, str, int], list[Outcome]] = defaultdict(list)
+    for job, outcome in run_jobs(_run, jobs, processes, "experts"):
+        outcomes[job.task, job.mode, job.latency].append(outcome)
+    return [
+        ExpertResult(task, *way, tuple(sorted(outcomes[task, *way], key=lambda outcome: outcome.seed)))
+        for task in tasks
+        for way in MODES
+    ]
+
+
+def _run(job: _Job) -> Outcome:
+    return run_episode(simulator_for(job.setting), job.task, job.seed, job.mode, job.latency)

@@ -1,0 +1,94 @@
+"""Episodes in parallel processes: each has a simulator of its own and one thread, which is the fastest way to many."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
+
+import torch
+from tqdm import tqdm
+
+from kc_vla_sim.errors import SimulationError
+from kc_vla_sim.simulator import Simulator
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+_ONE_THREAD = {"LP_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # of software Vulkan, of torch and numpy
+
+
+class WorkerError(SimulationError):
+    """A process that played episodes died."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a simulator is made with; see `Simulator`."""
+
+    variant: str
+    renderer: str = "auto"
+    image_size: int = 16
+
+
+@lru_cache(maxsize=1)
+def simulator_for(setting: Setting) -> Simulator:
+    """This process's simulator with `setting`; it draws only when asked to."""
+    return Simulator(setting.image_size, setting.renderer, draw=False, variant=setting.variant)
+
+
+def run_jobs(
+    work: Callable[[Job], Result], jobs: Sequence[Job], processes: int, title: str
+) -> Iterator[tuple[Job, Result]]:
+    """Do `work` for each of `jobs`, show a progress bar with `title`, and yield as they are done, in any order.
+
+    One process is this one. Several are stopped at once when this one is interrupted or gives up.
+
+    Raises:
+        WorkerError: a process died.
+    """
+    if processes == 1:
+        for job in tqdm(jobs, desc=title, unit="episode"):
+            yield job, work(job)
+        return
+    with _one_thread_in_children():
+        pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _prepare)
+        try:
+            running = {pool.submit(work, job): job for job in jobs}
+            for done in tqdm(as_completed(running), total=len(jobs), desc=title, unit="episode"):
+                yield running.pop(done), done.result()
+        except BrokenProcessPool as error:
+            raise WorkerError(
+                "a process that played episodes died, for lack of memory? try fewer --processes"
+            ) from error
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.terminate()
+
+
+def _prepare() -> None:
+    """Begin a child: an interrupt of the terminal is for the parent, which ends the children."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(1)
+
+
+@contextmanager
+def _one_thread_in_children() -> Iterator[None]:
+    """Processes that start meanwhile use one thread each."""
+    before = {name: os.environ.get(name) for name in _ONE_THREAD}
+    os.environ.update(_ONE_THREAD)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

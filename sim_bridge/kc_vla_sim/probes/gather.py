@@ -1,0 +1,89 @@
+"""Plays episodes of the expert without pictures, and draws only the frames that a probe is to see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.tasks import find_task
+from kc_vla_sim.errors import SimulationError
+from kc_vla_sim.frame import Frame
+from kc_vla_sim.simulator import Simulator
+
+Views = NDArray[np.uint8]
+"""Both pictures of one frame: (2, height, width, 3), third-person and wrist, RGB."""
+
+
+class ProbeError(SimulationError):
+    """A task reports its moments of decision or its keyframes in a way that no policy could use."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a policy has at one moment of decision, and what would be right.
+
+    Attributes:
+        frame: index of the present frame.
+        choice: index into the task's `choices`.
+        views: pictures of the present frame.
+        feeling: (25,): joint positions and velocities, tool pose (rad, m, seconds, unit quaternion).
+        keyframes: pictures of the oracle keyframes known by now, by their label.
+    """
+
+    frame: int
+    choice: int
+    views: Views
+    feeling: NDArray[np.float64]
+    keyframes: dict[str, Views]
+
+
+@dataclass(frozen=True)
+class Episode:
+    """The decisions of one episode, in order."""
+
+    seed: int
+    success: bool
+    decisions: tuple[Decision, ...]
+
+
+def play_for_probes(simulator: Simulator, task: str, seed: int) -> Episode:
+    """Let the expert play one episode in `simulator`, which need not draw.
+
+    A keyframe that is the highest point so far is drawn anew while it moves: the newest picture counts.
+
+    Raises:
+        ProbeError: a decision or a keyframe was told of only after its frame had passed.
+    """
+    choices = find_task(task).choices
+    frame = simulator.reset(task, seed)
+    known: dict[str, tuple[int, Views]] = {}
+    decisions: list[Decision] = []
+    while True:
+        views: Views | None = None
+        newest = {keyframe.label: keyframe.frame for keyframe in simulator.keyframes}
+        for label, at in newest.items():
+            if label not in known or known[label][0] != at:
+                _require_present(at, frame, f"keyframe '{label}' of {task}, seed {seed}")
+                views = np.stack(simulator.look()) if views is None else views
+                known[label] = (at, views)
+        for at, choice in simulator.decisions[len(decisions) :]:
+            _require_present(at, frame, f"decision {len(decisions)} of {task}, seed {seed}")
+            views = np.stack(simulator.look()) if views is None else views
+            keyframes = {label: known[label][1] for label in newest}
+            decisions.append(Decision(at, choices.index(choice), views, _feeling(frame), keyframes))
+        if frame.done:
+            return Episode(seed, frame.success, tuple(decisions))
+        frame = simulator.step(simulator.expert.plan(1)[0][0])
+
+
+def _require_present(at: int, frame: Frame, what: str) -> None:
+    if at != frame.index:
+        raise ProbeError(f"{what} is frame {at} but was told of at frame {frame.index}: tell of it at its own time")
+
+
+def _feeling(frame: Frame) -> NDArray[np.float64]:
+    """What the robot feels in `frame`, as `Observation.msg` tells a policy."""
+    pose = frame.tool_pose
+    return np.concatenate([frame.joint_positions, frame.joint_velocities, pose.position, pose.quaternion])

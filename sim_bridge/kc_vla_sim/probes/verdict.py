@@ -1,0 +1,112 @@
+"""Fits the three probes of a task on training episodes and measures them on test episodes.
+
+All three are the same classifier; they differ in what they are given. Its settings are chosen for each by the loss on
+validation episodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kc_vla.tasks import Task
+from kc_vla_sim.probes.classifier import fit
+from kc_vla_sim.probes.gather import Decision, Episode, ProbeError
+from kc_vla_sim.probes.inputs import FRAME, FRAME_AND_TIME, INPUTS, KEYFRAMES, MOST_DIRECTIONS, Inputs
+
+MOST_ABOVE_CHANCE = 0.05
+"""A probe without keyframes may know this much more than chance."""
+LEAST_WITH_KEYFRAMES = 0.95
+"""The probe with keyframes must know more than this."""
+_DIRECTIONS = (0, 12, MOST_DIRECTIONS)
+"""Directions kept of each picture beside its blobs; which of these is chosen by the validation loss."""
+_CONFIDENCE = 1.96
+"""Standard deviations on either side that hold 95 % of a normal distribution."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How often a probe was right.
+
+    Attributes:
+        right: number of right answers.
+        asked: number of decisions.
+        interval: 95 % confidence interval of the share (Wilson).
+    """
+
+    right: int
+    asked: int
+    interval: tuple[float, float]
+
+    @property
+    def share(self) -> float:
+        """Right answers over all, 0..1."""
+        return self.right / self.asked
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the probes of one task came to.
+
+    Attributes:
+        chance: share of the commonest choice in the test episodes: what is right without looking.
+        accuracies: by input, of `INPUTS`.
+    """
+
+    chance: float
+    accuracies: dict[str, Accuracy]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the present frame and the time tell nothing, and the keyframes everything."""
+        blind = (self.accuracies[name].share for name in (FRAME, FRAME_AND_TIME))
+        aliased = all(share <= self.chance + MOST_ABOVE_CHANCE for share in blind)
+        return aliased and self.accuracies[KEYFRAMES].share > LEAST_WITH_KEYFRAMES
+
+
+def judge(
+    task: Task, train: Sequence[Episode], validation: Sequence[Episode], test: Sequence[Episode]
+) -> Iterator[tuple[str, Accuracy]]:
+    """Fit and measure the probes of `task`, one by one: the input and its accuracy on the test episodes.
+
+    Raises:
+        ProbeError: some set of episodes holds no decision.
+    """
+    splits = (("train", train), ("validation", validation), ("test", test))
+    sets = [_decisions(episodes, task, split) for split, episodes in splits]
+    right = [np.array([decision.choice for decision in decisions]) for decisions in sets]
+    inputs = Inputs(sets, task.keyframes)
+    for given in INPUTS:
+        fitted = []
+        for directions in _DIRECTIONS:
+            vectors = [inputs.vectors(number, given, directions) for number in range(3)]
+            classifier = fit((vectors[0], right[0]), (vectors[1], right[1]), len(task.choices))
+            fitted.append((classifier, vectors[2]))
+        best, unseen = min(fitted, key=lambda pair: pair[0].loss)
+        told = best.tell(unseen)
+        yield given, accuracy(int((told == right[2]).sum()), len(told))
+
+
+def chance(test: Sequence[Episode]) -> float:
+    """Share of the commonest right choice."""
+    counts = np.bincount([decision.choice for episode in test for decision in episode.decisions])
+    return float(counts.max() / counts.sum())
+
+
+def accuracy(right: int, asked: int) -> Accuracy:
+    """The accuracy of `right` answers to `asked` questions, with Wilson's interval."""
+    share, z = right / asked, _CONFIDENCE
+    centre = (share + z * z / (2 * asked)) / (1 + z * z / asked)
+    half = z / (1 + z * z / asked) * np.sqrt(share * (1 - share) / asked + z * z / (4 * asked * asked))
+    return Accuracy(
+        right, asked, (float(max(0.0, min(centre - half, share))), float(min(1.0, max(centre + half, share))))
+    )
+
+
+def _decisions(episodes: Sequence[Episode], task: Task, split: str) -> list[Decision]:
+    decisions = [decision for episode in episodes for decision in episode.decisions]
+    if not decisions:
+        raise ProbeError(f"no moment of decision in {len(episodes)} {split} episodes of {task.name}")
+    return decisions

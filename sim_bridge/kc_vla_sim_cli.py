@@ -1,0 +1,138 @@
+"""`kc-vla sim <verb>`: the simulation from a shell. Beside the package, which takes seconds to import: see `_play`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from kc_vla.splits import SPLITS, SplitError
+from kc_vla.tasks import TASKS, UnknownTaskError
+
+INTERRUPTED = 130
+_ALL = "all"
+_CHECKS = ("experts", "probes", "determinism")
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one verb; return the exit status.
+
+    0 done and, for a check, all targets hold; 1 a target missed, or a file that cannot be written; 2 bad arguments or
+    no renderer; 130 interrupted.
+    """
+    options = _parser().parse_args(argv)
+    try:
+        from kc_vla_sim.errors import SimulationError  # a driver that is missing is told by the renderer, in one line
+    except ImportError as error:
+        return _fail(options.verb, f"the simulation cannot be imported ({error}): run ./setup.sh", status=2)
+    try:
+        status: int = options.run(options)
+    except (SimulationError, UnknownTaskError, SplitError) as error:
+        return _fail(options.verb, error, status=2)
+    except OSError as error:
+        return _fail(options.verb, error, status=1)
+    except KeyboardInterrupt:
+        return _fail(options.verb, "interrupted", status=INTERRUPTED)
+    return status
+
+
+def _play(options: argparse.Namespace) -> int:
+    from kc_vla_sim.film.command import FilmOptions, play_to_film  # heavy imports, after the arguments were checked
+
+    output = options.output or Path(f"{options.task}-{options.variant}-{options.seed}.mp4")
+    wanted = FilmOptions(
+        task=options.task,
+        seed=options.seed,
+        variant=options.variant,
+        image_size=options.image_size,
+        renderer=options.renderer,
+        skip_waits=options.skip_waits,
+        output=output,
+    )
+    print(play_to_film(wanted))
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    from kc_vla_sim.check.command import CheckOptions, run_checks
+
+    report = run_checks(
+        CheckOptions(
+            tasks=tuple(TASKS) if options.task == _ALL else (options.task,),
+            variant=options.variant,
+            checks=tuple(options.only or _CHECKS),
+            split=options.split,
+            episodes=options.episodes,
+            train_episodes=options.probe_episodes,
+            repeats=options.repeats,
+            processes=options.processes,
+            image_size=options.image_size,
+            renderer=options.renderer,
+            json=options.json,
+        )
+    )
+    print("\n".join(report.lines()))
+    return 0 if report.holds else 1
+
+
+def _fail(verb: str, error: object, status: int) -> int:
+    print(f"kc-vla sim {verb}: {error}", file=sys.stderr)
+    return status
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} ({self.prog} --help tells more)\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="kc-vla sim", description="The memory benchmark in the simulator.")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
+
+    play = verbs.add_parser("play", help="film an episode of the expert")
+    play.add_argument("--task", required=True, choices=sorted(TASKS), help="name in the task table")
+    play.add_argument("--seed", type=_not_negative, required=True, help="of the episode")
+    play.add_argument("--image-size", type=_positive, default=256, help="px of each camera (default 256)")
+    play.add_argument("--skip-waits", action="store_true", help="leave out what is drawn while the arm only waits")
+    play.add_argument("-o", "--output", type=Path, help="file (default: TASK-VARIANT-SEED.mp4 here)")
+    play.set_defaults(run=_play)
+
+    check = verbs.add_parser("check", help="experts, probes of state aliasing, determinism: the table")
+    check.add_argument("--task", default=_ALL, choices=[*sorted(TASKS), _ALL], help="(default all)")
+    check.add_argument("--only", action="append", choices=_CHECKS, help="one of the checks; can be repeated")
+    check.add_argument("--split", default="test", choices=list(SPLITS), help="seeds of experts and determinism")
+    check.add_argument("--episodes", type=_positive, default=100, help="per expert and way of executing it (100)")
+    check.add_argument("--probe-episodes", type=_positive, default=400, help="that a probe learns from (400)")
+    check.add_argument("--repeats", type=_positive, default=20, help="episodes per task that are played twice (20)")
+    check.add_argument("--processes", type=_positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    check.add_argument("--image-size", type=_positive, default=96, help="px of the pictures (default 96)")
+    check.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
+    check.set_defaults(run=_check)
+
+    for verb in (play, check):
+        verb.add_argument("--variant", default="standard", help="standard, hard or paper (default standard)")
+        verb.add_argument("--renderer", default="auto", help="auto, gpu or cpu (default auto)")
+    return parser
+
+
+def _not_negative(text: str) -> int:
+    return _at_least(0, text)
+
+
+def _positive(text: str) -> int:
+    return _at_least(1, text)
+
+
+def _at_least(least: int, text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if value < least:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least}")
+    return value
