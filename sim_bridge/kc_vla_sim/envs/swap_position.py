@@ -18,7 +18,7 @@ from kc_vla_sim.envs.tabletop import TabletopEnv
 from kc_vla_sim.frame import Detection
 from kc_vla_sim.geometry import to_pose
 
-LONGEST_EPISODE = 1600
+LONGEST_EPISODE = 1200
 """Steps."""
 _CANDIDATES = 8192
 """Draws of three places of which the first good one is taken: in the narrowest area one of 300 is good."""
