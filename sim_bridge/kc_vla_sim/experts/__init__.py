@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla_sim.experts.pick_place_three_times import PickPlaceThreeTimesExpert
 from kc_vla_sim.experts.push_cube_with_signal import PushCubeExpert
 from kc_vla_sim.experts.swap_position import SwapPositionExpert
 from kc_vla_sim.experts.teacher_arm_shuffle import TeacherArmShuffleExpert
@@ -31,6 +32,7 @@ _EXPERTS: dict[str, Callable[[Any], Expert]] = {
     "counting": PushCubeExpert,
     "identity": TeacherArmShuffleExpert,
     "spatial": SwapPositionExpert,
+    "temporal": PickPlaceThreeTimesExpert,
 }
 
 

@@ -42,6 +42,8 @@ Step = tuple[str, Vector]
 
 EMPTY_MARGIN = 0.035
 """An empty hand passes cubes with its tool centre point so far above their tops, m."""
+LEAVING_MARGIN = 0.05
+"""The same before a hand that has let go of a cube turns away from it."""
 CARRY_MARGIN = 0.045
 """The same for a hand with a cube in its grip."""
 ABOVE = 0.006
@@ -156,7 +158,7 @@ def put(scene: Scene, place: Cube, tempo: Tempo) -> Step:
 def release(scene: Scene, tempo: Tempo) -> Step:
     """The next step towards standing open and clear above all cubes, straight up from here."""
     tool = scene.tool
-    up = _at(tool.position, _highest(scene.cubes) + EMPTY_MARGIN + 0.02)
+    up = _at(tool.position, _highest(scene.cubes) + LEAVING_MARGIN + 0.02)
     between = scene.between_fingers()
     around = between is not None
     if around and scene.opening < READY - 0.008:
@@ -171,8 +173,7 @@ def go(scene: Scene, position: Vector, rotation: Rotation, tempo: Tempo) -> Step
     """The next step towards standing at `position` (3,), turned to `rotation`, with closed and empty fingers."""
     tool = scene.tool
     near = _highest(cube for cube in scene.cubes if np.hypot(*(cube.position[:2] - tool.position[:2])) < 0.06)
-    clear = near + EMPTY_MARGIN
-    if scene.held is not None or tool.position[2] < clear - 0.01:
+    if scene.held is not None or tool.position[2] < near + LEAVING_MARGIN:
         return release(scene, tempo)
     floor = min(_highest(scene.cubes) + EMPTY_MARGIN, float(position[2]))
     return "go", _move(scene, tempo, position, rotation, tempo.travel, gripper=0.0, floor=floor)

@@ -22,6 +22,8 @@ READY = 0.034
 """Finger position for a grasp, m: wide enough for a cube, and no wider because of its neighbours."""
 GRIPPED = 0.0205
 """A finger that is no further out than this while a cube is between the fingers holds the cube, m."""
+_PRESSING = 0.019
+"""Fingers that would come so far in a step if nothing were between them press on it at its end, m."""
 _CLOSED, _WIDEST = -0.01, 0.04
 """Where the drives of a closing and of an opening gripper pull the fingers, m."""
 READY_GRIPPER = (READY - _CLOSED) / (_WIDEST - _CLOSED)
@@ -70,17 +72,17 @@ class Scene:
         """The scene one step after the tool delta with gripper, (7,), if all goes as it should."""
         tool = self.tool.after(action[:6])
         target = _CLOSED + float(action[6]) * (_WIDEST - _CLOSED)
-        opening = self.opening + REACHED_SHARE * (target - self.opening)
+        # Fingers press a little into what they hold; they have left that behind as soon as they let go.
+        opening = self.opening if self.held is None else max(self.opening, CUBE_HALF_SIZE)
+        opening += REACHED_SHARE * (target - opening)
         if self.held is not None:
             if opening > GRIPPED:
                 return replace(self, tool=tool, opening=opening, held=None)
-            # The cube keeps the fingers apart; a gripper that opens a little takes several steps to let go of it.
-            return replace(self, tool=tool, opening=max(opening, self.opening), cubes=self.carried(tool))
+            return replace(self, tool=tool, cubes=self.carried(tool))
         between = self.between_fingers() if target < GRIPPED else None
         if between is None:
             return replace(self, tool=tool, opening=max(opening, 0.0))
-        # In the step in which the fingers arrive at the cube they do not hold it yet.
-        held = between if self.opening <= GRIPPED else None
+        held = between if opening < _PRESSING else None
         return replace(self, tool=tool, opening=max(opening, CUBE_HALF_SIZE), held=held)
 
     def between_fingers(self) -> int | None:

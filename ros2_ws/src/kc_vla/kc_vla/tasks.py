@@ -62,6 +62,18 @@ TASKS: dict[str, Task] = {
             stages=("top cube put aside", "middle cube put aside", "bottom cube on the middle one", "top cube on both"),
             choices=("red", "green", "blue"),
         ),
+        Task(
+            name="temporal",
+            environment="PickPlaceThreeTimes-v1",
+            instruction=(
+                "First, pick up the red cube and place it back on the table. "
+                "Next, do the same for the green cube. Finally, the blue cube."
+            ),
+            keyframes=("start", "red cube highest", "green cube highest", "blue cube highest"),
+            cues=("first_frame", *("height_peak",) * 3),
+            stages=("red cube lifted and put back", "green cube lifted and put back", "blue cube lifted and put back"),
+            choices=("red", "green", "blue"),
+        ),
     )
 }
 

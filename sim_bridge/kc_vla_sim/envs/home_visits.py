@@ -1,0 +1,53 @@
+"""The hand's visits to a home pose between two deeds, at the end of which it is decided what comes next.
+
+Plain functions on batches of N environments. A visit begins when the hand has come to rest at home and lasts as long
+as was drawn for it; its last frame is the moment of decision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class HomeVisits:
+    """The visits of an episode so far.
+
+    Attributes:
+        since: frame in which the present visit began, (N,), int32; -1 while there is none.
+        decided: last frame of the visit before each deed, (N, K), int32; -1 for those that did not end yet.
+    """
+
+    since: Tensor
+    decided: Tensor
+
+    @classmethod
+    def start(cls, batch: int, deeds: int, device: torch.device) -> HomeVisits:
+        """No visit yet in any of `batch` environments, with `deeds` deeds each."""
+        since = torch.full((batch,), -1, dtype=torch.int32, device=device)
+        return cls(since, since[:, None].repeat(1, deeds))
+
+    def restarted(self, index: Tensor) -> HomeVisits:
+        """The same with the environments in `index` at their start again."""
+        return HomeVisits(self.since.index_fill(0, index, -1), self.decided.index_fill(0, index, -1))
+
+    def after(self, frame: Tensor, at_home: Tensor, done: Tensor, busy: Tensor, waits: Tensor) -> HomeVisits:
+        """The visits in `frame`.
+
+        Args:
+            frame: (N,).
+            at_home: the hand rests at the home pose of the deed that comes next, (N,).
+            done: deeds done so far, (N,).
+            busy: a deed has begun, (N,): a visit before the next one cannot begin.
+            waits: frames that the visit before each deed lasts, (N, K).
+        """
+        deeds = waits.shape[1]
+        starts = at_home & ~busy & (self.since < 0) & (done < deeds)
+        since = torch.where(starts, frame, self.since)
+        since = torch.where(busy, -1, since).to(torch.int32)
+        next_deed = torch.arange(deeds, device=frame.device) == done[:, None]
+        ends = (since >= 0)[:, None] & next_deed & (frame[:, None] - since[:, None] == waits)
+        return HomeVisits(since, torch.where(ends, frame[:, None], self.decided).to(torch.int32))
