@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kc_vla_sim.envs.identity import FAILURES, IDENTITY_RANGES, Progress
@@ -22,6 +22,7 @@ events = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(events)
 def test_the_first_failure_stays_and_stages_are_never_taken_back(history: list[tuple]) -> None:
     """Each event: the shuffle ends, a cube is astray, the robot is near, which cubes are lifted and held up."""

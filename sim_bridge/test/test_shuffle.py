@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kc_vla_sim.actions import CONTROL_RATE
@@ -38,6 +38,7 @@ def test_the_ends_of_chance_are_pairs_too() -> None:
     assert shuffle.swapped_pair(torch.tensor([0.0, 1.0])).tolist() == [[0, 1, 2], [2, 1, 0]]
 
 
+@settings(deadline=None)
 @given(pairs)
 def test_two_cubes_change_places_and_one_stays(roles: torch.Tensor) -> None:
     a, b, still = roles[0].tolist()
@@ -45,6 +46,7 @@ def test_two_cubes_change_places_and_one_stays(roles: torch.Tensor) -> None:
     assert (slots[a], slots[b], slots[still]) == (b, a, still)
 
 
+@settings(deadline=None)
 @given(pairs, durations)
 def test_the_tool_moves_without_a_jerk_and_ends_at_home(roles: torch.Tensor, seconds: tuple[float, ...]) -> None:
     ends = shuffle.segment_ends(torch.tensor([seconds]))
@@ -57,6 +59,7 @@ def test_the_tool_moves_without_a_jerk_and_ends_at_home(roles: torch.Tensor, sec
     assert fingers[0, 0] == fingers[0, -1] == shuffle.OPEN
 
 
+@settings(deadline=None)
 @given(pairs, durations)
 def test_the_fingers_hold_a_cube_in_every_move_of_a_cube(roles: torch.Tensor, seconds: tuple[float, ...]) -> None:
     ends = shuffle.segment_ends(torch.tensor([seconds]))
@@ -70,6 +73,7 @@ def test_the_fingers_hold_a_cube_in_every_move_of_a_cube(roles: torch.Tensor, se
     assert carrying[held & moving].all()
 
 
+@settings(deadline=None)
 @given(pairs, durations)
 def test_the_keyframes_show_a_cube_let_go_of_and_a_cube_gripped(
     roles: torch.Tensor, seconds: tuple[float, ...]
@@ -83,6 +87,7 @@ def test_the_keyframes_show_a_cube_let_go_of_and_a_cube_gripped(
     assert grasped - aside > 8
 
 
+@settings(deadline=None)
 @given(pairs, durations)
 def test_a_cube_is_expected_at_the_tool_or_at_a_stop(roles: torch.Tensor, seconds: tuple[float, ...]) -> None:
     ends = shuffle.segment_ends(torch.tensor([seconds]))
@@ -103,6 +108,25 @@ def test_a_cube_is_expected_at_the_tool_or_at_a_stop(roles: torch.Tensor, second
     assert (expected(int(ends[0, 10]))[a] == 9.0).all()
     for frame in range(0, int(ends[0, -1]), 7):
         torch.testing.assert_close(expected(frame)[still], SLOTS[still])
+
+
+def test_a_batch_goes_the_ways_of_its_members() -> None:
+    roles = shuffle.swapped_pair(torch.tensor([0.1, 0.5, 0.8]))
+    low, high = torch.tensor(IDENTITY_RANGES["hard"].durations).T
+    ends = shuffle.segment_ends(torch.stack([low, (low + high) / 2, high]))
+    way = shuffle.stops(*(x.expand(3, *x.shape[1:]) for x in (HOME, SLOTS[None], NEW[None], BUFFER)), roles)
+    tool, fingers = shuffle.tool_path(way, ends, 700)
+    segment = shuffle.segment_at(ends, torch.tensor([120, 250, 400]))
+    still = SLOTS[roles[:, 2]]
+    places = shuffle.expected_places(way, still, roles, segment, tool[:, 200, :3])
+    for k in range(3):
+        one = slice(k, k + 1)
+        torch.testing.assert_close(way[one], stops(roles[one]))
+        alone, alone_fingers = shuffle.tool_path(way[one], ends[one], 700)
+        torch.testing.assert_close(tool[one], alone)
+        torch.testing.assert_close(fingers[one], alone_fingers)
+        where = shuffle.expected_places(way[one], still[one], roles[one], segment[one], tool[one, 200, :3])
+        torch.testing.assert_close(places[one], where)
 
 
 @pytest.mark.parametrize("other", [0.0, 0.9])
