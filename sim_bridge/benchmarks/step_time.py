@@ -1,7 +1,8 @@
 """Time of one simulator step with light robot meshes, with shadows, and with ManiSkill's own meshes, in one run.
 
-`python benchmarks/step_time.py [--sizes 224 256] [--steps 60]`; prints a table. Blocks of steps take turns,
-so that other work on the machine weighs on all alike; processor time is printed beside wall time for the same reason.
+`python benchmarks/step_time.py [--tasks counting ...] [--sizes 224 256] [--steps 60]`; prints a table. Blocks of steps
+take turns, so that other work on the machine weighs on all alike; processor time is printed beside wall time for the
+same reason.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 import kc_vla_sim
+from kc_vla.tasks import TASKS, find_task
 from kc_vla_sim.actions import normalise_tool_delta
 from kc_vla_sim.renderer import choose_renderer
 
@@ -37,11 +39,11 @@ class Times:
     processor: list[float] = field(default_factory=list)
 
 
-def make(size: int, variant: dict[str, Any]) -> gymnasium.Env:
-    """The counting task with both cameras at `size` pixels square."""
-    assert kc_vla_sim  # importing it registers the task
+def make(task: str, size: int, variant: dict[str, Any]) -> gymnasium.Env:
+    """The task with both cameras at `size` pixels square."""
+    assert kc_vla_sim  # importing it registers the tasks
     env = gymnasium.make(
-        "PushCubeWithSignal-v1",
+        find_task(task).environment,
         **variant,
         obs_mode="none",
         reward_mode="none",
@@ -62,14 +64,14 @@ def step(env: gymnasium.Env, draw: bool, times: Times) -> None:
     times.processor.append(1e3 * (time.process_time() - processor))
 
 
-def measure(size: int, steps: int) -> dict[str, Times]:
+def measure(task: str, size: int, steps: int) -> dict[str, Times]:
     """Times of `steps` steps for each variant, drawn, and for the light one without drawing."""
-    environments = {name: make(size, variant) for name, variant in VARIANTS.items()}
+    environments = {name: make(task, size, variant) for name, variant in VARIANTS.items()}
     times = {name: Times() for name in [*environments, "undrawn"]}
     for _ in range(BLOCK):  # shaders are compiled and buffers made in the first steps
         for env in environments.values():
             step(env, True, Times())
-    for _ in tqdm(range(steps // BLOCK), desc=f"2 x {size} pixels", unit="block"):
+    for _ in tqdm(range(max(1, steps // BLOCK)), desc=f"{task}, 2 x {size} pixels", unit="block"):
         for name, env in environments.items():
             for _ in range(BLOCK):
                 step(env, True, times[name])
@@ -83,18 +85,31 @@ def measure(size: int, steps: int) -> dict[str, Times]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tasks", nargs="+", choices=sorted(TASKS), default=sorted(TASKS), help="(default all)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[224, 256], help="pixels (default 224 256)")
-    parser.add_argument("--steps", type=int, default=60, help="per variant and size (default 60)")
+    parser.add_argument("--steps", type=int, default=60, help="per task, variant and size (default 60)")
     options = parser.parse_args()
-    rows = [(size, measure(size, options.steps)) for size in options.sizes]
-    print("ms a step, median (90 %)              wall              processor")
-    for size, times in rows:
+    rows = [(task, size, measure(task, size, options.steps)) for task in options.tasks for size in options.sizes]
+    print(
+        "| task | pixels | robot meshes | wall, ms a step (90 %) | processor, ms a step (90 %) | stock over this: wall, processor |"
+    )
+    print("| --- | --- | --- | --- | --- | --- |")
+    for task, size, times in rows:
+        stock = times["stock"]
         for name, taken in times.items():
-            wall = f"{np.median(taken.wall):6.1f} ({np.percentile(taken.wall, 90):6.1f})"
-            processor = f"{np.median(taken.processor):6.1f} ({np.percentile(taken.processor, 90):6.1f})"
-            print(f"2 x {size:4d} pixels  {name:14s} {wall}   {processor}")
-        ratio = np.median(times["stock"].wall) / np.median(times["light"].wall)
-        print(f"2 x {size:4d} pixels  light is {ratio:.1f} times as fast as stock")
+            ratios = (ratio(stock.wall, taken.wall), ratio(stock.processor, taken.processor))
+            against = ", ".join(f"{value:.1f}" for value in ratios)
+            print(f"| {task} | 2 x {size} | {name} | {told(taken.wall)} | {told(taken.processor)} | {against} |")
+
+
+def ratio(one: list[float], other: list[float]) -> float:
+    """How many times the median of `other` goes into that of `one`."""
+    return float(np.median(one) / np.median(other))
+
+
+def told(milliseconds: list[float]) -> str:
+    """Median, and what nine of ten steps stay below."""
+    return f"{np.median(milliseconds):.1f} ({np.percentile(milliseconds, 90):.1f})"
 
 
 if __name__ == "__main__":
