@@ -1,8 +1,8 @@
 """Episodes per hour that parallel processes collect: the expert plays, both cameras are drawn in every frame.
 
 `python benchmarks/collection.py [--tasks counting ...] [--sizes 128 224] [--processes 1 2] [--episodes 4]`; prints a
-table. Each process has a simulator of its own; several use one thread each. The time runs from the first reset, which makes the
-environment, to the end of the last episode.
+table. Each process has a simulator of its own; several use one thread each. The time runs from the first reset, which
+makes the environment, to the end of the last episode.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = [(task, size, measure(task, size, options.steps)) for task in options.tasks for size in options.sizes]
     print(
-        "| task | pixels | robot meshes | wall, ms a step (90 %) | processor, ms a step (90 %) | stock over this: wall, processor |"
+        "| task | pixels | robot meshes | wall, ms (90 %) | processor, ms (90 %) | stock over this: wall, processor |"
     )
     print("| --- | --- | --- | --- | --- | --- |")
     for task, size, times in rows:
