@@ -50,7 +50,8 @@ class TeacherArmShuffleEnv(TabletopEnv):
 
     **Success**: after the shuffle, the cube that was in the middle at first is grasped and above 0.1 m.
     **Failure**, at once: another cube is lifted, or a cube is moved before the shuffle has ended.
-    **Chance**: which two cubes, in which order; places, turns, durations, start posture.
+    **Chance**: which two cubes, in which order; places and turns at the start and when put down; the duration of
+    every move and grip, however far it goes; where the robot waits.
     """
 
     RANGES = IDENTITY_RANGES
@@ -176,11 +177,6 @@ class TeacherArmShuffleEnv(TabletopEnv):
     def shuffle_ended(self) -> bool:
         """The teacher is back at rest, in one environment."""
         return bool(self.elapsed_steps[0] >= self.segment_ends[0, -1])
-
-    @property
-    def target(self) -> Any:
-        """The cube that stood in the middle at first."""
-        return self.cubes[MIDDLE]
 
     @property
     def failure_reason(self) -> str:
