@@ -37,6 +37,8 @@ class SpatialRanges:
     place_y: Range = (-0.15, 0.15)  # m
     place_yaw: Range = (-0.3, 0.3)  # rad
     start_noise: float = 0.02  # rad, either way, each arm joint
+    # The way of the hand shifts the elbow a little, which would tell where it put the last cube: chance drowns that.
+    start_swivel: Range = (-0.5, 0.5)  # rad of the first joint, of the elbow about the line from shoulder to wrist
     start_wait: Range = (0.0, 4.0)  # s, before the expert begins
     home_x: Range = (-0.2, -0.12)  # m, of the tool between taking apart and rebuilding
     home_y: Range = (-0.06, 0.06)  # m

@@ -22,6 +22,8 @@ LONGEST_EPISODE = 1200
 """Steps."""
 _CANDIDATES = 8192
 """Draws of three places of which the first good one is taken: in the narrowest area one of 300 is good."""
+_SWIVEL = (1.0, 0.0, -1.0534, 0.0, 0.5701, 0.0, -0.3764, 0.0, 0.0)
+"""Turns of the joints, per rad of the first, that move the elbow out of the start posture and leave the tool there."""
 _COLOURS = tuple(CUBE_COLOURS)
 _AT_HOME = 0.004
 """The hand is at home when it is closer than this to its home pose, m ..."""
@@ -68,6 +70,8 @@ class SwapPositionEnv(TabletopEnv):
         ranges = self.ranges
         chance = self._batched_episode_rng[env_idx]
         self._set_start_posture(env_idx, ranges.start_noise)
+        swivel = self._draw(env_idx, ranges.start_swivel) * torch.tensor(_SWIVEL, device=self.device)
+        self.agent.reset(self.agent.robot.get_qpos()[env_idx] + swivel)
         self.order[env_idx] = torch.as_tensor(chance.permutation(LEVELS), device=self.device)
         low, high = np.array([ranges.place_x, ranges.place_y, ranges.place_yaw]).T
         candidates = chance.uniform(low, high, size=(_CANDIDATES, 3, 3))
