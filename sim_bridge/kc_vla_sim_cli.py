@@ -25,6 +25,14 @@ def main(argv: Sequence[str]) -> int:
     """
     options = _parser().parse_args(argv)
     try:
+        return _run(options)
+    except KeyboardInterrupt:
+        return _fail(options.verb, "interrupted", status=INTERRUPTED)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Run the verb that was asked for; return the exit status."""
+    try:
         from kc_vla_sim.errors import SimulationError  # a driver that is missing is told by the renderer, in one line
     except ImportError as error:
         return _fail(options.verb, f"the simulation cannot be imported ({error}): run ./setup.sh", status=2)
@@ -34,8 +42,6 @@ def main(argv: Sequence[str]) -> int:
         return _fail(options.verb, error, status=2)
     except OSError as error:
         return _fail(options.verb, error, status=1)
-    except KeyboardInterrupt:
-        return _fail(options.verb, "interrupted", status=INTERRUPTED)
     return status
 
 
