@@ -30,12 +30,12 @@ class TemporalRanges:
     home_x: Range = (-0.13, -0.05)  # m, of the tool before each lift, drawn anew for each
     home_y: Range = (-0.05, 0.05)  # m
     home_z: Range = (0.2, 0.25)  # m
-    home_yaw: Range = (-0.25, 0.25)  # rad
+    home_yaw: Range = (-0.2, 0.2)  # rad
     # The first wait is so much longer than all that follows that the time hardly tells which lift comes next.
-    home_wait: tuple[Range, Range, Range] = ((0.5, 60.5), (0.5, 0.7), (0.5, 0.7))  # s at home before each lift
+    home_wait: tuple[Range, Range, Range] = ((0.5, 60.5), (0.5, 0.6), (0.5, 0.6))  # s at home before each lift
     lift_height: Range = (0.18, 0.205)  # m, highest point of each cube
-    travel_speed: Range = (0.027, 0.032)  # m per step
-    lower_speed: Range = (0.02, 0.027)  # m per step
+    travel_speed: Range = (0.028, 0.033)  # m per step
+    lower_speed: Range = (0.022, 0.028)  # m per step
     distractors: int = 2
 
 
@@ -45,7 +45,7 @@ TEMPORAL_RANGES = {
         home_x=(-0.14, -0.04),
         home_y=(-0.06, 0.06),
         home_z=(0.2, 0.27),
-        home_yaw=(-0.35, 0.35),
+        home_yaw=(-0.3, 0.3),
         home_wait=((0.5, 90.5), (0.5, 1.0), (0.5, 1.0)),
         lift_height=(0.18, 0.24),
         travel_speed=(0.024, 0.036),

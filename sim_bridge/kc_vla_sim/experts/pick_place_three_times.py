@@ -1,7 +1,8 @@
 """Expert for temporal sequencing: go home, wait there, lift the next cube, put it back.
 
-Every step is decided from the present state alone: the scene, and what the environment counts of lifts and visits. A
-plan foresees its own grasp, lift and visit.
+Every step is decided from the present state alone: the scene, and what the environment counts of lifts and visits.
+From the end of a visit on, a lift follows its script by the clock. Whatever goes wrong with it is mended by the moves
+of `grasping`, and then the hand goes home for the next.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from kc_vla_sim.envs.lifting import BACK_RADIUS, LET_GO_GAP, LIFTED_HEIGHT, REST
 from kc_vla_sim.envs.pick_place_three_times import AT_HOME, SHUT
 from kc_vla_sim.envs.temporal import CUBES
 from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go, put
-from kc_vla_sim.experts.hand import Cube, Scene, see_scene
+from kc_vla_sim.experts.hand import Cube, Scene, hand_yaw, see_scene
+from kc_vla_sim.experts.lift_script import MENDING, LiftScript, Posture
 from kc_vla_sim.experts.tool import Vector
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ class _Routine:
     waits: tuple[int, ...]
     heights: tuple[float, ...]
     tempo: Tempo
+    scripts: tuple[LiftScript, ...]
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class _State:
         peak: its highest point so far, m; 0 before it was lifted.
         back_since: frame since which it has been back; -1 while it is not.
         home_since: frame since which the hand has been home before the next lift; -1 while it has not.
+        begun: the lift that was begun last, and the frame in which it was: when the visit at home before it ended.
     """
 
     scene: Scene
@@ -65,6 +69,7 @@ class _State:
     peak: float
     back_since: int
     home_since: int
+    begun: tuple[int, int] | None
 
 
 class PickPlaceThreeTimesExpert:
@@ -91,17 +96,19 @@ class PickPlaceThreeTimesExpert:
         """Read what was drawn."""
         world = self._world
         travel, lower = world.tempo[0].tolist()
-        homes = world.homes[0].numpy().astype(float)
-        return _Routine(
-            places=tuple(
-                Cube(place, yaw)
-                for place, yaw in zip(world.places[0].numpy().astype(float), world.yaws[0].tolist(), strict=True)
-            ),
-            homes=tuple((home[:3], Rotation.from_quat(np.roll(home[3:], -1))) for home in homes),
-            waits=tuple(world.waits[0].tolist()),
-            heights=tuple(world.lift_heights[0].tolist()),
-            tempo=Tempo(travel=travel, lower=lower, lift=travel),
+        tempo = Tempo(travel=travel, lower=lower, lift=travel)
+        positions, yaws = world.places[0].numpy().astype(float), world.yaws[0].tolist()
+        places = tuple(Cube(position, yaw) for position, yaw in zip(positions, yaws, strict=True))
+        homes = tuple(
+            (home[:3], Rotation.from_quat(np.roll(home[3:], -1))) for home in world.homes[0].numpy().astype(float)
         )
+        postures = [Posture(position, hand_yaw(rotation)) for position, rotation in homes]
+        heights = tuple(world.lift_heights[0].tolist())
+        scripts = tuple(
+            LiftScript.write(start, place, height, end, tempo)
+            for start, place, height, end in zip(postures, places, heights, [*postures[1:], postures[-1]], strict=True)
+        )
+        return _Routine(places, homes, tuple(world.waits[0].tolist()), heights, tempo, scripts)
 
     def _present(self) -> _State:
         """Read the simulator."""
@@ -116,6 +123,7 @@ class PickPlaceThreeTimesExpert:
             peak=float(progress.peak[0, min(completed, CUBES - 1)]),
             back_since=int(progress.back_since[0]),
             home_since=int(world.visits.since[0]),
+            begun=max(((lift, frame) for frame, lift in world.decisions_until_now()), default=None),
         )
 
 
@@ -125,6 +133,11 @@ def _decide(routine: _Routine, state: _State) -> Step:
     present = state.completed
     if state.frame < START_STEPS:
         return "start", np.zeros(TOOL_DELTA_SIZE)
+    if state.begun is not None:
+        lift, begin = state.begun
+        script, step = routine.scripts[lift], state.frame - begin
+        if script.follows(scene, step, lift, routine.places[lift]):
+            return script.step(scene, step)
     if scene.held is not None and scene.held != present:
         return put(scene, routine.places[scene.held], tempo)
     if present == CUBES or (state.lifted and _is_back(routine, state)):
@@ -136,7 +149,7 @@ def _decide(routine: _Routine, state: _State) -> Step:
     waited = state.home_since >= 0 and state.frame - state.home_since >= routine.waits[present]
     if waited or scene.held is not None:
         return fetch(scene, present, routine.heights[present], tempo)
-    phase, action = go(scene, *routine.homes[present], tempo)
+    phase, action = go(scene, *routine.homes[present], replace(tempo, settling=MENDING))
     return ("wait" if state.home_since >= 0 else phase), action
 
 
@@ -173,7 +186,9 @@ def _after(routine: _Routine, state: _State, action: Vector) -> _State:
             return replace(state, back_since=since)
         return replace(state, completed=present + 1, lifted=False, peak=0.0, back_since=-1)
     if state.home_since < 0 and _is_home(routine, state):
-        return replace(state, home_since=frame)
+        state = replace(state, home_since=frame)
+    if state.home_since >= 0 and frame - state.home_since == routine.waits[present]:
+        state = replace(state, begun=(present, frame))
     return state
 
 
