@@ -17,13 +17,17 @@ from kc_vla_sim.envs.stack_faults import APART, fault_in_words
 from kc_vla_sim.envs.tabletop import TabletopEnv
 from kc_vla_sim.frame import Detection
 from kc_vla_sim.geometry import to_pose
+from kc_vla_sim.robots.panda_posture import posture_pointing_down
 
 LONGEST_EPISODE = 1200
 """Steps."""
 _CANDIDATES = 8192
 """Draws of three places of which the first good one is taken: in the narrowest area one of 300 is good."""
-_SWIVEL = (1.0, 0.0, -1.0534, 0.0, 0.5701, 0.0, -0.3764, 0.0, 0.0)
-"""Turns of the joints, per rad of the first, that move the elbow out of the start posture and leave the tool there."""
+_START_TOOL = (0.4, 0.0, 0.33, 0.0)
+"""Place x, y, z (m, in the robot's base frame) and yaw of the tool at the start: further back and higher than in other
+tasks, where the hand would hide the stack from the third-person camera."""
+_SWIVEL = (1.0, 0.0, -0.9319, 0.0, -0.4658, 0.0, 0.3867)
+"""Turns of the arm's joints, per rad of the first, that move the elbow out of that posture and leave the tool there."""
 _COLOURS = tuple(CUBE_COLOURS)
 _AT_HOME = 0.004
 """The hand is at home when it is closer than this to its home pose, m ..."""
@@ -69,9 +73,7 @@ class SwapPositionEnv(TabletopEnv):
     def _initialize_episode(self, env_idx: torch.Tensor, options: dict[str, Any]) -> None:
         ranges = self.ranges
         chance = self._batched_episode_rng[env_idx]
-        self._set_start_posture(env_idx, ranges.start_noise)
-        swivel = self._draw(env_idx, ranges.start_swivel) * torch.tensor(_SWIVEL, device=self.device)
-        self.agent.reset(self.agent.robot.get_qpos()[env_idx] + swivel)
+        self._set_swivelled_posture(env_idx)
         self.order[env_idx] = torch.as_tensor(chance.permutation(LEVELS), device=self.device)
         low, high = np.array([ranges.place_x, ranges.place_y, ranges.place_yaw]).T
         candidates = chance.uniform(low, high, size=(_CANDIDATES, 3, 3))
@@ -87,6 +89,14 @@ class SwapPositionEnv(TabletopEnv):
         self._progress = self._progress.restarted(env_idx)
         self._pause = self._pause.restarted(env_idx)
         self._place_distractors(env_idx)
+
+    def _set_swivelled_posture(self, env_idx: torch.Tensor) -> None:
+        """Put the tool near `_START_TOOL` with the elbow anywhere, each arm joint a little off, gripper closed."""
+        most = self.ranges.start_noise
+        noise = self._draw(env_idx, *[(-most, most)] * len(_SWIVEL))
+        swivel = self._draw(env_idx, self.ranges.start_swivel) * torch.tensor(_SWIVEL, device=self.device)
+        upright = posture_pointing_down(torch.tensor(_START_TOOL, device=self.device))
+        self.agent.reset(torch.nn.functional.pad(upright + noise + swivel, (0, 2)))
 
     def _stack_cubes(self, env_idx: torch.Tensor) -> None:
         """Put the cubes on one another in the drawn order at the first of the places."""
