@@ -70,6 +70,7 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
     def _initialize_episode(self, env_idx: torch.Tensor, options: dict[str, Any]) -> None:
         ranges, count = self.ranges, len(env_idx)
         self._set_start_posture(env_idx, ranges.start_noise)
+        self._swivel_elbow(env_idx)
         self._place_cubes(env_idx)
         pose = (ranges.home_x, ranges.home_y, ranges.home_z, ranges.home_yaw)
         x, y, z, yaw = self._draw(env_idx, *pose * CUBES).reshape(count, CUBES, 4).unbind(dim=2)
@@ -81,6 +82,15 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
         self.progress = self.progress.restarted(env_idx)
         self.visits = self.visits.restarted(env_idx)
         self._place_distractors(env_idx)
+
+    def _swivel_elbow(self, env_idx: torch.Tensor) -> None:
+        """Turn the elbow to either side; the hand about stays where it is."""
+        posture = self.agent.robot.get_qpos()[env_idx].clone()
+        swivel = self._draw(env_idx, self.ranges.start_swivel)[:, 0]
+        # Near the start posture the axes of the first and the third joint almost coincide.
+        posture[:, 0] += swivel
+        posture[:, 2] -= swivel
+        self.agent.reset(posture)
 
     def _place_cubes(self, env_idx: torch.Tensor) -> None:
         """Stand the cubes in a disc, apart from each other."""

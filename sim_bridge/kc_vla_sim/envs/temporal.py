@@ -27,7 +27,9 @@ class TemporalRanges:
     disc_radius: float = 0.1  # m
     cube_yaw: Range = (-0.7854, 0.7854)  # rad
     start_noise: float = 0.02  # rad, either way, each arm joint
-    home_x: Range = (-0.13, -0.05)  # m, of the tool before each lift, drawn anew for each
+    # A lift moves the elbow by about 0.01 rad for good. It begins as spread as many lifts would leave it.
+    start_swivel: Range = (-0.035, 0.035)  # rad, of the elbow about the line from shoulder to hand
+    home_x: Range = (-0.17, -0.09)  # m, of the tool before each lift, drawn anew for each
     home_y: Range = (-0.05, 0.05)  # m
     home_z: Range = (0.2, 0.25)  # m
     home_yaw: Range = (-0.2, 0.2)  # rad
@@ -42,7 +44,7 @@ class TemporalRanges:
 TEMPORAL_RANGES = {
     "standard": TemporalRanges(),
     "hard": TemporalRanges(
-        home_x=(-0.14, -0.04),
+        home_x=(-0.18, -0.08),
         home_y=(-0.06, 0.06),
         home_z=(0.2, 0.27),
         home_yaw=(-0.3, 0.3),

@@ -149,8 +149,9 @@ def _decide(routine: _Routine, state: _State) -> Step:
     waited = state.home_since >= 0 and state.frame - state.home_since >= routine.waits[present]
     if waited or scene.held is not None:
         return fetch(scene, present, routine.heights[present], tempo)
-    phase, action = go(scene, *routine.homes[present], replace(tempo, settling=MENDING))
-    return ("wait" if state.home_since >= 0 else phase), action
+    if state.home_since >= 0:
+        return "wait", go(scene, *routine.homes[present], tempo)[1]
+    return go(scene, *routine.homes[present], replace(tempo, settling=MENDING))
 
 
 def _still_rises(routine: _Routine, state: _State) -> bool:
