@@ -15,6 +15,7 @@ from kc_vla.tasks import TASKS, UnknownTaskError
 INTERRUPTED = 130
 _ALL = "all"
 _CHECKS = ("experts", "probes", "determinism")
+_MODES = ("step", "chunk", "chunk-2", "chunk-5")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -70,6 +71,7 @@ def _check(options: argparse.Namespace) -> int:
             tasks=tuple(TASKS) if options.task == _ALL else (options.task,),
             variant=options.variant,
             checks=tuple(options.only or _CHECKS),
+            modes=tuple(options.mode or _MODES),
             split=options.split,
             episodes=options.episodes,
             train_episodes=options.probe_episodes,
@@ -111,6 +113,13 @@ def _parser() -> argparse.ArgumentParser:
     check = verbs.add_parser("check", help="experts, probes of state aliasing, determinism: the table")
     check.add_argument("--task", default=_ALL, choices=[*sorted(TASKS), _ALL], help="(default all)")
     check.add_argument("--only", action="append", choices=_CHECKS, help="one of the checks; can be repeated")
+    check.add_argument(
+        "--mode",
+        action="append",
+        choices=_MODES,
+        help="how experts are executed: planned at every step, or in chunks that come 0, 2 or 5 steps late; "
+        "can be repeated",
+    )
     check.add_argument("--split", default="test", choices=list(SPLITS), help="seeds of experts and determinism")
     check.add_argument("--episodes", type=_positive, default=100, help="per expert and way of executing it (100)")
     check.add_argument("--probe-episodes", type=_positive, default=400, help="that a probe learns from (400)")

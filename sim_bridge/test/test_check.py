@@ -89,12 +89,13 @@ def test_a_check_from_the_shell_prints_and_writes_what_it_found(
 
 def test_parallel_processes_find_the_same(tmp_path: Path) -> None:
     found = []
+    asked = ["--task", "counting", "--variant", "paper", "--only", "experts", "--mode", "chunk-2", "--episodes", "2"]
     for processes in ("1", "2"):
         file = tmp_path / f"{processes}.json"
-        asked = ["--task", "counting", "--variant", "paper", "--only", "experts", "--episodes", "2"]
         assert main(["check", *asked, "--processes", processes, "--json", str(file)]) == 0
         found.append(json.loads(file.read_text()))
     assert found[0] == found[1]
+    assert [(row["mode"], row["latency_steps"]) for row in found[0]["experts"]] == [("chunk", 2)]
 
 
 def test_a_fingerprint_tells_episodes_apart_and_knows_them_again(undrawn: Simulator) -> None:

@@ -27,6 +27,7 @@ class CheckOptions:
         tasks: names in the task table.
         variant: of the tasks.
         checks: some of `CHECKS`.
+        modes: ways of executing the experts, some of `experts.MODES`.
         split: that experts and determinism take their seeds from.
         episodes: of each expert and each way of executing it.
         train_episodes: that the probes learn from; a fifth as many to choose by, half as many to report.
@@ -40,6 +41,7 @@ class CheckOptions:
     tasks: tuple[str, ...]
     variant: str
     checks: tuple[str, ...]
+    modes: tuple[str, ...]
     split: str
     episodes: int
     train_episodes: int
@@ -75,7 +77,7 @@ def run_checks(options: CheckOptions) -> CheckReport:
     report = CheckReport(
         options.variant,
         options.split,
-        experts=check_experts(tasks, seeds, undrawn, processes) if "experts" in checks else [],
+        experts=check_experts(tasks, seeds, options.modes, undrawn, processes) if "experts" in checks else [],
         probes=check_aliasing(tasks, probe_seeds, drawing, processes) if "probes" in checks else [],
         determinism=check_determinism(tasks, repeats, drawing, processes) if "determinism" in checks else [],
     )

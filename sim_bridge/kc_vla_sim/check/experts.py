@@ -13,8 +13,8 @@ from kc_vla_sim.check.workers import Setting, run_jobs, simulator_for
 
 TARGET = 0.97
 """Least share of successes."""
-MODES = (("step", 0), ("chunk", 0), ("chunk", 2), ("chunk", 5))
-"""Ways of executing an expert: see `run_episode`; latencies in steps."""
+MODES = {"step": ("step", 0), "chunk": ("chunk", 0), "chunk-2": ("chunk", 2), "chunk-5": ("chunk", 5)}
+"""Ways of executing an expert by their names: mode and latency (steps) of `run_episode`."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +60,19 @@ class _Job:
     seed: int
 
 
-def check_experts(tasks: Sequence[str], seeds: Sequence[int], setting: Setting, processes: int) -> list[ExpertResult]:
-    """Run the expert of each of `tasks` on all `seeds` in all `MODES`."""
-    jobs = [_Job(setting, task, *way, seed) for task in tasks for way in MODES for seed in seeds]
+def check_experts(
+    tasks: Sequence[str], seeds: Sequence[int], modes: Sequence[str], setting: Setting, processes: int
+) -> list[ExpertResult]:
+    """Run the expert of each of `tasks` on all `seeds` in each of `modes`, some of `MODES`."""
+    ways = [MODES[mode] for mode in modes]
+    jobs = [_Job(setting, task, *way, seed) for task in tasks for way in ways for seed in seeds]
     outcomes: dict[tuple[str, str, int], list[Outcome]] = defaultdict(list)
     for job, outcome in run_jobs(_run, jobs, processes, "experts"):
         outcomes[job.task, job.mode, job.latency].append(outcome)
     return [
         ExpertResult(task, *way, tuple(sorted(outcomes[task, *way], key=lambda outcome: outcome.seed)))
         for task in tasks
-        for way in MODES
+        for way in ways
     ]
 
 

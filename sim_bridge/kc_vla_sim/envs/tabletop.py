@@ -47,13 +47,6 @@ class TabletopEnv(BaseEnv):
     DISTRACTOR_PLACES: ClassVar[Places] = PLACES
     """Those of the places for distractors that the task leaves free; no fewer than there are kinds."""
 
-    FRESH_SCENE: ClassVar[bool] = False
-    """Whether each episode gets a scene of its own, which takes 0.3 s.
-
-    In the order of its contacts the physics engine keeps traces of what touched what in earlier episodes. They change
-    a grasp in the seventh digit; in a fresh scene it is the same, byte for byte. A batch of environments has one scene.
-    """
-
     agent: LightPandaWristCam
 
     def __init__(
@@ -82,7 +75,9 @@ class TabletopEnv(BaseEnv):
             BadVariantError: there is no such variant.
         """
         self.ranges = ranges or self.RANGES[check_variant(variant)]
-        if self.FRESH_SCENE and kwargs.get("num_envs", 1) == 1:
+        if kwargs.get("num_envs", 1) == 1:
+            # Each episode gets a scene of its own, which takes 0.3 s. In the order of its contacts the physics engine
+            # keeps traces of what touched what in earlier episodes, which change a grasp in the seventh digit.
             kwargs.setdefault("reconfiguration_freq", 1)
         super().__init__(
             *args,

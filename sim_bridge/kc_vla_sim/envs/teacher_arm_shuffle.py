@@ -55,7 +55,6 @@ class TeacherArmShuffleEnv(TabletopEnv):
     """
 
     RANGES = IDENTITY_RANGES
-    FRESH_SCENE = True
     DISTRACTOR_PLACES = tuple(place for place in PLACES if math.dist(place, TEACHER_BASE) > TEACHER_ROOM)
     ranges: IdentityRanges
 
