@@ -11,6 +11,8 @@ import pytest
 import sapien
 from mani_skill.utils.structs import Pose
 
+from kc_vla.keyframes.rules import CueScorer, Signals
+from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 from kc_vla.tasks import find_task
 from kc_vla_sim.envs.lifting import LIFTED_HEIGHT
 from kc_vla_sim.envs.pick_place_three_times import LONGEST_EPISODE, PickPlaceThreeTimesEnv
@@ -86,6 +88,18 @@ def test_the_keyframes_are_the_start_and_the_highest_points(played: tuple) -> No
     assert min(np.diff(numbers)) > 8
     assert frames[-1].index - numbers[-1] >= 8
     assert all(frames[number].keyframe == label for label, number in keyframes)
+
+
+def test_the_rules_find_the_keyframes_without_a_learned_selector(played: tuple) -> None:
+    frames, keyframes, _ = played
+    scorer, smoother, found = CueScorer(TASK.cues), GreedySmoother(0.5), []
+    for frame in frames:
+        opening, height = float(frame.joint_positions[7:].sum()), frame.tool_pose.position[2]
+        score = scorer.update(Signals(0.0, opening, height, 0.0), len(found))
+        decision = smoother.update(frame.index, score)
+        if decision is not None and decision[0] is Decision.COMMITTED:
+            found.append(decision[1].frame)
+    np.testing.assert_allclose(found, [frame for _, frame in keyframes], atol=2)
 
 
 def test_nothing_of_the_past_is_to_be_seen_at_a_decision(played: tuple) -> None:

@@ -70,7 +70,7 @@ TASKS: dict[str, Task] = {
                 "Next, do the same for the green cube. Finally, the blue cube."
             ),
             keyframes=("start", "red cube highest", "green cube highest", "blue cube highest"),
-            cues=("first_frame", *("height_peak",) * 3),
+            cues=("first_frame", *("carried_peak",) * 3),
             stages=("red cube lifted and put back", "green cube lifted and put back", "blue cube lifted and put back"),
             choices=("red", "green", "blue"),
         ),

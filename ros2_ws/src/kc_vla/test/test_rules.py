@@ -58,6 +58,17 @@ def test_height_fires_near_the_top_after_a_rise() -> None:
     assert scores("height_peak", "height", values) == [0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0]
 
 
+def test_a_peak_counts_only_with_something_in_the_grip() -> None:
+    rise_and_fall = [0.02, 0.08, 0.10, 0.102, 0.08, 0.02]
+    gripper = [0.0] * 6 + [0.037] * 6 + [0.068] * 6
+    rule = RULES["carried_peak"]()
+    found = [
+        rule.update(signals(height=height, gripper=opening))
+        for height, opening in zip(rise_and_fall * 3, gripper, strict=True)
+    ]
+    assert found == [0] * 6 + [0, 1, 1, 1, 0, 0] + [0] * 6
+
+
 def test_standstill_fires_once_when_the_tool_came_to_rest() -> None:
     values = [0.0, 0.02, 0.06, 0.03, 0.009, 0.0, 0.04, 0.009]
     assert scores("standstill", "speed", values) == [0, 0, 0, 0, 1, 0, 0, 0]
@@ -86,7 +97,7 @@ def test_nothing_is_scored_when_every_phase_is_done() -> None:
 
 
 def test_an_unknown_rule_is_refused_with_those_that_exist() -> None:
-    with pytest.raises(ValueError, match="unknown rule 'smell': choose one of brightness_jump, first_frame"):
+    with pytest.raises(ValueError, match="unknown rule 'smell': choose one of brightness_jump, carried_peak, first_frame"):
         CueScorer(("first_frame", "smell"))
 
 
@@ -103,7 +114,7 @@ def test_speed_comes_from_positions_and_stamps() -> None:
 
 @pytest.mark.parametrize("broken", [felt(1, x=math.nan), felt(1, gripper=math.nan), felt(1, x=math.inf)])
 def test_a_frame_without_finite_proprioception_says_nothing_and_leaves_no_trace(broken: Sight) -> None:
-    for rule in ("gripper_edge", "standstill", "height_peak"):
+    for rule in ("gripper_edge", "standstill", "height_peak", "carried_peak"):
         subject = RuleScorer((rule,))
         subject.score(felt(0), 0)
         assert math.isnan(subject.score(broken, 0))

@@ -106,6 +106,25 @@ class HeightPeak:
 
 
 @dataclass
+class CarriedPeak:
+    """The tool is as high as it gets while it holds something: fingers neither closed nor open, as `HeightPeak` then.
+
+    A hand that goes high with nothing in its grip makes no peak. `closed` and `open` are gripper openings, m.
+    """
+
+    closed: float = 0.015
+    open: float = 0.055
+    _peak: HeightPeak = field(default_factory=HeightPeak)
+
+    def update(self, signals: Signals) -> float:
+        """Return 1 near the top of what is carried; greedy smoothing then keeps the last such frame."""
+        if not self.closed < signals.gripper < self.open:
+            self._peak = HeightPeak()
+            return 0.0
+        return self._peak.update(signals)
+
+
+@dataclass
 class Standstill:
     """The tool comes to rest: slower than `slow` after having been faster than `fast` (m/s)."""
 
@@ -128,6 +147,7 @@ RULES: dict[str, Callable[[], Rule]] = {
     "brightness_jump": BrightnessJump,
     "gripper_edge": GripperEdge,
     "height_peak": HeightPeak,
+    "carried_peak": CarriedPeak,
     "standstill": Standstill,
 }
 """The names by which the task table calls the rules."""
