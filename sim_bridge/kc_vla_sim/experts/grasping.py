@@ -1,13 +1,14 @@
 """Fetching a cube and putting it down, step by step, from the present scene alone.
 
-Three moves make up every picking task. Each gives the next action for one `Scene` and remembers nothing, so a caller
-plans ahead with `scene = scene.after(action)` and asks again:
+Four moves make up every picking task. Each gives the next action for one `Scene` and remembers nothing, so a caller
+plans ahead with `scene = scene.after(action)` and asks again (`hand.see_scene` gives the first scene):
 
 - `fetch(scene, cube, height, tempo)`: open, go above the cube, go down, close, and bring it up until the cube's centre
   is at `height`. The caller asks for it until the cube is as high as it wants.
 - `put(scene, place, tempo)`: carry the held cube to above `place`, lower it, let go.
 - `go(scene, position, rotation, tempo)`: go there with nothing in hand and fingers closed; begins with letting go of
   and rising from whatever is around the fingers. So it is also what follows `put`.
+- `release(scene, tempo)`: the beginning of that alone: let go and rise straight up.
 
 Which of them is due is the caller's to know, from progress that its environment counts: `scene.held` tells what is in
 the grip, and a held cube is on its way up (`fetch`) or down (`put`). All recover: a cube that slipped away is
