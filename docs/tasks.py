@@ -20,7 +20,7 @@ from kc_vla_sim.simulator import Simulator
 PICTURE = Path(__file__).resolve().parent / "images" / "tasks.png"
 SEED = 3
 VIEW = 224
-WRIST = 84
+WRIST = 64
 GAP, MARGIN, TITLE, CAPTION = 10, 16, 30, 24
 
 
