@@ -97,7 +97,9 @@ def test_nothing_is_scored_when_every_phase_is_done() -> None:
 
 
 def test_an_unknown_rule_is_refused_with_those_that_exist() -> None:
-    with pytest.raises(ValueError, match="unknown rule 'smell': choose one of brightness_jump, carried_peak, first_frame"):
+    with pytest.raises(
+        ValueError, match="unknown rule 'smell': choose one of brightness_jump, carried_peak, first_frame"
+    ):
         CueScorer(("first_frame", "smell"))
 
 
