@@ -28,7 +28,8 @@ class Decision:
         frame: index of the present frame.
         choice: index into the task's `choices`.
         views: pictures of the present frame.
-        feeling: (25,): joint positions and velocities, tool pose (rad, m, seconds, unit quaternion).
+        feeling: (25,): joint positions and velocities, tool pose (rad, m, seconds, unit quaternion), to three digits
+            after the point, velocities to two.
         keyframes: pictures of the oracle keyframes known by now, by their label.
     """
 
@@ -84,6 +85,15 @@ def _require_present(at: int, frame: Frame, what: str) -> None:
 
 
 def _feeling(frame: Frame) -> NDArray[np.float64]:
-    """What the robot feels in `frame`, as `Observation.msg` tells a policy."""
+    """What the robot feels in `frame`, as `Observation.msg` tells a policy, as finely as an arm can feel it.
+
+    In a simulator's last digits everything has left a trace, such as 1e-5 rad/s of an arm that has come to rest.
+    """
     pose = frame.tool_pose
-    return np.concatenate([frame.joint_positions, frame.joint_velocities, pose.position, pose.quaternion])
+    parts = (
+        (frame.joint_positions, 1e-3),
+        (frame.joint_velocities, 1e-2),
+        (pose.position, 1e-3),
+        (pose.quaternion, 1e-3),
+    )
+    return np.concatenate([np.round(np.asarray(part) / finest) * finest for part, finest in parts])
