@@ -20,6 +20,7 @@ from kc_vla.bags.canvas import (
 )
 from kc_vla.bags.episode import RecordedEpisode
 from kc_vla.bags.episode_data import Event, EventType, Frame, KeyframeState, Score, keyframes_after
+from kc_vla.tasks import TASKS
 
 WIDTH, HEIGHT = 1280, 720
 _MARGIN = 24
@@ -184,7 +185,8 @@ class VideoLayout:
 
 
 def _phase_labels(episode: RecordedEpisode) -> dict[int, str]:
-    """Return the label of every phase that the episode names, whether or not it was reached."""
-    labels = dict(enumerate(episode.result.oracle_labels)) if episode.result is not None else {}
+    """Return the label of every phase that the task or the episode names, whether or not it was reached."""
+    task = TASKS.get(episode.status.task)
+    labels = dict(enumerate(task.keyframes)) if task is not None else {}
     labels.update({e.phase: e.label for e in episode.events if e.type != EventType.RESET})
     return labels

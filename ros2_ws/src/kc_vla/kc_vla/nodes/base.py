@@ -270,6 +270,7 @@ def run_node(kind: type[StackNode]) -> None:
             executor.spin_once(timeout_sec=SIGNAL_POLL_S)
     finally:
         node._end()
+        executor.shutdown()  # before what it waits for is gone
         node.destroy_node()
         rclpy.try_shutdown()
     sys.exit(node.exit_code)

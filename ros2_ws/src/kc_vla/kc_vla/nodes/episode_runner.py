@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import time
 import uuid
 from dataclasses import dataclass
@@ -74,12 +75,17 @@ class EpisodeRunnerNode(StackNode):
         except UnknownTaskError as error:
             raise StartError(str(error)) from error
         self._output = Path(values.output_folder).expanduser().resolve()
+        _require_writable(self._output)
         self._results: dict[str, EpisodeResult] = {}  # the newest only
         self._busy = values.task != NO_TASK
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
         self._narrator = Narrator(self)
         self._reporter = Reporter(self, self._narrator, self._output, values.report)
         self.subscribe(EpisodeResult, topics.EPISODE_RESULT, self._on_result, qos.STATUS)
+        if not self._busy:
+            self._narrator.say(
+                "ready for the action run_task, which reports its episode; simulator/reset only records one"
+            )
         self._server = ActionServer(
             self,
             RunTask,
@@ -226,6 +232,16 @@ class EpisodeRunnerNode(StackNode):
             self._busy = False
         goal.succeed()
         return RunTask.Result(result=result)
+
+
+def _require_writable(folder: Path) -> None:
+    """Make the folder if it is not there; raise `StartError` unless a file can be made in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise StartError(f"cannot write into '{folder}': {error.strerror}; choose another output folder") from error
 
 
 def main() -> None:

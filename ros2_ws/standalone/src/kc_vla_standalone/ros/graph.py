@@ -22,9 +22,10 @@ from rclpy.task import Future
 from ..errors import UsageError
 
 DISCOVERY_TIMEOUT_S = 5.0
-# Discovery has no end that a node could know of. On one machine it takes some tenths of a second: a graph that
-# has stood still for this long counts as complete, one without any other node only after a longer wait.
-_STILL_S = 0.6
+# Discovery has no end that a node could know of. On one busy machine the nodes of a stack come within 2 s, with gaps
+# of up to 0.8 s: a graph that has stood still for this long counts as complete, one without any other node only after
+# a longer wait.
+_STILL_S = 1.6
 _ALONE_S = 2.5
 _STEP_S = 0.05
 
