@@ -159,6 +159,9 @@ class EpisodeRunnerNode(StackNode):
             RunError: the simulator refuses, or nothing comes of it in time.
         """
         request = ResetSimulation.Request(task=task, seed=seed, request_id=uuid.uuid4().hex)
+        # Frame 0 is shown once to whoever listens by then: nobody may be missing who listens as this node sees it.
+        request.third_person_readers = self.count_subscribers(topics.THIRD_PERSON_IMAGE)
+        request.wrist_readers = self.count_subscribers(topics.WRIST_IMAGE)
         deadline = time.monotonic() + self.parameters.startup_timeout
         # The middleware drops an answer if the server has not yet discovered the client that can see it.
         while (answer := await self.ask(self._reset, request, ASK_AGAIN_S)) is None:
