@@ -287,6 +287,25 @@ def test_a_refusal_takes_effect_when_the_answer_would_have() -> None:
         subject.offer(chunk(second), 7)
 
 
+def test_while_the_policy_is_silent_the_robot_waits_in_one_step_however_often_it_is_asked() -> None:
+    subject = controller(latency=2)
+    first = subject.request(0)
+    assert first is not None
+    subject.offer(chunk(first), 0)
+    for step in range(5):
+        assert isinstance(subject.tick(step), Action)
+    asked = subject.request(5)
+    assert asked is not None
+    assert [type(subject.tick(step)) for step in (5, 6)] == [Action, Action]
+    for _ in range(3):
+        assert subject.tick(7) is None
+        subject.expire(asked.sequence)
+        asked = subject.request(7)
+        assert asked is not None
+    subject.offer(chunk(asked), 7)
+    assert isinstance(subject.tick(7), Action)
+
+
 def test_the_first_answer_counts_when_two_come() -> None:
     subject = controller(latency=2)
     request = subject.request(0)

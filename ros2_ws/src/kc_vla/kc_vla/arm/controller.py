@@ -23,6 +23,7 @@ class ArmController:
         self._latency = lockstep_latency
         self._arrived: Chunk | None = None
         self._refused = False  # lock-step: the request in flight will not be answered
+        self._overdue = False  # lock-step: the robot waits for it already, since one before it was not answered
         self._episode = ""
         self._stopped = False
 
@@ -44,7 +45,7 @@ class ArmController:
     def begin(self, episode_id: str) -> None:
         """Start an episode: every chunk of an earlier one is void."""
         self._episode = episode_id
-        self._arrived, self._refused = None, False
+        self._arrived, self._refused, self._overdue = None, False, False
         self._scheduler.reset()
 
     def end(self) -> None:
@@ -54,7 +55,7 @@ class ArmController:
     def emergency_stop(self) -> None:
         """Hold from now on; latched."""
         self._stopped = True
-        self._arrived, self._refused = None, False
+        self._arrived, self._refused, self._overdue = None, False, False
         self._scheduler.forget()
 
     def release(self) -> None:
@@ -72,13 +73,19 @@ class ArmController:
         return self._scheduler.request(step)
 
     def refuse(self, sequence: int) -> None:
-        """The policy could not answer request `sequence`, or not in time."""
+        """The policy could not answer request `sequence`."""
         if self.waiting is None or self.waiting.sequence != sequence:
             return
         if self._latency is None:
             self._scheduler.refuse(sequence)
         else:
-            self._refused = True
+            self._refused, self._overdue = True, False
+
+    def expire(self, sequence: int) -> None:
+        """The policy has not answered request `sequence` in time: another is due. In lock-step the robot still waits."""
+        if self.waiting is not None and self.waiting.sequence == sequence:
+            self._scheduler.refuse(sequence)
+            self._overdue = self._latency is not None
 
     def offer(self, chunk: Chunk, step: int) -> None:
         """Take in an answer of the policy, `step` being the next control step to be executed.
@@ -112,9 +119,11 @@ class ArmController:
 
     def _due(self, waiting: Request, step: int) -> bool:
         """Return whether the answer to the request in flight takes effect in control step `step` (lock-step)."""
-        return self._latency is not None and (not self._scheduler.running or step >= waiting.step + self._latency)
+        if self._latency is None:
+            return False
+        return self._overdue or not self._scheduler.running or step >= waiting.step + self._latency
 
     def _take(self, step: int) -> None:
-        chunk, self._arrived = self._arrived, None
+        chunk, self._arrived, self._overdue = self._arrived, None, False
         assert chunk is not None
         self._scheduler.offer(chunk, step)

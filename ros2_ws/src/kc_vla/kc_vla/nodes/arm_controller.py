@@ -222,7 +222,7 @@ class ArmControllerNode(StackNode):
 
     def _on_timeout(self, sequence: int) -> None:
         self.problem(f"the policy has not answered for {self.parameters.request_timeout:g} s: asking again")
-        self._controller.refuse(sequence)
+        self._controller.expire(sequence)
         self._asked_at.pop(sequence, None)
         self._resume()
 
