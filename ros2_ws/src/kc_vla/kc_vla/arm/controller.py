@@ -82,7 +82,7 @@ class ArmController:
             self._refused, self._overdue = True, False
 
     def expire(self, sequence: int) -> None:
-        """The policy has not answered request `sequence` in time: another is due. In lock-step the robot still waits."""
+        """The policy has not answered request `sequence` in time: another is due. In lock-step the robot waits on."""
         if self.waiting is not None and self.waiting.sequence == sequence:
             self._scheduler.refuse(sequence)
             self._overdue = self._latency is not None
