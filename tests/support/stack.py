@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-PATIENCE_S = 150.0
+PATIENCE_S = 300.0
 """How long a test waits for what has to come. No test measures time: this only ends a test that hangs."""
 
 _MARK = "KC_VLA_TEST_STACK"
