@@ -6,10 +6,9 @@ from typing import Any
 
 import torch
 from mani_skill.utils.registration import register_env
-from mani_skill.utils.structs import Pose
 
 from kc_vla_sim.actions import CONTROL_RATE
-from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube
+from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
 from kc_vla_sim.envs.home_visits import HomeVisits
 from kc_vla_sim.envs.lifting import LET_GO_GAP, REST_SPEED, CubesSeen, Progress, fault_in_words
 from kc_vla_sim.envs.tabletop import TabletopEnv
@@ -102,10 +101,7 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
         self.places[env_idx, :, 2] = CUBE_HALF_SIZE
         self.yaws[env_idx] = self._draw(env_idx, *(ranges.cube_yaw,) * CUBES)
         for number, cube in enumerate(self.cubes):
-            half = self.yaws[env_idx, number] / 2
-            zero = torch.zeros_like(half)
-            turned = torch.stack([torch.cos(half), zero, zero, torch.sin(half)], dim=1)
-            cube.set_pose(Pose.create_from_pq(p=self.places[env_idx, number], q=turned))
+            stand_cube(cube, self.places[env_idx, number], self.yaws[env_idx, number])
 
     def evaluate(self) -> dict[str, torch.Tensor]:
         """State of the task: success, fail, completed stages; all (N,)."""

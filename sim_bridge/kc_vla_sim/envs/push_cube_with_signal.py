@@ -11,7 +11,7 @@ from mani_skill.utils.registration import register_env
 from mani_skill.utils.structs import Pose
 
 from kc_vla_sim.envs.counting import COUNTING_RANGES, CountingRanges, Progress, edge_frames, edges_passed
-from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube
+from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
 from kc_vla_sim.envs.looks import matte
 from kc_vla_sim.envs.signal_lamp import SignalLamp
 from kc_vla_sim.envs.tabletop import TabletopEnv
@@ -52,7 +52,7 @@ class PushCubeWithSignalEnv(TabletopEnv):
         goal.initial_pose = sapien.Pose()
         self.goal = goal.build_kinematic(name="goal")
 
-        self.lamp = SignalLamp(self.scene, position=(-0.02, -0.3))
+        self.lamp = SignalLamp(self.scene, position=(-0.02, -0.3), table=self.room.table_as_seen)
         self.lamp_edges = torch.zeros((self.num_envs, 4), dtype=torch.int32, device=self.device)
         """First frames (N, 4) that show the lamp lit, dark, lit and dark."""
         self._cube_start = torch.zeros((self.num_envs, 3), device=self.device)
@@ -64,8 +64,7 @@ class PushCubeWithSignalEnv(TabletopEnv):
         x, y, yaw = self._draw(env_idx, ranges.cube_x, ranges.cube_y, ranges.cube_yaw).T
         zero = torch.zeros_like(x)
         start = torch.stack([x, y, zero + CUBE_HALF_SIZE], dim=1)
-        turned = torch.stack([torch.cos(yaw / 2), zero, zero, torch.sin(yaw / 2)], dim=1)
-        self.cube.set_pose(Pose.create_from_pq(p=start, q=turned))
+        stand_cube(self.cube, start, yaw)
         x, y = self._draw(env_idx, ranges.goal_x, ranges.goal_y).T
         self.goal.set_pose(Pose.create_from_pq(p=torch.stack([x, y, zero], dim=1)))
 

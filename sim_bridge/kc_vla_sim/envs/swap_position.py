@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 from mani_skill.utils.registration import register_env
-from mani_skill.utils.structs import Pose
 
 from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.envs.cube_stack import BOTTOM, LEVELS, MIDDLE, TOP, Cubes, a_face_is_up, within_fingers
-from kc_vla_sim.envs.cubes import CUBE_COLOURS, CUBE_HALF_SIZE, CUBE_SIZE, build_cube
+from kc_vla_sim.envs.cubes import CUBE_COLOURS, CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
 from kc_vla_sim.envs.spatial import SPATIAL_RANGES, Pause, Progress, SpatialRanges, first_apart
 from kc_vla_sim.envs.stack_faults import APART, fault_in_words
 from kc_vla_sim.envs.tabletop import TabletopEnv
@@ -101,12 +100,9 @@ class SwapPositionEnv(TabletopEnv):
     def _stack_cubes(self, env_idx: torch.Tensor) -> None:
         """Put the cubes on one another in the drawn order at the first of the places."""
         x, y, yaw = self.places[env_idx, 0].T
-        zero = torch.zeros_like(x)
-        turned = torch.stack([torch.cos(yaw / 2), zero, zero, torch.sin(yaw / 2)], dim=1)
         levels = self.order[env_idx].argsort(dim=1)
         for cube, level in zip(self.cubes, levels.T, strict=True):
-            position = torch.stack([x, y, (2 * level + 1) * CUBE_HALF_SIZE], dim=1)
-            cube.set_pose(Pose.create_from_pq(p=position, q=turned))
+            stand_cube(cube, torch.stack([x, y, (2 * level + 1) * CUBE_HALF_SIZE], dim=1), yaw)
 
     def evaluate(self) -> dict[str, torch.Tensor]:
         """State of the task: success, fail, completed stages; all (N,)."""

@@ -8,11 +8,10 @@ from typing import Any
 import sapien
 import torch
 from mani_skill.utils.registration import register_env
-from mani_skill.utils.structs import Pose
 
 from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.envs import shuffle
-from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube
+from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
 from kc_vla_sim.envs.distractors import PLACES
 from kc_vla_sim.envs.identity import FAILURES, IDENTITY_RANGES, MIDDLE, SLOTS, IdentityRanges, Progress
 from kc_vla_sim.envs.tabletop import ROBOT_BASE, TabletopEnv
@@ -127,10 +126,8 @@ class TeacherArmShuffleEnv(TabletopEnv):
     def _put(self, env_idx: torch.Tensor, cube: Any, slot: int, place: torch.Tensor) -> None:
         """Stand `cube` at `place` (len(env_idx), 3): x, y (m), yaw (rad)."""
         x, y, yaw = place.T
-        zero = torch.zeros_like(x)
-        centre = torch.stack([x, y, zero + CUBE_HALF_SIZE], dim=1)
-        turned = torch.stack([torch.cos(yaw / 2), zero, zero, torch.sin(yaw / 2)], dim=1)
-        cube.set_pose(Pose.create_from_pq(p=centre, q=turned))
+        centre = torch.stack([x, y, torch.full_like(x, CUBE_HALF_SIZE)], dim=1)
+        stand_cube(cube, centre, yaw)
         self._start[env_idx, slot] = centre
 
     def _before_control_step(self) -> None:
