@@ -9,6 +9,7 @@ from mani_skill.utils.registration import register_env
 
 from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
+from kc_vla_sim.envs.home_pose import home_pose, is_at_home
 from kc_vla_sim.envs.home_visits import HomeVisits
 from kc_vla_sim.envs.lifting import LET_GO_GAP, REST_SPEED, CubesSeen, Progress, fault_in_words
 from kc_vla_sim.envs.tabletop import TabletopEnv
@@ -18,12 +19,8 @@ from kc_vla_sim.geometry import to_pose
 
 LONGEST_EPISODE = 2700
 """Steps: at most 1,810 until the first lift (hard), and 890 for three lifts that take a good arm 250."""
-AT_HOME = 0.004
-"""The hand is at home when the tool centre point is closer than this to it, m ..."""
-FACING_HOME = 0.99995
-"""... turned to within 0.02 rad: cosine of half that angle ..."""
 HOME_SPEED = 0.01
-"""... slower than this, m/s ..."""
+"""A hand at home rests when it is slower than this, m/s ..."""
 SHUT = 0.001
 """... with either finger no further out than this, m."""
 _COLOURS = ("red", "green", "blue")
@@ -73,8 +70,7 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
         self._place_cubes(env_idx)
         pose = (ranges.home_x, ranges.home_y, ranges.home_z, ranges.home_yaw)
         x, y, z, yaw = self._draw(env_idx, *pose * CUBES).reshape(count, CUBES, 4).unbind(dim=2)
-        zero = torch.zeros_like(x)
-        self.homes[env_idx] = torch.stack([x, y, z, zero, torch.cos(yaw / 2), torch.sin(yaw / 2), zero], dim=2)
+        self.homes[env_idx] = home_pose(x, y, z, yaw)
         self.waits[env_idx] = torch.round(self._draw(env_idx, *ranges.home_wait) * CONTROL_RATE).to(torch.int32)
         self.lift_heights[env_idx] = self._draw(env_idx, *(ranges.lift_height,) * CUBES)
         self.tempo[env_idx] = self._draw(env_idx, ranges.travel_speed, ranges.lower_speed)
@@ -124,12 +120,9 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
         """Whether the hand with its tool at `tool` (N, 7) rests, closed, at the home pose before the next lift (N,)."""
         lift = self.progress.completed.clamp(max=CUBES - 1).to(torch.int64)
         home = self.homes[torch.arange(self.num_envs, device=self.device), lift]
-        near = torch.linalg.norm(tool[:, :3] - home[:, :3], dim=1) < AT_HOME
-        facing = (tool[:, 3:] * home[:, 3:]).sum(dim=1).abs() > FACING_HOME
-        slow = torch.linalg.norm(self.agent.tcp.linear_velocity, dim=1) < HOME_SPEED
-        shut = self.agent.robot.get_qpos()[:, -2:].amax(dim=1) < SHUT
-        home_now: torch.Tensor = near & facing & slow & shut
-        return home_now
+        speed: torch.Tensor = torch.linalg.norm(self.agent.tcp.linear_velocity, dim=1)
+        opening: torch.Tensor = self.agent.robot.get_qpos()[:, -2:].amax(dim=1)
+        return is_at_home(tool, home) & (speed < HOME_SPEED) & (opening < SHUT)
 
     @property
     def failure_reason(self) -> str:

@@ -11,6 +11,7 @@ from mani_skill.utils.registration import register_env
 from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.envs.cube_stack import BOTTOM, LEVELS, MIDDLE, TOP, Cubes, a_face_is_up, within_fingers
 from kc_vla_sim.envs.cubes import CUBE_COLOURS, CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
+from kc_vla_sim.envs.home_pose import home_pose, is_at_home
 from kc_vla_sim.envs.spatial import SPATIAL_RANGES, Pause, Progress, SpatialRanges, first_apart
 from kc_vla_sim.envs.stack_faults import APART, fault_in_words
 from kc_vla_sim.envs.tabletop import TabletopEnv
@@ -28,12 +29,8 @@ tasks, where the hand would hide the stack from the third-person camera."""
 _SWIVEL = (1.0, 0.0, -0.9319, 0.0, -0.4658, 0.0, 0.3867)
 """Turns of the arm's joints, per rad of the first, that move the elbow out of that posture and leave the tool there."""
 _COLOURS = tuple(CUBE_COLOURS)
-_AT_HOME = 0.004
-"""The hand is at home when it is closer than this to its home pose, m ..."""
-_FACING_HOME = 0.99995
-"""... turned to within 0.02 rad: cosine of half that angle ..."""
 _RESTING = 0.0003
-"""... and has moved less than this since the last frame, m ..."""
+"""A hand at home rests when it has moved less than this since the last frame, m ..."""
 _SHUT = 0.01
 """... with a smaller gap between its fingers, m."""
 
@@ -80,8 +77,7 @@ class SwapPositionEnv(TabletopEnv):
         self._stack_cubes(env_idx)
 
         x, y, z, yaw = self._draw(env_idx, ranges.home_x, ranges.home_y, ranges.home_z, ranges.home_yaw).T
-        zero = torch.zeros_like(x)
-        self.home[env_idx] = torch.stack([x, y, z, zero, torch.cos(yaw / 2), torch.sin(yaw / 2), zero], dim=1)
+        self.home[env_idx] = home_pose(x, y, z, yaw)
         self.tempo[env_idx] = self._draw(env_idx, ranges.travel_speed, ranges.lower_speed)
         seconds = self._draw(env_idx, ranges.start_wait, ranges.home_wait)
         self._waits[env_idx] = torch.round(seconds * CONTROL_RATE).to(torch.int32)
@@ -125,11 +121,8 @@ class SwapPositionEnv(TabletopEnv):
 
     def _rests_at_home(self, tool: torch.Tensor, gap: torch.Tensor) -> torch.Tensor:
         """Whether the hand with its tool at `tool` (N, 7) and its fingers `gap` (N,) apart rests at home (N,)."""
-        position = tool[:, :3]
-        away: torch.Tensor = torch.linalg.norm(position - self.home[:, :3], dim=1)
-        moved: torch.Tensor = torch.linalg.norm(position - self._tool_seen, dim=1)
-        facing = (tool[:, 3:] * self.home[:, 3:]).sum(dim=1).abs() > _FACING_HOME
-        return (away < _AT_HOME) & (moved < _RESTING) & facing & (gap < _SHUT)
+        moved: torch.Tensor = torch.linalg.norm(tool[:, :3] - self._tool_seen, dim=1)
+        return is_at_home(tool, self.home) & (moved < _RESTING) & (gap < _SHUT)
 
     @property
     def completed_stages(self) -> int:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.actions import TOOL_DELTA_SIZE
+from kc_vla_sim.envs.home_pose import AT_HOME
 from kc_vla_sim.envs.lifting import BACK_RADIUS, LET_GO_GAP, LIFTED_HEIGHT, REST_FRAMES
-from kc_vla_sim.envs.pick_place_three_times import AT_HOME, SHUT
+from kc_vla_sim.envs.pick_place_three_times import SHUT
 from kc_vla_sim.envs.temporal import CUBES
 from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go, put
 from kc_vla_sim.experts.hand import Cube, Scene, hand_yaw, see_scene
