@@ -8,6 +8,7 @@ of `grasping`, and then the hand goes home for the next.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ from kc_vla_sim.envs.temporal import CUBES
 from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go, put
 from kc_vla_sim.experts.hand import Cube, Scene, hand_yaw, see_scene
 from kc_vla_sim.experts.lift_script import MENDING, LiftScript, Posture
+from kc_vla_sim.experts.plan_ahead import plan_ahead
 from kc_vla_sim.experts.tool import Vector
 
 if TYPE_CHECKING:
@@ -81,17 +83,8 @@ class PickPlaceThreeTimesExpert:
 
     def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
         """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
-        if horizon < 1:
-            raise ValueError(f"bad horizon {horizon}: at least 1 action must be asked for")
-        routine, state = self._routine(), self._present()
-        actions = np.zeros((horizon, TOOL_DELTA_SIZE), np.float32)
-        phases = []
-        for row in range(horizon):
-            phase, action = _decide(routine, state)
-            phases.append(phase)
-            actions[row] = action
-            state = _after(routine, state, action)
-        return actions, phases[0]
+        routine = self._routine()
+        return plan_ahead(horizon, self._present(), partial(_decide, routine), partial(_after, routine))
 
     def _routine(self) -> _Routine:
         """Read what was drawn."""

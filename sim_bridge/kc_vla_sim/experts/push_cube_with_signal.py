@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from kc_vla_sim.actions import TOOL_DELTA_SIZE
+from kc_vla_sim.experts.grasping import Step
+from kc_vla_sim.experts.plan_ahead import plan_ahead
 from kc_vla_sim.experts.tool import POINTING_DOWN, Tool, Vector
 
 if TYPE_CHECKING:
@@ -63,17 +64,7 @@ class PushCubeExpert:
 
     def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
         """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
-        if horizon < 1:
-            raise ValueError(f"bad horizon {horizon}: at least 1 action must be asked for")
-        state = self._present()
-        actions = np.zeros((horizon, TOOL_DELTA_SIZE), np.float32)  # the gripper stays closed: 0
-        phases = []
-        for action in actions:
-            phase, delta = _decide(state)
-            phases.append(phase)
-            action[:6] = delta
-            state = _after(state, delta)
-        return actions, phases[0]
+        return plan_ahead(horizon, self._present(), _decide, _after)
 
     def _present(self) -> _State:
         """Read the simulator."""
@@ -87,7 +78,13 @@ class PushCubeExpert:
         )
 
 
-def _decide(state: _State) -> tuple[str, Vector]:
+def _decide(state: _State) -> Step:
+    """Phase and action (7,) for one step."""
+    phase, delta = _move(state)
+    return phase, np.append(delta, 0.0)  # the gripper stays closed
+
+
+def _move(state: _State) -> tuple[str, Vector]:
     """Phase and tool delta (6,) for one step."""
     tool, direction = state.tool, state.direction
     facing = Rotation.from_rotvec([0, 0, np.arctan2(direction[1], direction[0])]) * POINTING_DOWN
@@ -115,9 +112,9 @@ def _decide(state: _State) -> tuple[str, Vector]:
     return phase, tool.delta_towards(target, facing, DESCENT_SPEED)
 
 
-def _after(state: _State, delta: Vector) -> _State:
+def _after(state: _State, action: Vector) -> _State:
     """The state one step on, if the tool moves as commanded and a touched cube goes along."""
-    tool = state.tool.after(delta)
+    tool = state.tool.after(action[:6])
     direction = state.direction
     offset = tool.position[:2] - state.cube
     along = float(offset @ direction)

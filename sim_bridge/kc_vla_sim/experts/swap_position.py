@@ -7,6 +7,7 @@ Plans foresee the end of a wait, so that one plan goes on where the one before i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from kc_vla_sim.envs.spatial import STAGES
 from kc_vla_sim.envs.stack_faults import APART
 from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go, put, release
 from kc_vla_sim.experts.hand import Cube, Scene, see_scene
+from kc_vla_sim.experts.plan_ahead import plan_ahead
 
 if TYPE_CHECKING:
     from kc_vla_sim.envs.swap_position import SwapPositionEnv
@@ -87,17 +89,7 @@ class SwapPositionExpert:
 
     def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
         """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
-        if horizon < 1:
-            raise ValueError(f"bad horizon {horizon}: at least 1 action must be asked for")
-        task, state = self._task(), self._present()
-        actions = np.zeros((horizon, TOOL_DELTA_SIZE), np.float32)
-        phases = []
-        for row in actions:
-            phase, action = _decide(task, state)
-            phases.append(phase)
-            row[:] = action
-            state = state.after(action)
-        return actions, phases[0]
+        return plan_ahead(horizon, self._present(), partial(_decide, self._task()), _State.after)
 
     def _task(self) -> _Task:
         world = self._world

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla_sim.actions import TOOL_DELTA_SIZE
 from kc_vla_sim.envs.identity import MIDDLE
 from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go
 from kc_vla_sim.experts.hand import Scene, facing, see_scene
+from kc_vla_sim.experts.plan_ahead import plan_ahead
+from kc_vla_sim.experts.tool import Vector
 
 if TYPE_CHECKING:
     from kc_vla_sim.envs.teacher_arm_shuffle import TeacherArmShuffleEnv
@@ -33,18 +34,10 @@ class TeacherArmShuffleExpert:
 
     def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
         """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
-        if horizon < 1:
-            raise ValueError(f"bad horizon {horizon}: at least 1 action must be asked for")
         world = self._world
         scene = see_scene(world.agent, world.cubes)
         may_move = int(world.elapsed_steps[0]) >= int(world.go_frame[0])
-        actions = np.zeros((horizon, TOOL_DELTA_SIZE), np.float32)
-        phases = []
-        for action in actions:
-            phase, action[:] = self._lift(scene) if may_move else self._wait(scene)
-            phases.append(phase)
-            scene = scene.after(action.astype(float))
-        return actions, phases[0]
+        return plan_ahead(horizon, scene, self._lift if may_move else self._wait, _after)
 
     def _wait(self, scene: Scene) -> Step:
         """Stay at home, or go back there."""
@@ -58,3 +51,8 @@ class TeacherArmShuffleExpert:
         full = _FULL_SPEED
         tempo = replace(full, travel=share * full.travel, lower=share * full.lower, lift=share * full.lift)
         return fetch(scene, MIDDLE, LIFT_HEIGHT, tempo)
+
+
+def _after(scene: Scene, action: Vector) -> Scene:
+    """The scene one step on, after the action (7,) as the plan holds it: in single precision."""
+    return scene.after(action.astype(np.float32).astype(float))
