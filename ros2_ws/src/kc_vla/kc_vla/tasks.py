@@ -79,7 +79,7 @@ TASKS: dict[str, Task] = {
 
 
 class UnknownTaskError(ValueError):
-    """A task name that is not in the table."""
+    """A task name, or an instruction, that is not in the table."""
 
 
 def find_task(name: str) -> Task:
@@ -88,3 +88,16 @@ def find_task(name: str) -> Task:
         return TASKS[name]
     except KeyError:
         raise UnknownTaskError(f"unknown task '{name}': choose one of {', '.join(sorted(TASKS))}") from None
+
+
+def find_task_of_instruction(instruction: str) -> Task:
+    """Return the task whose instruction this is, whatever its case, spaces and full stops; or `UnknownTaskError`."""
+    wanted = _plain(instruction)
+    for task in TASKS.values():
+        if _plain(task.instruction) == wanted:
+            return task
+    raise UnknownTaskError(f"no task has the instruction '{instruction}': add it to kc_vla/tasks.py")
+
+
+def _plain(instruction: str) -> str:
+    return " ".join(instruction.casefold().replace(".", " ").split())
