@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +14,8 @@ from av.video.reformatter import ColorRange
 
 from kc_vla.bags.canvas import Picture
 
+FOR_PEOPLE = {"crf": "20", "preset": "veryfast", "g": "40"}
+"""Small files that look well."""
 _BT601 = 6  # H.264's number of this colour matrix; without it players guess another for a picture of this size
 
 
@@ -22,7 +25,9 @@ class Mp4Writer:
     A context manager. Picture n is shown at n periods after the start.
     """
 
-    def __init__(self, path: Path, width: int, height: int, period_s: float) -> None:
+    def __init__(
+        self, path: Path, width: int, height: int, period_s: float, options: Mapping[str, str] = FOR_PEOPLE
+    ) -> None:
         """Begin to write.
 
         Args:
@@ -30,6 +35,7 @@ class Mp4Writer:
             width: of every picture, px, even.
             height: the same.
             period_s: from picture to picture.
+            options: of the encoder x264.
 
         Raises:
             OSError: the file cannot be written.
@@ -37,12 +43,11 @@ class Mp4Writer:
         self._path = path
         self._partial = path.with_name(f".{path.name}.part")
         self._period = Fraction(period_s).limit_denominator(10_000)
-        options = {"movflags": "+faststart"}
-        self._container = av.open(str(self._partial), "w", format="mp4", options=options)
+        self._container = av.open(str(self._partial), "w", format="mp4", options={"movflags": "+faststart"})
         self._stream = self._container.add_stream("libx264", rate=1 / self._period)
         self._stream.width, self._stream.height, self._stream.pix_fmt = width, height, "yuv420p"
         self._stream.codec_context.time_base = self._period
-        self._stream.options = {"crf": "20", "preset": "veryfast", "g": "40"}
+        self._stream.options = dict(options)
         self._stream.codec_context.colorspace = _BT601
         self._stream.codec_context.color_range = ColorRange.MPEG
 

@@ -1,0 +1,71 @@
+"""What is known of one episode of a data set: its row of `meta/episodes.jsonl`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kc_vla.bags.lerobot.errors import DataSetError
+from kc_vla.tasks import UnknownTaskError, find_task, find_task_of_instruction
+
+_OPTIONAL = {"seed": int, "variant": str, "looks": str, "attempt": int}
+
+
+@dataclass(frozen=True)
+class EpisodeInfo:
+    """One episode of a data set.
+
+    Attributes:
+        index: in the data set.
+        length: frames.
+        task: name in the task table.
+        instruction: in words.
+        seed: of the simulator; None if the episode was recorded elsewhere, as in the following.
+        variant: of the task.
+        looks: of the simulator.
+        attempt: how many recordings of that seed failed before.
+    """
+
+    index: int
+    length: int
+    task: str
+    instruction: str
+    seed: int | None = None
+    variant: str | None = None
+    looks: str | None = None
+    attempt: int | None = None
+
+    def row(self) -> dict[str, Any]:
+        """The row of `episodes.jsonl`: what LeRobot wants, then what is ours."""
+        return {
+            "episode_index": self.index,
+            "tasks": [self.instruction],
+            "length": self.length,
+            "task": self.task,
+            **{name: getattr(self, name) for name in _OPTIONAL},
+        }
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any], told: str) -> EpisodeInfo:
+        """The episode of a row, ours or another's; an error begins with `told`.
+
+        Raises:
+            DataSetError: a field is missing or bad, or no task has this name or, without a name, this instruction.
+        """
+        index, length, tasks = row.get("episode_index"), row.get("length"), row.get("tasks")
+        if type(index) is not int or index < 0:
+            raise DataSetError(f"{told}: bad episode_index {index!r}")
+        told = f"{told}, episode {index}"
+        if type(length) is not int or length < 1:
+            raise DataSetError(f"{told}: bad length {length!r}")
+        if not isinstance(tasks, list) or len(tasks) != 1 or not isinstance(tasks[0], str):
+            raise DataSetError(f"{told}: tasks must be a list of one instruction, not {tasks!r}")
+        for name, kind in _OPTIONAL.items():
+            if row.get(name) is not None and type(row[name]) is not kind:
+                raise DataSetError(f"{told}: bad {name} {row[name]!r}")
+        try:
+            task = find_task(str(row["task"])) if "task" in row else find_task_of_instruction(tasks[0])
+        except UnknownTaskError as error:
+            raise DataSetError(f"{told}: {error}") from None
+        return cls(index, length, task.name, tasks[0], **{name: row.get(name) for name in _OPTIONAL})

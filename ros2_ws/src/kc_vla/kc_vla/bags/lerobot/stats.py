@@ -1,0 +1,56 @@
+"""Statistics of columns and pictures as LeRobot keeps them, for normalising."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Stats = dict[str, list[Any]]
+"""Lists under "min", "max", "mean", "std" and "count"; of quantiles under "q01" and "q99"."""
+
+
+def column_stats(values: ArrayLike) -> Stats:
+    """Statistics over the frames of a column, (T,) or (T, D): lists of one number or of D."""
+    rows = _rows(values)
+    found = {"min": rows.min(axis=0), "max": rows.max(axis=0), "mean": rows.mean(axis=0), "std": rows.std(axis=0)}
+    return {**{name: array.tolist() for name, array in found.items()}, "count": [len(rows)]}
+
+
+def quantile_stats(values: ArrayLike) -> Stats:
+    """`column_stats` with the first and the last percent."""
+    low, high = np.quantile(_rows(values), (0.01, 0.99), axis=0)
+    return {**column_stats(values), "q01": low.tolist(), "q99": high.tolist()}
+
+
+class PictureStats:
+    """Statistics over all pixels of a video for each colour, in 0..1, as lists (3, 1, 1)."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._mean, self._square = np.zeros(3), np.zeros(3)
+        self._min, self._max = np.full(3, 255), np.zeros(3, int)
+
+    def add(self, picture: NDArray[np.uint8]) -> None:
+        """Take in a picture (H, W, 3)."""
+        mean, deviation = (np.ravel(values) / 255 for values in cv2.meanStdDev(picture))
+        self._count += 1
+        self._mean += mean
+        self._square += deviation**2 + mean**2
+        pixels = picture.reshape(-1, 3)
+        self._min = np.minimum(self._min, pixels.min(axis=0))
+        self._max = np.maximum(self._max, pixels.max(axis=0))
+
+    def result(self) -> Stats:
+        """The statistics; of at least one picture."""
+        mean = self._mean / self._count
+        std = np.sqrt(np.maximum(self._square / self._count - mean**2, 0))
+        found = {"min": self._min / 255, "max": self._max / 255, "mean": mean, "std": std}
+        return {**{name: array.reshape(3, 1, 1).tolist() for name, array in found.items()}, "count": [self._count]}
+
+
+def _rows(values: ArrayLike) -> NDArray[np.float64]:
+    array = np.asarray(values, float)
+    return array.reshape(len(array), -1)
