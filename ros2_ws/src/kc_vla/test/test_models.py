@@ -1,0 +1,65 @@
+from pathlib import Path
+
+import pytest
+
+from kc_vla.models import ModelError, find_model, register
+
+ENTRY = {"kind": "keyframe_selector", "settings": {"a": 1}, "source": {}, "metrics": {"f1": 0.98}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "eye").mkdir()
+    (tmp_path / "eye" / "trunk.onnx").write_bytes(b"weights")
+    register(tmp_path, "eye", ENTRY, {"trunk": "eye/trunk.onnx"})
+    return tmp_path
+
+
+def test_a_registered_model_is_found_again(folder):
+    entry = find_model(folder, "eye", "keyframe_selector")
+    assert entry.files["trunk"].read_bytes() == b"weights"
+    assert entry.metrics == {"f1": 0.98}
+
+
+def test_another_model_leaves_the_first_as_it_is(folder):
+    (folder / "ear.onnx").write_bytes(b"other")
+    register(folder, "ear", ENTRY, {"trunk": "ear.onnx"})
+    assert find_model(folder, "eye", "keyframe_selector").settings == {"a": 1}
+
+
+def test_an_unknown_name_is_told_with_those_that_exist(folder):
+    with pytest.raises(ModelError, match=r"no model 'nose' .* choose one of eye"):
+        find_model(folder, "nose", "keyframe_selector")
+
+
+def test_a_model_of_another_kind_is_refused(folder):
+    with pytest.raises(ModelError, match="is a keyframe_selector, not a policy"):
+        find_model(folder, "eye", "policy")
+
+
+@pytest.mark.parametrize("content", [b"weightz", b"weights and more"])
+def test_a_file_that_changed_is_refused(folder, content):
+    (folder / "eye" / "trunk.onnx").write_bytes(content)
+    with pytest.raises(ModelError, match="is not the file that the registry names"):
+        find_model(folder, "eye", "keyframe_selector")
+
+
+def test_a_file_that_is_gone_is_refused(folder):
+    (folder / "eye" / "trunk.onnx").unlink()
+    with pytest.raises(ModelError, match="is not there"):
+        find_model(folder, "eye", "keyframe_selector")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("eye: {kind: [", "is no YAML"), ("- eye", "names no models"), ("eye: {kind: keyframe_selector}", "is damaged")],
+)
+def test_a_damaged_registry_is_told(folder, text, message):
+    (folder / "registry.yaml").write_text(text)
+    with pytest.raises(ModelError, match=message):
+        find_model(folder, "eye", "keyframe_selector")
+
+
+def test_a_folder_without_a_registry_is_told(tmp_path):
+    with pytest.raises(ModelError, match="no models in"):
+        find_model(tmp_path, "eye", "keyframe_selector")
