@@ -1,0 +1,63 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kc_vla.keyframes.free_run import free_running, teacher_forced
+from kc_vla.keyframes.thresholds import CANDIDATES, best_threshold, f1_curve
+
+
+def scores(length: int, phases: int, hits: dict[int, list[int]]) -> np.ndarray:
+    """(length, phases): 0.9 in the frames `hits` of each phase, 0.1 elsewhere."""
+    result = np.full((length, phases), 0.1, np.float32)
+    for phase, frames in hits.items():
+        result[frames, phase] = 0.9
+    return result
+
+
+def test_each_phase_is_waited_for_in_turn():
+    found = free_running(scores(100, 3, {1: [30, 31, 32], 2: [10, 70]}), 3, 0.5)
+    assert [(d.phase, d.frame, d.committed, d.known) for d in found] == [(1, 31, 32, 30), (2, 70, 70, 70)]
+
+
+def test_a_keyframe_before_its_turn_is_missed():
+    found = free_running(scores(100, 3, {2: [10]}), 3, 0.5)
+    assert found == []
+
+
+def test_what_is_pending_at_the_end_is_told_as_not_committed():
+    (found,) = free_running(scores(50, 2, {1: [48]}), 2, 0.5)
+    assert (found.frame, found.committed) == (48, None)
+
+
+def test_frames_that_never_came_are_not_waited_for():
+    whole = scores(100, 2, {1: [30]})
+    kept = [k for k in range(100) if k % 10 != 5]
+    (found,) = free_running(whole[kept], 2, 0.5, frames=kept)
+    assert found.committed == 30
+
+
+def test_with_the_phase_told_each_cluster_is_a_detection():
+    told = teacher_forced(scores(100, 3, {1: [20, 40, 41, 42], 2: [41, 80]}), [0, 41, 80], 0.5)
+    assert [(d.phase, d.frame) for d in told] == [(1, 20), (1, 41), (2, 80)]
+
+
+@given(st.lists(st.integers(5, 194), min_size=1, max_size=4, unique=True).map(sorted), st.integers(0, 2**32 - 1))
+def test_clear_scores_find_every_keyframe_in_order(frames, seed):
+    spaced = [frame + 12 * k for k, frame in enumerate(frames)]
+    noise = np.random.default_rng(seed).uniform(0, 0.4, (260, len(spaced) + 1)).astype(np.float32)
+    for phase, frame in enumerate(spaced, 1):
+        noise[frame, phase] = 0.9
+    found = free_running(noise, len(spaced) + 1, 0.5)
+    assert [d.committed for d in found] == spaced
+
+
+def test_the_threshold_is_the_middle_of_where_all_is_right():
+    rows = scores(300, 2, {1: [50]})
+    threshold, f1 = best_threshold(f1_curve([(rows, [0, 50])], 2))
+    assert f1 == 1.0
+    assert 0.45 <= threshold <= 0.55
+
+
+def test_of_two_ranges_the_wider_one_is_taken():
+    curve = [1.0 if t < 0.05 or 0.5 < t < 0.81 else 0.5 for t in CANDIDATES]
+    assert 0.6 < best_threshold(curve)[0] < 0.7

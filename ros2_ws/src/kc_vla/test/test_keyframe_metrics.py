@@ -1,0 +1,60 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kc_vla.keyframes.metrics import Counts, Detection, clusters, count, delays, median_frame
+
+
+def detection(phase: int, frame: int) -> Detection:
+    return Detection(phase, frame, frame, frame - 2)
+
+
+def test_triggers_within_five_frames_of_one_another_are_one_detection():
+    assert clusters([3, 4, 9, 15, 20, 40]) == [[3, 4, 9], [15, 20], [40]]
+
+
+def test_the_middle_of_a_cluster_stands_for_it():
+    assert median_frame([3, 4, 9]) == 4
+    assert median_frame([3, 4, 9, 10]) == 4
+
+
+def test_ten_frames_off_is_right_and_eleven_is_both_wrong_and_missed():
+    assert count([detection(1, 60)], [0, 50]) == Counts(1, 0, 0)
+    assert count([detection(1, 61)], [0, 50]) == Counts(0, 1, 1)
+
+
+def test_a_second_detection_of_a_keyframe_is_a_false_positive():
+    assert count([detection(1, 50), detection(1, 57)], [0, 50]) == Counts(1, 1, 0)
+
+
+def test_a_detection_in_the_place_of_another_phase_is_wrong():
+    assert count([detection(2, 50)], [0, 50, 90]) == Counts(0, 1, 2)
+
+
+def test_frame_zero_counts_neither_way():
+    assert count([detection(0, 0)], [0]) == Counts()
+
+
+def test_rates_are_those_of_the_papers_table():
+    counts = Counts(true_positives=39, false_positives=1, false_negatives=1)
+    assert round(counts.f1, 3) == 0.975
+    assert round(counts.false_positive_rate, 3) == 0.025
+    assert round(counts.false_negative_rate, 3) == 0.025
+
+
+def test_nothing_found_has_no_f1():
+    assert Counts(0, 0, 4).f1 == 0.0
+
+
+def test_delay_runs_from_the_truth_to_what_the_policy_saw_first():
+    assert delays([detection(1, 52), detection(2, 200)], [0, 50, 90]) == [0]
+
+
+@given(
+    st.lists(st.integers(0, 400), unique=True, min_size=1, max_size=5).map(sorted),
+    st.lists(st.tuples(st.integers(1, 5), st.integers(0, 420)), max_size=12),
+)
+def test_every_keyframe_and_every_detection_is_counted_once(later, found):
+    truth = [0, *(frame + 1 for frame in later)]
+    counts = count([detection(phase, frame) for phase, frame in found], truth)
+    assert counts.true_positives + counts.false_negatives == len(later)
+    assert counts.true_positives + counts.false_positives == len(found)
