@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from kc_vla_sim.actions import CONTROL_RATE
+from kc_vla_sim.envs.batches import with_rows
 
 FLASHES = 2
 
@@ -76,5 +77,4 @@ class Progress:
 
     def restarted(self, index: Tensor) -> Progress:
         """The same with the environments in `index` at their start again."""
-        parts = [part.index_fill(0, index, 0) for part in (self.moved_early, self.completed, self.success)]
-        return Progress(*parts)
+        return with_rows(self, index, Progress.start(len(index), index.device))

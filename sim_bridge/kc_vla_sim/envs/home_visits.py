@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from kc_vla_sim.envs.batches import with_rows
+
 
 @dataclass(frozen=True)
 class HomeVisits:
@@ -32,7 +34,8 @@ class HomeVisits:
 
     def restarted(self, index: Tensor) -> HomeVisits:
         """The same with the environments in `index` at their start again."""
-        return HomeVisits(self.since.index_fill(0, index, -1), self.decided.index_fill(0, index, -1))
+        deeds = self.decided.shape[1]
+        return with_rows(self, index, HomeVisits.start(len(index), deeds, index.device))
 
     def after(self, frame: Tensor, at_home: Tensor, done: Tensor, busy: Tensor, waits: Tensor) -> HomeVisits:
         """The visits in `frame`.

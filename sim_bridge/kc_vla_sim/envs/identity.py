@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from kc_vla_sim.envs.batches import with_rows
+
 SLOTS = ("left", "middle", "right")
 MIDDLE = 1
 _MOVES, _GRIPS = 7, 6
@@ -105,5 +107,4 @@ class Progress:
 
     def restarted(self, index: Tensor) -> Progress:
         """The same with the environments in `index` at their start again."""
-        parts = [part.index_fill(0, index, 0) for part in (self.failure, self.completed, self.success)]
-        return Progress(*parts)
+        return with_rows(self, index, Progress.start(len(index), index.device))

@@ -6,12 +6,13 @@ Plain functions on batches of N environments. The cubes are numbered in the orde
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from kc_vla.keyframes.smoothing import WINDOW_FRAMES
+from kc_vla_sim.envs.batches import with_rows
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
 from kc_vla_sim.envs.temporal import CUBES
 
@@ -88,13 +89,7 @@ class Progress:
 
     def restarted(self, index: Tensor) -> Progress:
         """The same with the environments in `index` at their start again."""
-        fresh = Progress.start(1, self.completed.device)
-        parts = {}
-        for field in fields(self):
-            part = getattr(self, field.name).clone()
-            part[index] = getattr(fresh, field.name)
-            parts[field.name] = part
-        return replace(self, **parts)
+        return with_rows(self, index, Progress.start(len(index), index.device))
 
     def after(self, frame: Tensor, seen: CubesSeen) -> Progress:
         """Progress in `frame` (N,), in which the cubes are as `seen`."""

@@ -6,11 +6,12 @@ are one draw of three places that may be exchanged, so that no place tells which
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from kc_vla_sim.envs.batches import with_rows
 from kc_vla_sim.envs.cube_stack import BOTTOM, LEVELS, MIDDLE, TABLE, TOP, Cubes
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
 from kc_vla_sim.envs.stack_faults import RIGHT, find_fault
@@ -157,9 +158,7 @@ class Progress:
 
     def restarted(self, index: Tensor) -> Progress:
         """The same with the environments in `index` at their start again."""
-        fresh = Progress.start(len(index), self.completed.device)
-        names = [field.name for field in fields(self)]
-        return Progress(*(getattr(self, name).index_copy(0, index, getattr(fresh, name)) for name in names))
+        return with_rows(self, index, Progress.start(len(index), index.device))
 
 
 def _stage_reached(completed: Tensor, cubes: Cubes, support: Tensor) -> Tensor:
@@ -214,4 +213,4 @@ class Pause:
 
     def restarted(self, index: Tensor) -> Pause:
         """The same with the environments in `index` at their start again."""
-        return Pause(self.rested.index_fill(0, index, 0), self.over.index_fill(0, index, -1))
+        return with_rows(self, index, Pause.start(len(index), index.device))
