@@ -29,17 +29,6 @@ def test_the_expert_takes_over_from_anywhere(undrawn: Simulator, seed: int) -> N
     assert frame.reason == "success"
 
 
-def test_planning_changes_nothing_and_repeats_itself(undrawn: Simulator) -> None:
-    undrawn.reset("counting", 2)
-    first, phase = undrawn.expert.plan(16)
-    again, _ = undrawn.expert.plan(16)
-    np.testing.assert_array_equal(first, again)
-    assert first.shape == (16, 7)
-    assert first.dtype == np.float32
-    assert phase == "approach"
-    assert undrawn.hold().index == 1
-
-
 def test_the_plan_foresees_where_the_tool_will_be(undrawn: Simulator) -> None:
     undrawn.reset("counting", 2)
     plan, _ = undrawn.expert.plan(16)
@@ -58,9 +47,3 @@ def test_the_expert_waits_for_the_lamp_and_then_pushes(undrawn: Simulator) -> No
     second_off = undrawn.keyframes[4].frame
     assert phases[second_off - 1] == "wait"
     assert phases[second_off] == "push"
-
-
-def test_a_horizon_below_one_is_refused(undrawn: Simulator) -> None:
-    undrawn.reset("counting", 2)
-    with pytest.raises(ValueError, match="bad horizon 0"):
-        undrawn.expert.plan(0)

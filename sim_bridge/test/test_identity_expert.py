@@ -44,14 +44,3 @@ def test_it_takes_over_from_elsewhere(simulator: Simulator) -> None:
     while not frame.done:
         frame = simulator.step(simulator.expert.plan(1)[0][0])
     assert frame.reason == "success"
-
-
-def test_planning_changes_nothing_and_repeats_itself(simulator: Simulator) -> None:
-    simulator.reset("identity", 705)
-    first, _ = simulator.expert.plan(16)
-    again, _ = simulator.expert.plan(16)
-    np.testing.assert_array_equal(first, again)
-    assert first.shape == (16, 7)
-    assert first.dtype == np.float32
-    with pytest.raises(ValueError, match="bad horizon 0"):
-        simulator.expert.plan(0)

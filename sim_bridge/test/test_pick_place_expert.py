@@ -75,17 +75,6 @@ def test_the_expert_waits_at_home_as_long_as_was_drawn(undrawn: Simulator) -> No
     np.testing.assert_allclose(world.agent.tcp.pose.p[0], world.homes[0, 0, :3], atol=0.002)
 
 
-def test_planning_changes_nothing_and_repeats_itself(undrawn: Simulator) -> None:
-    undrawn.reset("temporal", 2)
-    first, phase = undrawn.expert.plan(32)
-    again, _ = undrawn.expert.plan(32)
-    np.testing.assert_array_equal(first, again)
-    assert first.shape == (32, 7)
-    assert first.dtype == np.float32
-    assert phase == "start"
-    assert undrawn.hold().index == 1
-
-
 def test_the_plan_foresees_a_whole_grasp(undrawn: Simulator) -> None:
     undrawn.reset("temporal", 2)
     phase_comes(undrawn, "approach")
@@ -96,9 +85,3 @@ def test_the_plan_foresees_a_whole_grasp(undrawn: Simulator) -> None:
         undrawn.step(action)
         highest = max(highest, float(world.cubes[0].pose.p[0, 2]))
     assert highest > 0.12
-
-
-def test_a_horizon_below_one_is_refused(undrawn: Simulator) -> None:
-    undrawn.reset("temporal", 2)
-    with pytest.raises(ValueError, match="bad horizon 0"):
-        undrawn.expert.plan(0)

@@ -33,17 +33,6 @@ def test_the_expert_takes_over_a_task_half_done(undrawn: Simulator) -> None:
     assert np.linalg.norm((bottom.pose.p - middle.pose.p)[0, :2].numpy()) < 0.01
 
 
-def test_planning_changes_nothing_and_repeats_itself(undrawn: Simulator) -> None:
-    undrawn.reset("spatial", 2)
-    first, phase = undrawn.expert.plan(32)
-    again, _ = undrawn.expert.plan(32)
-    np.testing.assert_array_equal(first, again)
-    assert first.shape == (32, 7)
-    assert first.dtype == np.float32
-    assert phase == "wait"
-    assert undrawn.hold().index == 1
-
-
 def test_the_plan_foresees_the_end_of_the_first_wait(undrawn: Simulator) -> None:
     undrawn.reset("spatial", 2)
     plan, _ = undrawn.expert.plan(16)
@@ -53,9 +42,3 @@ def test_the_plan_foresees_the_end_of_the_first_wait(undrawn: Simulator) -> None
     now, phase = undrawn.expert.plan(1)
     assert phase == "approach"
     np.testing.assert_allclose(now[0], plan[begin], atol=1e-3)
-
-
-def test_a_horizon_below_one_is_refused(undrawn: Simulator) -> None:
-    undrawn.reset("spatial", 2)
-    with pytest.raises(ValueError, match="bad horizon 0"):
-        undrawn.expert.plan(0)
