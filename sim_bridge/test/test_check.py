@@ -12,7 +12,7 @@ from kc_vla.tasks import TASKS
 from kc_vla_sim.check import Outcome
 from kc_vla_sim.check.aliasing import ProbeResult
 from kc_vla_sim.check.determinism import DeterminismResult, episode_fingerprint
-from kc_vla_sim.check.experts import ExpertResult
+from kc_vla_sim.check.experts import MODES, ExpertResult
 from kc_vla_sim.check.report import CheckReport
 from kc_vla_sim.probes.inputs import FRAME, FRAME_AND_TIME, KEYFRAMES
 from kc_vla_sim.probes.verdict import Verdict, accuracy
@@ -151,3 +151,14 @@ def test_the_tasks_of_the_table_are_those_that_can_be_asked_for(capsys: pytest.C
     with pytest.raises(SystemExit):
         main(["play", "--help"])
     assert "{" + ",".join(sorted(TASKS)) + "}" in capsys.readouterr().out
+
+
+def test_every_check_and_every_way_of_executing_an_expert_can_be_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["check", "--help"])
+    told = capsys.readouterr().out
+    checks = [name for name, results in report().as_json().items() if isinstance(results, list)]
+    assert "--only {" + ",".join(checks) + "}" in told
+    assert "--mode {" + ",".join(MODES) + "}" in told

@@ -16,8 +16,6 @@ from kc_vla_sim.check.workers import Setting
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.variants import check_variant
 
-CHECKS = ("experts", "probes", "determinism")
-
 
 @dataclass(frozen=True)
 class CheckOptions:
@@ -26,7 +24,7 @@ class CheckOptions:
     Attributes:
         tasks: names in the task table.
         variant: of the tasks.
-        checks: some of `CHECKS`.
+        checks: some of those that `CheckReport` has results of: "experts", "probes", "determinism".
         modes: ways of executing the experts, some of `experts.MODES`.
         split: that experts and determinism take their seeds from.
         episodes: of each expert and each way of executing it.
