@@ -1,0 +1,72 @@
+"""The learned selector at run time: each picture passes the trunk once, its features are kept for the window."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from kc_vla.keyframes.model import SelectorModel
+from kc_vla.keyframes.onnx_sessions import open_session
+from kc_vla.keyframes.pictures import Picture, trunk_picture
+from kc_vla.keyframes.sources import Sight
+
+Features = NDArray[np.float32]
+
+
+class SelectorNetwork:
+    """Trunk and head of a model, for as many episodes as wanted."""
+
+    def __init__(self, model: SelectorModel, device: str = "auto", threads: int = 1) -> None:
+        """Load both.
+
+        Raises:
+            InferenceError: they cannot be run here.
+        """
+        self.model = model
+        self._trunk: onnxruntime.InferenceSession = open_session(model.trunk, device, threads)
+        self._head: onnxruntime.InferenceSession = open_session(model.head, "cpu", 1)  # too small for a GPU
+
+    @property
+    def provider(self) -> str:
+        """What the trunk really runs on."""
+        return str(self._trunk.get_providers()[0])
+
+    def features(self, pictures: NDArray[np.uint8]) -> Features:
+        """Features (N, 512) of pictures (N, S, S, 3) of the model's size."""
+        return np.asarray(self._trunk.run(None, {"pictures": pictures})[0], np.float32)
+
+    def scores(self, windows: Features, task: str, phase: int) -> NDArray[np.float32]:
+        """Scores (N,) of windows of features (N, window, 512) for a phase of a task."""
+        task_index = np.full(len(windows), self.model.tasks.index(task), np.int64)
+        phases = np.full(len(windows), phase, np.int64)
+        return np.asarray(self._head.run(None, {"features": windows, "task": task_index, "phase": phases})[0])
+
+
+class LearnedScorer:
+    """Scores the frames of one episode; see `kc_vla.keyframes.sources.Scorer`."""
+
+    def __init__(self, network: SelectorNetwork, task: str) -> None:
+        """Begin an episode of `task`, a name that the model knows."""
+        self._network = network
+        self._task = task
+        model = network.model
+        self._recent: deque[Features] = deque(maxlen=(model.window - 1) * model.stride + 1)
+
+    def score(self, sight: Sight, phase: int) -> float:
+        """Return how much the frame looks like the keyframe of `phase`, 0..1; 0 when every phase is done."""
+        self.look(sight.pixels)
+        model = self._network.model
+        if phase >= model.phases(self._task):
+            return 0.0
+        window = np.stack([self._recent[k] for k in range(0, len(self._recent), model.stride)])
+        return float(self._network.scores(window[None], self._task, phase)[0])
+
+    def look(self, pixels: Picture) -> None:
+        """Take in the next picture; before the first there is the first again."""
+        features = self._network.features(trunk_picture(pixels, self._network.model.image_size)[None])[0]
+        self._recent.append(features)
+        while len(self._recent) < (self._recent.maxlen or 1):
+            self._recent.append(features)

@@ -1,0 +1,1 @@
+"""Networks of the keyframe selector, their training, export and evaluation: the only place that imports torch."""

@@ -1,0 +1,181 @@
+"""Settings of a training run. The defaults are the paper's (tables 7 and 8, and what only its public code tells)."""
+
+from __future__ import annotations
+
+import tomllib
+import types
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+from kc_vla.learning.errors import LearningError
+
+T = TypeVar("T")
+INITS = ("scratch", "imagenet", "package")
+METHODS = ("two-stage", "no-metric", "joint")
+"""The paper's way of training and the two that it is compared with (table 2)."""
+PRECISIONS = ("int8", "fp32")
+"""Of an exported trunk."""
+
+
+class ConfigError(LearningError):
+    """A setting that does not exist or has a value that it cannot have."""
+
+
+@dataclass(frozen=True)
+class StageOne:
+    """Metric learning of the trunk (table 7)."""
+
+    batch: int = 64
+    """Triplets a step."""
+    epochs: int = 30
+    """An epoch has each keyframe once as anchor."""
+    learning_rate: float = 1e-4
+    weight_decay: float = 1e-3
+    margin: float = 1.0
+    neighbour_from: int = 3
+    """delta_min: a temporal neighbour is at least so many frames away from its anchor ..."""
+    neighbour_to: int = 10
+    """... and at most so many: delta_max."""
+    jitter: float = 0.2
+    """Brightness, contrast and saturation of a training picture change by up to this share."""
+    hue: float = 0.05
+    """Hue, in turns, either way."""
+    shift: int = 0
+    """A training picture moves by up to so many pixels, all three of a triplet by chances of their own."""
+    blur: float = 0.0
+    """Share of the training pictures that are softened, as a camera of more pixels shows them."""
+
+
+@dataclass(frozen=True)
+class StageTwo:
+    """Learning of the query head on the frozen trunk (table 8)."""
+
+    batch: int = 32
+    epochs: int = 50
+    """An epoch has the samples of each keyframe once."""
+    learning_rate: float = 1e-4
+    weight_decay: float = 0.05
+    positive_weight: float = 5.0
+    clip: float = 1.0
+    """Largest norm of the gradient."""
+    intervals: int = 4
+    """M: negatives are drawn from so many equal parts of the way from one keyframe to the next ..."""
+    guard: int = 6
+    """... of which so many frames at both ends do not count."""
+    after: int = 0
+    """Negatives of a phase drawn from the frames after its keyframe, `guard` frames later at the earliest."""
+    near: int = 0
+    """Negatives drawn from the frames just outside the guard, up to 20 further, on either side."""
+    early: int = 1
+    """Positives begin so many frames before a keyframe ..."""
+    late: int = 1
+    """... and end so many after it."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """All settings of a run."""
+
+    image_size: int = 224
+    """Side of the square that the trunk sees, px."""
+    window: int = 3
+    """Frames that the head sees (k)."""
+    stride: int = 1
+    """Frames between two of them."""
+    init: str = "imagenet"
+    """Where the trunk's first weights come from, one of `INITS`."""
+    seed: int = 0
+    stage_one: StageOne = field(default_factory=StageOne)
+    stage_two: StageTwo = field(default_factory=StageTwo)
+
+    @property
+    def reach(self) -> int:
+        """How many frames back the window begins."""
+        return (self.window - 1) * self.stride
+
+
+def load_config(path: Path | None, changes: Mapping[str, str] = types.MappingProxyType({})) -> Config:
+    """The paper's settings with those of a TOML file, and then single `changes` by dotted name, in their place.
+
+    Raises:
+        ConfigError: no such file, no such setting, or a value that the setting cannot have; the message names it.
+    """
+    values: dict[str, Any] = {}
+    if path is not None:
+        try:
+            values = tomllib.loads(path.read_text())
+        except OSError as error:
+            raise ConfigError(f"no settings read from {path}: {error.strerror}") from error
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"{path} is no TOML: {error}") from error
+    for name, text in changes.items():
+        *groups, last = name.split(".")
+        inner = values
+        for group in groups:
+            inner = inner.setdefault(group, {})
+        inner[last] = _parse(text)
+    return config_from(values)
+
+
+def config_from(values: Mapping[str, Any]) -> Config:
+    """Settings from what `config_as_dict` gave, or from a part of it; the rest are the paper's.
+
+    Raises:
+        ConfigError: see `load_config`.
+    """
+    return _fill(Config, values, "")
+
+
+def config_as_dict(config: Config) -> dict[str, Any]:
+    """All settings as plain values."""
+    return asdict(config)
+
+
+def _fill(kind: type[T], values: Mapping[str, Any], prefix: str) -> T:
+    hints = get_type_hints(kind)
+    known = [f.name for f in fields(kind)]  # type: ignore[arg-type]
+    given: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in known:
+            raise ConfigError(f"no setting '{prefix}{name}': choose one of {', '.join(known)}")
+        wanted = hints[name]
+        if isinstance(value, Mapping) and wanted in (StageOne, StageTwo):
+            given[name] = _fill(wanted, value, f"{name}.")
+        else:
+            given[name] = _check(f"{prefix}{name}", value, wanted)
+    return kind(**given)
+
+
+def _check(name: str, value: Any, wanted: type) -> Any:
+    if wanted is float and type(value) is int:
+        value = float(value)
+    if type(value) is not wanted:
+        raise ConfigError(f"setting '{name}' is {value!r}: it must be of type {wanted.__name__}")
+    if isinstance(value, str):
+        if value not in INITS:
+            raise ConfigError(f"setting '{name}' is {value!r}: choose one of {', '.join(INITS)}")
+    elif isinstance(value, int | float) and not int(name in _AT_LEAST_ONE) <= value < 1e9:
+        raise ConfigError(f"setting '{name}' is {value}: it must be a number from {int(name in _AT_LEAST_ONE)}")
+    return value
+
+
+_AT_LEAST_ONE = {
+    "image_size",
+    "window",
+    "stride",
+    "stage_one.batch",
+    "stage_one.epochs",
+    "stage_one.neighbour_from",
+    "stage_two.batch",
+    "stage_two.epochs",
+}
+
+
+def _parse(text: str) -> Any:
+    """A value as TOML has it; a word without quotes is a text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,0 +1,207 @@
+"""Measures a selector on recorded episodes, free-running and with the true phase told, also under disturbance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from kc_vla.keyframes.free_run import Scores, free_running, teacher_forced
+from kc_vla.keyframes.learned import Features, SelectorNetwork
+from kc_vla.keyframes.metrics import Counts, Detection, count, delays
+from kc_vla.keyframes.pictures import Picture
+from kc_vla.keyframes.window import window_frames
+from kc_vla.learning.recordings import TASK_NAMES, Recording
+
+RATE = 20
+"""Frames a second."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What reaches the selector of an episode.
+
+    Attributes:
+        frames: number (N,) of each picture that comes, ascending.
+        source: frame (N,) of the recording that it shows.
+        truth: frame of each phase's keyframe.
+        length: of the episode, frames.
+    """
+
+    frames: NDArray[np.int64]
+    source: NDArray[np.int64]
+    truth: tuple[int, ...]
+    length: int
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A disturbance.
+
+    Attributes:
+        name: for the table.
+        see: what comes of an episode of that length and with these keyframes, by the chance of the episode.
+        brightness: factor on every picture.
+    """
+
+    name: str
+    see: Callable[[int, tuple[int, ...], np.random.Generator], Seen]
+    brightness: float = 1.0
+
+
+@dataclass(frozen=True)
+class EpisodeResult:
+    """What a selector made of one episode.
+
+    Attributes:
+        recording: the episode.
+        seen: what reached the selector.
+        scores: (N, phases) of what it saw.
+        threshold: of the task.
+        free: detections, free-running.
+        forced: detections with the true phase told.
+    """
+
+    recording: Recording
+    seen: Seen
+    scores: Scores
+    threshold: float
+    free: list[Detection]
+    forced: list[Detection]
+
+
+@dataclass
+class TaskResult:
+    """A selector's figures on one task."""
+
+    free: Counts = field(default_factory=Counts)
+    forced: Counts = field(default_factory=Counts)
+    delays: list[int] = field(default_factory=list)
+    whole: int = 0
+    """Episodes of which every committed keyframe is within the tolerance, and none is missing."""
+    episodes: int = 0
+
+    def add(self, result: EpisodeResult) -> None:
+        """Take in one episode."""
+        truth = result.seen.truth
+        self.free += count(result.free, truth)
+        self.forced += count(result.forced, truth)
+        self.delays += delays(result.free, truth)
+        kept = [Detection(d.phase, d.committed, d.committed, d.known) for d in result.free if d.committed is not None]
+        all_right = count(kept, truth)
+        self.whole += all_right.false_positives == all_right.false_negatives == 0
+        self.episodes += 1
+
+    def as_dict(self) -> dict[str, float]:
+        """The figures by name; delay in frames, NaN where nothing was found."""
+        figures = {"episodes": float(self.episodes), "episodes_right": self.whole / max(self.episodes, 1)}
+        for mode, counts in (("free", self.free), ("forced", self.forced)):
+            figures |= {
+                f"{mode}_precision": counts.precision,
+                f"{mode}_recall": counts.recall,
+                f"{mode}_f1": counts.f1,
+                f"{mode}_fpr": counts.false_positive_rate,
+                f"{mode}_fnr": counts.false_negative_rate,
+            }
+        figures["delay"] = float(np.mean(self.delays)) if self.delays else float("nan")
+        return figures
+
+
+def _as_recorded(length: int, truth: tuple[int, ...], chance: np.random.Generator) -> Seen:
+    return Seen(np.arange(length), np.arange(length), truth, length)
+
+
+def _dropped(length: int, truth: tuple[int, ...], chance: np.random.Generator) -> Seen:
+    """One picture in ten never comes; the first always does."""
+    kept = np.flatnonzero((chance.random(length) >= 0.1) | (np.arange(length) == 0))
+    return Seen(kept, kept, truth, length)
+
+
+def _frozen(length: int, truth: tuple[int, ...], chance: np.random.Generator) -> Seen:
+    """The camera shows the same picture for a second, once."""
+    start = int(chance.integers(0, max(length - RATE, 1)))
+    source = np.arange(length)
+    source[start : start + RATE] = start
+    return Seen(np.arange(length), source, truth, length)
+
+
+def _half_speed(length: int, truth: tuple[int, ...], chance: np.random.Generator) -> Seen:
+    return Seen(np.arange(2 * length), np.arange(2 * length) // 2, tuple(2 * k for k in truth), 2 * length)
+
+
+def _double_speed(length: int, truth: tuple[int, ...], chance: np.random.Generator) -> Seen:
+    source = np.arange(0, length, 2)
+    return Seen(np.arange(len(source)), source, tuple(k // 2 for k in truth), len(source))
+
+
+AS_RECORDED = Condition("as recorded", _as_recorded)
+CONDITIONS = (
+    AS_RECORDED,
+    Condition("10 % of the frames dropped", _dropped),
+    Condition("camera frozen for 1 s", _frozen),
+    Condition("30 % darker", _as_recorded, 0.7),
+    Condition("30 % brighter", _as_recorded, 1.3),
+    Condition("half speed", _half_speed),
+    Condition("double speed", _double_speed),
+)
+
+
+def evaluate(
+    network: SelectorNetwork,
+    recordings: Sequence[Recording],
+    conditions: Sequence[Condition],
+    each: Callable[[Condition, EpisodeResult], object] = lambda condition, result: None,
+) -> dict[str, dict[str, TaskResult]]:
+    """Figures by condition and task.
+
+    Args:
+        network: what is measured.
+        recordings: episodes that no choice about it has seen.
+        conditions: under which.
+        each: called with every single result.
+
+    Raises:
+        BagError: a picture cannot be read.
+    """
+    table: dict[str, dict[str, TaskResult]] = {condition.name: {} for condition in conditions}
+    levels = sorted({condition.brightness for condition in conditions})
+    for recording in tqdm(recordings, desc=f"evaluate {network.model.name}", unit="episode"):
+        features = {level: _features(network, recording, level) for level in levels}
+        for condition in conditions:
+            result = _judge(network, recording, features[condition.brightness], condition)
+            table[condition.name].setdefault(TASK_NAMES[recording.task], TaskResult()).add(result)
+            each(condition, result)
+    return table
+
+
+def episode_scores(network: SelectorNetwork, features: Features, task: str) -> Scores:
+    """Scores (N, phases) of N pictures one after the other, from their features (N, 512)."""
+    model = network.model
+    windows = features[window_frames(np.arange(len(features)), model.window, model.stride)]
+    return np.stack([network.scores(windows, task, phase) for phase in range(model.phases(task))], axis=1)
+
+
+def _judge(network: SelectorNetwork, recording: Recording, features: Features, condition: Condition) -> EpisodeResult:
+    task = TASK_NAMES[recording.task]
+    # The same chance for every selector that is compared.
+    chance = np.random.default_rng([recording.episode, recording.task, len(condition.name)])
+    seen = condition.see(recording.length, recording.keyframes, chance)
+    scores = episode_scores(network, features[seen.source], task)
+    threshold = network.model.thresholds[task]
+    free = free_running(scores, network.model.phases(task), threshold, frames=seen.frames.tolist())
+    told = np.zeros((seen.length, scores.shape[1]), np.float32)
+    told[seen.frames] = scores
+    return EpisodeResult(recording, seen, scores, threshold, free, teacher_forced(told, seen.truth, threshold))
+
+
+def _features(network: SelectorNetwork, recording: Recording, brightness: float) -> Features:
+    pictures = recording.pictures(network.model.image_size)
+    # One by one, as on the robot: it costs the same, and 8-bit arithmetic is the same whatever the batch.
+    return np.concatenate([network.features(_lit(picture, brightness)[None]) for picture in pictures])
+
+
+def _lit(picture: Picture, factor: float) -> Picture:
+    return picture if factor == 1.0 else np.clip(picture * factor, 0, 255).astype(np.uint8)

@@ -1,0 +1,77 @@
+"""Trunk features of whole episodes, computed once and kept: the trunk of Stage II is frozen, so they never change."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from kc_vla.keyframes.pictures import Picture
+from kc_vla.learning.device import Device
+from kc_vla.learning.networks import Trunk
+from kc_vla.learning.recordings import Recording
+
+Features = NDArray[np.float32]
+_BATCH = 64
+
+
+def trunk_features(trunk: Trunk, pictures: Iterable[Picture], device: Device) -> Features:
+    """Features (T, 512) of T pictures (S, S, 3), the trunk as it is at run time: nothing in it learns or drifts."""
+    trunk.eval()
+    parts = []
+    with torch.inference_mode(), device.autocast():
+        for batch in _batches(pictures):
+            seen = trunk(torch.from_numpy(batch).to(device.torch))
+            parts.append(seen.float().cpu().numpy())
+    return np.concatenate(parts)
+
+
+def cached_features(
+    recordings: Sequence[Recording],
+    size: int,
+    compute: Callable[[Iterable[Picture]], Features],
+    folder: Path,
+    title: str,
+) -> list[Features]:
+    """Features (T, 512) of each recording, from `folder` where they are there already.
+
+    Args:
+        recordings: what to look at.
+        size: px of the pictures.
+        compute: the trunk.
+        folder: for one trunk, one size and one split only; see `weights_name`.
+        title: of the progress bar.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    features = []
+    for recording in tqdm(recordings, desc=title, unit="episode"):
+        path = folder / f"{recording.name.replace(' ', '_')}.npy"
+        if not path.exists():
+            fresh = path.with_suffix(".part")
+            with fresh.open("wb") as file:
+                np.save(file, compute(recording.pictures(size)).astype(np.float16))
+            os.replace(fresh, path)
+        features.append(np.load(path).astype(np.float32))
+    return features
+
+
+def weights_name(trunk: Trunk) -> str:
+    """A short name that changes with any weight of the trunk."""
+    digest = hashlib.sha256()
+    for name, weight in sorted(trunk.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _batches(pictures: Iterable[Picture]) -> Iterator[NDArray[np.uint8]]:
+    rest = iter(pictures)
+    while batch := list(islice(rest, _BATCH)):
+        yield np.stack(batch)

@@ -1,0 +1,122 @@
+"""The baseline that learns trunk and head at once, from the answers alone (paper, table 2, "Joint End-to-End")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import nn
+from tqdm import tqdm
+
+from kc_vla.keyframes.window import window_frames
+from kc_vla.learning.augment import augment
+from kc_vla.learning.config import Config
+from kc_vla.learning.device import Device
+from kc_vla.learning.features import trunk_features
+from kc_vla.learning.networks import QueryHead, Selector, Trunk
+from kc_vla.learning.recordings import Recording, wanted_pictures
+from kc_vla.learning.run import Run
+from kc_vla.learning.samples import Samples, draw_samples
+from kc_vla.learning.stage_two import CHECKPOINT, STAGE, Split, validation_f1
+
+
+def train_joint(
+    run: Run,
+    trunk: Trunk,
+    head: QueryHead,
+    train: Sequence[Recording],
+    validation: Sequence[Recording],
+    device: Device,
+) -> None:
+    """Train both for the rest of the epochs of `run`, with the samples and settings of Stage II.
+
+    Raises:
+        BagError: a picture cannot be read.
+    """
+    config = run.config
+    settings = config.stage_two
+    torch.manual_seed(config.seed)
+    network = Selector(trunk, head).to(device.torch)
+    network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    optimizer = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs)
+    done = 0
+    if (state := run.load(CHECKPOINT)) is not None:
+        network.load_state_dict(state["last"])
+        optimizer.load_state_dict(state["optimizer"])
+        schedule.load_state_dict(state["schedule"])
+        done = int(state["epochs"])
+    for epoch in range(done, settings.epochs):
+        figures = {"loss": _epoch(network, optimizer, train, config, epoch, device)}
+        schedule.step()
+        last = epoch + 1 == settings.epochs
+        if last:
+            figures |= _judge(network, validation, config, device)
+        run.log(STAGE, epoch, figures)
+        state = {
+            "last": network.state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "schedule": schedule.state_dict(),
+            "epochs": epoch + 1,
+        }
+        if last:  # what `trained_networks` looks for
+            state |= {"trunk": network.trunk.state_dict(), "head": network.head.state_dict()}
+        run.save(CHECKPOINT, state)
+
+
+def _epoch(
+    network: Selector,
+    optimizer: torch.optim.Optimizer,
+    recordings: Sequence[Recording],
+    config: Config,
+    epoch: int,
+    device: Device,
+) -> float:
+    """Train for one epoch; return the mean loss. Only the pictures that occur in the epoch are kept in memory."""
+    settings = config.stage_two
+    samples = draw_samples(recordings, settings, np.random.default_rng((config.seed, 1, epoch)))
+    frames = window_frames(samples.frame, config.window, config.stride)
+    with tqdm(total=len(recordings), desc="pictures", unit="episode") as bar:
+        wanted = [np.unique(frames[samples.recording == k]) for k in range(len(recordings))]
+        pictures = wanted_pictures(recordings, wanted, config.image_size, bar.update)
+    chance = torch.Generator().manual_seed(config.seed * 1_000_003 + epoch)
+    tasks = np.array([recording.task for recording in recordings])
+    weight = torch.tensor(settings.positive_weight, device=device.torch)
+    network.train()
+    total = 0.0
+    starts = range(0, len(samples.frame), settings.batch)
+    for start in tqdm(starts, desc=f"joint {epoch + 1}/{settings.epochs}", unit="step"):
+        part = slice(start, start + settings.batch)
+        if len(samples.frame[part]) < 2:
+            continue  # batch norm needs two
+        task, phase, answer = _questions(samples, part, tasks, device)
+        shown = zip(samples.recording[part].tolist(), frames[part].tolist(), strict=True)
+        stacked = np.stack([pictures[recording][frame] for recording, window in shown for frame in window])
+        looks = augment(torch.from_numpy(stacked), config.stage_one, chance).to(device.torch)
+        with device.autocast():
+            logits = network(looks.view(len(answer), config.window, *looks.shape[1:]), task, phase)
+        loss = nn.functional.binary_cross_entropy_with_logits(logits.float(), answer, pos_weight=weight)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(network.parameters(), settings.clip)
+        optimizer.step()
+        total += float(loss.detach()) * len(answer)
+    return total / len(samples.frame)
+
+
+def _questions(
+    samples: Samples, part: slice, tasks: np.ndarray, device: Device
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Task, phase and answer (N,) of some samples."""
+    columns = tasks[samples.recording[part]], samples.phase[part], samples.answer[part]
+    task, phase, answer = (torch.from_numpy(column).to(device.torch) for column in columns)
+    return task, phase, answer
+
+
+def _judge(network: Selector, validation: Sequence[Recording], config: Config, device: Device) -> dict[str, float]:
+    """Free-running F1 on the validation episodes, each task and their mean."""
+    bar = tqdm(validation, desc="validation features", unit="episode")
+    features = [trunk_features(network.trunk, r.pictures(config.image_size), device) for r in bar]
+    by_task = validation_f1(network.head, Split(validation, features), config, device)
+    return {**{f"f1_{task}": f1 for task, f1 in by_task.items()}, "f1": float(np.mean(list(by_task.values())))}

@@ -1,0 +1,106 @@
+"""From a finished run to a model in a registry: ONNX files, thresholds by validation episodes, entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from kc_vla.keyframes.learned import SelectorNetwork
+from kc_vla.keyframes.model import KIND, SelectorModel
+from kc_vla.keyframes.thresholds import best_threshold, f1_curve
+from kc_vla.learning.config import config_as_dict
+from kc_vla.learning.errors import LearningError
+from kc_vla.learning.evaluation import episode_scores
+from kc_vla.learning.export import export_head, export_trunk, quantize_trunk
+from kc_vla.learning.recordings import TASK_NAMES, Recording, load_recordings
+from kc_vla.learning.run import Run
+from kc_vla.learning.training import sample_pictures, trained_networks
+from kc_vla.models import register
+from kc_vla.tasks import TASKS
+
+_CALIBRATION = 256
+
+
+def release_selector(
+    run: Run, train: Path, validation: Path, models: Path, name: str, precision: str
+) -> dict[str, tuple[float, float]]:
+    """Export the selector of `run` as `name` into the folder `models` and enter it in its registry.
+
+    Args:
+        run: finished.
+        train: data whose pictures give the ranges of 8-bit numbers.
+        validation: data by which the thresholds are chosen, with the exported files.
+        models: folder of models.
+        name: of the model.
+        precision: of the trunk, one of `config.PRECISIONS`.
+
+    Returns:
+        For each task its threshold, and the F1 on the validation episodes with it.
+
+    Raises:
+        LearningError: the run is not finished, or `validation` lacks a task.
+        BagError: an episode cannot be read.
+    """
+    config = run.config
+    recordings = load_recordings(validation)
+    if len({r.task for r in recordings}) < len(TASK_NAMES):
+        raise LearningError(f"{validation} has not all tasks: the threshold of each is chosen there")
+    trunk, head = trained_networks(run)
+    folder = models / name
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {"trunk": folder / "trunk.onnx", "head": folder / "head.onnx"}
+    export_head(head, config.window, files["head"])
+    if precision == "int8":
+        exact = folder / "trunk.fp32.part"
+        export_trunk(trunk, config.image_size, exact)
+        pictures = sample_pictures(load_recordings(train), config.image_size, _CALIBRATION)
+        quantize_trunk(exact, pictures, files["trunk"])
+        exact.unlink()
+    else:
+        export_trunk(trunk, config.image_size, files["trunk"])
+    model = SelectorModel(
+        name=name,
+        trunk=files["trunk"],
+        head=files["head"],
+        image_size=config.image_size,
+        window=config.window,
+        stride=config.stride,
+        tasks=TASK_NAMES,
+        keyframes={task: TASKS[task].keyframes for task in TASK_NAMES},
+        thresholds={},
+    )
+    chosen = _choose_thresholds(SelectorNetwork(model, "cpu"), recordings)
+    model = replace(model, thresholds={task: threshold for task, (threshold, _) in chosen.items()})
+    entry = {
+        "kind": KIND,
+        "settings": {
+            "image_size": model.image_size,
+            "window": model.window,
+            "stride": model.stride,
+            "precision": precision,
+            "order": list(TASK_NAMES),
+            "tasks": {
+                task: {"keyframes": list(model.keyframes[task]), "threshold": model.thresholds[task]}
+                for task in TASK_NAMES
+            },
+        },
+        "source": {"method": run.method, "training": config_as_dict(config)},
+        "metrics": {"validation_f1": {task: round(f1, 4) for task, (_, f1) in chosen.items()}},
+    }
+    register(models, name, entry, {role: str(path.relative_to(models)) for role, path in files.items()})
+    return chosen
+
+
+def _choose_thresholds(network: SelectorNetwork, recordings: Sequence[Recording]) -> dict[str, tuple[float, float]]:
+    """Threshold and F1 of each task, of the network as it will run."""
+    episodes: dict[str, list[tuple[np.ndarray, tuple[int, ...]]]] = {task: [] for task in TASK_NAMES}
+    for recording in tqdm(recordings, desc="thresholds", unit="episode"):
+        pictures = recording.pictures(network.model.image_size)
+        features = np.concatenate([network.features(picture[None]) for picture in pictures])
+        task = TASK_NAMES[recording.task]
+        episodes[task].append((episode_scores(network, features, task), recording.keyframes))
+    return {task: best_threshold(f1_curve(rows, network.model.phases(task))) for task, rows in episodes.items() if rows}

@@ -1,0 +1,106 @@
+"""The folder of a training run: settings, log, checkpoints. An interrupted run goes on where it stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from kc_vla.learning.config import Config, config_as_dict, config_from
+from kc_vla.learning.errors import RunError
+
+
+class Run:
+    """A folder for one training run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def begin(cls, folder: Path, config: Config, data: Mapping[str, str]) -> Run:
+        """Make the folder, or take up a run with the same settings and data.
+
+        Raises:
+            RunError: the folder holds a run with others.
+        """
+        run = cls(folder)
+        wanted = {"config": config_as_dict(config), "data": dict(data)}
+        path = folder / "run.json"
+        if path.exists():
+            found = run._facts()
+            if found != wanted:
+                raise RunError(f"{folder} holds a run with other settings or data: choose another --output")
+            return run
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(path, json.dumps(wanted, indent=2) + "\n")
+        return run
+
+    @property
+    def config(self) -> Config:
+        """Settings of the run.
+
+        Raises:
+            RunError: the folder holds no run.
+        """
+        return config_from(self._facts()["config"])
+
+    @property
+    def method(self) -> str:
+        """How the selector is trained, a name in `kc_vla.learning.config.METHODS`."""
+        return str(self._facts()["data"]["method"])
+
+    def save(self, name: str, state: Mapping[str, Any]) -> None:
+        """Keep a checkpoint, in place of an older one of that name."""
+        path = self.folder / f"{name}.pt"
+        fresh = path.with_suffix(".part")
+        torch.save(dict(state), fresh)
+        os.replace(fresh, path)
+
+    def load(self, name: str) -> dict[str, Any] | None:
+        """The checkpoint called `name`, if there is one."""
+        path = self.folder / f"{name}.pt"
+        if not path.exists():
+            return None
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        return state
+
+    def need(self, name: str, what: str) -> dict[str, Any]:
+        """The checkpoint called `name`.
+
+        Raises:
+            RunError: there is none; `what` says how to get it.
+        """
+        state = self.load(name)
+        if state is None:
+            raise RunError(f"{self.folder} has no {name}.pt: {what}")
+        return state
+
+    def log(self, stage: str, epoch: int, figures: Mapping[str, float]) -> None:
+        """Add a line to the log; what an interrupted epoch logged before counts no more."""
+        lines = [line for line in self.read_log() if not (line["stage"] == stage and line["epoch"] >= epoch)]
+        lines.append({"stage": stage, "epoch": epoch, **figures})
+        _write(self.folder / "log.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+
+    def read_log(self) -> list[dict[str, Any]]:
+        """All lines of the log."""
+        path = self.folder / "log.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def _facts(self) -> dict[str, Any]:
+        try:
+            facts: dict[str, Any] = json.loads((self.folder / "run.json").read_text())
+        except OSError as error:
+            raise RunError(f"{self.folder} holds no training run: make one with kc-vla train selector") from error
+        except json.JSONDecodeError as error:
+            raise RunError(f"{self.folder / 'run.json'} is damaged: {error}") from error
+        return facts
+
+
+def _write(path: Path, text: str) -> None:
+    fresh = path.with_name(path.name + ".part")
+    fresh.write_text(text)
+    os.replace(fresh, path)

@@ -1,0 +1,77 @@
+"""Samples of Stage II (paper, section 4.2, "Balanced Training Protocol"): frame, phase asked for, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.learning.config import StageTwo
+from kc_vla.learning.recordings import Recording
+
+_NEAR_FRAMES = 20
+
+
+@dataclass(frozen=True)
+class Samples:
+    """N samples.
+
+    Attributes:
+        recording: index of the recording (N,), int64.
+        frame: (N,), int64.
+        phase: that is waited for (N,), int64.
+        answer: 1 for the keyframe of that phase (N,), float32.
+    """
+
+    recording: NDArray[np.int64]
+    frame: NDArray[np.int64]
+    phase: NDArray[np.int64]
+    answer: NDArray[np.float32]
+
+
+def draw_samples(recordings: Sequence[Recording], config: StageTwo, chance: np.random.Generator) -> Samples:
+    """The samples of an epoch, in random order.
+
+    For each keyframe but the first:
+
+    - positives: the frames around it;
+    - negatives from the way to it, one out of each of M equal parts, and, where `config` asks for them, from after it
+      and from close by;
+    - its frame with the phase after it, which must not answer before its own keyframe has come.
+    """
+    rows: list[tuple[int, int, int, float]] = []
+    for index, recording in enumerate(recordings):
+        last = recording.length - 1
+        for phase in range(1, len(recording.keyframes)):
+            keyframe, before = recording.keyframes[phase], recording.keyframes[phase - 1]
+            around = range(max(keyframe - config.early, 0), min(keyframe + config.late, last) + 1)
+            rows += [(index, frame, phase, 1.0) for frame in around]
+            early, late = keyframe - config.guard, keyframe + config.guard
+            negatives = [
+                *_one_of_each_part(before + config.guard, early, config.intervals, chance),
+                *_some(late, last, config.after, chance),
+                *_some(max(early - _NEAR_FRAMES, before), early, (config.near + 1) // 2, chance),
+                *_some(late, min(late + _NEAR_FRAMES, last), config.near // 2, chance),
+            ]
+            rows += [(index, frame, phase, 0.0) for frame in negatives]
+            if phase + 1 < len(recording.keyframes):
+                rows.append((index, keyframe, phase + 1, 0.0))
+    mixed = [rows[k] for k in chance.permutation(len(rows))]
+    recording_index, frame, phase_index, answer = zip(*mixed, strict=True)
+    return Samples(np.array(recording_index), np.array(frame), np.array(phase_index), np.array(answer, np.float32))
+
+
+def _one_of_each_part(first: int, last: int, parts: int, chance: np.random.Generator) -> list[int]:
+    """One frame from each of `parts` equal parts of `first`..`last`; none where that is empty."""
+    if last < first:
+        return []
+    edges = np.linspace(first, last + 1, parts + 1)
+    return [min(int(chance.uniform(low, high)), last) for low, high in pairwise(edges)]
+
+
+def _some(first: int, last: int, number: int, chance: np.random.Generator) -> list[int]:
+    """`number` frames from `first`..`last`; none where that is empty."""
+    return [int(frame) for frame in chance.integers(first, last + 1, number)] if last >= first else []

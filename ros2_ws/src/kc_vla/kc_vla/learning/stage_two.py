@@ -1,0 +1,150 @@
+"""Stage II: the query head learns on the features of the frozen trunk (paper, section 4.2, equations 2 to 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from kc_vla.keyframes.free_run import Scores
+from kc_vla.keyframes.thresholds import best_threshold, f1_curve
+from kc_vla.keyframes.window import window_frames
+from kc_vla.learning.config import Config
+from kc_vla.learning.device import Device
+from kc_vla.learning.features import Features
+from kc_vla.learning.networks import QueryHead
+from kc_vla.learning.recordings import PHASES, TASK_NAMES, Recording
+from kc_vla.learning.run import Run
+from kc_vla.learning.samples import draw_samples
+from kc_vla.tasks import TASKS
+
+STAGE = "stage two"
+CHECKPOINT = "stage_two"
+_JUDGE_EVERY = 5
+"""Epochs between two looks at the validation episodes."""
+
+
+class Split:
+    """Recordings and their features."""
+
+    def __init__(self, recordings: Sequence[Recording], features: Sequence[Features]) -> None:
+        """Args: `recordings`, and `features` (T, 512) of each."""
+        self.recordings = recordings
+        self.features = torch.from_numpy(np.concatenate(features))
+        lengths = np.array([len(f) for f in features])
+        self.starts = np.cumsum(lengths) - lengths
+        self.tasks = np.array([recording.task for recording in recordings])
+
+    def windows(self, recording: NDArray[np.int64], frame: NDArray[np.int64], config: Config) -> Tensor:
+        """Features (N, window, 512) of `frame` (N,) of `recording` (N,) and of those before it."""
+        frames = window_frames(frame, config.window, config.stride)
+        return self.features[torch.from_numpy(self.starts[recording][:, None] + frames)]
+
+
+def train_head(run: Run, train: Split, validation: Split, device: Device) -> QueryHead:
+    """Train the head for the rest of the epochs of `run`; return it as it was best on the validation episodes."""
+    config = run.config
+    settings = config.stage_two
+    torch.manual_seed(config.seed)
+    head = new_head(config)
+    head.standardise(train.features)
+    head.to(device.torch)
+    optimizer = torch.optim.AdamW(head.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs)
+    done = 0
+    best: dict[str, Any] = {"f1": -1.0, "head": head.state_dict()}
+    if (state := run.load(CHECKPOINT)) is not None:
+        head.load_state_dict(state["last"])
+        optimizer.load_state_dict(state["optimizer"])
+        schedule.load_state_dict(state["schedule"])
+        done, best = int(state["epochs"]), {"f1": state["f1"], "head": state["head"]}
+    for epoch in tqdm(range(done, settings.epochs), desc="stage two", unit="epoch"):
+        figures = {"loss": _epoch(head, optimizer, train, config, epoch, device)}
+        schedule.step()
+        if (epoch + 1) % _JUDGE_EVERY == 0 or epoch + 1 == settings.epochs:
+            by_task = validation_f1(head, validation, config, device)
+            figures |= {f"f1_{task}": f1 for task, f1 in by_task.items()}
+            figures["f1"] = float(np.mean(list(by_task.values())))
+            if figures["f1"] >= best["f1"]:  # of equals the later, which has settled more
+                best = {"f1": figures["f1"], "head": {k: v.clone() for k, v in head.state_dict().items()}}
+        run.log(STAGE, epoch, figures)
+        run.save(CHECKPOINT, _state(head, optimizer, schedule, epoch + 1, best))
+    head.load_state_dict(best["head"])
+    return head.eval()
+
+
+def new_head(config: Config) -> QueryHead:
+    """A head with fresh weights."""
+    return QueryHead(len(TASK_NAMES), PHASES, config.window)
+
+
+@torch.inference_mode()
+def head_scores(head: QueryHead, split: Split, index: int, config: Config, device: Device) -> Scores:
+    """Scores (T, phases of the task) of all frames of recording `index` for each phase."""
+    recording = split.recordings[index]
+    frames = np.arange(recording.length)
+    windows = split.windows(np.full_like(frames, index), frames, config).to(device.torch)
+    task = torch.full((len(frames),), recording.task, device=device.torch)
+    phases = len(TASKS[TASK_NAMES[recording.task]].keyframes)
+    columns = [torch.sigmoid(head(windows, task, torch.full_like(task, phase))) for phase in range(phases)]
+    return torch.stack(columns, dim=1).cpu().numpy().astype(np.float32)
+
+
+def validation_f1(head: QueryHead, split: Split, config: Config, device: Device) -> dict[str, float]:
+    """Best free-running F1 of each task over all thresholds."""
+    head.eval()
+    result = {}
+    for task in np.unique(split.tasks).tolist():
+        name = TASK_NAMES[task]
+        episodes = [
+            (head_scores(head, split, k, config, device), split.recordings[k].keyframes)
+            for k in np.flatnonzero(split.tasks == task).tolist()
+        ]
+        result[name] = best_threshold(f1_curve(episodes, len(TASKS[name].keyframes)))[1]
+    return result
+
+
+def _epoch(
+    head: QueryHead, optimizer: torch.optim.Optimizer, split: Split, config: Config, epoch: int, device: Device
+) -> float:
+    """Train for one epoch, whose chance depends on the run's seed and the epoch alone; return the mean loss."""
+    settings = config.stage_two
+    samples = draw_samples(split.recordings, settings, np.random.default_rng((config.seed, 1, epoch)))
+    torch.manual_seed(config.seed * 1_000_003 + epoch)  # of the dropout
+    weight = torch.tensor(settings.positive_weight, device=device.torch)
+    head.train()
+    total = 0.0
+    for start in range(0, len(samples.frame), settings.batch):
+        part = slice(start, start + settings.batch)
+        windows = split.windows(samples.recording[part], samples.frame[part], config)
+        task = torch.from_numpy(split.tasks[samples.recording[part]])
+        phase, answer = torch.from_numpy(samples.phase[part]), torch.from_numpy(samples.answer[part])
+        logits = head(windows.to(device.torch), task.to(device.torch), phase.to(device.torch))
+        loss = nn.functional.binary_cross_entropy_with_logits(logits, answer.to(device.torch), pos_weight=weight)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(head.parameters(), settings.clip)
+        optimizer.step()
+        total += float(loss.detach()) * len(answer)
+    return total / len(samples.frame)
+
+
+def _state(
+    head: QueryHead,
+    optimizer: torch.optim.Optimizer,
+    schedule: torch.optim.lr_scheduler.LRScheduler,
+    epochs: int,
+    best: dict[str, Any],
+) -> dict[str, Any]:
+    return {
+        "last": head.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "schedule": schedule.state_dict(),
+        "epochs": epochs,
+        **best,
+    }

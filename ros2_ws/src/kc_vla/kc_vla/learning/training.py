@@ -1,0 +1,121 @@
+"""The training of a selector from recorded episodes to the weights of its trunk and its head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import torch
+
+from kc_vla.keyframes.pictures import Picture
+from kc_vla.learning.config import Config
+from kc_vla.learning.curves import draw_curves
+from kc_vla.learning.device import Device
+from kc_vla.learning.features import cached_features, trunk_features, weights_name
+from kc_vla.learning.joint import train_joint
+from kc_vla.learning.networks import QueryHead, Trunk
+from kc_vla.learning.recordings import Recording, check_enough, load_recordings
+from kc_vla.learning.run import Run
+from kc_vla.learning.stage_one import train_trunk
+from kc_vla.learning.stage_two import CHECKPOINT as STAGE_TWO
+from kc_vla.learning.stage_two import Split, new_head, train_head
+from kc_vla.learning.weights import first_trunk
+
+TRUNK = "trunk"
+_CALIBRATION = 64
+"""Training episodes of which a picture goes into the first batch norms, or into the ranges of 8-bit numbers."""
+
+
+def train_selector(folder: Path, data: Path, validation: Path, config: Config, method: str, device: Device) -> Run:
+    """Train a selector, or go on with an interrupted training.
+
+    Args:
+        folder: for the run.
+        data: data set, or folder of data sets, to learn from.
+        validation: the same, for the choice of the head.
+        config: settings.
+        method: one of `config.METHODS`.
+        device: what computes.
+
+    Raises:
+        LearningError: data, weights or an earlier run do not fit; the message says what.
+        BagError: an episode cannot be read.
+    """
+    run = Run.begin(folder, config, {"train": str(data), "validation": str(validation), "method": method})
+    train, judge = load_recordings(data), load_recordings(validation)
+    check_enough(train)
+    check_enough(judge)
+    torch.manual_seed(config.seed)  # of the first weights
+    if method == "joint":
+        train_joint(run, _first(config, train), new_head(config), train, judge, device)
+    else:
+        trunk = _trunk(run, train, judge, device) if method == "two-stage" else _kept_first(run, train)
+        learn, choose = (_split(run, trunk, recordings, name, device) for recordings, name in _named(train, judge))
+        train_head(run, learn, choose, device)
+    draw_curves(run.read_log(), folder / "curves.png")
+    return run
+
+
+def trained_networks(run: Run) -> tuple[Trunk, QueryHead]:
+    """Trunk and head of a finished run.
+
+    Raises:
+        RunError: it is not finished.
+    """
+    how = "finish it with kc-vla train selector"
+    state = run.need(STAGE_TWO, how)
+    trunk, head = Trunk(), new_head(run.config)
+    trunk.load_state_dict(state["trunk"] if "trunk" in state else run.need(TRUNK, how)["trunk"])
+    head.load_state_dict(state["head"])
+    return trunk.eval(), head.eval()
+
+
+def sample_pictures(recordings: Sequence[Recording], size: int, number: int) -> list[Picture]:
+    """About `number` pictures from the midst of as many episodes, spread over all tasks."""
+    step = max(1, len(recordings) // number)
+    return [
+        picture
+        for recording in recordings[::step]
+        for picture in islice(recording.pictures(size), recording.length // 2, recording.length // 2 + 1)
+    ]
+
+
+def _trunk(run: Run, train: Sequence[Recording], validation: Sequence[Recording], device: Device) -> Trunk:
+    """The trunk of Stage I."""
+    if (state := run.load(TRUNK)) is None:
+        trunk = train_trunk(run, _first(run.config, train), train, validation, device)
+        run.save(TRUNK, {"trunk": trunk.state_dict()})
+        return trunk
+    trunk = Trunk()
+    trunk.load_state_dict(state["trunk"])
+    return trunk.to(device.torch).eval()
+
+
+def _kept_first(run: Run, train: Sequence[Recording]) -> Trunk:
+    """The trunk with its first weights."""
+    if (state := run.load(TRUNK)) is None:
+        state = {"trunk": _first(run.config, train).state_dict()}
+        run.save(TRUNK, state)
+    trunk = Trunk()
+    trunk.load_state_dict(state["trunk"])
+    return trunk.eval()
+
+
+def _first(config: Config, train: Sequence[Recording]) -> Trunk:
+    pictures = sample_pictures(train, config.image_size, _CALIBRATION) if config.init == "package" else []
+    return first_trunk(config.init, pictures)
+
+
+def _split(run: Run, trunk: Trunk, recordings: Sequence[Recording], name: str, device: Device) -> Split:
+    trunk.to(device.torch)
+    folder = run.folder / "features" / f"{weights_name(trunk)}-{name}"
+    compute = partial(trunk_features, trunk, device=device)
+    return Split(recordings, cached_features(recordings, run.config.image_size, compute, folder, f"{name} features"))
+
+
+def _named(
+    train: Sequence[Recording], validation: Sequence[Recording]
+) -> tuple[tuple[Sequence[Recording], str], tuple[Sequence[Recording], str]]:
+    return (train, "train"), (validation, "validation")

@@ -1,0 +1,106 @@
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kc_vla.learning.config import StageOne, StageTwo
+from kc_vla.learning.errors import DataError
+from kc_vla.learning.recordings import Recording, check_enough
+from kc_vla.learning.samples import draw_samples
+from kc_vla.learning.triplets import Kind, TripletSampler
+
+
+def recording(task: int, keyframes: tuple[int, ...], length: int = 120, episode: int = 0) -> Recording:
+    return Recording(f"task {task} episode {episode}", task, length, keyframes, cast(Any, None), episode)
+
+
+@pytest.fixture
+def recordings() -> list[Recording]:
+    return [recording(task, (0, 20 + e, 60 + e, 100 + e), episode=e) for task in range(3) for e in range(5)]
+
+
+def test_each_keyframe_is_an_anchor_once_an_epoch(recordings):
+    sampler = TripletSampler(recordings, StageOne())
+    anchors = sampler.epoch(np.random.default_rng(0)).frames[:, 0].tolist()
+    wanted = [[k, frame] for k, r in enumerate(recordings) for frame in r.keyframes]
+    assert sorted(anchors) == sorted(wanted)
+
+
+def test_triplets_are_what_the_paper_says(recordings):
+    triplets = TripletSampler(recordings, StageOne()).epoch(np.random.default_rng(0))
+    assert np.bincount(triplets.kinds).tolist() == [20, 20, 20]
+    for (anchor, positive, negative), kind in zip(triplets.frames.tolist(), triplets.kinds, strict=True):
+        a, p, n = (recordings[k[0]] for k in (anchor, positive, negative))
+        phase = a.keyframes.index(anchor[1])
+        assert p is not a
+        assert (p.task, p.keyframes.index(positive[1])) == (a.task, phase)
+        if kind == Kind.NEIGHBOUR:
+            assert n is a
+            assert 3 <= abs(negative[1] - anchor[1]) <= 10
+        elif kind == Kind.PHASE:
+            assert n.task == a.task
+            assert n.keyframes.index(negative[1]) != phase
+        else:
+            assert n.task != a.task
+            assert negative[1] in n.keyframes
+
+
+def test_all_frames_of_triplets_are_among_those_needed(recordings):
+    sampler = TripletSampler(recordings, StageOne())
+    needed = [set(frames.tolist()) for frames in sampler.frames_needed()]
+    for epoch in range(5):
+        for index, frame in sampler.epoch(np.random.default_rng(epoch)).frames.reshape(-1, 2).tolist():
+            assert frame in needed[index]
+
+
+def test_a_single_task_is_learnt_without_negatives_of_others(recordings):
+    triplets = TripletSampler(recordings[:5], StageOne()).epoch(np.random.default_rng(0))
+    assert set(triplets.kinds.tolist()) == {Kind.NEIGHBOUR, Kind.PHASE}
+
+
+def test_a_keyframe_that_no_other_episode_has_is_told():
+    episodes = [recording(0, (0, 20)), recording(0, (0, 20, 40), episode=1)]
+    with pytest.raises(DataError, match="task 0 episode 1: keyframe 2 occurs in no other episode"):
+        TripletSampler(episodes, StageOne())
+
+
+def test_too_few_episodes_are_told(recordings):
+    with pytest.raises(DataError, match="no episodes to learn from"):
+        check_enough([])
+    with pytest.raises(DataError, match="'identity' has a single episode"):
+        check_enough([*recordings[:5], recording(1, (0, 20))])
+
+
+keyframe_lists = st.lists(st.integers(1, 118), min_size=1, max_size=4, unique=True).map(lambda k: (0, *sorted(k)))
+
+
+@settings(max_examples=200)
+@given(st.lists(keyframe_lists, min_size=1, max_size=4), st.integers(0, 2**32 - 1), st.integers(0, 8))
+def test_samples_ask_only_what_has_an_answer(lists, seed, extra):
+    episodes = [recording(0, keyframes, episode=k) for k, keyframes in enumerate(lists)]
+    config = StageTwo(after=extra, near=extra)
+    samples = draw_samples(episodes, config, np.random.default_rng(seed))
+    for index, frame, phase, answer in zip(
+        samples.recording, samples.frame, samples.phase, samples.answer, strict=True
+    ):
+        keyframes = episodes[index].keyframes
+        assert 0 <= frame < 120
+        assert 1 <= phase < len(keyframes)
+        distance = abs(int(frame) - keyframes[phase])
+        mismatched = frame == keyframes[phase - 1]
+        assert distance <= 1 if answer else (distance >= config.guard or mismatched)
+
+
+def test_a_keyframe_does_not_answer_for_the_phase_after_it():
+    samples = draw_samples([recording(0, (0, 40, 80))], StageTwo(), np.random.default_rng(0))
+    asked = set(zip(samples.frame.tolist(), samples.phase.tolist(), samples.answer.tolist(), strict=True))
+    assert (40, 2, 0.0) in asked
+    assert {(39, 1, 1.0), (40, 1, 1.0), (41, 1, 1.0)} <= asked
+
+
+def test_negatives_come_from_each_part_of_the_way():
+    samples = draw_samples([recording(0, (0, 100))], StageTwo(), np.random.default_rng(0))
+    frames = sorted(samples.frame[samples.answer == 0].tolist())
+    assert [int((frame - 6) // (89 / 4)) for frame in frames] == [0, 1, 2, 3]
