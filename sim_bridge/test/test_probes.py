@@ -44,7 +44,7 @@ def swap(seed: int, leak: str = "") -> Episode:
     feeling = random.normal(0, 1e-4, 25)
     if leak == "feeling":
         feeling[3 + choice] += 1e-3
-    return Episode(seed, True, (Decision(frame, choice, views, feeling, keyframes),))
+    return Episode(seed, (Decision(frame, choice, views, feeling, keyframes),))
 
 
 def shares(task: Task, leak: str = "") -> dict[str, float]:
@@ -68,7 +68,7 @@ def test_a_leak_is_found(leak: str, found_by: str) -> None:
 
 
 def test_episodes_without_decisions_are_refused() -> None:
-    empty = Episode(1, True, ())
+    empty = Episode(1, ())
     with pytest.raises(ProbeError, match="no moment of decision in 1 validation episodes of counting"):
         list(judge(SWAP, [swap(1)], [empty], [swap(2)]))
 
@@ -151,4 +151,4 @@ def test_the_interval_holds_the_share_and_narrows(counts: tuple[int, int]) -> No
 def test_chance_is_the_commonest_choice() -> None:
     decisions = [swap(seed).decisions[0] for seed in range(30)]
     most = max(np.bincount([decision.choice for decision in decisions])) / 30
-    assert chance([Episode(1, True, tuple(decisions))]) == pytest.approx(most)
+    assert chance([Episode(1, tuple(decisions))]) == pytest.approx(most)

@@ -45,19 +45,19 @@ class Episode:
     """The decisions of one episode, in order."""
 
     seed: int
-    success: bool
     decisions: tuple[Decision, ...]
 
 
 def play_for_probes(simulator: Simulator, task: str, seed: int) -> Episode:
-    """Let the expert play one episode in `simulator`, which need not draw.
+    """Let the expert play one episode, up to its last decision, in `simulator`, which need not draw.
 
     A keyframe that is the highest point so far is drawn anew while it moves: the newest picture counts.
 
     Raises:
         ProbeError: a decision or a keyframe was told of only after its frame had passed.
     """
-    choices = find_task(task).choices
+    found = find_task(task)
+    choices = found.choices
     frame = simulator.reset(task, seed)
     known: dict[str, tuple[int, Views]] = {}
     decisions: list[Decision] = []
@@ -74,8 +74,8 @@ def play_for_probes(simulator: Simulator, task: str, seed: int) -> Episode:
             views = np.stack(simulator.look()) if views is None else views
             keyframes = {label: known[label][1] for label in newest}
             decisions.append(Decision(at, choices.index(choice), views, _feeling(frame), keyframes))
-        if frame.done:
-            return Episode(seed, frame.success, tuple(decisions))
+        if frame.done or len(decisions) == found.decisions:
+            return Episode(seed, tuple(decisions))
         frame = simulator.step(simulator.expert.plan(1)[0][0])
 
 

@@ -21,6 +21,7 @@ class Task:
             where no rule does.
         stages: the steps that the completion rate counts, in order.
         choices: what there is to choose from at the task's moments of decision.
+        decisions: how many such moments an episode has.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Task:
     cues: tuple[str, ...]
     stages: tuple[str, ...]
     choices: tuple[str, ...]
+    decisions: int
 
 
 TASKS: dict[str, Task] = {
@@ -43,6 +45,7 @@ TASKS: dict[str, Task] = {
             cues=("first_frame", *("brightness_jump",) * 4),
             stages=("waited for the first flash", "waited for the second flash", "cube at the target"),
             choices=("wait", "push"),
+            decisions=2,
         ),
         Task(
             name="identity",
@@ -52,6 +55,7 @@ TASKS: dict[str, Task] = {
             cues=(),
             stages=("waited for the shuffle", "original middle cube lifted"),
             choices=("left", "middle", "right"),
+            decisions=1,
         ),
         Task(
             name="spatial",
@@ -61,6 +65,7 @@ TASKS: dict[str, Task] = {
             cues=(),
             stages=("top cube put aside", "middle cube put aside", "bottom cube on the middle one", "top cube on both"),
             choices=("red", "green", "blue"),
+            decisions=1,
         ),
         Task(
             name="temporal",
@@ -73,6 +78,7 @@ TASKS: dict[str, Task] = {
             cues=("first_frame", *("carried_peak",) * 3),
             stages=("red cube lifted and put back", "green cube lifted and put back", "blue cube lifted and put back"),
             choices=("red", "green", "blue"),
+            decisions=3,
         ),
     )
 }
