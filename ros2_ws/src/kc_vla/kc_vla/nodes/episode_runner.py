@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
 import time
 import uuid
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
 from kc_vla.nodes.narrator import Narrator
 from kc_vla.nodes.parameters import NodeParameters, parameter
 from kc_vla.nodes.reporter import Reporter
+from kc_vla.run_table import OutputFolderError, RunTable, require_writable
 from kc_vla.tasks import TASKS, UnknownTaskError, find_task
 from kc_vla_msgs.action import RunTask
 from kc_vla_msgs.msg import EpisodeResult
@@ -69,13 +68,13 @@ class EpisodeRunnerNode(StackNode):
     def start(self) -> None:
         """Check the task and begin."""
         values = self.parameters
+        self._output = Path(values.output_folder).expanduser().resolve()
         try:
             if values.task not in (NO_TASK, ALL_TASKS):
                 find_task(values.task)
-        except UnknownTaskError as error:
+            require_writable(self._output)
+        except (UnknownTaskError, OutputFolderError) as error:
             raise StartError(str(error)) from error
-        self._output = Path(values.output_folder).expanduser().resolve()
-        _require_writable(self._output)
         self._results: dict[str, EpisodeResult] = {}  # the newest only
         self._busy = values.task != NO_TASK
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
@@ -108,21 +107,22 @@ class EpisodeRunnerNode(StackNode):
 
     async def _run_all(self) -> None:
         """Run what the parameters ask for, then end the process."""
-        summaries: list[dict[str, Any]] = []
+        table = RunTable(self._output)
         try:
             await self._wait_for_stack()
             values = self.parameters
             for task in TASKS if values.task == ALL_TASKS else (values.task,):
                 for seed in range(values.seed, values.seed + values.episodes):
                     result = await self._run_episode(task, seed)
-                    summaries.append(await self._reporter.report(result))
-                    self._write_table(summaries)
+                    self._record(table, await self._reporter.report(result))
         except RunError as error:
             self.problem(str(error), ERROR)
             self._narrator.say(f"stopped: {error}")
             self.exit_code = 1
-        if summaries:
-            self._sum_up(summaries)
+        for line in table.lines():
+            self._narrator.say(line)
+        if not table.all_succeeded or self._reporter.failed:
+            self.exit_code = 1
         self.done = True
 
     async def _wait_for_stack(self) -> None:
@@ -178,33 +178,10 @@ class EpisodeRunnerNode(StackNode):
         self._narrator.end(result)
         return result
 
-    def _sum_up(self, summaries: list[dict[str, Any]]) -> None:
-        """Say how many succeeded."""
-        tasks = dict.fromkeys(s["task"] for s in summaries)
-        for task in tasks if len(tasks) > 1 else ():
-            own = [s for s in summaries if s["task"] == task]
-            self._narrator.say(f"{task}: {sum(s['success'] for s in own)} of {len(own)} episodes succeeded")
-        succeeded = sum(s["success"] for s in summaries)
-        self._narrator.say(f"{succeeded} of {len(summaries)} episodes succeeded")
-        if len(summaries) > 1 and self._table.exists():
-            self._narrator.say(f"table: {self._table}")
-        if succeeded < len(summaries) or self._reporter.failed:
-            self.exit_code = 1
-
-    def _write_table(self, summaries: list[dict[str, Any]]) -> None:
-        """Write down all episodes so far, beside them; one episode needs no table."""
-        if len(summaries) < 2:
-            return
-        self._table = self._output / f"run-{summaries[0]['episode']}.json"
-        table = {
-            "episodes": len(summaries),
-            "succeeded": sum(s["success"] for s in summaries),
-            "keyframes_equal_oracle": sum(bool(s.get("keyframes_equal")) for s in summaries),
-            "table": summaries,
-        }
+    def _record(self, table: RunTable, line: dict[str, Any]) -> None:
+        """Put an episode into the table; a table that cannot be written ends nothing."""
         try:
-            self._output.mkdir(parents=True, exist_ok=True)
-            self._table.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
+            table.add(line)
         except OSError as error:
             self._narrator.say(f"the table could not be written: {error}")
 
@@ -235,16 +212,6 @@ class EpisodeRunnerNode(StackNode):
             self._busy = False
         goal.succeed()
         return RunTask.Result(result=result)
-
-
-def _require_writable(folder: Path) -> None:
-    """Make the folder if it is not there; raise `StartError` unless a file can be made in it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise StartError(f"cannot write into '{folder}': {error.strerror}; choose another output folder") from error
 
 
 def main() -> None:

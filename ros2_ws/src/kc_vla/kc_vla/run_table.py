@@ -1,0 +1,85 @@
+"""The table of a run: what came of each of its episodes, told in words and written down beside them."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+class OutputFolderError(OSError):
+    """Nothing can be written into the folder of a run; the text says why and what to do."""
+
+
+def require_writable(folder: Path) -> None:
+    """Make the folder if it is not there.
+
+    Raises:
+        OutputFolderError: no file can be made in it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        why = f"cannot write into '{folder}': {error.strerror}; choose another output folder"
+        raise OutputFolderError(why) from error
+
+
+class RunTable:
+    """The episodes of one run, each a mapping for JSON with at least `episode` (its id), `task` and `success`.
+
+    Attributes:
+        path: the file, named after the first episode; None before there are two.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Args: `folder` of the episodes."""
+        self._folder = folder
+        self._episodes: list[Mapping[str, Any]] = []
+        self.path: Path | None = None
+
+    @property
+    def all_succeeded(self) -> bool:
+        """Whether no episode failed."""
+        return _succeeded(self._episodes) == len(self._episodes)
+
+    def add(self, episode: Mapping[str, Any]) -> None:
+        """Take in an episode, and write down all so far; one alone needs no file.
+
+        Raises:
+            OSError: the file cannot be written; the episode is in the table all the same.
+        """
+        self._episodes.append(episode)
+        if len(self._episodes) < 2:
+            return
+        self.path = self._folder / f"run-{self._episodes[0]['episode']}.json"
+        table = {
+            "episodes": len(self._episodes),
+            "succeeded": _succeeded(self._episodes),
+            "keyframes_equal_oracle": sum(bool(line.get("keyframes_equal")) for line in self._episodes),
+            "table": self._episodes,
+        }
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
+
+    def lines(self) -> list[str]:
+        """How many succeeded of each task where there are several, and in all, and where the file is."""
+        if not self._episodes:
+            return []
+        told = []
+        tasks = dict.fromkeys(line["task"] for line in self._episodes)
+        for task in tasks if len(tasks) > 1 else ():
+            own = [line for line in self._episodes if line["task"] == task]
+            told.append(f"{task}: {_succeeded(own)} of {len(own)} episodes succeeded")
+        told.append(f"{_succeeded(self._episodes)} of {len(self._episodes)} episodes succeeded")
+        if self.path is not None and self.path.exists():
+            told.append(f"table: {self.path}")
+        return told
+
+
+def _succeeded(episodes: list[Mapping[str, Any]]) -> int:
+    """How many of them did."""
+    return sum(line["success"] for line in episodes)
