@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 import torch
 from lamp_episodes import write_lamp_data
 
-from kc_vla.keyframes.learned import LearnedScorer, SelectorNetwork
+from kc_vla.episode import Episode
+from kc_vla.keyframes.learned import LearnedScorer, LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import load_selector
 from kc_vla.keyframes.sources import Sight
 from kc_vla.learning.cli import INTERRUPTED, main
@@ -87,6 +89,16 @@ def test_at_run_time_the_scores_are_those_of_the_evaluation(data, models):
     features = np.concatenate([network.features(picture[None]) for picture in pictures])
     np.testing.assert_allclose(scores, episode_scores(network, features, "counting")[:, 1], atol=1e-5)
     assert scorer.score(Sight(999, pictures[-1]), 5) == 0.0  # every phase is done
+
+
+def test_the_task_is_taken_from_the_instruction(models):
+    source = LearnedSource(SelectorNetwork(load_selector(models, "keyframe_selector"), "cpu"))
+    asked = Episode("e-1", "", "Push the cube to the goal after two flashes of the lamp.", 0, 50_000_000, True)
+    scoring = source.begin(asked)
+    assert scoring.labels == TASKS["counting"].keyframes
+    assert scoring.threshold == load_selector(models, "keyframe_selector").thresholds["counting"]
+    with pytest.raises(ValueError, match="no known task has an instruction like 'Make tea"):
+        source.begin(replace(asked, instruction="Make tea."))
 
 
 def test_the_registry_tells_how_the_model_was_made(models):

@@ -8,10 +8,12 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
+from kc_vla.episode import Episode
+from kc_vla.keyframes.instructions import known_tasks
 from kc_vla.keyframes.model import SelectorModel
 from kc_vla.keyframes.onnx_sessions import open_session
 from kc_vla.keyframes.pictures import Picture, trunk_picture
-from kc_vla.keyframes.sources import Sight
+from kc_vla.keyframes.sources import Scoring, Sight
 
 Features = NDArray[np.float32]
 
@@ -43,6 +45,30 @@ class SelectorNetwork:
         task_index = np.full(len(windows), self.model.tasks.index(task), np.int64)
         phases = np.full(len(windows), phase, np.int64)
         return np.asarray(self._head.run(None, {"features": windows, "task": task_index, "phase": phases})[0])
+
+
+class LearnedSource:
+    """Keyframes by a network, which looks at the pictures alone and takes the task from the instruction."""
+
+    needs: tuple[str, ...] = ()
+
+    def __init__(self, network: SelectorNetwork) -> None:
+        """Args: `network` to score with."""
+        self._network = network
+        self._tasks = known_tasks()
+
+    def begin(self, episode: Episode) -> Scoring:
+        """Begin an episode; see `Source.begin`.
+
+        Raises:
+            UnknownInstructionError: the instruction is like that of no known task.
+            ValueError: the network has not learnt the task that it is like.
+        """
+        task = self._tasks.find(episode.instruction)
+        model = self._network.model
+        if task not in model.tasks:
+            raise ValueError(f"model '{model.name}' has not learnt '{task}': it knows {', '.join(model.tasks)}")
+        return Scoring(model.keyframes[task], LearnedScorer(self._network, task), model.thresholds[task])
 
 
 class LearnedScorer:

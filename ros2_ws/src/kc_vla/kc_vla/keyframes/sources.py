@@ -1,4 +1,7 @@
-"""Where the scores come from. The learned selector will stand beside these two, behind the same interface."""
+"""Where the scores come from: the simulator's oracle, the rules of a task, and behind the same interface a network.
+
+A source knows which streams it needs beside the third-person camera; told of an episode, it gives what scores it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.episode import Episode
 from kc_vla.keyframes.rules import CueScorer, Signals
+from kc_vla.tasks import find_task
+
+DEFAULT_THRESHOLD = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +44,60 @@ class Scorer(Protocol):
     def score(self, sight: Sight, phase: int) -> float:
         """Return how much the frame looks like the keyframe of `phase`: 0..1, NaN for "nothing to say"."""
         ...
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How the frames of an episode are scored.
+
+    Attributes:
+        labels: of the keyframes of its task, in order, the first for frame 0.
+        scorer: fresh, for this episode.
+        threshold: a score above it is a candidate.
+        remark: what a user should know of it; mostly empty.
+    """
+
+    labels: tuple[str, ...]
+    scorer: Scorer
+    threshold: float = DEFAULT_THRESHOLD
+    remark: str = ""
+
+
+class Source(Protocol):
+    """A way of finding keyframes."""
+
+    needs: tuple[str, ...]
+    """Streams beside the pictures: some of "oracle", "joints", "tool_pose"."""
+
+    def begin(self, episode: Episode) -> Scoring:
+        """Begin an episode.
+
+        Raises:
+            ValueError: its task is not known; the message says what is.
+        """
+        ...
+
+
+class OracleSource:
+    """The simulator says of its own frames how much they are keyframes."""
+
+    needs: tuple[str, ...] = ("oracle",)
+
+    def begin(self, episode: Episode) -> Scoring:
+        """See `Source.begin`."""
+        return Scoring(find_task(episode.task).keyframes, OracleScorer())
+
+
+class RuleSource:
+    """The rules that the task table names."""
+
+    needs: tuple[str, ...] = ("joints", "tool_pose")
+
+    def begin(self, episode: Episode) -> Scoring:
+        """See `Source.begin`."""
+        task = find_task(episode.task)
+        blind = f"no rule finds the keyframes of '{task.name}' but the first: use another source"
+        return Scoring(task.keyframes, RuleScorer(task.cues), remark="" if task.cues else blind)
 
 
 class OracleScorer:

@@ -5,21 +5,25 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from geometry_msgs.msg import PoseStamped
 from sensor_msgs.msg import Image, JointState
 
 from kc_vla.episode import Episode
+from kc_vla.keyframes.learned import LearnedSource, SelectorNetwork
+from kc_vla.keyframes.model import load_selector
+from kc_vla.keyframes.onnx_sessions import InferenceError
 from kc_vla.keyframes.selector import Held, KeyframeSelector
 from kc_vla.keyframes.smoothing import GreedySmoother
-from kc_vla.keyframes.sources import OracleScorer, RuleScorer, Sight
+from kc_vla.keyframes.sources import OracleSource, RuleSource, Sight, Source
 from kc_vla.keyframes.synchronizer import Moment, Synchronizer
+from kc_vla.models import ModelError, shipped_models
 from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import ERROR, StackNode, run_node, seconds_since
+from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node, seconds_since
 from kc_vla.nodes.convert import image_pixels, nanoseconds, pose_array, time_message
 from kc_vla.nodes.parameters import NodeParameters, parameter
 from kc_vla.nodes.streams import listen
-from kc_vla.tasks import UnknownTaskError, find_task
 from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
 
 JOIN_PATIENCE_S = 20.0
@@ -30,8 +34,14 @@ JOIN_PATIENCE_S = 20.0
 class SelectorParameters(NodeParameters):
     """Parameters of the node."""
 
-    source: str = parameter("oracle", "what scores the frames", choices=("oracle", "rules"))
-    threshold: float = parameter(0.5, "a score above it makes a candidate", low=0.0, high=1.0, fixed=False)
+    source: str = parameter("oracle", "what scores the frames", choices=("oracle", "rules", "learned"))
+    threshold: float = parameter(
+        -1.0, "a score above it makes a candidate; -1: as the source has it", low=-1.0, high=1.0, fixed=False
+    )
+    model: str = parameter("keyframe_selector", "of source `learned`, a name in the registry of models")
+    models_folder: str = parameter("", "folder with that registry; empty: the models that come with the stack")
+    device: str = parameter("auto", "that the model runs on", choices=("auto", "cpu", "cuda"))
+    threads: int = parameter(1, "of the CPU for the model", low=1, high=64)
     window_frames: int = parameter(5, "quiet frames that commit a candidate", low=1, high=1000)
     sync_tolerance: float = parameter(0.02, "s between an image and the joint state beside it", low=0.0, high=1.0)
 
@@ -47,10 +57,9 @@ class KeyframeSelectorNode(StackNode):
 
     def start(self) -> None:
         """Subscribe to what the source needs."""
-        source = self.parameters.source
-        others = ["oracle"] if source == "oracle" else ["joints", "tool_pose"]
+        self._source = self._make_source()
         tolerance_ns = round(self.parameters.sync_tolerance * 1e9)
-        self._streams = Synchronizer("third_person", others, tolerance_ns, exact=["oracle"])
+        self._streams = Synchronizer("third_person", self._source.needs, tolerance_ns, exact=["oracle"])
         self._selector: KeyframeSelector | None = None
         self._index: KeyframeIndex | None = None
         self._events = 0
@@ -60,11 +69,13 @@ class KeyframeSelectorNode(StackNode):
         self._changes = self.advertise(KeyframeEvent, topics.KEYFRAME_EVENT, qos.EVENT_LOG)
         self.watch_episodes()
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
-        if source == "oracle":
-            listen(self, KeyframeScore, topics.ORACLE_SCORE, qos.EVENT, "oracle", self._on_sample)
-        else:
-            listen(self, JointState, topics.JOINT_STATES, qos.STATE, "joints", self._on_sample)
-            listen(self, PoseStamped, topics.TOOL_POSE, qos.STATE, "tool_pose", self._on_sample)
+        for kind, topic, profile, name in (
+            (KeyframeScore, topics.ORACLE_SCORE, qos.EVENT, "oracle"),
+            (JointState, topics.JOINT_STATES, qos.STATE, "joints"),
+            (PoseStamped, topics.TOOL_POSE, qos.STATE, "tool_pose"),
+        ):
+            if name in self._source.needs:
+                listen(self, kind, topic, profile, name, self._on_sample)
         listen(self, Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE, "third_person", self._on_sample)
 
     def on_episode(self, episode: Episode) -> None:
@@ -73,29 +84,50 @@ class KeyframeSelectorNode(StackNode):
             self._selector = None
             return
         try:
-            task = find_task(episode.task)
-        except UnknownTaskError as error:
+            scoring = self._source.begin(episode)
+        except ValueError as error:
             self._selector = None
             self.problem(f"no keyframes in this episode: {error}", ERROR)
             return
-        smoother = GreedySmoother(self.parameters.threshold, self.parameters.window_frames)
-        self._selector = KeyframeSelector(task.keyframes, smoother)
-        by_rules = self.parameters.source == "rules"
-        self._scorer = RuleScorer(task.cues) if by_rules else OracleScorer()
+        self._scorer, self._own_threshold = scoring.scorer, scoring.threshold
+        smoother = GreedySmoother(self._threshold(), self.parameters.window_frames)
+        self._selector = KeyframeSelector(scoring.labels, smoother)
         self._streams.reset(after_ns=episode.start_ns - 1)
         self._events, self._last, self._joining_since = 0, None, None
-        blind = by_rules and not task.cues
-        self.problem(f"no rule finds the keyframes of '{task.name}' but the first: use another source" if blind else "")
+        self.problem(scoring.remark)
 
     def on_parameters(self) -> None:
         """Take the new threshold from the next frame on."""
         if self._selector is not None:
-            self._selector.threshold = self.parameters.threshold
+            self._selector.threshold = self._threshold()
 
     def details(self) -> dict[str, object]:
         """Return where in the task the selector is."""
         selector = getattr(self, "_selector", None)
-        return {"phase": selector.phase if selector else "none", "source": self.parameters.source}
+        return {
+            "phase": selector.phase if selector else "none",
+            "source": self.parameters.source,
+            "runs on": self._runs_on,
+        }
+
+    def _make_source(self) -> Source:
+        self._runs_on = "-"
+        if self.parameters.source == "oracle":
+            return OracleSource()
+        if self.parameters.source == "rules":
+            return RuleSource()
+        folder = self.parameters.models_folder
+        try:
+            model = load_selector(Path(folder).expanduser() if folder else shipped_models(), self.parameters.model)
+            network = SelectorNetwork(model, self.parameters.device, self.parameters.threads)
+        except (ModelError, InferenceError) as error:
+            raise StartError(str(error)) from error
+        self._runs_on = network.provider
+        return LearnedSource(network)
+
+    def _threshold(self) -> float:
+        """The threshold that was asked for, or the source's own."""
+        return self._own_threshold if self.parameters.threshold < 0 else self.parameters.threshold
 
     def _on_index(self, index: KeyframeIndex) -> None:
         self._index = index
@@ -187,6 +219,8 @@ def _sight(moment: Moment) -> Sight:
     pixels = image_pixels(moment["third_person"][0])
     if "oracle" in moment.samples:
         return Sight(moment.stamp_ns, pixels, oracle=moment["oracle"][0].score)
+    if "joints" not in moment.samples:
+        return Sight(moment.stamp_ns, pixels)
     joints, pose = moment["joints"][0], moment["tool_pose"][0].pose
     fingers = [p for n, p in zip(joints.name, joints.position, strict=True) if "finger" in n or "gripper" in n]
     return Sight(moment.stamp_ns, pixels, gripper=float(sum(fingers)), tool_position=pose_array(pose)[:3])
