@@ -27,15 +27,22 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("-o", "--output", help="folder to write into (default: beside the bag)")
     report.set_defaults(run=_report)
     verbs.add_parser("sim", help="film, check and measure the simulated tasks: kc-vla sim --help")
+    for verb, text in (
+        ("train", "train a keyframe selector on recorded episodes: kc-vla train selector --help"),
+        ("export", "make ONNX files of a trained selector: kc-vla export selector --help"),
+        ("eval", "measure a selector on recorded episodes: kc-vla eval selector --help"),
+    ):
+        verbs.add_parser(verb, help=text)
+    verbs.add_parser("collect", help="record data sets of the experts' episodes: kc-vla collect --help")
     return parser
 
 
-def _simulate(argv: Sequence[str]) -> int:
-    """Leave the rest of the command line to the simulation, which need not be installed on a robot."""
+def _simulate(verb: str, argv: Sequence[str]) -> int:
+    """Leave the command line of `verb` to the simulation, which need not be installed on a robot."""
     try:
         from kc_vla_sim_cli import main as simulate
     except ModuleNotFoundError:
-        print("kc-vla sim: the package kc_vla_sim is not installed: run ./setup.sh", file=sys.stderr)
+        print(f"kc-vla {verb}: the package kc_vla_sim is not installed: run ./setup.sh", file=sys.stderr)
         return 2
     status: int = simulate(argv)
     return status
@@ -45,7 +52,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["sim"]:
-        return _simulate(words[1:])
+        return _simulate("sim", words[1:])
+    if words[:1] == ["collect"]:
+        return _simulate("collect", words)
+    if words[:1] in (["train"], ["export"], ["eval"]):
+        from kc_vla.learning.cli import main as learn
+
+        return learn(words)
     arguments = _parser().parse_args(words)
     try:
         arguments.run(arguments)
