@@ -80,6 +80,7 @@ class PickPlaceThreeTimesExpert:
 
     def __init__(self, world: PickPlaceThreeTimesEnv) -> None:
         self._world = world
+        self._written: tuple[bytes, _Routine] | None = None
 
     def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
         """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
@@ -87,7 +88,15 @@ class PickPlaceThreeTimesExpert:
         return plan_ahead(horizon, self._present(), partial(_decide, routine), partial(_after, routine))
 
     def _routine(self) -> _Routine:
-        """Read what was drawn."""
+        """What was drawn, with the scripts that follow from it, which are written once an episode."""
+        world = self._world
+        drawn = (world.tempo, world.places, world.yaws, world.homes, world.waits, world.lift_heights)
+        key = b"".join(values[0].numpy().tobytes() for values in drawn)
+        if self._written is None or self._written[0] != key:
+            self._written = key, self._write_routine()
+        return self._written[1]
+
+    def _write_routine(self) -> _Routine:
         world = self._world
         travel, lower = world.tempo[0].tolist()
         tempo = Tempo(travel=travel, lower=lower, lift=travel)
