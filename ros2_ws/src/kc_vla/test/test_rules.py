@@ -69,6 +69,14 @@ def test_a_peak_counts_only_with_something_in_the_grip() -> None:
     assert found == [0] * 6 + [0, 1, 1, 1, 0, 0] + [0] * 6
 
 
+def test_lift_off_fires_once_in_each_grip_that_rises() -> None:
+    height = [0.1, 0.02, 0.02, 0.025, 0.035, 0.2, 0.02, 0.02, 0.02, 0.2, 0.02, 0.02, 0.031]
+    gripper = [0.08, 0.04, 0.04, 0.04, 0.04, 0.04, 0.04, 0.08, 0.0, 0.0, 0.08, 0.04, 0.04]
+    rule = RULES["lift_off"]()
+    found = [rule.update(signals(height=h, gripper=g)) for h, g in zip(height, gripper, strict=True)]
+    assert [frame for frame, score in enumerate(found) if score] == [4, 12]
+
+
 def test_standstill_fires_once_when_the_tool_came_to_rest() -> None:
     values = [0.0, 0.02, 0.06, 0.03, 0.009, 0.0, 0.04, 0.009]
     assert scores("standstill", "speed", values) == [0, 0, 0, 0, 1, 0, 0, 0]

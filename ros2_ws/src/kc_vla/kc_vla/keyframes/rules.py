@@ -10,6 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+CLOSED, OPEN = 0.015, 0.055
+"""Gripper openings (m) between which it holds something."""
+
 
 @dataclass(frozen=True)
 class Signals:
@@ -112,8 +115,8 @@ class CarriedPeak:
     A hand that goes high with nothing in its grip makes no peak. `closed` and `open` are gripper openings, m.
     """
 
-    closed: float = 0.015
-    open: float = 0.055
+    closed: float = CLOSED
+    open: float = OPEN
     _peak: HeightPeak = field(default_factory=HeightPeak)
 
     def update(self, signals: Signals) -> float:
@@ -122,6 +125,31 @@ class CarriedPeak:
             self._peak = HeightPeak()
             return 0.0
         return self._peak.update(signals)
+
+
+@dataclass
+class LiftOff:
+    """What the tool has taken hold of leaves its place: the tool has risen by `rise` (m) since the lowest point there.
+
+    `closed` and `open` are gripper openings, m.
+    """
+
+    rise: float = 0.01
+    closed: float = CLOSED
+    open: float = OPEN
+    _low: float | None = None
+    _done: bool = False
+
+    def update(self, signals: Signals) -> float:
+        """Return 1 in the first frame of each grip in which the thing is up."""
+        if not self.closed < signals.gripper < self.open:
+            self._low, self._done = None, False
+            return 0.0
+        self._low = signals.height if self._low is None else min(self._low, signals.height)
+        if self._done or signals.height - self._low < self.rise:
+            return 0.0
+        self._done = True
+        return 1.0
 
 
 @dataclass
@@ -147,6 +175,7 @@ RULES: dict[str, Callable[[], Rule]] = {
     "brightness_jump": BrightnessJump,
     "gripper_edge": GripperEdge,
     "height_peak": HeightPeak,
+    "lift_off": LiftOff,
     "carried_peak": CarriedPeak,
     "standstill": Standstill,
 }

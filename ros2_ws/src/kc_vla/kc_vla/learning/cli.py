@@ -61,6 +61,11 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _eval(options: argparse.Namespace) -> None:
+    if options.what == "rules":
+        from kc_vla.learning.rule_annotation import report_rules
+
+        print(report_rules(options.data))
+        return
     from kc_vla.learning.report import report_selectors
 
     models = options.models or shipped_models()
@@ -111,7 +116,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _verb(verbs: Any, name: str, text: str, run: Callable[[argparse.Namespace], None]) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = verbs.add_parser(name, help=text)
-    parser.add_argument("what", choices=["selector"], help="what is learnt")
+    choices = ["selector", "rules"] if name == "eval" else ["selector"]
+    parser.add_argument("what", choices=choices, help="the selector; to eval also the rules of the task table")
     parser.set_defaults(run=run)
     return parser
 

@@ -1,0 +1,85 @@
+"""How well the rules annotate recorded episodes, without the simulator's truth but measured by it.
+
+The paper annotates with such signals where a task has them (section 4.2, "hybrid strategy"); elsewhere people do it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from kc_vla.bags.lerobot.layout import JOINT_POSITIONS, STATE
+from kc_vla.keyframes.metrics import Counts, Detection, count
+from kc_vla.keyframes.rules import CueScorer, Signals
+from kc_vla.keyframes.selector import Event, KeyframeSelector
+from kc_vla.keyframes.smoothing import Decision, GreedySmoother
+from kc_vla.keyframes.sources import DEFAULT_THRESHOLD
+from kc_vla.learning.recordings import TASK_NAMES, VIEW, Recording, load_recordings
+from kc_vla.tasks import TASKS, Task
+
+
+def recorded_signals(recording: Recording) -> list[Signals]:
+    """What the rules look at in each frame of an episode.
+
+    Raises:
+        BagError: columns or pictures cannot be read.
+    """
+    columns = recording.data_set.columns(recording.episode)
+    position = np.asarray(columns[STATE.key], float)[:, :3]
+    fingers = np.asarray(columns[JOINT_POSITIONS.key], float)[:, 7:].sum(axis=1)
+    moved = np.linalg.norm(np.diff(position, axis=0, prepend=position[:1]), axis=1)
+    pictures = recording.data_set.frames(recording.episode, VIEW)
+    return [
+        Signals(float(pixels.mean()), float(opening), float(place[2]), float(way) * recording.data_set.fps)
+        for pixels, opening, place, way in zip(pictures, fingers, position, moved, strict=True)
+    ]
+
+
+def annotate_by_rules(signals: Sequence[Signals], task: Task) -> list[Detection]:
+    """The keyframes that the task's rules find in an episode; none where the task has no rules."""
+    if not task.cues:
+        return []
+    rules = CueScorer(task.cues)
+    selector = KeyframeSelector(task.keyframes, GreedySmoother(DEFAULT_THRESHOLD))
+    found: list[Event] = []
+    for frame, seen in enumerate(signals):
+        found += selector.update(frame, rules.update(seen, selector.phase))
+    return [
+        Detection(event.phase, event.frame, event.frame, event.frame)
+        for event in found
+        if event.decision is Decision.COMMITTED and event.phase > 0
+    ]
+
+
+def report_rules(data: Path) -> str:
+    """A table of each task's rule: precision, recall and F1 against the keyframes of `data`, frame 0 aside.
+
+    Raises:
+        BagError, DataError: the data cannot be used.
+    """
+    recordings = load_recordings(data)
+    counts: dict[str, Counts] = {}
+    episodes: dict[str, int] = {}
+    offsets: dict[str, list[int]] = {}
+    for recording in tqdm(recordings, desc="rules", unit="episode"):
+        name = TASK_NAMES[recording.task]
+        truth = recording.keyframes
+        found = annotate_by_rules(recorded_signals(recording), TASKS[name]) if TASKS[name].cues else []
+        counts[name] = counts.get(name, Counts()) + count(found, truth)
+        episodes[name] = episodes.get(name, 0) + 1
+        offsets.setdefault(name, []).extend(d.frame - truth[d.phase] for d in found if d.phase < len(truth))
+    lines = [
+        "| task | rule | precision, % | recall, % | F1, % | median offset, frames | episodes |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, total in sorted(counts.items()):
+        if not TASKS[name].cues:
+            lines.append(f"| {name} | none: annotate by hand | - | - | - | - | {episodes[name]} |")
+            continue
+        shares = (f"{100 * share:.1f}" for share in (total.precision, total.recall, total.f1))
+        middle = f"{np.median(offsets[name]):+.0f}" if offsets[name] else "-"
+        lines.append(f"| {name} | {TASKS[name].cues[-1]} | {' | '.join(shares)} | {middle} | {episodes[name]} |")
+    return "\n".join(lines)
