@@ -1,4 +1,7 @@
-"""`kc-vla sim <verb>`: the simulation from a shell. Beside the package, which takes seconds to import: see `_play`."""
+"""`kc-vla sim <verb>` and `kc-vla collect`: the simulation from a shell.
+
+Beside the package, which takes seconds to import: see `_play`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from kc_vla.bags.errors import BagError
 from kc_vla.splits import SPLITS, SplitError
 from kc_vla.tasks import TASKS, UnknownTaskError
 
@@ -28,7 +32,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         return _run(options)
     except KeyboardInterrupt:
-        return _fail(options.verb, "interrupted", status=INTERRUPTED)
+        return _fail(options, "interrupted", status=INTERRUPTED)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -36,24 +40,26 @@ def _run(options: argparse.Namespace) -> int:
     try:
         from kc_vla_sim.errors import SimulationError  # a driver that is missing is told by the renderer, in one line
     except ImportError as error:
-        return _fail(options.verb, f"the simulation cannot be imported ({error}): run ./setup.sh", status=2)
+        return _fail(options, f"the simulation cannot be imported ({error}): run ./setup.sh", status=2)
     try:
         status: int = options.run(options)
     except (SimulationError, UnknownTaskError, SplitError) as error:
-        return _fail(options.verb, error, status=2)
-    except OSError as error:
-        return _fail(options.verb, error, status=1)
+        return _fail(options, error, status=2)
+    except (BagError, OSError) as error:
+        return _fail(options, error, status=1)
     return status
 
 
 def _play(options: argparse.Namespace) -> int:
     from kc_vla_sim.film.command import FilmOptions, play_to_film  # heavy imports, after the arguments were checked
 
-    output = options.output or Path(f"{options.task}-{options.variant}-{options.seed}.mp4")
+    looks = "" if options.looks == "standard" else f"-{options.looks}"
+    output = options.output or Path(f"{options.task}-{options.variant}{looks}-{options.seed}.mp4")
     wanted = FilmOptions(
         task=options.task,
         seed=options.seed,
         variant=options.variant,
+        looks=options.looks,
         image_size=options.image_size,
         renderer=options.renderer,
         skip_waits=options.skip_waits,
@@ -86,8 +92,27 @@ def _check(options: argparse.Namespace) -> int:
     return 0 if report.holds else 1
 
 
-def _fail(verb: str, error: object, status: int) -> int:
-    print(f"kc-vla sim {verb}: {error}", file=sys.stderr)
+def _collect(options: argparse.Namespace) -> int:
+    from kc_vla_sim.collect.command import CollectOptions, collect
+
+    wanted = CollectOptions(
+        tasks=tuple(TASKS) if options.task == _ALL else (options.task,),
+        episodes=options.episodes,
+        split=options.split,
+        variant=options.variant,
+        looks=options.looks,
+        image_size=options.image_size,
+        processes=options.processes,
+        output=options.output,
+        renderer=options.renderer,
+    )
+    for line in collect(wanted):
+        print(line)
+    return 0
+
+
+def _fail(options: argparse.Namespace, error: object, status: int) -> int:
+    print(f"{options.prog}: {error}", file=sys.stderr)
     return status
 
 
@@ -107,7 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     play.add_argument("--seed", type=_not_negative, required=True, help="of the episode")
     play.add_argument("--image-size", type=_positive, default=256, help="px of each camera (default 256)")
     play.add_argument("--skip-waits", action="store_true", help="leave out what is drawn while the arm only waits")
-    play.add_argument("-o", "--output", type=Path, help="file (default: TASK-VARIANT-SEED.mp4 here)")
+    play.add_argument("-o", "--output", type=Path, help="file (default: TASK-VARIANT[-LOOKS]-SEED.mp4 here)")
     play.set_defaults(run=_play)
 
     check = verbs.add_parser("check", help="experts, probes of state aliasing, determinism: the table")
@@ -129,7 +154,19 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
     check.set_defaults(run=_check)
 
-    for verb in (play, check):
+    collect = verbs.add_parser("collect", prog="kc-vla collect", help="record data sets of the experts' episodes")
+    collect.add_argument("--task", default=_ALL, choices=[*sorted(TASKS), _ALL], help="(default all)")
+    collect.add_argument("--episodes", type=_positive, default=100, help="of each task (default 100)")
+    collect.add_argument("--split", default="train", choices=list(SPLITS), help="to take seeds from (default train)")
+    collect.add_argument("--image-size", type=_positive, default=128, help="px of each camera, even (default 128)")
+    collect.add_argument("--processes", type=_positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    collect.add_argument("-o", "--output", type=Path, default=Path("data"), help="folder (default data)")
+    collect.set_defaults(run=_collect)
+
+    for verb in (play, collect):
+        verb.add_argument("--looks", default="standard", help="standard or varied (default standard)")
+    for verb in (play, check, collect):
+        verb.set_defaults(prog=verb.prog)
         verb.add_argument("--variant", default="standard", help="standard, hard or paper (default standard)")
         verb.add_argument("--renderer", default="auto", help="auto, gpu or cpu (default auto)")
     return parser

@@ -63,7 +63,7 @@ class DataSetWriter:
         """
         self.folder = folder
         self.episodes: list[EpisodeInfo] = []
-        self._form = form
+        self.form = form
         self._stats: list[str] = []
         self._keyframes: dict[int, tuple[int, ...]] = {}
         self._annotations: list[Annotation] = []
@@ -179,7 +179,7 @@ class DataSetWriter:
 
     def _write_meta(self) -> None:
         """Write `meta` anew; what tells readers of an episode comes last."""
-        form = self._form
+        form = self.form
         task = {"task_index": 0, "task": form.instruction}
         frames = sum(episode.length for episode in self.episodes)
         rows = (json.dumps(episode.row()) + "\n" for episode in self.episodes)

@@ -1,0 +1,108 @@
+"""`kc-vla collect`: records data sets, one for each task, in parallel processes, and goes on with those begun."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from kc_vla.bags.lerobot.errors import DataSetError
+from kc_vla.bags.lerobot.meta import Form
+from kc_vla.bags.lerobot.writer import DataSetWriter
+from kc_vla.splits import seeds_of
+from kc_vla.tasks import find_task
+from kc_vla_sim.actions import CONTROL_RATE
+from kc_vla_sim.check.workers import run_jobs
+from kc_vla_sim.collect.record import Job, Setting, record
+from kc_vla_sim.errors import BadImageSizeError
+from kc_vla_sim.looks import check_looks
+from kc_vla_sim.renderer import choose_renderer
+from kc_vla_sim.simulator import LARGEST_IMAGE
+from kc_vla_sim.variants import check_variant
+
+
+@dataclass(frozen=True)
+class CollectOptions:
+    """What is asked for.
+
+    Attributes:
+        tasks: names in the task table.
+        episodes: of each.
+        split: that they take their seeds from.
+        variant: of the tasks.
+        looks: of the simulator.
+        image_size: of each camera, px.
+        processes: that record at the same time.
+        output: folder for the data sets.
+        renderer: see `Simulator`.
+    """
+
+    tasks: tuple[str, ...]
+    episodes: int
+    split: str
+    variant: str
+    looks: str
+    image_size: int
+    processes: int
+    output: Path
+    renderer: str
+
+
+def collect(options: CollectOptions) -> Iterator[str]:
+    """Record what is missing of the data sets `output`/split/task; yield a line about each when all are there.
+
+    Raises:
+        UnknownTaskError, BadVariantError, BadLooksError, SplitError, RendererError, BadImageSizeError: as these say,
+            before the first episode.
+        DataSetError: a data set was begun in another way, or cannot be written.
+        RecordingError: a seed cannot be recorded.
+    """
+    seeds = seeds_of(options.split, options.episodes)
+    size = options.image_size
+    if not 2 <= size <= LARGEST_IMAGE or size % 2:
+        raise BadImageSizeError(f"bad image size {size}: for videos give an even number from 2 to {LARGEST_IMAGE}")
+    renderer = "cpu" if choose_renderer(options.renderer) == "sapien_cpu" else "gpu"  # they draw a little differently
+    setting = Setting(check_variant(options.variant), check_looks(options.looks), size, renderer)
+    with ExitStack() as opened:
+        try:
+            writers = {task: opened.enter_context(_writer(task, setting, options)) for task in options.tasks}
+            before = {task: len(writer.episodes) for task, writer in writers.items()}
+            jobs = [
+                Job(setting, writer.form, writer.incoming(index), index, seeds[index])
+                for writer in writers.values()
+                for index in writer.missing(len(seeds))
+            ]
+            processes = max(1, min(options.processes, len(jobs)))
+            failures: dict[str, list[str]] = {task: [] for task in writers}
+            for job, failed in run_jobs(record, jobs, processes, f"collect {options.split}"):
+                failures[job.form.task] += failed
+                writers[job.form.task].take_over()
+            for writer in writers.values():
+                writer.finish()
+        except OSError as error:
+            raise DataSetError(
+                f"{options.output} cannot be written: {error.strerror}: free some space and start again, "
+                "it goes on from there"
+            ) from error
+        for task, writer in writers.items():
+            yield _told(writer, before[task], failures[task])
+
+
+def _writer(task: str, setting: Setting, options: CollectOptions) -> DataSetWriter:
+    instruction = find_task(task).instruction
+    form = Form(task, instruction, options.split, CONTROL_RATE, setting.image_size, setting.image_size)
+    settings = {"task": task, "split": options.split, **asdict(setting)}
+    return DataSetWriter(options.output / options.split / task, form, settings)
+
+
+def _told(writer: DataSetWriter, before: int, failures: list[str]) -> str:
+    """One line about a data set that is complete."""
+    frames = sum(episode.length for episode in writer.episodes)
+    there = f", {before} of them before" if before else ""
+    line = f"{writer.folder}: {len(writer.episodes)} episodes{there}, {frames} frames"
+    if failures:
+        told = "; ".join(f"{count} x {reason}" for reason, count in Counter(failures).items())
+        line += f"; recorded anew: {told}"
+    return line
