@@ -21,6 +21,10 @@ class BadVariantError(SimulationError, ValueError):
     """A variant that no task has."""
 
 
+class BadLooksError(SimulationError, ValueError):
+    """Looks that no task has, or that do not go with other options of the environment."""
+
+
 class BadImageSizeError(SimulationError, ValueError):
     """An image size that is not one or two whole numbers above 0."""
 

@@ -44,7 +44,7 @@ class CameraModel:
     Attributes:
         frame: name of its optical frame (x right, y down, z forward).
         parent: name of the frame that `pose` is in: the robot's base, or the tool.
-        pose: pose of the optical frame in `parent`; it does not change.
+        pose: pose of the optical frame in `parent`; it does not change within an episode.
         k: intrinsic matrix (3, 3), row by row, pixels.
     """
 

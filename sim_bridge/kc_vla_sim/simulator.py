@@ -17,6 +17,7 @@ from kc_vla_sim.errors import BadImageSizeError, BadSeedError, EpisodeOverError
 from kc_vla_sim.experts import Expert, make_expert
 from kc_vla_sim.frame import CameraModel, Frame, Image, Keyframe
 from kc_vla_sim.geometry import to_pose
+from kc_vla_sim.looks import STANDARD_LOOKS, check_looks
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import WRIST_CAMERA
 from kc_vla_sim.variants import STANDARD, check_variant
@@ -39,6 +40,7 @@ class Simulator:
         draw: bool = True,
         shadows: bool = False,
         variant: str = STANDARD,
+        looks: str = STANDARD_LOOKS,
     ) -> None:
         """Check what drawing needs; the environment itself is made at the first reset.
 
@@ -48,9 +50,11 @@ class Simulator:
             draw: False leaves the pictures of the frames empty and a step several times faster; see `look`.
             shadows: draw them, which doubles the time of a step without a GPU.
             variant: of every task, a name in `kc_vla_sim.variants`.
+            looks: of every task, a name in `kc_vla_sim.looks`; they change pictures and cameras, nothing else.
 
         Raises:
             BadVariantError: there is no such variant.
+            BadLooksError: there are no such looks.
             BadImageSizeError: a size that is not made of whole numbers in 1..4096.
             RendererError: no usable Vulkan driver, no such renderer.
         """
@@ -59,6 +63,7 @@ class Simulator:
         self._draw = draw
         self._shadows = shadows
         self._variant = check_variant(variant)
+        self._looks = check_looks(looks)
         self._task: Task | None = None
         self._env: Any = None  # gymnasium's wrappers around a TabletopEnv; None until the first reset
         self._expert: Expert | None = None
@@ -202,6 +207,7 @@ class Simulator:
             enable_shadow=self._shadows,
             sensor_configs={"width": self._width, "height": self._height},
             variant=self._variant,
+            looks=self._looks,
         )
         self._task = task
 

@@ -1,7 +1,9 @@
 """Distractors: things at the rim of the table that have nothing to do with the task.
 
 They stand where they neither hide the task from a camera nor meet the arm, in dull colours and shapes that no task
-uses, at other places in every episode. They are solid, and nothing moves them.
+uses, at other places in every episode. Those of the variant are solid, and nothing moves them. Those that varied looks
+add are only seen: a solid thing more, though nothing touches it, changes the order in which the physics engine solves
+contacts, and with it the seventh digit of a grasp.
 """
 
 from __future__ import annotations
@@ -59,20 +61,29 @@ def _post(builder: ActorBuilder) -> None:
     _add(builder, "box", (0.12, 0.1, 0.09), height=0.06, half_size=(0.014, 0.03, 0.06))
 
 
-KINDS: tuple[Callable[[ActorBuilder], None], ...] = (_can, _ball, _book, _saucer, _post)
+def _jar(builder: ActorBuilder) -> None:
+    _add(builder, "cylinder", (0.26, 0.3, 0.2), height=0.03, radius=0.04, half_length=0.03)
+
+
+def _roll(builder: ActorBuilder) -> None:
+    _add(builder, "capsule", (0.5, 0.42, 0.4), height=0.02, radius=0.02, half_length=0.024)
+
+
+KINDS: tuple[Callable[[ActorBuilder], None], ...] = (_can, _ball, _book, _saucer, _post, _jar, _roll)
 
 
 class Distractors:
-    """The first `count` of `KINDS` in every environment of `scene`, out of sight until they are placed.
+    """The first `solid` and `seen_only` of `KINDS` in every environment of `scene`, out of sight until they are placed.
 
     They go to `places`, some or all of `PLACES`.
     """
 
-    def __init__(self, scene: ManiSkillScene, count: int, places: Places = PLACES) -> None:
-        if not 0 <= count <= len(KINDS):
-            raise ValueError(f"bad number of distractors {count}: there are 0 to {len(KINDS)}")
+    def __init__(self, scene: ManiSkillScene, solid: int, places: Places = PLACES, seen_only: int = 0) -> None:
+        count, most = solid + seen_only, min(len(KINDS), len(places))
+        if not 0 <= solid <= count <= most:
+            raise ValueError(f"bad number of distractors {count}: there are 0 to {most}")
         self._places = np.array(places)
-        self._actors = [_build(scene, kind) for kind in KINDS[:count]]
+        self._actors = [_build(scene, kind, number < solid) for number, kind in enumerate(KINDS[:count])]
 
     def place(self, chance: NDArray[np.float64], device: torch.device) -> None:
         """Put them on the table.
@@ -97,9 +108,11 @@ def numbers_of_chance() -> int:
     return len(PLACES) + 3 * len(KINDS)
 
 
-def _build(scene: ManiSkillScene, kind: Callable[[ActorBuilder], None]) -> Actor:
+def _build(scene: ManiSkillScene, kind: Callable[[ActorBuilder], None], solid: bool) -> Actor:
     builder = scene.create_actor_builder()
     kind(builder)
+    if not solid:
+        builder.collision_records.clear()
     builder.initial_pose = _WAITING
     return builder.build_kinematic(name=f"distractor{kind.__name__}")
 

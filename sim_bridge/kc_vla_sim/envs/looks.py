@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import numpy as np
 import sapien
 
+from kc_vla_sim.frame import Image
+
 Colour = tuple[float, float, float]
-TABLE_COLOUR: Colour = (0.5, 0.36, 0.24)
 
 
 def matte(colour: Colour) -> sapien.render.RenderMaterial:
     """A surface of one colour without shine."""
     return sapien.render.RenderMaterial(base_color=[*colour, 1.0], roughness=0.9, specular=0.1)
+
+
+def textured(texture: Image) -> sapien.render.RenderMaterial:
+    """A surface without shine that wears `texture` (rows, columns, 3), its colours as shares of 255."""
+    material = matte((1.0, 1.0, 1.0))
+    opaque = np.concatenate([texture, np.full_like(texture[..., :1], 255)], axis=2)
+    material.set_base_color_texture(sapien.render.RenderTexture2D(opaque, "r8g8b8a8unorm"))
+    return material
 
 
 def glow(colour: Colour) -> sapien.render.RenderMaterial:

@@ -52,7 +52,7 @@ class PushCubeWithSignalEnv(TabletopEnv):
         goal.initial_pose = sapien.Pose()
         self.goal = goal.build_kinematic(name="goal")
 
-        self.lamp = SignalLamp(self.scene, position=(-0.02, -0.3))
+        self.lamp = SignalLamp(self.scene, position=(-0.02, -0.3), table=self.room.table_as_seen)
         self.lamp_edges = torch.zeros((self.num_envs, 4), dtype=torch.int32, device=self.device)
         """First frames (N, 4) that show the lamp lit, dark, lit and dark."""
         self._cube_start = torch.zeros((self.num_envs, 3), device=self.device)

@@ -13,7 +13,7 @@ import sapien
 import torch
 from mani_skill.utils.structs import Pose
 
-from kc_vla_sim.envs.looks import glow, matte
+from kc_vla_sim.envs.looks import Colour, glow, matte
 
 if TYPE_CHECKING:
     from mani_skill.envs.scene import ManiSkillScene
@@ -23,21 +23,23 @@ BULB_HEIGHT = 0.25
 BULB_RADIUS = 0.045
 _POOL_RADIUS = 0.2
 """Radius of the pool of light that the lit lamp throws on the table, m."""
-_TABLE_AS_SEEN = (0.37, 0.265, 0.18)
-"""Colour of the table in the room's light; the pool of light fades into it."""
-_POOL_COLOUR = (0.85, 0.65, 0.33)
+_POOL_LIGHT = (0.48, 0.385, 0.15)
+"""What that adds at its brightest to the colour of the table."""
 _POOL_STEPS = 8
 _UPRIGHT = sapien.Pose(q=[np.sqrt(0.5), 0, np.sqrt(0.5), 0])
 _OUT_OF_SIGHT = (0.0, 0.0, -5.0)
 
 
 class SignalLamp:
-    """A lamp that stands at `position` (x, y in the world, m) in every environment of `scene`."""
+    """A lamp that stands at `position` (x, y in the world, m) in every environment of `scene`.
+
+    Its pool of light fades into `table`, the colour of the table in the room's light.
+    """
 
     size = (0.14, 0.14, BULB_HEIGHT + BULB_RADIUS)
     """Extent along x, y, z, m."""
 
-    def __init__(self, scene: ManiSkillScene, position: tuple[float, float]) -> None:
+    def __init__(self, scene: ManiSkillScene, position: tuple[float, float], table: Colour) -> None:
         self.position = (*position, 0.0)
         stand = scene.create_actor_builder()
         black = matte((0.08, 0.08, 0.09))
@@ -57,9 +59,8 @@ class SignalLamp:
         light.add_sphere_visual(
             sapien.Pose(p=[0, 0, BULB_HEIGHT]), radius=1.1 * BULB_RADIUS, material=glow((1.0, 0.75, 0.12))
         )
-        dark, bright = np.array(_TABLE_AS_SEEN), np.array(_POOL_COLOUR)
         for level, radius in enumerate(np.linspace(_POOL_RADIUS, 0.07, _POOL_STEPS), start=1):
-            colour = dark + level / _POOL_STEPS * (bright - dark)
+            colour = np.array(table) + level / _POOL_STEPS * np.array(_POOL_LIGHT)
             _cylinder(light, radius, bottom=0.0, top=0.0002 * level, material=glow(tuple(colour)))
         light.initial_pose = sapien.Pose(p=_OUT_OF_SIGHT)
         self._light = light.build_kinematic(name="lamp_light")

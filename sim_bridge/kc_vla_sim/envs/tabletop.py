@@ -14,10 +14,14 @@ import torch
 from mani_skill.envs.sapien_env import BaseEnv
 from mani_skill.sensors.camera import CameraConfig
 from mani_skill.utils import sapien_utils
+from mani_skill.utils.structs import Pose
 
 from kc_vla_sim.envs.distractors import PLACES, Distractors, Places, numbers_of_chance
-from kc_vla_sim.envs.looks import TABLE_COLOUR, matte
+from kc_vla_sim.envs.room import build_room, light_room
+from kc_vla_sim.envs.varied_looks import STANDARD_ROOM, RoomLooks, draw_room
+from kc_vla_sim.errors import BadLooksError
 from kc_vla_sim.frame import Detection, Image
+from kc_vla_sim.looks import STANDARD_LOOKS, VARIED_LOOKS, check_looks
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import LightPandaWristCam
 from kc_vla_sim.shaders import camera_shader, set_picture_formats
@@ -29,12 +33,6 @@ ROBOT_BASE = sapien.Pose(p=[-0.615, 0, 0])
 START_POSTURE = (0.0, np.pi / 8, 0.0, -np.pi * 5 / 8, 0.0, np.pi * 3 / 4, np.pi / 4, 0.0, 0.0)
 """Seven arm joints (rad) and two fingers (m), gripper closed."""
 
-_CAMERA_POSE = sapien_utils.look_at(eye=[0.62, 0.62, 0.62], target=[-0.24, -0.08, 0.24])
-_CAMERA_FOV = 0.86
-_TABLE_HALF_SIZE = (0.6, 0.75, 0.02)
-_TABLE_CENTRE = (-0.2, 0.0, -0.02)
-_FLOOR_HEIGHT = -0.75
-
 
 class TabletopEnv(BaseEnv):
     """Base of the tasks: a Panda with a wrist camera at a table. Sub-classes add objects, chance and success."""
@@ -45,9 +43,11 @@ class TabletopEnv(BaseEnv):
     """What chance decides in each variant of the task: the task's own frozen dataclass by the variant's name."""
 
     DISTRACTOR_PLACES: ClassVar[Places] = PLACES
-    """Those of the places for distractors that the task leaves free; no fewer than there are kinds."""
+    """Those of the places for distractors that the task leaves free; as many as a variant has distractors, or more."""
 
     agent: LightPandaWristCam
+    room: RoomLooks
+    """What the present episode looks like."""
 
     def __init__(
         self,
@@ -56,6 +56,7 @@ class TabletopEnv(BaseEnv):
         control_mode: str = "pd_ee_delta_pose",
         render_backend: str = "auto",
         variant: str = STANDARD,
+        looks: str = STANDARD_LOOKS,
         ranges: Any = None,
         **kwargs: Any,
     ) -> None:
@@ -67,18 +68,25 @@ class TabletopEnv(BaseEnv):
             control_mode: of the robot.
             render_backend: what draws.
             variant: name in `kc_vla_sim.variants`.
+            looks: name in `kc_vla_sim.looks`; "varied" are drawn from the seed of each episode.
             ranges: what chance decides, in place of the variant's.
             kwargs: of `BaseEnv`.
 
         Raises:
             RendererError: no usable Vulkan driver.
             BadVariantError: there is no such variant.
+            BadLooksError: there are no such looks, or varied ones in a scene that more than one episode shares.
         """
+        self._varied = check_looks(looks) == VARIED_LOOKS
         self.ranges = ranges or self.RANGES[check_variant(variant)]
         if kwargs.get("num_envs", 1) == 1:
             # Each episode gets a scene of its own, which takes 0.3 s. In the order of its contacts the physics engine
             # keeps traces of what touched what in earlier episodes, which change a grasp in the seventh digit.
             kwargs.setdefault("reconfiguration_freq", 1)
+        if self._varied and (kwargs.get("num_envs", 1), kwargs.get("reconfiguration_freq")) != (1, 1):
+            raise BadLooksError(
+                f"looks '{looks}' need a scene for each episode: use num_envs=1 and leave reconfiguration_freq out"
+            )
         super().__init__(
             *args,
             robot_uids=robot_uids,
@@ -92,10 +100,10 @@ class TabletopEnv(BaseEnv):
         return [
             CameraConfig(
                 THIRD_PERSON_CAMERA,
-                pose=_CAMERA_POSE,
+                pose=self._camera_pose,
                 width=256,
                 height=256,
-                fov=_CAMERA_FOV,
+                fov=self.room.camera_fov,
                 near=0.1,
                 far=10,
                 shader_config=camera_shader(),
@@ -106,14 +114,18 @@ class TabletopEnv(BaseEnv):
     def _default_human_render_camera_configs(self) -> CameraConfig:
         return CameraConfig(
             "render_camera",
-            pose=_CAMERA_POSE,
+            pose=self._camera_pose,
             width=768,
             height=768,
-            fov=_CAMERA_FOV,
+            fov=self.room.camera_fov,
             near=0.1,
             far=10,
             shader_config=camera_shader(),
         )
+
+    @property
+    def _camera_pose(self) -> Pose:
+        return sapien_utils.look_at(eye=self.room.camera_eye, target=self.room.camera_target)
 
     def _setup_sensors(self, options: dict[str, Any]) -> None:
         set_picture_formats()
@@ -123,32 +135,14 @@ class TabletopEnv(BaseEnv):
         super()._load_agent(options, ROBOT_BASE)
 
     def _load_scene(self, options: dict[str, Any]) -> None:
-        table = self.scene.create_actor_builder()
-        table.add_box_collision(half_size=_TABLE_HALF_SIZE)
-        table.add_box_visual(half_size=_TABLE_HALF_SIZE, material=matte(TABLE_COLOUR))
-        table.initial_pose = sapien.Pose(p=_TABLE_CENTRE)
-        table.build_static(name="table")
-        room = self.scene.create_actor_builder()
-        room.add_box_visual(
-            sapien.Pose(p=[0, 0, _FLOOR_HEIGHT]), half_size=(4, 4, 0.01), material=matte((0.3, 0.32, 0.35))
-        )
-        room.add_box_visual(sapien.Pose(p=[-2, 0, 0]), half_size=(0.01, 4, 2), material=matte((0.62, 0.66, 0.7)))
-        room.add_box_visual(sapien.Pose(p=[0, -2, 0]), half_size=(4, 0.01, 2), material=matte((0.62, 0.66, 0.7)))
-        room.initial_pose = sapien.Pose()
-        room.build_static(name="room")
-        self._distractors = Distractors(self.scene, self.ranges.distractors, self.DISTRACTOR_PLACES)
+        self.room = draw_room(int(self._episode_seed[0])) if self._varied else STANDARD_ROOM
+        build_room(self.scene, self.room)
+        solid, places = self.ranges.distractors, self.DISTRACTOR_PLACES
+        seen_only = self.room.distractors_added(len(places) - solid)
+        self._distractors = Distractors(self.scene, solid, places, seen_only)
 
     def _load_lighting(self, options: dict[str, Any]) -> None:
-        self.scene.set_ambient_light([0.36, 0.36, 0.38])
-        self.scene.add_directional_light(
-            direction=[-0.35, -0.55, -1.0],
-            color=[1.5, 1.47, 1.4],
-            shadow=self.enable_shadow,
-            shadow_scale=1.1,
-            shadow_near=-2.0,
-            shadow_far=2.0,
-            shadow_map_size=1024,
-        )
+        light_room(self.scene, self.room, self.enable_shadow)
 
     def pictures(self) -> dict[str, Image]:
         """Draw what each camera sees now: (height, width, 3) each, for one environment without a batch."""

@@ -31,6 +31,7 @@ class FilmOptions:
         task: name in the task table.
         seed: of the episode.
         variant: of the task.
+        looks: of the task.
         image_size: of each camera, px.
         renderer: see `Simulator`.
         skip_waits: leave out frames in which nothing moves.
@@ -40,6 +41,7 @@ class FilmOptions:
     task: str
     seed: int
     variant: str
+    looks: str
     image_size: int
     renderer: str
     skip_waits: bool
@@ -50,7 +52,7 @@ def play_to_film(options: FilmOptions) -> str:
     """Film an episode at the speed of its simulated time; return one line that says how it ended and where the film is.
 
     Raises:
-        UnknownTaskError, BadSeedError, BadVariantError, BadImageSizeError, RendererError: as these say.
+        UnknownTaskError, BadSeedError, BadVariantError, BadLooksError, BadImageSizeError, RendererError: as these say.
         OSError: the film cannot be written; none is left then.
     """
     task, seed, path = find_task(options.task), check_seed(options.seed), options.output
@@ -58,8 +60,8 @@ def play_to_film(options: FilmOptions) -> str:
         raise IsADirectoryError(f"cannot write {path}: it is a folder, name a file")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}")
-    simulator = Simulator(options.image_size, options.renderer, variant=options.variant)
-    layout = FilmLayout(task, seed, options.variant)
+    simulator = Simulator(options.image_size, options.renderer, variant=options.variant, looks=options.looks)
+    layout = FilmLayout(task, seed, options.variant, options.looks)
     with Mp4Writer(path, WIDTH, HEIGHT, 1 / CONTROL_RATE) as film:
         number = 0
         before: Frame | None = None

@@ -58,12 +58,12 @@ class Moment:
 class FilmLayout:
     """Composes the pictures of one episode."""
 
-    def __init__(self, task: Task, seed: int, variant: str) -> None:
+    def __init__(self, task: Task, seed: int, variant: str, looks: str) -> None:
         self._task = task
         self._blank = Canvas(WIDTH, HEIGHT)
         room = WIDTH - 2 * _MARGIN - 180
         self._blank.text(_MARGIN, 13, shortened(task.instruction, 22, room, bold=True), 22, bold=True)
-        told = f"{task.name}  ·  {task.environment}  ·  {variant}  ·  seed {seed}  ·  expert"
+        told = f"{task.name}  ·  {task.environment}  ·  {variant}, {looks} looks  ·  seed {seed}  ·  expert"
         self._blank.text(_MARGIN, 44, shortened(told, 14, room), 14, MUTED)
         self._blank.text(_MARGIN, _STRIP_TOP - 24, "KEYFRAMES", 14, MUTED, bold=True)
 
