@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import camera, chunk, jitter, launch, memory
+from . import camera, chunk, jitter, launch, memory, selector
 from .measuring import MeasurementError, machine
 from .processes import own_domain
 
@@ -18,6 +18,7 @@ BENCHMARKS = {
     "jitter": jitter.measure,
     "launch": launch.measure,
     "memory": memory.measure,
+    "selector": selector.measure,
 }
 
 
