@@ -72,6 +72,12 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["standard", "hard", "paper"],
                 description="ranges of what chance decides in the task",
             ),
+            DeclareLaunchArgument(
+                "looks",
+                default_value="standard",
+                choices=["standard", "varied"],
+                description="one room for all episodes, or each episode its own",
+            ),
             DeclareLaunchArgument("output", default_value="runs", description="folder for bags, videos and summaries"),
             DeclareLaunchArgument(
                 "mode",
@@ -114,6 +120,7 @@ def generate_launch_description() -> LaunchDescription:
                     "image_size": argument("image_size"),
                     "renderer": text("renderer"),
                     "variant": text("variant"),
+                    "looks": text("looks"),
                 },
                 package="kc_vla_sim",
                 on_exit=end_with,

@@ -20,6 +20,7 @@ from kc_vla_msgs.msg import ArmCommand, EpisodeResult, EpisodeStatus, KeyframeIn
 from kc_vla_msgs.srv import ExpertChunk, ResetSimulation
 from kc_vla_sim.errors import BadActionError, BadSeedError, SimulationError
 from kc_vla_sim.frame import Frame
+from kc_vla_sim.looks import LOOKS, STANDARD_LOOKS
 from kc_vla_sim.nodes.frame_publisher import FramePublisher
 from kc_vla_sim.nodes.messages import result_of
 from kc_vla_sim.plans import PlanRefusal, RecentPlans
@@ -41,6 +42,7 @@ class BridgeParameters(NodeParameters):
     image_size: int = parameter(256, "pixels, width and height of both cameras", low=16, high=2048)
     renderer: str = parameter("auto", "what draws", choices=("auto", "gpu", "cpu"))
     variant: str = parameter(STANDARD, "of every task", choices=tuple(VARIANTS))
+    looks: str = parameter(STANDARD_LOOKS, "of every task", choices=tuple(LOOKS))
     expert_horizon: int = parameter(32, "most actions that the expert plans ahead", low=1, high=512)
     resend_after: float = parameter(0.5, "s after which a waiting frame is shown again", low=0.05, high=10.0)
     warn_after: float = parameter(5.0, "s of waiting after which it is said who is waited for", low=0.5, high=600.0)
@@ -60,7 +62,7 @@ class ManiskillBridgeNode(StackNode):
         """Check the renderer and open the doors; the environment is made at the first reset."""
         values = self.parameters
         try:
-            self._simulator = Simulator(values.image_size, values.renderer, variant=values.variant)
+            self._simulator = Simulator(values.image_size, values.renderer, variant=values.variant, looks=values.looks)
         except SimulationError as error:
             raise StartError(str(error)) from error
         self._lockstep = values.mode == "lockstep"
