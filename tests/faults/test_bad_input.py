@@ -35,7 +35,7 @@ def test_a_value_that_cannot_be(launch: Callable[..., Stack], arguments: dict[st
     assert_refused(launch(**arguments), line)
 
 
-@pytest.mark.parametrize("name", ["mode", "source", "policy", "renderer", "report", "variant"])
+@pytest.mark.parametrize("name", ["mode", "source", "policy", "renderer", "report", "variant", "looks"])
 def test_a_word_that_is_no_choice(launch: Callable[..., Stack], name: str) -> None:
     assert_refused(launch(**{name: "sideways"}), f'"{name}" provided value "sideways" is not valid')
 
