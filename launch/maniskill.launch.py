@@ -88,8 +88,11 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "source",
                 default_value="oracle",
-                choices=["oracle", "rules"],
+                choices=["oracle", "rules", "learned"],
                 description="what selects the keyframes",
+            ),
+            DeclareLaunchArgument(
+                "models", default_value="", description="folder with a registry of models, for source:=learned"
             ),
             DeclareLaunchArgument(
                 "policy",
@@ -125,7 +128,7 @@ def generate_launch_description() -> LaunchDescription:
                 package="kc_vla_sim",
                 on_exit=end_with,
             ),
-            node("keyframe_selector", {"source": text("source")}, **again),
+            node("keyframe_selector", {"source": text("source"), "models_folder": text("models")}, **again),
             node(
                 "keyframe_buffer",
                 {"state_folder": ParameterValue(state, value_type=str)},

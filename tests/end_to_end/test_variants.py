@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from chance_model import write_chance_model
 from finished_run import FinishedRun, assert_succeeded, committed_frames, oracle_frames
 from stack import Stack
 
@@ -64,6 +65,23 @@ def test_a_bag_is_replayed_and_the_rules_find_the_keyframes(
     found, wanted = committed_frames(run.episode), oracle_frames(run.episode)
     assert len(found) == len(wanted)
     assert all(abs(a - b) <= 1 for a, b in zip(found, wanted, strict=True)), (found, wanted)
+
+
+def test_a_learned_selector_scores_every_frame_from_the_pictures_alone(
+    launch: Callable[..., Stack], tmp_path: Path
+) -> None:
+    """Its weights are those of chance, with a threshold that nothing reaches: what is tested is all around it."""
+    models = write_chance_model(tmp_path, threshold=1.0)
+    run = FinishedRun.of(launch(seed=3, source="learned", models=models))
+    assert run.exit_code == 0
+    scores = run.episode.scores
+    assert [scores[frame].phase for frame in (0, 1)] == [1, 1]  # frame 0 is a keyframe, with any selector
+    assert committed_frames(run.episode) == [0]
+    values = np.array([score.score for frame, score in scores.items() if frame > 0])
+    assert np.isfinite(values).all()
+    assert len(set(values.round(4))) > 10  # it looks at the pictures
+    assert {score.source for score in scores.values()} == {"learned"}
+    assert {score.threshold for score in scores.values()} == {1.0}
 
 
 def test_two_episodes_in_real_time_end_by_themselves_and_the_arm_holds_where_it_is_late(

@@ -28,6 +28,7 @@ def assert_refused(stack: Stack, line: str) -> None:
         ({"episodes": 0}, "parameter 'episodes' is 0: allowed is"),
         ({"image_size": 0}, "parameter 'image_size' is 0: allowed is"),
         ({"policy": "replay"}, "backend 'replay' needs the parameter 'bag'"),
+        ({"source": "learned", "models": "/nowhere"}, "no models in /nowhere: /nowhere/registry.yaml cannot be read"),
     ],
     ids=lambda value: " ".join(f"{k}:={v}" for k, v in value.items()) if isinstance(value, dict) else "",
 )

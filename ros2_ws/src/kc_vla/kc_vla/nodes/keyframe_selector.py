@@ -39,7 +39,7 @@ class SelectorParameters(NodeParameters):
         -1.0, "a score above it makes a candidate; -1: as the source has it", low=-1.0, high=1.0, fixed=False
     )
     model: str = parameter("keyframe_selector", "of source `learned`, a name in the registry of models")
-    models_folder: str = parameter("", "folder with that registry; empty: the models that come with the stack")
+    models_folder: str = parameter("", "folder with that registry; empty: that of the models shipped with the stack")
     device: str = parameter("auto", "that the model runs on", choices=("auto", "cpu", "cuda"))
     threads: int = parameter(1, "of the CPU for the model", low=1, high=64)
     window_frames: int = parameter(5, "quiet frames that commit a candidate", low=1, high=1000)
