@@ -69,6 +69,7 @@ def _phase_waited_for(result: EpisodeResult) -> np.ndarray:
 
 
 def _show(axis: object, picture: Picture | None, title: str | None, colour: str) -> None:
+    axis.set_box_aspect(1)  # type: ignore[attr-defined]
     axis.set_xticks([])  # type: ignore[attr-defined]
     axis.set_yticks([])  # type: ignore[attr-defined]
     if picture is None:
