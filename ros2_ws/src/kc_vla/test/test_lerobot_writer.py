@@ -75,6 +75,7 @@ def test_the_order_of_recording_changes_nothing(tmp_path: Path, whole: dict[str,
             assert len(writer.episodes) == {2: 0, 0: 1, 1: 3}[episode]
         writer.finish()
     assert files(tmp_path) == whole
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "meta", "videos"]
 
 
 def test_a_collection_goes_on_where_it_stopped(tmp_path: Path, whole: dict[str, bytes]) -> None:

@@ -103,7 +103,7 @@ class DataSetWriter:
             self._write_meta()
 
     def finish(self) -> None:
-        """Write the statistics of the whole data set."""
+        """Write the statistics of the whole data set, once all that is recorded is taken over."""
         stats = {}
         for key in (column.key for column in RECORDED):
             parts = [
@@ -112,6 +112,9 @@ class DataSetWriter:
             ]
             stats[key] = quantile_stats(np.concatenate(parts))
         _replace(self.folder / STATS, json.dumps(stats, indent=2) + "\n")
+        incoming = self.folder / _INCOMING
+        if incoming.exists() and not any(incoming.iterdir()):
+            incoming.rmdir()
 
     def _take_up(self, settings: Mapping[str, Any]) -> None:
         """See that the data set is the one meant and nobody else's now; find out what is there."""
