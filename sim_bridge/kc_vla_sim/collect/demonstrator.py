@@ -29,6 +29,8 @@ _ADAPTING = 0.15
 """Share by which the speed comes closer to that of the present phase in each step."""
 _SPEEDS = (0.45, 1.25)
 _LATE_CLOSE_SHARE = 0.2
+_FUMBLE_SHARE = 0.5
+"""Share of the occasions that are taken for a fumble, as long as there are to be any."""
 
 
 @dataclass(frozen=True)
@@ -40,32 +42,40 @@ class Style:
         unevenness: a phase is faster or slower by up to this share.
         bend: the ways of the hand begin turned aside by up to this, rad; as the way left shrinks, so does the detour.
         pauses: probability of a pause in a step.
-        fumbles: probability that a lift or a push goes wrong at first.
+        fumbles: lifts and pushes that go wrong at most.
     """
 
     speed: float = 1.0
     unevenness: float = 0.0
     bend: float = 0.0
     pauses: float = 0.0
-    fumbles: float = 0.0
+    fumbles: int = 0
 
     @classmethod
     def drawn(cls, chance: np.random.Generator) -> Style:
         """A style by chance; a clean one, with nothing changed, now and then."""
         clean = chance.random() < CLEAN_SHARE
         speed, unevenness = chance.uniform(0.6, 1.15), chance.uniform(0.0, 0.3)
-        bend, pauses, fumbles = chance.uniform(0.0, 0.7), chance.uniform(0.0, 0.02), chance.choice([0.0, 0.35])
-        return cls() if clean else cls(speed, unevenness, bend, pauses, float(fumbles))
+        bend, pauses, fumbles = chance.uniform(0.0, 0.7), chance.uniform(0.0, 0.02), chance.choice([0, 0, 0, 1, 2, 3])
+        return cls() if clean else cls(speed, unevenness, bend, pauses, int(fumbles))
 
 
 class Demonstrator:
     """Plays an episode with an expert; the same expert, seed and attempt give the same motion."""
 
-    def __init__(self, expert: Expert, seed: int, attempt: int) -> None:
-        """Args: `expert` of a running episode; `seed` of it; `attempt`, 0 for the first recording of that seed."""
+    def __init__(self, expert: Expert, seed: int, attempt: int, style: Style | None = None) -> None:
+        """Begin an episode.
+
+        Args:
+            expert: of the running episode.
+            seed: of the episode.
+            attempt: 0 for the first recording of that seed.
+            style: drawn by default.
+        """
         self._expert = expert
         self._chance = np.random.default_rng((seed, attempt))
-        self.style = Style.drawn(self._chance)
+        self.style = style or Style.drawn(self._chance)
+        self._fumbles_left = self.style.fumbles
         self._ahead: deque[Vector] = deque()  # actions that come before the expert is asked again
         self._phase = ""
         self._speed, self._wanted_speed = 1.0, 1.0
@@ -118,8 +128,9 @@ class Demonstrator:
         if phase == "close" and chance.random() < _LATE_CLOSE_SHARE:
             return self._pause(int(chance.integers(3, 11)), READY_GRIPPER)
         lifts = before == "close" and phase in ("lift", "carry")
-        if not (lifts or phase == "push") or chance.random() >= self.style.fumbles:
+        if not (lifts or phase == "push") or not self._fumbles_left or chance.random() >= _FUMBLE_SHARE:
             return []
+        self._fumbles_left -= 1
         return self._slip(action) if lifts else self._slide_off(action)
 
     def _slip(self, action: Vector) -> list[Vector]:
