@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 from pathlib import Path
 
@@ -20,11 +21,13 @@ SET = "development/counting"
 
 
 def collect(output: Path, episodes: int, *options: str) -> int:
+    """Record so many episodes; the exit status."""
     chosen = [] if "--processes" in options else ["--processes", "1"]
     return main(["collect", *WANTED, "--episodes", str(episodes), "--output", str(output), *chosen, *options])
 
 
 def files(folder: Path) -> dict[str, bytes]:
+    """Content of all files by their paths."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -103,6 +106,25 @@ def test_an_interrupted_collection_goes_on_and_comes_to_the_same(
 def test_parallel_processes_record_the_same(collected: Path, tmp_path: Path) -> None:
     assert collect(tmp_path, 2, "--processes", "2") == 0
     assert files(tmp_path) == files(collected)
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(
+    collected: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No file can grow larger than those of `meta`: a video fails in its middle, as on a full disk."""
+    output = shutil.copytree(collected, tmp_path / "data")
+    largest = max(len(content) for path, content in files(collected).items() if "/meta/" in path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, hard))
+    try:
+        status = collect(output, 3)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert status == 1
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert told.startswith("kc-vla collect: episode 2 cannot be written into")
+    assert "File too large: free some space and start again, it goes on from there" in told
+    assert files(output) == files(collected)
 
 
 def test_a_seed_that_always_fails_is_named(

@@ -41,3 +41,5 @@ def test_without_the_simulation_one_line_says_what_to_do(
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err == "kc-vla sim: the package kc_vla_sim is not installed: run ./setup.sh\n"
+    assert main(["collect"]) == 2
+    assert capsys.readouterr().err == "kc-vla collect: the package kc_vla_sim is not installed: run ./setup.sh\n"
