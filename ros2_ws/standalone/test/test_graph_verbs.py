@@ -14,6 +14,7 @@ from running import Running, wait_until
 NODE = """
 import rclpy
 from geometry_msgs.msg import PoseStamped
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -44,6 +45,9 @@ try:
     rclpy.spin(node)
 except (KeyboardInterrupt, ExternalShutdownException):
     pass
+except RCLError:
+    if rclpy.ok():
+        raise  # otherwise the interrupt came while it was publishing
 finally:
     rclpy.try_shutdown()
 """
