@@ -97,7 +97,10 @@ def find_task(name: str) -> Task:
 
 
 def find_task_of_instruction(instruction: str) -> Task:
-    """Return the task whose instruction this is, whatever its case, spaces and full stops; or `UnknownTaskError`."""
+    """Return the task whose instruction this is, whatever its case, spaces and full stops; or `UnknownTaskError`.
+
+    For data, where a guess would mislabel; what a person says is understood by `kc_vla.keyframes.instructions`.
+    """
     wanted = _plain(instruction)
     for task in TASKS.values():
         if _plain(task.instruction) == wanted:
