@@ -169,7 +169,7 @@ def evaluate(
     table: dict[str, dict[str, TaskResult]] = {condition.name: {} for condition in conditions}
     levels = sorted({condition.brightness for condition in conditions})
     for recording in tqdm(recordings, desc=f"evaluate {network.model.name}", unit="episode"):
-        features = {level: _features(network, recording, level) for level in levels}
+        features = {level: recorded_features(network, recording, level) for level in levels}
         for condition in conditions:
             result = _judge(network, recording, features[condition.brightness], condition)
             table[condition.name].setdefault(TASK_NAMES[recording.task], TaskResult()).add(result)
@@ -197,7 +197,12 @@ def _judge(network: SelectorNetwork, recording: Recording, features: Features, c
     return EpisodeResult(recording, seen, scores, threshold, free, teacher_forced(told, seen.truth, threshold))
 
 
-def _features(network: SelectorNetwork, recording: Recording, brightness: float) -> Features:
+def recorded_features(network: SelectorNetwork, recording: Recording, brightness: float = 1.0) -> Features:
+    """Features (T, 512) of all pictures of an episode, each made brighter by a factor.
+
+    Raises:
+        BagError: a picture cannot be read.
+    """
     pictures = recording.pictures(network.model.image_size)
     # One by one, as on the robot: it costs the same, and 8-bit arithmetic is the same whatever the batch.
     return np.concatenate([network.features(_lit(picture, brightness)[None]) for picture in pictures])

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from torch import nn
 from tqdm import tqdm
 
 from kc_vla.keyframes.window import window_frames
@@ -17,8 +16,8 @@ from kc_vla.learning.features import trunk_features
 from kc_vla.learning.networks import QueryHead, Selector, Trunk
 from kc_vla.learning.recordings import Recording, wanted_pictures
 from kc_vla.learning.run import Run
-from kc_vla.learning.samples import Samples, draw_samples
-from kc_vla.learning.stage_two import CHECKPOINT, STAGE, Split, validation_f1
+from kc_vla.learning.samples import draw_samples
+from kc_vla.learning.stage_two import CHECKPOINT, STAGE, Split, descend, questions, validation_f1
 
 
 def train_joint(
@@ -82,7 +81,6 @@ def _epoch(
         pictures = wanted_pictures(recordings, wanted, config.image_size, bar.update)
     chance = torch.Generator().manual_seed(config.seed * 1_000_003 + epoch)
     tasks = np.array([recording.task for recording in recordings])
-    weight = torch.tensor(settings.positive_weight, device=device.torch)
     network.train()
     total = 0.0
     starts = range(0, len(samples.frame), settings.batch)
@@ -90,33 +88,18 @@ def _epoch(
         part = slice(start, start + settings.batch)
         if len(samples.frame[part]) < 2:
             continue  # batch norm needs two
-        task, phase, answer = _questions(samples, part, tasks, device)
+        task, phase, answer = questions(samples, part, tasks, device)
         shown = zip(samples.recording[part].tolist(), frames[part].tolist(), strict=True)
         stacked = np.stack([pictures[recording][frame] for recording, window in shown for frame in window])
         looks = augment(torch.from_numpy(stacked), config.stage_one, chance).to(device.torch)
         with device.autocast():
             logits = network(looks.view(len(answer), config.window, *looks.shape[1:]), task, phase)
-        loss = nn.functional.binary_cross_entropy_with_logits(logits.float(), answer, pos_weight=weight)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(network.parameters(), settings.clip)
-        optimizer.step()
-        total += float(loss.detach()) * len(answer)
+        total += descend(network, optimizer, logits, answer, settings) * len(answer)
     return total / len(samples.frame)
-
-
-def _questions(
-    samples: Samples, part: slice, tasks: np.ndarray, device: Device
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Task, phase and answer (N,) of some samples."""
-    columns = tasks[samples.recording[part]], samples.phase[part], samples.answer[part]
-    task, phase, answer = (torch.from_numpy(column).to(device.torch) for column in columns)
-    return task, phase, answer
 
 
 def _judge(network: Selector, validation: Sequence[Recording], config: Config, device: Device) -> dict[str, float]:
     """Free-running F1 on the validation episodes, each task and their mean."""
     bar = tqdm(validation, desc="validation features", unit="episode")
     features = [trunk_features(network.trunk, r.pictures(config.image_size), device) for r in bar]
-    by_task = validation_f1(network.head, Split(validation, features), config, device)
-    return {**{f"f1_{task}": f1 for task, f1 in by_task.items()}, "f1": float(np.mean(list(by_task.values())))}
+    return validation_f1(network.head, Split(validation, features), config, device)

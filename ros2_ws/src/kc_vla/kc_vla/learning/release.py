@@ -14,7 +14,7 @@ from kc_vla.keyframes.model import KIND, SelectorModel
 from kc_vla.keyframes.thresholds import best_threshold, f1_curve
 from kc_vla.learning.config import config_as_dict
 from kc_vla.learning.errors import LearningError
-from kc_vla.learning.evaluation import episode_scores
+from kc_vla.learning.evaluation import episode_scores, recorded_features
 from kc_vla.learning.export import export_head, export_trunk, quantize_trunk
 from kc_vla.learning.recordings import TASK_NAMES, Recording, load_recordings
 from kc_vla.learning.run import Run
@@ -99,8 +99,7 @@ def _choose_thresholds(network: SelectorNetwork, recordings: Sequence[Recording]
     """Threshold and F1 of each task, of the network as it will run."""
     episodes: dict[str, list[tuple[np.ndarray, tuple[int, ...]]]] = {task: [] for task in TASK_NAMES}
     for recording in tqdm(recordings, desc="thresholds", unit="episode"):
-        pictures = recording.pictures(network.model.image_size)
-        features = np.concatenate([network.features(picture[None]) for picture in pictures])
+        features = recorded_features(network, recording)
         task = TASK_NAMES[recording.task]
         episodes[task].append((episode_scores(network, features, task), recording.keyframes))
     return {task: best_threshold(f1_curve(rows, network.model.phases(task))) for task, rows in episodes.items() if rows}

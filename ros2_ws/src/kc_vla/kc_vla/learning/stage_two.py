@@ -14,13 +14,13 @@ from tqdm import tqdm
 from kc_vla.keyframes.free_run import Scores
 from kc_vla.keyframes.thresholds import best_threshold, f1_curve
 from kc_vla.keyframes.window import window_frames
-from kc_vla.learning.config import Config
+from kc_vla.learning.config import Config, StageTwo
 from kc_vla.learning.device import Device
 from kc_vla.learning.features import Features
 from kc_vla.learning.networks import QueryHead
 from kc_vla.learning.recordings import PHASES, TASK_NAMES, Recording
 from kc_vla.learning.run import Run
-from kc_vla.learning.samples import draw_samples
+from kc_vla.learning.samples import Samples, draw_samples
 from kc_vla.tasks import TASKS
 
 STAGE = "stage two"
@@ -67,9 +67,7 @@ def train_head(run: Run, train: Split, validation: Split, device: Device) -> Que
         figures = {"loss": _epoch(head, optimizer, train, config, epoch, device)}
         schedule.step()
         if (epoch + 1) % _JUDGE_EVERY == 0 or epoch + 1 == settings.epochs:
-            by_task = validation_f1(head, validation, config, device)
-            figures |= {f"f1_{task}": f1 for task, f1 in by_task.items()}
-            figures["f1"] = float(np.mean(list(by_task.values())))
+            figures |= validation_f1(head, validation, config, device)
             if figures["f1"] >= best["f1"]:  # of equals the later, which has settled more
                 best = {"f1": figures["f1"], "head": {k: v.clone() for k, v in head.state_dict().items()}}
         run.log(STAGE, epoch, figures)
@@ -96,17 +94,17 @@ def head_scores(head: QueryHead, split: Split, index: int, config: Config, devic
 
 
 def validation_f1(head: QueryHead, split: Split, config: Config, device: Device) -> dict[str, float]:
-    """Best free-running F1 of each task over all thresholds."""
+    """Best free-running F1 over all thresholds: `f1_<task>` of each task, and `f1`, their mean."""
     head.eval()
-    result = {}
+    result: dict[str, float] = {}
     for task in np.unique(split.tasks).tolist():
         name = TASK_NAMES[task]
         episodes = [
             (head_scores(head, split, k, config, device), split.recordings[k].keyframes)
             for k in np.flatnonzero(split.tasks == task).tolist()
         ]
-        result[name] = best_threshold(f1_curve(episodes, len(TASKS[name].keyframes)))[1]
-    return result
+        result[f"f1_{name}"] = best_threshold(f1_curve(episodes, len(TASKS[name].keyframes)))[1]
+    return {**result, "f1": float(np.mean(list(result.values())))}
 
 
 def _epoch(
@@ -116,22 +114,35 @@ def _epoch(
     settings = config.stage_two
     samples = draw_samples(split.recordings, settings, np.random.default_rng((config.seed, 1, epoch)))
     torch.manual_seed(config.seed * 1_000_003 + epoch)  # of the dropout
-    weight = torch.tensor(settings.positive_weight, device=device.torch)
     head.train()
     total = 0.0
     for start in range(0, len(samples.frame), settings.batch):
         part = slice(start, start + settings.batch)
         windows = split.windows(samples.recording[part], samples.frame[part], config)
-        task = torch.from_numpy(split.tasks[samples.recording[part]])
-        phase, answer = torch.from_numpy(samples.phase[part]), torch.from_numpy(samples.answer[part])
-        logits = head(windows.to(device.torch), task.to(device.torch), phase.to(device.torch))
-        loss = nn.functional.binary_cross_entropy_with_logits(logits, answer.to(device.torch), pos_weight=weight)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(head.parameters(), settings.clip)
-        optimizer.step()
-        total += float(loss.detach()) * len(answer)
+        task, phase, answer = questions(samples, part, split.tasks, device)
+        loss = descend(head, optimizer, head(windows.to(device.torch), task, phase), answer, settings)
+        total += loss * len(answer)
     return total / len(samples.frame)
+
+
+def questions(samples: Samples, part: slice, tasks: NDArray[np.int64], device: Device) -> tuple[Tensor, Tensor, Tensor]:
+    """Task, phase and answer (N,) of some samples, from the task of each recording."""
+    columns = tasks[samples.recording[part]], samples.phase[part], samples.answer[part]
+    task, phase, answer = (torch.from_numpy(column).to(device.torch) for column in columns)
+    return task, phase, answer
+
+
+def descend(
+    network: nn.Module, optimizer: torch.optim.Optimizer, logits: Tensor, answer: Tensor, settings: StageTwo
+) -> float:
+    """Take one step down the loss of `logits` (N,) against `answer` (N,), and return that loss."""
+    weight = torch.tensor(settings.positive_weight, device=logits.device)
+    loss = nn.functional.binary_cross_entropy_with_logits(logits.float(), answer, pos_weight=weight)
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    nn.utils.clip_grad_norm_(network.parameters(), settings.clip)
+    optimizer.step()
+    return float(loss.detach())
 
 
 def _state(
