@@ -83,14 +83,14 @@ class LearnedScorer:
 
     def score(self, sight: Sight, phase: int) -> float:
         """Return how much the frame looks like the keyframe of `phase`, 0..1; 0 when every phase is done."""
-        self.look(sight.pixels)
         model = self._network.model
         if phase >= model.phases(self._task):
-            return 0.0
+            return 0.0  # for the rest of the episode, so the picture need not be looked at
+        self._look(sight.pixels)
         window = np.stack([self._recent[k] for k in range(0, len(self._recent), model.stride)])
         return float(self._network.scores(window[None], self._task, phase)[0])
 
-    def look(self, pixels: Picture) -> None:
+    def _look(self, pixels: Picture) -> None:
         """Take in the next picture; before the first there is the first again."""
         features = self._network.features(trunk_picture(pixels, self._network.model.image_size)[None])[0]
         self._recent.append(features)
