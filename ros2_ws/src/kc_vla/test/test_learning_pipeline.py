@@ -109,6 +109,20 @@ def test_the_registry_tells_how_the_model_was_made(models):
     assert entry["files"]["trunk"]["bytes"] < 12_000_000
 
 
+def test_a_run_goes_on_from_the_first_stage_of_another(data, run, tmp_path, capsys):
+    again = tmp_path / "again"
+    assert train(data, again, f"--trunk={run}", **{"stage_two.epochs": 2}) == 0
+    assert {line["stage"] for line in Run(again).read_log()} == {"stage two"}
+    ours, theirs = (torch.load(folder / "trunk.pt", weights_only=True)["trunk"] for folder in (again, run))
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    assert not (again / "features").exists()  # those of the other run serve
+    capsys.readouterr()
+    assert train(data, tmp_path / "wrong", f"--trunk={run}", **{"stage_one.hue": 0.1}) == 1
+    assert "was trained with other settings: only those of stage two may differ" in capsys.readouterr().err
+    assert train(data, tmp_path / "joint", f"--trunk={run}", "--method=joint") == 1
+    assert "the method 'joint' does not take the trunk of another run" in capsys.readouterr().err
+
+
 def test_a_training_that_was_cut_off_twice_ends_as_if_it_had_not_been(data, run, tmp_path, monkeypatch):
     save, cut = Run.save, tmp_path / "cut"
 

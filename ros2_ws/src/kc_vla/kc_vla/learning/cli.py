@@ -42,8 +42,9 @@ def _train(options: argparse.Namespace) -> None:
 
     changes = dict(_pair(text) for text in options.set)
     config = load_config(options.config, changes)
+    device = choose_device(options.device)
     train_selector(
-        options.output, options.data, options.validation, config, options.method, choose_device(options.device)
+        options.output, options.data, options.validation, config, options.method, device, trunk_of=options.trunk
     )
     print(f"{options.output}: trained; its curves are in curves.png. Next: kc-vla export selector {options.output}")
 
@@ -94,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--config", type=Path, help="TOML file of settings (default: the paper's)")
     train.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a single setting; repeatable")
     train.add_argument("--method", choices=METHODS, default=METHODS[0], help="the paper's, or one of its baselines")
+    train.add_argument("--trunk", type=Path, metavar="RUN", help="go on from the first stage of this run")
     train.add_argument("--device", default="auto", help="auto, cpu or cuda")
 
     export = _verb(verbs, "export", "ONNX files of a trained selector, thresholds by validation episodes", _export)

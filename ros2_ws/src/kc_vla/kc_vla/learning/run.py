@@ -49,9 +49,14 @@ class Run:
         return config_from(self._facts()["config"])
 
     @property
+    def data(self) -> Mapping[str, str]:
+        """What was given to `begin` as data."""
+        return dict(self._facts()["data"])
+
+    @property
     def method(self) -> str:
         """How the selector is trained, a name in `kc_vla.learning.config.METHODS`."""
-        return str(self._facts()["data"]["method"])
+        return self.data["method"]
 
     def save(self, name: str, state: Mapping[str, Any]) -> None:
         """Keep a checkpoint, in place of an older one of that name."""

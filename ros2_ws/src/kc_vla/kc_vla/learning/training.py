@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,7 @@ from kc_vla.keyframes.pictures import Picture
 from kc_vla.learning.config import Config
 from kc_vla.learning.curves import draw_curves
 from kc_vla.learning.device import Device
+from kc_vla.learning.errors import LearningError, RunError
 from kc_vla.learning.features import cached_features, trunk_features, weights_name
 from kc_vla.learning.joint import train_joint
 from kc_vla.learning.networks import QueryHead, Trunk
@@ -28,7 +30,15 @@ _CALIBRATION = 64
 """Training episodes of which a picture goes into the first batch norms, or into the ranges of 8-bit numbers."""
 
 
-def train_selector(folder: Path, data: Path, validation: Path, config: Config, method: str, device: Device) -> Run:
+def train_selector(
+    folder: Path,
+    data: Path,
+    validation: Path,
+    config: Config,
+    method: str,
+    device: Device,
+    trunk_of: Path | None = None,
+) -> Run:
     """Train a selector, or go on with an interrupted training.
 
     Args:
@@ -38,12 +48,17 @@ def train_selector(folder: Path, data: Path, validation: Path, config: Config, m
         config: settings.
         method: one of `config.METHODS`.
         device: what computes.
+        trunk_of: an earlier two-stage run whose trunk, and whose features, serve again.
 
     Raises:
         LearningError: data, weights or an earlier run do not fit; the message says what.
         BagError: an episode cannot be read.
     """
-    run = Run.begin(folder, config, {"train": str(data), "validation": str(validation), "method": method})
+    if trunk_of is not None and method != "two-stage":
+        raise LearningError(f"the method '{method}' does not take the trunk of another run")
+    facts = {"train": str(data), "validation": str(validation), "method": method}
+    run = Run.begin(folder, config, facts if trunk_of is None else {**facts, "trunk": str(trunk_of)})
+    shelf = run if trunk_of is None else Run(trunk_of)
     train, judge = load_recordings(data), load_recordings(validation)
     check_enough(train)
     check_enough(judge)
@@ -51,8 +66,12 @@ def train_selector(folder: Path, data: Path, validation: Path, config: Config, m
     if method == "joint":
         train_joint(run, _first(config, train), new_head(config), train, judge, device)
     else:
+        if trunk_of is not None:
+            _take_trunk(run, shelf)
         trunk = _trunk(run, train, judge, device) if method == "two-stage" else _kept_first(run, train)
-        learn, choose = (_split(run, trunk, recordings, name, device) for recordings, name in _named(train, judge))
+        learn, choose = (
+            _split(shelf.folder, config, trunk, recordings, name, device) for recordings, name in _named(train, judge)
+        )
         train_head(run, learn, choose, device)
     draw_curves(run.read_log(), folder / "curves.png")
     return run
@@ -93,6 +112,22 @@ def _trunk(run: Run, train: Sequence[Recording], validation: Sequence[Recording]
     return trunk.to(device.torch).eval()
 
 
+def _take_trunk(run: Run, other: Run) -> None:
+    """Take the finished trunk of a run that differs in nothing but its second stage.
+
+    Raises:
+        RunError: it differs in more, or is not finished.
+    """
+    mine, theirs = run.config, other.config
+    if replace(theirs, stage_two=mine.stage_two, window=mine.window, stride=mine.stride) != mine:
+        raise RunError(
+            f"the trunk of {other.folder} was trained with other settings: only those of stage two may differ"
+        )
+    if any(other.data[part] != run.data[part] for part in ("train", "validation")):
+        raise RunError(f"the trunk of {other.folder} was trained on other episodes: its features do not serve here")
+    run.save(TRUNK, other.need(TRUNK, "finish its first stage with kc-vla train selector"))
+
+
 def _kept_first(run: Run, train: Sequence[Recording]) -> Trunk:
     """The trunk with its first weights."""
     if (state := run.load(TRUNK)) is None:
@@ -108,11 +143,13 @@ def _first(config: Config, train: Sequence[Recording]) -> Trunk:
     return first_trunk(config.init, pictures)
 
 
-def _split(run: Run, trunk: Trunk, recordings: Sequence[Recording], name: str, device: Device) -> Split:
+def _split(
+    folder: Path, config: Config, trunk: Trunk, recordings: Sequence[Recording], name: str, device: Device
+) -> Split:
     trunk.to(device.torch)
-    folder = run.folder / "features" / f"{weights_name(trunk)}-{name}"
+    shelf = folder / "features" / f"{weights_name(trunk)}-{name}"
     compute = partial(trunk_features, trunk, device=device)
-    return Split(recordings, cached_features(recordings, run.config.image_size, compute, folder, f"{name} features"))
+    return Split(recordings, cached_features(recordings, config.image_size, compute, shelf, f"{name} features"))
 
 
 def _named(
