@@ -33,7 +33,7 @@ class StackKeeper:
             file.write_text(params)
             self._stack = Stack(
                 self._folder / f"runs-{self._starts}",
-                {"seed": 0, "episodes": 1000, "report": "false", "params": file},
+                {"seed": 0, "episodes": 1000, "report": "none", "params": file},
                 environment={"ROS_HOME": str(self._folder)},
             )
         return self._stack

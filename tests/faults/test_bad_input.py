@@ -78,7 +78,7 @@ def test_replay_of_a_torn_bag_plays_what_is_there(
     (whole,) = good_run.bag.glob("*.mcap")
     torn = tmp_path / "torn.mcap"
     torn.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
-    run = FinishedRun.of(launch(seed=3, policy="replay", bag=torn, report="false"))
+    run = FinishedRun.of(launch(seed=3, policy="replay", bag=torn, report="none"))
     assert run.exit_code == 1
     assert run.episode.result is not None
     assert run.episode.result.reason == "time limit"

@@ -38,7 +38,7 @@ REFUSALS = (
 @pytest.fixture(scope="module")
 def rogue_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     folder = tmp_path_factory.mktemp("rogue")
-    arguments = {"seed": 3, "episodes": 2, "report": "false"}
+    arguments = {"seed": 3, "episodes": 2, "report": "none"}
     with Stack(folder / "runs", arguments, launch_file=(ROGUE_LAUNCH,), environment={"ROS_HOME": str(folder)}) as stack:
         stack.finish()
         yield stack

@@ -14,7 +14,8 @@ def _report(arguments: argparse.Namespace) -> None:
     from kc_vla.bags.report import write_report  # heavy imports only for the verb that needs them
 
     bag = Path(arguments.bag)
-    report = write_report(bag, Path(arguments.output) if arguments.output else bag.resolve().parent)
+    out = Path(arguments.output) if arguments.output else bag.resolve().parent
+    report = write_report(bag, out, pictures=not arguments.summary_only)
     for line in report.lines():
         print(line)
 
@@ -25,6 +26,7 @@ def _parser() -> argparse.ArgumentParser:
     report = verbs.add_parser("report", help="video, contact sheet and summary of a recorded episode")
     report.add_argument("bag", help="bag folder or .mcap file of one episode")
     report.add_argument("-o", "--output", help="folder to write into (default: beside the bag)")
+    report.add_argument("--summary-only", action="store_true", help="neither video nor contact sheet")
     report.set_defaults(run=_report)
     verbs.add_parser("sim", help="film, check and measure the simulated tasks: kc-vla sim --help")
     for verb, text in (

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
+
 
 class OutputFolderError(OSError):
     """Nothing can be written into the folder of a run; the text says why and what to do."""
@@ -60,6 +62,8 @@ class RunTable:
             "episodes": len(self._episodes),
             "succeeded": _succeeded(self._episodes),
             "keyframes_equal_oracle": sum(bool(line.get("keyframes_equal")) for line in self._episodes),
+            "keyframes_right": _total(self._episodes, "keyframes_right"),
+            "keyframes_wanted": _total(self._episodes, "keyframes_wanted"),
             "table": self._episodes,
         }
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -73,11 +77,24 @@ class RunTable:
         tasks = dict.fromkeys(line["task"] for line in self._episodes)
         for task in tasks if len(tasks) > 1 else ():
             own = [line for line in self._episodes if line["task"] == task]
-            told.append(f"{task}: {_succeeded(own)} of {len(own)} episodes succeeded")
-        told.append(f"{_succeeded(self._episodes)} of {len(self._episodes)} episodes succeeded")
+            told.append(f"{task}: {_in_words(own)}")
+        told.append(_in_words(self._episodes))
         if self.path is not None and self.path.exists():
             told.append(f"table: {self.path}")
         return told
+
+
+def _in_words(episodes: list[Mapping[str, Any]]) -> str:
+    """Successes and, where there was a ground truth to compare with, keyframes."""
+    told = f"{_succeeded(episodes)} of {len(episodes)} episodes succeeded"
+    if not (wanted := _total(episodes, "keyframes_wanted")):
+        return told
+    right = _total(episodes, "keyframes_right")
+    return f"{told}, {right} of {wanted} keyframes within {TOLERANCE_FRAMES} frames of the oracle's"
+
+
+def _total(episodes: list[Mapping[str, Any]], name: str) -> int:
+    return sum(int(line.get(name) or 0) for line in episodes)
 
 
 def _succeeded(episodes: list[Mapping[str, Any]]) -> int:

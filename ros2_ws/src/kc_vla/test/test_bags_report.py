@@ -43,6 +43,7 @@ def test_the_summary_compares_the_keyframes(report: Report) -> None:
     assert [k["difference"] for k in keyframes["ours"]] == [0, 0, 0, 0, 2]
     assert keyframes["oracle"] == [0, 12, 20, 32, 40]
     assert keyframes["equal"] is False
+    assert (keyframes["right"], keyframes["wanted"]) == (4, 4)
 
 
 def test_equal_keyframes_are_called_equal(tmp_path: Path) -> None:
@@ -60,6 +61,14 @@ def test_the_summary_has_latencies_drops_and_holds(report: Report) -> None:
         "policy_server": {"wrist/image_raw": 2},
     }
     assert report.summary["holds"] == [{"reason": "chunk is stale", "count": 3, "first_step": 8}]
+
+
+def test_a_summary_alone_is_the_same_without_pictures(tmp_path: Path) -> None:
+    bag = write_episode(tmp_path / "bag", Script(size=16))
+    report = write_report(bag, tmp_path / "short", pictures=False)
+    assert [path.name for path in (tmp_path / "short").iterdir()] == ["summary.json"]
+    assert report.lines() == [f"summary:   {tmp_path / 'short' / 'summary.json'}"]
+    assert report.summary == write_report(bag, tmp_path / "full").summary
 
 
 def test_the_video_plays_in_a_browser_at_the_speed_of_the_episode(report: Report) -> None:

@@ -36,7 +36,8 @@ def test_one_episode_needs_no_file(tmp_path: Path, success: bool) -> None:
 
 def test_the_file_holds_all_episodes_so_far(tmp_path: Path) -> None:
     folder = tmp_path / "runs"
-    lines = [line(1, keyframes_equal=True), line(2, success=False, keyframes_equal=None), line(3)]
+    found = {"keyframes_wanted": 4, "keyframes_right": 3}
+    lines = [line(1, keyframes_equal=True, **found), line(2, success=False, keyframes_equal=None, **found), line(3)]
     table = filled(folder, *lines[:2])
     assert json.loads((folder / "run-counting-1.json").read_text())["table"] == lines[:2]
     table.add(lines[2])
@@ -44,9 +45,12 @@ def test_the_file_holds_all_episodes_so_far(tmp_path: Path) -> None:
         "episodes": 3,
         "succeeded": 2,
         "keyframes_equal_oracle": 1,
+        "keyframes_right": 6,
+        "keyframes_wanted": 8,
         "table": lines,
     }
-    assert table.lines() == ["2 of 3 episodes succeeded", f"table: {folder / 'run-counting-1.json'}"]
+    told = "2 of 3 episodes succeeded, 6 of 8 keyframes within 10 frames of the oracle's"
+    assert table.lines() == [told, f"table: {folder / 'run-counting-1.json'}"]
     assert not table.all_succeeded
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kc_vla.bags.episode import RecordedEpisode
+from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class KeyframeMatch:
         if self.frame is None or self.oracle_frame is None:
             return None
         return self.frame - self.oracle_frame
+
+    @property
+    def right(self) -> bool:
+        """Whether the choice is final and within the tolerance of the ground truth."""
+        return self.committed and self.difference is not None and abs(self.difference) <= TOLERANCE_FRAMES
 
     @property
     def differs(self) -> bool:

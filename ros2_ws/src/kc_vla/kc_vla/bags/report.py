@@ -24,8 +24,8 @@ class Report:
     Attributes:
         summary: content of summary.json.
         summary_path: where it is.
-        video: the MP4; None where the bag holds no pictures.
-        contact_sheet: the PNG; None where the bag holds no pictures.
+        video: the MP4; None where the bag holds no pictures, or none was wanted.
+        contact_sheet: the PNG; likewise.
         notes: one line for each thing that is not as it should be (a torn bag, no pictures, no result).
     """
 
@@ -42,8 +42,8 @@ class Report:
         return [*made, *(f"note:      {note}" for note in self.notes)]
 
 
-def write_report(bag: Path, out: Path) -> Report:
-    """Write the report of the episode in `bag` into the folder `out`, made if missing.
+def write_report(bag: Path, out: Path, pictures: bool = True) -> Report:
+    """Write the report of the episode in `bag` into the folder `out`, made if missing; its summary alone if asked so.
 
     Raises:
         BagReadError: the bag cannot be read or holds no episode.
@@ -54,13 +54,14 @@ def write_report(bag: Path, out: Path) -> Report:
     if episode.result is None:
         notes.append(f"{bag} ends before the result of the episode")
     summary = summarize(episode)
+    drawn = pictures and bool(episode.frames)
     try:
         out.mkdir(parents=True, exist_ok=True)
         (out / SUMMARY).write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        if episode.frames:
+        if drawn:
             write_contact_sheet(episode, out / CONTACT_SHEET)
             write_video(episode, out / VIDEO)
-        else:
+        elif pictures:
             notes.append(f"{bag} holds no third-person pictures: there is no video and no contact sheet")
     except OSError as error:
         why = error.strerror or str(error)
@@ -68,7 +69,7 @@ def write_report(bag: Path, out: Path) -> Report:
     return Report(
         summary=summary,
         summary_path=out / SUMMARY,
-        video=out / VIDEO if episode.frames else None,
-        contact_sheet=out / CONTACT_SHEET if episode.frames else None,
+        video=out / VIDEO if drawn else None,
+        contact_sheet=out / CONTACT_SHEET if drawn else None,
         notes=tuple(notes),
     )

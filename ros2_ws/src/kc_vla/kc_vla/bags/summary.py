@@ -64,6 +64,8 @@ def _keyframes(episode: RecordedEpisode) -> dict[str, Any]:
             if match.frame is not None
         ],
         "oracle": [match.oracle_frame for match in matches if match.oracle_frame is not None],
+        "wanted": sum(match.oracle_frame is not None for match in matches if match.phase > 0),
+        "right": sum(match.right for match in matches if match.phase > 0),
         "equal": all(m.difference == 0 and m.committed for m in matches) if has_truth else None,
     }
 

@@ -15,7 +15,7 @@ from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
 from kc_vla.nodes.narrator import Narrator
 from kc_vla.nodes.parameters import NodeParameters, parameter
-from kc_vla.nodes.reporter import Reporter
+from kc_vla.nodes.reporter import REPORTS, Reporter
 from kc_vla.run_table import OutputFolderError, RunTable, require_writable
 from kc_vla.tasks import TASKS, UnknownTaskError, find_task
 from kc_vla_msgs.action import RunTask
@@ -47,7 +47,7 @@ class RunnerParameters(NodeParameters):
     seed: int = parameter(0, "seed of the first episode; the next ones count up", low=0, high=2**32 - 1)
     episodes: int = parameter(1, "how many to run of a task", low=1, high=100000)
     output_folder: str = parameter("runs", "where episodes and reports are written")
-    report: bool = parameter(True, "make video, contact sheet and summary of each episode")
+    report: str = parameter("full", "of each episode; full: video, contact sheet and summary", choices=REPORTS)
     startup_timeout: float = parameter(120.0, "s to wait for the other nodes", low=1.0, high=3600.0)
     episode_timeout: float = parameter(3600.0, "s of wall time that an episode may take", low=1.0, high=86400.0)
 

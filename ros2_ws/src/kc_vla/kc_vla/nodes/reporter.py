@@ -17,6 +17,8 @@ from kc_vla.nodes.base import StackNode
 from kc_vla.nodes.narrator import Narrator
 from kc_vla_msgs.msg import EpisodeResult
 
+REPORTS = ("full", "summary", "none")
+"""What can be made of an episode."""
 BAG_TIMEOUT_S = 15.0
 """How long the recorder may take to close a bag."""
 
@@ -28,8 +30,8 @@ class Reporter:
         failed: True if a report was wanted and could not be made.
     """
 
-    def __init__(self, node: StackNode, narrator: Narrator, output: Path, wanted: bool) -> None:
-        """Args: `output` is the folder of the episodes; without `wanted` only the bag is named."""
+    def __init__(self, node: StackNode, narrator: Narrator, output: Path, wanted: str) -> None:
+        """Args: `output` is the folder of the episodes, `wanted` one of `REPORTS`; of "none" only the bag is named."""
         self._node = node
         self._narrator = narrator
         self._output = output
@@ -40,7 +42,7 @@ class Reporter:
         node.subscribe(String, topics.RECORDER_STATUS, self._on_recorder, qos.STATUS)
 
     async def report(self, result: EpisodeResult) -> dict[str, Any]:
-        """Write video, contact sheet and summary; return the episode's line of the table of all episodes."""
+        """Write what is wanted; return the episode's line of the table of all episodes."""
         line: dict[str, Any] = {
             "episode": result.episode_id,
             "task": result.task,
@@ -54,7 +56,7 @@ class Reporter:
         if recorder is None or recorder["state"] != "closed":
             return self._fail(line, (recorder or {}).get("error") or "the recorder has not closed a bag")
         bag = Path(recorder["bag"])
-        if not self._wanted:
+        if self._wanted == "none":
             self._narrator.say(f"bag: {bag}")
             return line | {"folder": str(bag.parent)}
         folder = self._output / result.episode_id
@@ -62,7 +64,8 @@ class Reporter:
         if problem:
             return self._fail(line, problem)
         summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-        return line | {"keyframes_equal": summary["keyframes"]["equal"], "folder": str(bag.parent)}
+        keyframes = {f"keyframes_{name}": summary["keyframes"][name] for name in ("equal", "wanted", "right")}
+        return line | keyframes | {"folder": str(bag.parent)}
 
     def close(self) -> None:
         """Give up a report that is being made."""
@@ -80,6 +83,7 @@ class Reporter:
         A process of its own: neither its time nor its memory burdens this node, which goes on talking.
         """
         command = [sys.executable, "-m", "kc_vla.cli", "report", str(bag), "--output", str(folder)]
+        command += ["--summary-only"] if self._wanted == "summary" else []
         self._worker = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while self._worker.poll() is None:
             await self._node.sleep(0.1)
