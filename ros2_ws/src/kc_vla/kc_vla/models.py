@@ -7,13 +7,14 @@ figures that were measured with it.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from kc_vla.files import write_whole
 
 REGISTRY = "registry.yaml"
 
@@ -111,9 +112,7 @@ def register(folder: Path, name: str, entry: Mapping[str, Any], files: Mapping[s
         for role, path in files.items()
     }
     registry[name] = {**entry, "files": rows}
-    fresh = folder / f"{REGISTRY}.part"
-    fresh.write_text(yaml.safe_dump(registry, sort_keys=False, width=120))
-    os.replace(fresh, folder / REGISTRY)
+    write_whole(folder / REGISTRY, yaml.safe_dump(registry, sort_keys=False, width=120))
 
 
 def _checked(folder: Path, file: Mapping[str, Any]) -> Path:

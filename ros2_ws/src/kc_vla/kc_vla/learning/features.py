@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -13,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from kc_vla.files import replacing
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.learning.device import Device
 from kc_vla.learning.networks import Trunk
@@ -54,10 +54,8 @@ def cached_features(
     for recording in tqdm(recordings, desc=title, unit="episode"):
         path = folder / f"{recording.name.replace(' ', '_')}.npy"
         if not path.exists():
-            fresh = path.with_suffix(".part")
-            with fresh.open("wb") as file:
+            with replacing(path) as part, part.open("wb") as file:
                 np.save(file, compute(recording.pictures(size)).astype(np.float16))
-            os.replace(fresh, path)
         features.append(np.load(path).astype(np.float32))
     return features
 

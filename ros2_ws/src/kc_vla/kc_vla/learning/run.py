@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from kc_vla.files import replacing, write_whole
 from kc_vla.learning.config import Config, config_as_dict, config_from
 from kc_vla.learning.errors import RunError
 
@@ -36,7 +36,7 @@ class Run:
                 raise RunError(f"{folder} holds a run with other settings or data: choose another --output")
             return run
         folder.mkdir(parents=True, exist_ok=True)
-        _write(path, json.dumps(wanted, indent=2) + "\n")
+        write_whole(path, json.dumps(wanted, indent=2) + "\n")
         return run
 
     @property
@@ -61,9 +61,8 @@ class Run:
     def save(self, name: str, state: Mapping[str, Any]) -> None:
         """Keep a checkpoint, in place of an older one of that name."""
         path = self.folder / f"{name}.pt"
-        fresh = path.with_suffix(".part")
-        torch.save(dict(state), fresh)
-        os.replace(fresh, path)
+        with replacing(path) as part:
+            torch.save(dict(state), part)
 
     def load(self, name: str) -> dict[str, Any] | None:
         """The checkpoint called `name`, if there is one."""
@@ -88,7 +87,7 @@ class Run:
         """Add a line to the log; what an interrupted epoch logged before counts no more."""
         lines = [line for line in self.read_log() if not (line["stage"] == stage and line["epoch"] >= epoch)]
         lines.append({"stage": stage, "epoch": epoch, **figures})
-        _write(self.folder / "log.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+        write_whole(self.folder / "log.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
 
     def read_log(self) -> list[dict[str, Any]]:
         """All lines of the log."""
@@ -103,9 +102,3 @@ class Run:
         except json.JSONDecodeError as error:
             raise RunError(f"{self.folder / 'run.json'} is damaged: {error}") from error
         return facts
-
-
-def _write(path: Path, text: str) -> None:
-    fresh = path.with_name(path.name + ".part")
-    fresh.write_text(text)
-    os.replace(fresh, path)

@@ -37,6 +37,7 @@ from kc_vla.bags.lerobot.layout import (
 )
 from kc_vla.bags.lerobot.meta import Form, info, modality
 from kc_vla.bags.lerobot.stats import column_stats, quantile_stats
+from kc_vla.files import write_whole
 
 _SETTINGS = "meta/collection.json"
 _FACTS = "meta/collected/episode_{:06d}.json"
@@ -72,7 +73,7 @@ class DataSetWriter:
             if folder.is_dir() and any(folder.iterdir()):
                 raise DataSetError(f"{folder} holds something that was not recorded here: choose another place")
             begun.parent.mkdir(parents=True, exist_ok=True)
-            _replace(begun, json.dumps(dict(settings), indent=2) + "\n")
+            write_whole(begun, json.dumps(dict(settings), indent=2) + "\n")
         self._lock = begun.open()
         try:
             self._take_up(settings)
@@ -111,7 +112,7 @@ class DataSetWriter:
                 for e in self.episodes
             ]
             stats[key] = quantile_stats(np.concatenate(parts))
-        _replace(self.folder / STATS, json.dumps(stats, indent=2) + "\n")
+        write_whole(self.folder / STATS, json.dumps(stats, indent=2) + "\n")
         incoming = self.folder / _INCOMING
         if incoming.exists() and not any(incoming.iterdir()):
             incoming.rmdir()
@@ -176,7 +177,7 @@ class DataSetWriter:
         (incoming / f"whole_{COLUMNS_FILE}").replace(place)
         known = self.folder / _FACTS.format(index)
         known.parent.mkdir(exist_ok=True)
-        _replace(known, json.dumps(facts))
+        write_whole(known, json.dumps(facts))
         self._know(facts)
         shutil.rmtree(incoming)
 
@@ -195,18 +196,7 @@ class DataSetWriter:
             (EPISODES, "".join(rows)),
             (INFO, json.dumps(info(form, len(self.episodes), frames), indent=2) + "\n"),
         ):
-            _replace(self.folder / name, text)
+            write_whole(self.folder / name, text)
 
     def _told(self, index: int) -> str:
         return f"{self.folder}, episode {index}"
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
