@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from tqdm import tqdm
 from tests.support.episode_bag import Script, write_episode
 
 from .measuring import MeasurementError
-from .processes import Processes
+from .processes import Processes, cpu_seconds
 
 SELECTION = ("keyframe_selector", "keyframe_buffer")
 CONTROL = ("policy_server", "arm_controller")
@@ -59,12 +60,14 @@ class Record:
         images: what the bare reader took in, by topic.
         results: what the nodes made of it, by topic.
         helpers: what each helper wrote down.
+        cpu: share of one core that each node took.
     """
 
     sent: list[dict[str, Any]]
     images: Mapping[str, list[dict[str, Any]]]
     results: Mapping[str, list[dict[str, Any]]]
     helpers: Mapping[str, Any]
+    cpu: Mapping[str, float]
 
     def diagnostics(self, node: str) -> Mapping[str, str]:
         """Return the last word of a node about itself."""
@@ -77,8 +80,7 @@ def record(setting: Setting, seconds: float, work: Path, what: str) -> Record:
     files = {name: work / f"{name}.json" for name in ("sent", "images", "results")}
     helper_files = {module: work / f"{module}.json" for module, _ in setting.helpers}
     with Processes(work / "nodes.log") as processes:
-        for node in setting.nodes:
-            processes.node(node, **setting.parameters.get(node, {}))
+        nodes = {node: processes.node(node, **setting.parameters.get(node, {})) for node in setting.nodes}
         observers = [processes.helper("observer", watch=name, output=files[name]) for name in ("images", "results")]
         readers = sum(n in (*SELECTION, "policy_server", "recorder") for n in setting.nodes) + 1
         optional = {"control_period": setting.control_period} if setting.control_period else {}
@@ -93,8 +95,13 @@ def record(setting: Setting, seconds: float, work: Path, what: str) -> Record:
             **optional,
         )
         helpers = [processes.helper(m, output=helper_files[m], **o) for m, o in setting.helpers]
-        for _ in tqdm(range(round(_START_S + seconds)), desc=what, unit="s", file=sys.stderr):
+        for second in tqdm(range(round(_START_S + seconds)), desc=what, unit="s", file=sys.stderr):
+            if second == round(_START_S):
+                before = {node: cpu_seconds(process) for node, process in nodes.items()}
+                began = time.monotonic()
             processes.sleep(1.0)
+        took = time.monotonic() - began
+        cpu = {node: (cpu_seconds(process) - before[node]) / took for node, process in nodes.items()}
         processes.stop(stream)
         for observer in (*observers, *helpers):
             processes.stop(observer)
@@ -105,6 +112,7 @@ def record(setting: Setting, seconds: float, work: Path, what: str) -> Record:
         {topic: [e for e in entries if e["at"] >= begun_ns] for topic, entries in images.items()},
         {topic: [e for e in entries if e.get("episode") != "warm-up"] for topic, entries in results.items()},
         {module: _written(file) for module, file in helper_files.items()},
+        cpu,
     )
 
 
