@@ -3,6 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kc_vla.keyframes.free_run import free_running, teacher_forced
+from kc_vla.keyframes.selector import KeyframeSelector
+from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 from kc_vla.keyframes.thresholds import CANDIDATES, best_threshold, f1_curve
 
 
@@ -49,6 +51,21 @@ def test_clear_scores_find_every_keyframe_in_order(frames, seed):
         noise[frame, phase] = 0.9
     found = free_running(noise, len(spaced) + 1, 0.5)
     assert [d.committed for d in found] == spaced
+
+
+@given(st.integers(1, 200), st.integers(1, 5), st.floats(0.3, 6.0), st.integers(0, 2**32 - 1))
+def test_it_commits_what_the_selector_does_when_it_is_asked_about_every_frame(length, phases, rarity, seed):
+    chance = np.random.default_rng(seed)
+    values = (chance.random((length, phases)) ** rarity).astype(np.float32)
+    values[chance.random(values.shape) < 0.02] = np.nan
+    selector = KeyframeSelector([str(k) for k in range(phases)], GreedySmoother(0.6))
+    wanted = []
+    for frame in range(length):
+        if not selector.done:
+            events = selector.update(frame, float(values[frame, selector.phase]))
+            wanted += [(e.phase, e.frame) for e in events if e.decision is Decision.COMMITTED and e.phase > 0]
+    found = free_running(values, phases, 0.6)
+    assert [(d.phase, d.committed) for d in found if d.committed is not None] == wanted
 
 
 def test_the_threshold_is_the_middle_of_where_all_is_right():

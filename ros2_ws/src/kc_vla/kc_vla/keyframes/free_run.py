@@ -31,19 +31,27 @@ def free_running(
         window: quiet frames that commit a candidate.
         frames: numbers of the T frames, ascending, where some never came; 0 to T - 1 otherwise.
     """
-    selector = KeyframeSelector([str(phase) for phase in range(phases)], GreedySmoother(threshold, window))
+    smoother = GreedySmoother(threshold, window)
+    selector = KeyframeSelector([str(phase) for phase in range(phases)], smoother)
+    above = [np.flatnonzero(column > threshold) for column in scores.T.astype(np.float64)]
+    numbers = range(len(scores)) if frames is None else frames
+    if len(numbers) != len(scores):
+        raise ValueError(f"{len(scores)} scores for {len(numbers)} frames: there must be one for each")
     detections: list[Detection] = []
     triggers: list[int] = []
-    for frame, row in zip(range(len(scores)) if frames is None else frames, scores, strict=True):
-        score = float(row[selector.phase])
-        for event in selector.update(frame, score):
+    row = 0
+    while row < len(scores) and not selector.done:
+        for event in selector.update(numbers[row], float(scores[row, selector.phase])):
             if event.decision is not Decision.COMMITTED:
                 triggers.append(event.frame)
             elif event.phase > 0:
                 detections.append(Detection(event.phase, median_frame(triggers), event.frame, triggers[0]))
                 triggers = []
-        if selector.done:
-            break
+        row += 1
+        if smoother.candidate is None and not selector.done:  # nothing happens until the next score above
+            later = above[selector.phase]
+            k = int(np.searchsorted(later, row))
+            row = int(later[k]) if k < len(later) else len(scores)
     if triggers:
         detections.append(Detection(selector.phase, median_frame(triggers), None, triggers[0]))
     return detections
