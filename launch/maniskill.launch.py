@@ -87,12 +87,14 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument(
                 "source",
-                default_value="oracle",
-                choices=["oracle", "rules", "learned"],
-                description="what selects the keyframes",
+                default_value="learned",
+                choices=["learned", "oracle", "rules"],
+                description="what selects the keyframes: a network that sees the pictures, the simulator, or rules",
             ),
             DeclareLaunchArgument(
-                "models", default_value="", description="folder with a registry of models, for source:=learned"
+                "models",
+                default_value="",
+                description="folder with a registry of models, for source:=learned; empty: the models shipped",
             ),
             DeclareLaunchArgument(
                 "policy",

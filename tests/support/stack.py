@@ -17,6 +17,9 @@ from types import TracebackType
 PATIENCE_S = 300.0
 """How long a test waits for what has to come. No test measures time: this only ends a test that hangs."""
 
+MAIN_JOB = {"task": "counting", "variant": "paper", "image_size": 64, "source": "oracle"}
+"""Launch arguments of a run that is soon over and whose keyframes are known: most tests are about other things."""
+
 _MARK = "KC_VLA_TEST_STACK"
 _STARTED = re.compile(r"\[(?P<node>\w+)-\d+\]: process started with pid \[(?P<pid>\d+)\]")
 _EPISODE = re.compile(r"\bepisode (?P<id>[\w-]+): ")
@@ -35,11 +38,11 @@ class Stack:
         environment: Mapping[str, str] | None = None,
         wrapper: Sequence[str] = (),
     ) -> None:
-        """Start the launch file with the given arguments and small pictures.
+        """Start the launch file with the given arguments.
 
         Args:
             output: the launch argument `output`.
-            arguments: the other launch arguments; those of the main job are the default.
+            arguments: the other launch arguments, beside and instead of `MAIN_JOB`.
             launch_file: package and file, or the path of a file.
             environment: what differs from this process's environment.
             wrapper: a command that runs the command that follows it.
@@ -48,7 +51,7 @@ class Stack:
         assert ros2, "there is no ros2: source env.sh first"
         self.output = output
         self._mark = uuid.uuid4().hex
-        given = {"task": "counting", "variant": "paper", "image_size": 64, "output": output, **arguments}
+        given = {**MAIN_JOB, "output": output, **arguments}
         self._process = subprocess.Popen(
             [*wrapper, ros2, "launch", *launch_file, *(f"{name}:={value}" for name, value in given.items())],
             env={**os.environ, **(environment or {}), _MARK: self._mark},

@@ -1,6 +1,7 @@
 """Package `kc_vla`, built by colcon."""
 
 from glob import glob
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
@@ -23,6 +24,7 @@ setup(
         ("share/kc_vla", ["package.xml"]),
         ("share/kc_vla/launch", glob("launch/*.launch.py")),
         ("share/kc_vla/launch/params", glob("launch/params/*")),
+        *((f"share/kc_vla/{path.parent}", [str(path)]) for path in Path("models").rglob("*") if path.is_file()),
     ],
     install_requires=["setuptools"],
     zip_safe=True,

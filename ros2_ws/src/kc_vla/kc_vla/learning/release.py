@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from kc_vla.keyframes.learned import SelectorNetwork
 from kc_vla.keyframes.model import KIND, SelectorModel
@@ -98,8 +97,7 @@ def release_selector(
 def _choose_thresholds(network: SelectorNetwork, recordings: Sequence[Recording]) -> dict[str, tuple[float, float]]:
     """Threshold and F1 of each task, of the network as it will run."""
     episodes: dict[str, list[tuple[np.ndarray, tuple[int, ...]]]] = {task: [] for task in TASK_NAMES}
-    for recording in tqdm(recordings, desc="thresholds", unit="episode"):
-        features = recorded_features(network, recording)
+    for recording, features in zip(recordings, recorded_features(network, recordings, "thresholds"), strict=True):
         task = TASK_NAMES[recording.task]
-        episodes[task].append((episode_scores(network, features, task), recording.keyframes))
+        episodes[task].append((episode_scores(network, features[1.0], task), recording.keyframes))
     return {task: best_threshold(f1_curve(rows, network.model.phases(task))) for task, rows in episodes.items() if rows}
