@@ -29,7 +29,7 @@ SETTINGS = {
     "stage_one.learning_rate": 1e-3,
     "stage_one.hue": 0.0,
     "stage_two.epochs": 10,
-    "stage_two.early": 0,
+    "stage_two.first": 0,
     "stage_two.batch": 16,
     "stage_two.learning_rate": 1e-3,
 }

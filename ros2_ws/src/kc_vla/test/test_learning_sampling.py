@@ -47,6 +47,18 @@ def test_triplets_are_what_the_paper_says(recordings):
             assert negative[1] in n.keyframes
 
 
+def test_an_anchor_is_held_against_all_pictures_of_its_batch_but_its_like(recordings):
+    sampler = TripletSampler(recordings, StageOne(neighbour_from=8, neighbour_to=50))
+    triplets = sampler.epoch(np.random.default_rng(0)).frames
+    unlike = sampler.unlike(triplets)
+    pictures = triplets.transpose(1, 0, 2).reshape(-1, 2).tolist()
+    for row, (episode, keyframe) in zip(unlike, triplets[:, 0].tolist(), strict=True):
+        phase = recordings[episode].keyframes.index(keyframe)
+        for (other, frame), held in zip(pictures, row, strict=True):
+            same_task = recordings[other].task == recordings[episode].task
+            assert held != (same_task and abs(frame - recordings[other].keyframes[phase]) < 8)
+
+
 def test_all_frames_of_triplets_are_among_those_needed(recordings):
     sampler = TripletSampler(recordings, StageOne())
     needed = [set(frames.tolist()) for frames in sampler.frames_needed()]

@@ -38,6 +38,8 @@ class StageOne:
     """delta_min: a temporal neighbour is at least so many frames away from its anchor ..."""
     neighbour_to: int = 10
     """... and at most so many: delta_max."""
+    batch_all: bool = False
+    """An anchor is held against every picture of its batch that is not its like, not against one negative alone."""
     jitter: float = 0.2
     """Brightness, contrast and saturation of a training picture change by up to this share."""
     hue: float = 0.05
@@ -68,10 +70,10 @@ class StageTwo:
     """Negatives of a phase drawn from the frames after its keyframe, `guard` frames later at the earliest."""
     near: int = 0
     """Negatives drawn from the frames just outside the guard, up to 20 further, on either side."""
-    early: int = 1
-    """Positives begin so many frames before a keyframe ..."""
-    late: int = 1
-    """... and end so many after it."""
+    first: int = -1
+    """Positives begin so many frames after a keyframe, before it where this is negative ..."""
+    last: int = 1
+    """... and end so many after it. Later is surer: something lifted has risen further by then."""
 
 
 @dataclass(frozen=True)
@@ -156,20 +158,22 @@ def _check(name: str, value: Any, wanted: type) -> Any:
     if isinstance(value, str):
         if value not in INITS:
             raise ConfigError(f"setting '{name}' is {value!r}: choose one of {', '.join(INITS)}")
-    elif isinstance(value, int | float) and not int(name in _AT_LEAST_ONE) <= value < 1e9:
-        raise ConfigError(f"setting '{name}' is {value}: it must be a number from {int(name in _AT_LEAST_ONE)}")
+    elif isinstance(value, int | float) and not (low := _LEAST.get(name, 0)) <= value < 1e9:
+        raise ConfigError(f"setting '{name}' is {value}: it must be a number from {low}")
     return value
 
 
-_AT_LEAST_ONE = {
-    "image_size",
-    "window",
-    "stride",
-    "stage_one.batch",
-    "stage_one.epochs",
-    "stage_one.neighbour_from",
-    "stage_two.batch",
-    "stage_two.epochs",
+_LEAST = {
+    "image_size": 1,
+    "window": 1,
+    "stride": 1,
+    "stage_one.batch": 1,
+    "stage_one.epochs": 1,
+    "stage_one.neighbour_from": 1,
+    "stage_two.batch": 1,
+    "stage_two.epochs": 1,
+    "stage_two.first": -100,
+    "stage_two.last": -100,
 }
 
 

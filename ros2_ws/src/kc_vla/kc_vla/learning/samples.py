@@ -47,7 +47,7 @@ def draw_samples(recordings: Sequence[Recording], config: StageTwo, chance: np.r
         last = recording.length - 1
         for phase in range(1, len(recording.keyframes)):
             keyframe, before = recording.keyframes[phase], recording.keyframes[phase - 1]
-            around = range(max(keyframe - config.early, 0), min(keyframe + config.late, last) + 1)
+            around = range(max(keyframe + config.first, 0), min(keyframe + config.last, last) + 1)
             rows += [(index, frame, phase, 1.0) for frame in around]
             early, late = keyframe - config.guard, keyframe + config.guard
             negatives = [

@@ -104,7 +104,12 @@ def _epoch(
         pictures = augment(pool.batch(frames), settings, chance).to(device.torch)
         with device.autocast():
             embedded = network(pictures)
-        loss = _loss(embedded.float(), settings.margin).mean()
+        embedded = embedded.float()
+        if settings.batch_all:
+            unlike = torch.from_numpy(pool.sampler.unlike(frames)).to(device.torch)
+            loss = _batch_all_loss(embedded, unlike, settings.margin)
+        else:
+            loss = _loss(embedded, settings.margin).mean()
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
@@ -138,6 +143,17 @@ def _loss(embedded: Tensor, margin: float) -> Tensor:
     anchor, positive, negative = embedded.chunk(3)
     near, far = (nn.functional.pairwise_distance(anchor, other) for other in (positive, negative))
     return (near - far + margin).clamp(min=0)
+
+
+def _batch_all_loss(embedded: Tensor, unlike: Tensor, margin: float) -> Tensor:
+    """Mean triplet margin loss of each anchor and its positive with all pictures that are `unlike` (N, 3 N) it.
+
+    Triplets that are right already do not count: they would drown the others (Hermans et al. 2017, "batch all").
+    """
+    anchor, positive, _ = embedded.chunk(3)
+    near = nn.functional.pairwise_distance(anchor, positive)
+    losses = (near[:, None] - torch.cdist(anchor, embedded) + margin).clamp(min=0)[unlike]
+    return losses.sum() / (losses > 0).sum().clamp(min=1)
 
 
 def _state(network: _Embedding, optimizer: torch.optim.Optimizer, epochs: int) -> dict[str, Any]:

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from kc_vla.learning.config import StageOne
 from kc_vla.learning.errors import DataError
-from kc_vla.learning.recordings import Recording
+from kc_vla.learning.recordings import PHASES, Recording
+
+_NEVER = -(10**9)
 
 
 class Kind(IntEnum):
@@ -49,6 +51,10 @@ class TripletSampler:
         """
         self._lengths = np.array([recording.length for recording in recordings])
         self._config = config
+        self._tasks = np.array([recording.task for recording in recordings])
+        self._keyframes = np.full((len(recordings), PHASES), _NEVER)
+        for row, recording in zip(self._keyframes, recordings, strict=True):
+            row[: len(recording.keyframes)] = recording.keyframes
         rows = [
             (index, frame, recording.task, phase)
             for index, recording in enumerate(recordings)
@@ -70,6 +76,22 @@ class TripletSampler:
     def __len__(self) -> int:
         """Triplets of an epoch."""
         return len(self._rows)
+
+    def unlike(self, triplets: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which pictures of a batch are no keyframe of an anchor's phase, nor closer to one than a negative may be.
+
+        Args:
+            triplets: (N, 3, 2), of `Triplets.frames`.
+
+        Returns:
+            (N, 3 N): for each anchor; all anchors, all positives, all negatives.
+        """
+        episode, frame = triplets.transpose(1, 0, 2).reshape(-1, 2).T
+        anchors = triplets[:, 0]
+        phase = (self._keyframes[anchors[:, 0]] == anchors[:, 1, None]).argmax(axis=1)
+        distance = np.abs(frame - self._keyframes[episode][:, phase].T)
+        other_task = self._tasks[episode] != self._tasks[anchors[:, 0], None]
+        return np.asarray(other_task | (distance >= self._config.neighbour_from))
 
     def frames_needed(self) -> list[NDArray[np.int64]]:
         """For each recording the frames that can ever occur in a triplet, ascending."""
