@@ -1,0 +1,191 @@
+"""An emulated Piper: takes commands, lets time pass, tells its state; power, stop and limits as the arm has them.
+
+What it does after a stop, a reset or a target out of range is what the vendor's documents and users report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from kc_vla.arm.emulator.body import HIGHEST, LOWEST, TOP_SPEED, Body
+from kc_vla.arm.emulator.frames import (
+    Command,
+    FirmwareQuery,
+    Frame,
+    GripperTarget,
+    JointTarget,
+    LimitQuery,
+    Mode,
+    MotorPower,
+    Move,
+    Stop,
+    StopCode,
+    driver_frame,
+    firmware_frames,
+    gripper_frame,
+    joint_frames,
+    limits_frame,
+    motor_frame,
+    pose_frames,
+    status_frame,
+)
+from kc_vla.arm.kinematics import JOINTS, flange_pose
+
+FIRMWARE = "S-V1.8-5"
+MAX_OPENING = 0.07
+"""Of the gripper, m."""
+_GRIPPER_SPEED = 0.15
+_CONTROL_BUS = 1
+_ENABLED, _HOMED = 6, 7
+_REACHED = 1e-4
+"""A joint has reached its target when it is nearer than this, rad."""
+
+
+class Status(IntEnum):
+    """What an arm says of itself in the second byte of frame 0x2A1."""
+
+    NORMAL = 0
+    STOPPED = 1
+    OUT_OF_RANGE = 4
+    JOINT_SILENT = 5
+    COLLISION = 7
+
+
+class EmulatedArm:
+    """One arm, standing where it rests, without power.
+
+    Attributes:
+        body: its joints.
+        opening: of the gripper, m.
+        silent: joints whose drivers do not answer, (6,).
+        collision: joints that feel one, (6,).
+        heat: of the motors, degrees C, (6,).
+        teach: state of the teach button, 0 released.
+    """
+
+    def __init__(self) -> None:
+        self.body = Body()
+        self.opening = 0.0
+        self.silent = np.zeros(JOINTS, bool)
+        self.collision = np.zeros(JOINTS, bool)
+        self.heat = np.full(JOINTS, 35)
+        self.teach = 0
+        self._control, self._move, self._speed = 0, Move.POSE, 0
+        self._stopped = False
+        self._enables_wanted = 1
+        self._over_limit = np.zeros(JOINTS, bool)
+        self._gripper_target, self._gripper_on = 0.0, False
+
+    @property
+    def status(self) -> Status:
+        """The gravest of what there is to say."""
+        if self._stopped:
+            return Status.STOPPED
+        if self.silent.any():
+            return Status.JOINT_SILENT
+        if self.collision.any():
+            return Status.COLLISION
+        return Status.OUT_OF_RANGE if self._over_limit.any() else Status.NORMAL
+
+    def receive(self, command: Command) -> tuple[Frame, ...]:
+        """Take a command; return the answer to a query."""
+        match command:
+            case Stop():
+                self._stop(command)
+            case Mode():
+                self._control, self._move, self._speed = command.control, command.move, command.speed
+            case JointTarget():
+                self._aim(command)
+            case GripperTarget():
+                self._gripper_target = float(np.clip(command.opening * 1e-6, 0.0, MAX_OPENING))
+                self._gripper_on = bool(command.code & 1)
+                if command.zero:
+                    self.opening = 0.0
+            case MotorPower():
+                self._power(command)
+            case LimitQuery():
+                return tuple(_limits(motor) for motor in command.motors)
+            case FirmwareQuery():
+                return firmware_frames(FIRMWARE)
+        return ()
+
+    def step(self, seconds: float) -> None:
+        """Let some milliseconds pass."""
+        self.body.step(seconds, self._speed / 100)
+        if self._gripper_on:
+            way = self._gripper_target - self.opening
+            self.opening += float(np.clip(way, -_GRIPPER_SPEED * seconds, _GRIPPER_SPEED * seconds))
+
+    def fast_feedback(self) -> Iterator[Frame]:
+        """What the arm tells 200 times a second."""
+        body = self.body
+        moving = bool((np.abs(body.targets - body.angles) > _REACHED)[body.powered].any())
+        yield status_frame(
+            control=self._control,
+            status=self.status,
+            move=self._move,
+            teach=self.teach,
+            moving=moving,
+            over_limit=self._over_limit.tolist(),
+            lost=self.silent.tolist(),
+        )
+        pose = flange_pose(body.angles)
+        turned = Rotation.from_matrix(pose[:3, :3]).as_euler("xyz", degrees=True)
+        yield from pose_frames(_rounded(pose[:3, 3] * 1e6), _rounded(turned * 1e3))
+        yield from joint_frames(_rounded(np.degrees(body.angles) * 1e3))
+        yield gripper_frame(round(self.opening * 1e6), 0, self._gripper_on << _ENABLED | 1 << _HOMED)
+        for k in np.flatnonzero(~self.silent).tolist():
+            yield motor_frame(k + 1, round(body.speeds[k] * 1e3), 0, round(body.angles[k] * 1e3))
+
+    def slow_feedback(self) -> Iterator[Frame]:
+        """What the drivers of the joints tell 40 times a second."""
+        for k in np.flatnonzero(~self.silent).tolist():
+            status = int(self.collision[k]) << 4 | int(self.body.powered[k]) << _ENABLED
+            yield driver_frame(k + 1, 240, int(self.heat[k]), int(self.heat[k]), status, 0)
+
+    def _stop(self, command: Stop) -> None:
+        if command.code == StopCode.STOP:
+            self._stopped = self.body.descending = True
+        elif command.code == StopCode.RESUME:
+            self._stopped = self.body.descending = False
+            self.body.powered[:] = False  # the arm drops
+            self._enables_wanted = 2
+        if command.teach:
+            self.teach = command.teach
+
+    def _power(self, command: MotorPower) -> None:
+        rows = np.array(command.motors) - 1
+        if not command.on:
+            self.body.powered[rows] = False
+            return
+        if self._stopped:
+            return
+        if self._enables_wanted > 1:  # after a reset the first does nothing
+            self._enables_wanted -= 1
+            return
+        fresh = rows[~self.body.powered[rows] & ~self.silent[rows]]
+        self.body.powered[fresh] = True
+        self.body.targets[fresh] = self.body.angles[fresh]
+
+    def _aim(self, command: JointTarget) -> None:
+        if self._control != _CONTROL_BUS or self._move != Move.JOINTS or self._stopped:
+            return
+        rows = slice(command.first, command.first + 2)
+        wanted = np.radians(np.array(command.angles) / 1e3)
+        outside = (wanted < LOWEST[rows] - 1e-6) | (wanted > HIGHEST[rows] + 1e-6)
+        self._over_limit[rows] = outside
+        self.body.targets[rows] = np.where(outside, self.body.targets[rows], wanted)  # it stays where it was sent
+
+
+def _limits(motor: int) -> Frame:
+    tenths = np.degrees([HIGHEST[motor - 1], LOWEST[motor - 1]]) * 10
+    return limits_frame(motor, round(tenths[0]), round(tenths[1]), round(TOP_SPEED[motor - 1] * 1e3))
+
+
+def _rounded(values: NDArray[np.float64]) -> list[int]:
+    return [round(value) for value in values.tolist()]

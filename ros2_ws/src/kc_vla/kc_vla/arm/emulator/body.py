@@ -1,0 +1,77 @@
+"""The body of an emulated Piper: six joints that follow targets while they have power, and fall while they have not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.arm.kinematics import JOINTS, joint_frames
+
+Vector = NDArray[np.float64]
+
+LOWEST = np.radians([-150.0, 0.0, -170.0, -100.0, -70.0, -120.0])
+HIGHEST = np.radians([150.0, 180.0, 0.0, 100.0, 70.0, 120.0])
+"""Ends of the joints' ranges, rad."""
+TOP_SPEED = np.full(JOINTS, 3.0)
+"""rad/s, at a speed of 100 percent."""
+ACCELERATION = 15.0
+"""rad/s2, of a joint that follows its target."""
+FREE_DAMPING, STOP_DAMPING = 2.0, 25.0
+"""1/s, of a joint without power, and of one that lets itself down in an emergency stop."""
+_GRAVITY = 9.81
+_ARM = 0.3
+"""Length of the pendulum that a falling arm is like, m."""
+
+
+@dataclass
+class Body:
+    """Joint angles (6,) in rad and speeds (6,) in rad/s; each joint with power or without, and free or stuck.
+
+    Attributes:
+        angles: where the joints are.
+        speeds: how fast they turn.
+        targets: where those with power are to go.
+        powered: which have power, (6,).
+        stuck: which cannot turn, whatever drives them, (6,).
+        descending: let down by an emergency stop: nothing is followed, the motors brake.
+    """
+
+    angles: Vector = field(default_factory=lambda: np.zeros(JOINTS))
+    speeds: Vector = field(default_factory=lambda: np.zeros(JOINTS))
+    targets: Vector = field(default_factory=lambda: np.zeros(JOINTS))
+    powered: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(JOINTS, bool))
+    stuck: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(JOINTS, bool))
+    descending: bool = False
+
+    def step(self, seconds: float, speed_share: float) -> None:
+        """Let some milliseconds pass; joints with power go at most at `speed_share` of their top speed."""
+        speeds = _towards(self.targets - self.angles, self.speeds, speed_share * TOP_SPEED, seconds)
+        holds = self.powered & (not self.descending)
+        if not holds.all():
+            damping = STOP_DAMPING if self.descending else FREE_DAMPING
+            fallen = (self.speeds + seconds * _fall(self.angles)) / (1.0 + seconds * damping)
+            speeds = np.where(holds, speeds, fallen)
+        self.speeds = np.where(self.stuck, 0.0, speeds)
+        free = self.angles + seconds * self.speeds
+        self.angles = np.clip(free, LOWEST, HIGHEST)
+        self.speeds = np.where(self.angles == free, self.speeds, 0.0)  # against the end of its range a joint stands
+
+
+def _towards(way: Vector, speeds: Vector, top: Vector, seconds: float) -> Vector:
+    """Speeds that lead along `way` as fast as can be braked at its end."""
+    braking = np.sqrt(2.0 * ACCELERATION * np.abs(way))
+    wanted = np.sign(way) * np.minimum(np.minimum(top, braking), np.abs(way) / seconds)
+    change = ACCELERATION * seconds
+    return speeds + np.clip(wanted - speeds, -change, change)
+
+
+def _fall(angles: Vector) -> Vector:
+    """Acceleration (6,) of joints that nothing holds, rad/s2: along the slope of the mean height of the arm's links."""
+    poses = joint_frames(angles)
+    axes, origins = poses[:, :3, 2], poses[:, :3, 3]
+    slope = np.array(
+        [np.cross(axes[k], origins[k:] - origins[k])[:, 2].sum() / JOINTS for k in range(JOINTS)]
+    )  # of the height of all origins that turn with joint k, m/rad
+    return np.asarray(-_GRAVITY / _ARM**2 * slope)

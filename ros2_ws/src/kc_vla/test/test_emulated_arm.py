@@ -1,0 +1,188 @@
+"""The emulated Piper does what users of the real one rely on, and what they are warned of."""
+
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kc_vla.arm.emulator.arm import EmulatedArm, Status
+from kc_vla.arm.emulator.body import ACCELERATION, HIGHEST, LOWEST, TOP_SPEED
+from kc_vla.arm.emulator.frames import (
+    FirmwareQuery,
+    GripperTarget,
+    JointTarget,
+    LimitQuery,
+    Mode,
+    MotorPower,
+    Move,
+    Stop,
+    StopCode,
+)
+from kc_vla.arm.kinematics import flange_pose
+
+ALL = (1, 2, 3, 4, 5, 6)
+STEP = 0.005
+RAISED = (0, 90_000, -60_000, 0, 30_000, 0)
+"""mdeg"""
+
+
+def ready(speed: int = 50) -> EmulatedArm:
+    arm = EmulatedArm()
+    arm.receive(Mode(1, Move.JOINTS, speed))
+    arm.receive(MotorPower(ALL, True))
+    return arm
+
+
+def aim(arm: EmulatedArm, angles) -> None:
+    for first in (0, 2, 4):
+        arm.receive(JointTarget(first, tuple(angles[first : first + 2])))
+
+
+def run(arm: EmulatedArm, seconds: float) -> None:
+    for _ in range(round(seconds / STEP)):
+        arm.step(STEP)
+
+
+def raised(speed: int = 50) -> EmulatedArm:
+    arm = ready(speed)
+    aim(arm, RAISED)
+    run(arm, 4.0)
+    np.testing.assert_allclose(np.degrees(arm.body.angles) * 1e3, RAISED, atol=1)
+    return arm
+
+
+def height(arm: EmulatedArm) -> float:
+    return float(flange_pose(arm.body.angles)[2, 3])
+
+
+@given(st.lists(st.tuples(*[st.floats(0, 1)] * 6), min_size=1, max_size=6), st.integers(1, 100), st.floats(0.001, 0.02))
+@settings(max_examples=50, deadline=None)
+def test_no_joint_is_ever_faster_than_it_can_be_or_out_of_its_range(targets, speed, step):
+    arm = ready(speed)
+    for shares in targets:
+        aim(arm, np.degrees(LOWEST + np.array(shares) * (HIGHEST - LOWEST)) * 1e3 // 1)
+        for _ in range(60):
+            before, speeds = arm.body.angles, arm.body.speeds
+            arm.step(step)
+            assert (np.abs(arm.body.angles - before) <= speed / 100 * TOP_SPEED * step + ACCELERATION * step**2).all()
+            assert (np.abs(arm.body.speeds - speeds) <= ACCELERATION * step + 1e-9).all() or (
+                arm.body.speeds == 0
+            ).any()  # stopped by the end of its range
+            assert ((arm.body.angles >= LOWEST) & (arm.body.angles <= HIGHEST)).all()
+
+
+def test_a_target_is_reached_and_held():
+    arm = raised()
+    there = arm.body.angles
+    run(arm, 1.0)
+    np.testing.assert_allclose(arm.body.angles, there, atol=1e-4)
+    assert arm.status == Status.NORMAL
+
+
+def test_without_power_a_target_moves_nothing_and_a_raised_arm_falls():
+    arm = raised()
+    before = height(arm)
+    arm.receive(MotorPower(ALL, False))
+    run(arm, 0.3)
+    assert height(arm) < before - 0.05
+    aim(arm, RAISED)
+    run(arm, 2.0)
+    assert height(arm) < before - 0.2
+
+
+def test_a_stop_lets_the_arm_down_slowly_and_nothing_else_is_followed():
+    stopped, dropped = raised(), raised()
+    before = height(stopped)
+    stopped.receive(Stop(StopCode.STOP, 0))
+    dropped.receive(MotorPower(ALL, False))
+    aim(stopped, (90_000, 90_000, -60_000, 0, 0, 0))
+    run(stopped, 0.3)
+    run(dropped, 0.3)
+    assert stopped.status == Status.STOPPED
+    assert before - 0.1 < height(stopped) < before
+    assert height(dropped) < height(stopped)
+    assert abs(stopped.body.angles[0]) < 0.01
+    stopped.receive(MotorPower(ALL, True))
+    assert stopped.body.descending
+
+
+def test_after_a_reset_the_arm_drops_and_must_be_enabled_twice():
+    arm = raised()
+    arm.receive(Stop(StopCode.STOP, 0))
+    arm.receive(Stop(StopCode.RESUME, 0))
+    assert not arm.body.powered.any()
+    arm.receive(MotorPower(ALL, True))
+    assert not arm.body.powered.any()
+    arm.receive(MotorPower(ALL, True))
+    assert arm.body.powered.all()
+    held = arm.body.angles
+    run(arm, 0.5)
+    np.testing.assert_allclose(arm.body.angles, held, atol=0.05)  # no jump to where it was sent before
+
+
+def test_a_target_out_of_range_is_reported_and_not_followed():
+    arm = raised()
+    arm.receive(JointTarget(2, (10_000, 0)))  # joint 3 ends at 0
+    run(arm, 1.0)
+    assert arm.status == Status.OUT_OF_RANGE
+    assert np.degrees(arm.body.angles[2]) == pytest.approx(-60, abs=0.01)
+    status = next(iter(arm.fast_feedback()))
+    assert status.data[6] == 0b000100
+    arm.receive(JointTarget(2, (-50_000, 0)))
+    assert arm.status == Status.NORMAL
+
+
+@pytest.mark.parametrize("mode", [Mode(0, Move.JOINTS, 50), Mode(1, Move.POSE, 50)], ids=["standby", "other move"])
+def test_joint_targets_are_followed_in_the_right_mode_only(mode):
+    arm = ready()
+    arm.receive(mode)
+    aim(arm, RAISED)
+    run(arm, 1.0)
+    np.testing.assert_allclose(arm.body.angles, 0, atol=1e-6)
+
+
+def test_one_joint_without_power_falls_alone_and_one_that_is_stuck_stays():
+    arm = raised()
+    arm.receive(MotorPower((3,), False))
+    run(arm, 0.5)
+    assert abs(np.degrees(arm.body.angles[2]) + 60) > 1
+    assert np.degrees(arm.body.angles[1]) == pytest.approx(90, abs=0.01)
+    arm = raised()
+    arm.body.stuck[0] = True
+    aim(arm, (90_000, *RAISED[1:]))
+    run(arm, 2.0)
+    assert arm.body.angles[0] == pytest.approx(0, abs=1e-4)
+
+
+def test_the_gripper_moves_while_it_has_power_and_stays_in_its_range():
+    arm = ready()
+    arm.receive(GripperTarget(50_000, 1_000, 0, False))
+    run(arm, 1.0)
+    assert arm.opening == 0.0
+    arm.receive(GripperTarget(500_000, 1_000, 1, False))
+    run(arm, 0.1)
+    assert 0 < arm.opening < 0.02
+    run(arm, 1.0)
+    assert arm.opening == pytest.approx(0.07)
+
+
+def test_feedback_tells_angles_power_and_silence():
+    arm = raised()
+    fast = {frame.id: frame.data for frame in arm.fast_feedback()}
+    told = [value for k in (0x2A5, 0x2A6, 0x2A7) for value in struct.unpack(">ii", fast[k])]
+    np.testing.assert_allclose(told, RAISED, atol=1)
+    assert set(range(0x251, 0x257)) <= set(fast)
+    assert all(frame.data[5] == 0b0100_0000 for frame in arm.slow_feedback())
+    arm.silent[4] = True
+    assert 0x255 not in {frame.id for frame in arm.fast_feedback()}
+    assert 0x265 not in {frame.id for frame in arm.slow_feedback()}
+    assert arm.status == Status.JOINT_SILENT
+
+
+def test_queries_are_answered():
+    arm = EmulatedArm()
+    (limits,) = arm.receive(LimitQuery((3,)))
+    assert struct.unpack(">BhhHx", limits.data) == (3, 0, -1700, 3000)
+    assert b"".join(frame.data for frame in arm.receive(FirmwareQuery())).startswith(b"S-V")
