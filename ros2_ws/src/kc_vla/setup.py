@@ -33,9 +33,10 @@ setup(
     description="A robot stack with a memory",
     license="Apache-2.0",
     entry_points={
+        "can.interface": ["kc_vla_socket = kc_vla.arm.emulator.bus:SocketBus"],
         "console_scripts": [
             "kc-vla = kc_vla.cli:main",
             *(f"{node} = kc_vla.nodes.entry:{node}" for node in NODES),
-        ]
+        ],
     },
 )

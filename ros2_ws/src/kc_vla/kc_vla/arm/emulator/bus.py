@@ -1,0 +1,178 @@
+"""A CAN bus that needs no kernel module: a Unix socket of packets, one frame each, and a python-can interface to it.
+
+`can.Bus(interface="kc_vla_socket", channel=PATH)`, and so the vendor's SDK, reach whatever `BusServer` serves at PATH.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import struct
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import can
+
+from kc_vla.arm.emulator.frames import Frame
+
+INTERFACE = "kc_vla_socket"
+_PACKET = struct.Struct(">IB8s")
+"""Id, number of bytes, bytes."""
+_BUFFER = 1 << 18
+"""Bytes that a listener may be behind before frames are lost to it, about a second of feedback."""
+
+
+class SocketBus(can.BusABC):
+    """The end of a listener or sender."""
+
+    def __init__(self, channel: Any, can_filters: Any = None, **options: Any) -> None:
+        """Connect to the socket at the path `channel`.
+
+        Raises:
+            can.CanInitializationError: nobody serves it.
+        """
+        self.channel_info = f"emulated CAN bus at {channel}"
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._socket.connect(str(channel))
+        except OSError as error:
+            self._socket.close()
+            raise can.CanInitializationError(f"no emulated CAN bus at {channel}: {error.strerror}") from error
+        super().__init__(channel=channel, can_filters=can_filters, **options)
+
+    def send(self, msg: can.Message, timeout: float | None = None) -> None:
+        """Send a frame.
+
+        Raises:
+            can.CanOperationError: the bus is gone.
+        """
+        try:
+            self._socket.send(_packed(Frame(msg.arbitration_id, bytes(msg.data))))
+        except OSError as error:
+            raise can.CanOperationError(f"{self.channel_info} is gone: {error.strerror}") from error
+
+    def shutdown(self) -> None:
+        """Leave the bus."""
+        super().shutdown()
+        self._socket.close()
+
+    def _recv_internal(self, timeout: float | None) -> tuple[can.Message | None, bool]:
+        try:
+            if not select.select([self._socket], [], [], timeout)[0]:
+                return None, False
+            packet = self._socket.recv(_PACKET.size)
+        except OSError as error:
+            raise can.CanOperationError(f"{self.channel_info} is gone: {error.strerror}") from error
+        if not packet:
+            raise can.CanOperationError(f"{self.channel_info} is gone: it was closed")
+        frame = _unpacked(packet)
+        message = can.Message(
+            timestamp=time.time(), arbitration_id=frame.id, is_extended_id=False, data=frame.data, dlc=len(frame.data)
+        )
+        return message, False
+
+    def fileno(self) -> int:
+        """Of the socket, to wait on."""
+        return self._socket.fileno()
+
+
+class BusServer:
+    """The bus itself: what one end sends reaches all others and the server, what the server sends reaches all ends."""
+
+    def __init__(self, path: Path) -> None:
+        """Serve at `path`, in place of a server that is gone.
+
+        Raises:
+            OSError: another server lives there, or the path cannot be used.
+        """
+        self.path = path
+        self._ends: list[socket.socket] = []
+        if path.is_socket() and not _answers(path):
+            path.unlink()
+        self._door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._door.bind(str(path))
+        except OSError as error:
+            self._door.close()
+            raise OSError(error.errno, f"cannot serve a bus at {path}: {error.strerror}") from error
+        self._door.listen()
+        self._door.setblocking(False)
+
+    def receive(self, timeout: float = 0.0) -> Iterator[Frame]:
+        """Yield what has come by now, after at most `timeout` s of waiting; broken packets are passed over."""
+        for ready in select.select([self._door, *self._ends], [], [], max(timeout, 0.0))[0]:
+            if ready is self._door:
+                self._admit()
+                continue
+            while (packet := _next_packet(ready)) is not None:
+                if not packet:
+                    self._drop(ready)
+                    break
+                if len(packet) != _PACKET.size:
+                    continue
+                frame = _unpacked(packet)
+                self._hand_out(packet, [end for end in self._ends if end is not ready])
+                yield frame
+
+    def send(self, frames: Iterable[Frame]) -> None:
+        """Send frames to all ends; an end that does not keep up loses them, as on a real bus."""
+        for frame in frames:
+            self._hand_out(_packed(frame), self._ends.copy())
+
+    def cut(self) -> None:
+        """Disconnect every end, as when the adapter is pulled out."""
+        for end in self._ends.copy():
+            self._drop(end)
+
+    def close(self) -> None:
+        """End the bus."""
+        self.cut()
+        self._door.close()
+        self.path.unlink(missing_ok=True)
+
+    def _admit(self) -> None:
+        end, _ = self._door.accept()
+        end.setblocking(False)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
+        self._ends.append(end)
+
+    def _hand_out(self, packet: bytes, ends: Iterable[socket.socket]) -> None:
+        for end in ends:
+            try:
+                end.send(packet)
+            except BlockingIOError:
+                pass  # it does not keep up
+            except OSError:
+                self._drop(end)
+
+    def _drop(self, end: socket.socket) -> None:
+        with suppress(ValueError):
+            self._ends.remove(end)
+        end.close()
+
+
+def _next_packet(end: socket.socket) -> bytes | None:
+    """A packet, nothing (b"") from an end that has left, None where there is none now."""
+    try:
+        return end.recv(_PACKET.size)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as probe:
+        return probe.connect_ex(str(path)) == 0
+
+
+def _packed(frame: Frame) -> bytes:
+    return _PACKET.pack(frame.id, len(frame.data), frame.data)
+
+
+def _unpacked(packet: bytes) -> Frame:
+    number, size, data = _PACKET.unpack(packet)
+    return Frame(number, data[:size])

@@ -1,0 +1,146 @@
+"""The vendor's own SDK moves the emulated arm, over the bus that needs no kernel module."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import can
+import pytest
+from piper_sdk import C_PiperInterface_V2
+
+from kc_vla.arm.emulator.bus import INTERFACE, BusServer, SocketBus
+from kc_vla.arm.emulator.frames import Frame
+from kc_vla.arm.emulator.process import EmulatorProcess
+
+PATIENCE_S = 20.0
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def path(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("b") / "bus"  # a short one: a Unix socket's path ends at 107 characters
+
+
+@pytest.fixture
+def emulator(path) -> Iterator[EmulatorProcess]:
+    ended = threading.Event()
+    process = EmulatorProcess(path)
+    thread = threading.Thread(target=process.run, args=(ended,))
+    thread.start()
+    yield process
+    ended.set()
+    thread.join(PATIENCE_S)
+    assert not path.exists()
+
+
+@pytest.fixture
+def sdk(emulator, path) -> Iterator[C_PiperInterface_V2]:
+    interface = C_PiperInterface_V2(str(path), judge_flag=False, can_auto_init=False)
+    interface.CreateCanBus(str(path), INTERFACE, 1_000_000, judge_flag=False)
+    interface.ConnectPort()
+    yield interface
+    interface.DisconnectPort()
+
+
+def test_the_sdk_enables_the_arm_moves_it_and_reads_where_it_is(sdk, emulator):
+    wait_for(lambda: sdk.GetArmJointMsgs().time_stamp > 0)
+    sdk.MotionCtrl_2(1, 1, 50)
+    sdk.EnableArm(7)
+    wait_for(lambda: all(sdk.GetArmEnableStatus()))
+    target = (20_000, 60_000, -40_000, 0, 10_000, -5_000)
+    sdk.JointCtrl(*target)
+
+    def reached() -> bool:
+        told = sdk.GetArmJointMsgs().joint_state
+        return all(abs(getattr(told, f"joint_{k}") - wanted) <= 20 for k, wanted in enumerate(target, 1))
+
+    wait_for(reached)
+    assert sdk.GetArmStatus().arm_status.arm_status == 0
+    sdk.GripperCtrl(50_000, 1_000, 1, 0)
+    wait_for(lambda: abs(sdk.GetArmGripperMsgs().gripper_state.grippers_angle - 50_000) < 100)
+    sdk.EmergencyStop(1)
+    wait_for(lambda: sdk.GetArmStatus().arm_status.arm_status == 1)
+    assert emulator.misunderstood == []
+
+
+def test_the_sdk_reads_limits_and_firmware(sdk):
+    wait_for(lambda: sdk.GetArmJointMsgs().time_stamp > 0)
+    sdk.SearchMotorMaxAngleSpdAccLimit(3, 1)
+
+    def limits() -> object:
+        told = sdk.GetCurrentMotorAngleLimitMaxVel().current_motor_angle_limit_max_vel
+        return (told.motor_num, told.max_angle_limit, told.min_angle_limit) == (3, 0, -1700)
+
+    wait_for(limits)
+    sdk.SearchPiperFirmwareVersion()
+    wait_for(lambda: str(sdk.GetPiperFirmwareVersion()).startswith("S-V"))
+
+
+def test_what_one_end_sends_reaches_the_others_and_not_itself(path):
+    server = BusServer(path)
+    ends = [SocketBus(str(path)) for _ in range(3)]
+    list(server.receive(1.0))
+    for _ in range(3):
+        list(server.receive())
+    ends[0].send(can.Message(arbitration_id=0x155, data=bytes(8), is_extended_id=False))
+    assert list(server.receive(1.0)) == [Frame(0x155, bytes(8))]
+    assert [end.recv(1.0).arbitration_id for end in ends[1:]] == [0x155, 0x155]
+    assert ends[0].recv(0.1) is None
+    for end in ends:
+        end.shutdown()
+    server.close()
+
+
+def test_an_end_that_does_not_listen_holds_nobody_up(path):
+    server = BusServer(path)
+    deaf, awake = SocketBus(str(path)), SocketBus(str(path))
+    list(server.receive(1.0)), list(server.receive())
+    for number in range(20_000):
+        server.send([Frame(0x2A5, number.to_bytes(8, "big"))])
+        assert awake.recv(1.0).data == number.to_bytes(8, "big")
+    deaf.shutdown(), awake.shutdown()
+    server.close()
+
+
+def test_an_end_is_told_that_the_bus_is_gone(path):
+    server = BusServer(path)
+    end = SocketBus(str(path))
+    list(server.receive(1.0))
+    server.close()
+    with pytest.raises(can.CanOperationError, match="is gone"):
+        end.recv(1.0)
+    with pytest.raises(can.CanOperationError, match="is gone"):
+        end.send(can.Message(arbitration_id=1, data=bytes(8)))
+    end.shutdown()
+    with pytest.raises(can.CanInitializationError, match="no emulated CAN bus at"):
+        SocketBus(str(path))
+
+
+def test_a_second_bus_at_the_same_place_is_refused_and_one_left_behind_replaced(path):
+    server = BusServer(path)
+    with pytest.raises(OSError, match="cannot serve a bus at"):
+        BusServer(path)
+    server.close()
+    left = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    left.bind(str(path))
+    left.close()
+    BusServer(path).close()
+
+
+def test_a_broken_packet_is_passed_over(path):
+    server = BusServer(path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as end:
+        end.connect(str(path))
+        list(server.receive(1.0))
+        end.send(b"short")
+        end.send(bytes(13))
+        assert list(server.receive(1.0)) == [Frame(0, b"")]
+    server.close()
