@@ -21,6 +21,8 @@ ACCELERATION = 15.0
 FREE_DAMPING, STOP_DAMPING = 2.0, 25.0
 """1/s, of a joint without power, and of one that lets itself down in an emergency stop."""
 _GRAVITY = 9.81
+_FALLING = 3
+"""The first so many joints fall without power; the gears of the wrist hold its light links."""
 _ARM = 0.3
 """Length of the pendulum that a falling arm is like, m."""
 
@@ -30,7 +32,7 @@ class Body:
     """Joint angles (6,) in rad and speeds (6,) in rad/s; each joint with power or without, and free or stuck.
 
     Attributes:
-        angles: where the joints are.
+        angles: where the joints are; at first as the arm lies by itself.
         speeds: how fast they turn.
         targets: where those with power are to go.
         powered: which have power, (6,).
@@ -38,7 +40,7 @@ class Body:
         descending: let down by an emergency stop: nothing is followed, the motors brake.
     """
 
-    angles: Vector = field(default_factory=lambda: np.zeros(JOINTS))
+    angles: Vector = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 0.02, 0.5, 0.0]))
     speeds: Vector = field(default_factory=lambda: np.zeros(JOINTS))
     targets: Vector = field(default_factory=lambda: np.zeros(JOINTS))
     powered: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(JOINTS, bool))
@@ -74,4 +76,5 @@ def _fall(angles: Vector) -> Vector:
     slope = np.array(
         [np.cross(axes[k], origins[k:] - origins[k])[:, 2].sum() / JOINTS for k in range(JOINTS)]
     )  # of the height of all origins that turn with joint k, m/rad
+    slope[_FALLING:] = 0.0
     return np.asarray(-_GRAVITY / _ARM**2 * slope)

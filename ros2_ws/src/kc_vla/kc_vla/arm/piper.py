@@ -1,0 +1,231 @@
+"""An AgileX Piper through the vendor's SDK, on a CAN bus of any kind that python-can knows."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import can
+import numpy as np
+from piper_sdk import C_PiperInterface_V2
+
+from kc_vla.arm.interface import ArmError, ArmState, JointLimits, Vector
+from kc_vla.arm.kinematics import JOINTS
+
+REST = np.array([0.0, 0.0, 0.0, 0.02, 0.5, 0.0])
+"""Angles at which the arm lies by itself, rad."""
+MAX_OPENING = 0.07
+"""Of the gripper, m."""
+SDK_LIMITS = JointLimits(
+    np.radians([-150.0, 0.0, -170.0, -100.0, -70.0, -120.0]),
+    np.radians([150.0, 180.0, 0.0, 100.0, 70.0, 120.0]),
+    np.full(JOINTS, 3.0),
+)
+"""The vendor's. The arm is asked for its own, and the narrower of both count."""
+_JOINT_FRAMES = (0x2A5, 0x2A6, 0x2A7)
+_STATUS, _LIMITS = 0x2A1, 0x473
+_CAN_CONTROL, _MOVE_JOINTS, _ALL = 1, 1, 7
+_FULL_SPEED, _PARK_SPEED = 100, 10
+_GRIPPER_TORQUE = 1000
+_GRIPPER_ON, _GRIPPER_OFF = 1, 0
+_POLL_S = 0.02
+_PARKED = 0.05
+"""The arm lies when no joint is further than this from `REST`, rad."""
+_STATUS_WORDS = {
+    1: "emergency stop",
+    2: "no solution for the target",
+    3: "singularity",
+    4: "target out of range",
+    5: "a joint does not answer",
+    6: "a brake is not released",
+    7: "collision",
+    8: "too fast while being led",
+    9: "a joint reports an error",
+    11: "teaching: release the teach button",
+    12: "teaching: release the teach button",
+    13: "teaching: release the teach button",
+    14: "the controller is too hot",
+    15: "the brake resistor is too hot",
+}
+
+
+class _Listener(C_PiperInterface_V2):  # type: ignore[misc]
+    """The SDK, and when each kind of frame last came: its getters do not tell."""
+
+    def listen(self) -> None:
+        """Forget all that came before."""
+        self.came: dict[int, float] = {}
+
+    def ParseCANFrame(self, rx_message: can.Message | None) -> None:  # noqa: N802
+        """Take in a frame."""
+        super().ParseCANFrame(rx_message)
+        if rx_message is not None:
+            self.came[rx_message.arbitration_id] = time.monotonic()
+
+
+class PiperArm:
+    """See `kc_vla.arm.interface.Arm`. One lock for all that is sent: the SDK mixes up frames of two threads."""
+
+    def __init__(self, channel: str = "can0", bus: str = "socketcan", patience: float = 3.0) -> None:
+        """Prepare; `connect` begins.
+
+        Args:
+            channel: of the bus.
+            bus: python-can's name of its kind.
+            patience: s that the arm may take to answer.
+        """
+        self.limits = SDK_LIMITS
+        self._channel, self._bus, self._patience = channel, bus, patience
+        self._lock = threading.Lock()
+        self._target: tuple[Vector, float] | None = None
+        self._sdk: Any = None
+
+    def connect(self) -> None:
+        """See `Arm.connect`."""
+        try:
+            can.Bus(interface=self._bus, channel=self._channel).shutdown()  # the SDK would only log that there is none
+        except (can.CanError, OSError) as error:
+            raise ArmError(
+                f"no CAN bus '{self._channel}': {error}; is the adapter there, and up at 1 Mbit/s?"
+            ) from error
+        self._sdk = _Listener(self._channel, judge_flag=False, can_auto_init=False)
+        self._sdk.listen()
+        self._sdk.CreateCanBus(self._channel, self._bus, 1_000_000, judge_flag=False)
+        self._sdk.ConnectPort(piper_init=False)
+        silent = f"no arm answers on '{self._channel}': has it power, and is the bus up at 1 Mbit/s?"
+        self._wait(lambda: self._age() < self._patience, silent)
+        self.limits = SDK_LIMITS.narrowed(self._asked_limits())
+
+    def enable(self) -> None:
+        """See `Arm.enable`."""
+        state = self._fresh()
+        if state.faults:
+            raise ArmError(f"the arm is not enabled: {'; '.join(state.faults)}")
+        with self._lock:
+            self._sdk.MotionCtrl_2(_CAN_CONTROL, _MOVE_JOINTS, _FULL_SPEED)
+
+        def powered() -> bool:
+            with self._lock:
+                self._sdk.EnableArm(_ALL)
+            return bool(self.read().powered.all())
+
+        self._wait(powered, "a joint of the arm gets no power: look at its driver's status")
+        self._target = None
+        self.hold()
+
+    def read(self) -> ArmState:
+        """See `Arm.read`."""
+        sdk = self._sdk
+        told = sdk.GetArmJointMsgs().joint_state
+        status = sdk.GetArmStatus().arm_status
+        fast, slow = sdk.GetArmHighSpdInfoMsgs(), sdk.GetArmLowSpdInfoMsgs()
+        numbers = range(1, JOINTS + 1)
+        drivers = [getattr(slow, f"motor_{k}").foc_status for k in numbers]
+        return ArmState(
+            age=self._age(),
+            angles=np.radians([getattr(told, f"joint_{k}") / 1e3 for k in numbers]),
+            speeds=np.array([getattr(fast, f"motor_{k}").motor_speed / 1e3 for k in numbers]),
+            gripper=sdk.GetArmGripperMsgs().gripper_state.grippers_angle * 1e-6,
+            powered=np.array([bool(driver.driver_enable_status) for driver in drivers]),
+            obeys=int(status.ctrl_mode) == _CAN_CONTROL,
+            faults=_faults(int(status.arm_status), drivers),
+        )
+
+    def command(self, angles: Vector, gripper: float) -> None:
+        """See `Arm.command`."""
+        if np.shape(angles) != (JOINTS,) or not np.isfinite(angles).all() or not np.isfinite(gripper):
+            raise ValueError(
+                f"target {np.asarray(angles).tolist()}, gripper {gripper}: six finite angles and an opening"
+            )
+        outside = (angles < self.limits.lowest) | (angles > self.limits.highest)
+        if outside.any():
+            joint = int(np.flatnonzero(outside)[0])
+            raise ValueError(
+                f"target of joint {joint + 1} is {np.degrees(angles[joint]):.1f} degrees: out of its range"
+            )
+        opening = float(np.clip(gripper, 0.0, MAX_OPENING))
+        self._target = np.array(angles, float), opening
+        with self._lock:
+            self._sdk.JointCtrl(*(round(value) for value in np.degrees(angles) * 1e3))
+            self._sdk.GripperCtrl(round(opening * 1e6), _GRIPPER_TORQUE, _GRIPPER_ON, 0)
+
+    def hold(self) -> None:
+        """See `Arm.hold`."""
+        if self._target is None:
+            state = self._fresh()
+            self._target = np.clip(state.angles, self.limits.lowest, self.limits.highest), state.gripper
+        self.command(*self._target)
+
+    def park(self) -> None:
+        """See `Arm.park`."""
+        _, gripper = self._target or (REST, self.read().gripper)
+        with self._lock:
+            self._sdk.MotionCtrl_2(_CAN_CONTROL, _MOVE_JOINTS, _PARK_SPEED)
+        farthest = np.abs(self._fresh().angles - REST).max()
+        slow = SDK_LIMITS.speed[0] * _PARK_SPEED / 100
+        until = time.monotonic() + self._patience + 1.5 * farthest / slow
+
+        def lies() -> bool:
+            self.command(REST, gripper)
+            return bool((np.abs(self._fresh().angles - REST) <= _PARKED).all())
+
+        self._wait(lies, "the arm did not reach its rest pose and keeps its power: hold it, then disable it", until)
+        with self._lock:
+            self._sdk.GripperCtrl(round(gripper * 1e6), _GRIPPER_TORQUE, _GRIPPER_OFF, 0)
+            self._sdk.DisableArm(_ALL)
+        self._wait(lambda: not self.read().powered.any(), "the arm lies, but a joint keeps its power")
+
+    def stop(self) -> None:
+        """See `Arm.stop`."""
+        with self._lock:
+            self._sdk.EmergencyStop(1)
+
+    def disconnect(self) -> None:
+        """See `Arm.disconnect`."""
+        if self._sdk is not None:
+            self._sdk.DisconnectPort()
+
+    def _age(self) -> float:
+        now = time.monotonic()
+        return float(max(now - self._sdk.came.get(number, -np.inf) for number in (*_JOINT_FRAMES, _STATUS)))
+
+    def _fresh(self) -> ArmState:
+        state = self.read()
+        if state.age > self._patience:
+            raise ArmError(f"nothing has come from the arm on '{self._channel}' for {state.age:.1f} s")
+        return state
+
+    def _asked_limits(self) -> JointLimits:
+        """Of each joint, one after the other: the SDK's getter for all of them gives six times the last."""
+        rows = []
+        for motor in range(1, JOINTS + 1):
+            self._sdk.came.pop(_LIMITS, None)
+
+            def answered(motor: int = motor) -> bool:
+                with self._lock:
+                    self._sdk.SearchMotorMaxAngleSpdAccLimit(motor, 1)
+                told = self._sdk.GetCurrentMotorAngleLimitMaxVel().current_motor_angle_limit_max_vel
+                return _LIMITS in self._sdk.came and int(told.motor_num) == motor
+
+            self._wait(answered, f"joint {motor} does not tell its limits")
+            told = self._sdk.GetCurrentMotorAngleLimitMaxVel().current_motor_angle_limit_max_vel
+            rows.append((told.min_angle_limit / 10, told.max_angle_limit / 10, told.max_joint_spd / 1e3))
+        lowest, highest, speed = np.array(rows, float).T
+        return JointLimits(np.radians(lowest), np.radians(highest), speed)
+
+    def _wait(self, condition: Callable[[], bool], otherwise: str, until: float | None = None) -> None:
+        until = until or time.monotonic() + self._patience
+        while not condition():
+            if time.monotonic() > until:
+                raise ArmError(otherwise)
+            time.sleep(_POLL_S)
+
+
+def _faults(status: int, drivers: list[Any]) -> tuple[str, ...]:
+    words = [_STATUS_WORDS.get(status, f"status {status}")] if status else []
+    for number, driver in enumerate(drivers, 1):
+        kinds = ("voltage_too_low", "motor_overheating", "driver_overcurrent", "driver_overheating", "stall_status")
+        words += [f"joint {number}: {kind.replace('_', ' ')}" for kind in kinds if getattr(driver, kind)]
+    return tuple(words)
