@@ -87,8 +87,8 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument(
                 "source",
-                default_value="learned",
-                choices=["learned", "oracle", "rules"],
+                default_value="oracle",
+                choices=["oracle", "learned", "rules"],
                 description="what selects the keyframes: a network that sees the pictures, the simulator, or rules",
             ),
             DeclareLaunchArgument(
