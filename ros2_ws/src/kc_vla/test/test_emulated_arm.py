@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kc_vla.arm.emulator.arm import EmulatedArm, Status
-from kc_vla.arm.emulator.body import ACCELERATION, HIGHEST, LOWEST, TOP_SPEED
+from kc_vla.arm.emulator.body import ACCELERATION
 from kc_vla.arm.emulator.frames import (
     FirmwareQuery,
     GripperTarget,
@@ -21,6 +21,7 @@ from kc_vla.arm.emulator.frames import (
     StopCode,
 )
 from kc_vla.arm.kinematics import flange_pose
+from kc_vla.arm.piper_limits import HIGHEST, LOWEST, TOP_SPEED
 
 ALL = (1, 2, 3, 4, 5, 6)
 STEP = 0.005

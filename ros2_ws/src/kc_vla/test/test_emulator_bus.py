@@ -1,50 +1,21 @@
 """The vendor's own SDK moves the emulated arm, over the bus that needs no kernel module."""
 
 import socket
-import threading
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import can
 import pytest
+from emulated_piper import wait_for
 from piper_sdk import C_PiperInterface_V2
 
 from kc_vla.arm.emulator.bus import INTERFACE, BusServer, SocketBus
 from kc_vla.arm.emulator.frames import Frame
-from kc_vla.arm.emulator.process import EmulatorProcess
-
-PATIENCE_S = 20.0
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 @pytest.fixture
-def path(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("b") / "bus"  # a short one: a Unix socket's path ends at 107 characters
-
-
-@pytest.fixture
-def emulator(path) -> Iterator[EmulatorProcess]:
-    ended = threading.Event()
-    process = EmulatorProcess(path)
-    thread = threading.Thread(target=process.run, args=(ended,))
-    thread.start()
-    yield process
-    ended.set()
-    thread.join(PATIENCE_S)
-    assert not path.exists()
-
-
-@pytest.fixture
-def sdk(emulator, path) -> Iterator[C_PiperInterface_V2]:
-    interface = C_PiperInterface_V2(str(path), judge_flag=False, can_auto_init=False)
-    interface.CreateCanBus(str(path), INTERFACE, 1_000_000, judge_flag=False)
+def sdk(emulator, bus_path) -> Iterator[C_PiperInterface_V2]:
+    interface = C_PiperInterface_V2(str(bus_path), judge_flag=False, can_auto_init=False)
+    interface.CreateCanBus(str(bus_path), INTERFACE, 1_000_000, judge_flag=False)
     interface.ConnectPort()
     yield interface
     interface.DisconnectPort()
@@ -84,9 +55,9 @@ def test_the_sdk_reads_limits_and_firmware(sdk):
     wait_for(lambda: str(sdk.GetPiperFirmwareVersion()).startswith("S-V"))
 
 
-def test_what_one_end_sends_reaches_the_others_and_not_itself(path):
-    server = BusServer(path)
-    ends = [SocketBus(str(path)) for _ in range(3)]
+def test_what_one_end_sends_reaches_the_others_and_not_itself(bus_path):
+    server = BusServer(bus_path)
+    ends = [SocketBus(str(bus_path)) for _ in range(3)]
     list(server.receive(1.0))
     for _ in range(3):
         list(server.receive())
@@ -99,9 +70,9 @@ def test_what_one_end_sends_reaches_the_others_and_not_itself(path):
     server.close()
 
 
-def test_an_end_that_does_not_listen_holds_nobody_up(path):
-    server = BusServer(path)
-    deaf, awake = SocketBus(str(path)), SocketBus(str(path))
+def test_an_end_that_does_not_listen_holds_nobody_up(bus_path):
+    server = BusServer(bus_path)
+    deaf, awake = SocketBus(str(bus_path)), SocketBus(str(bus_path))
     list(server.receive(1.0)), list(server.receive())
     for number in range(20_000):
         server.send([Frame(0x2A5, number.to_bytes(8, "big"))])
@@ -110,9 +81,9 @@ def test_an_end_that_does_not_listen_holds_nobody_up(path):
     server.close()
 
 
-def test_an_end_is_told_that_the_bus_is_gone(path):
-    server = BusServer(path)
-    end = SocketBus(str(path))
+def test_an_end_is_told_that_the_bus_is_gone(bus_path):
+    server = BusServer(bus_path)
+    end = SocketBus(str(bus_path))
     list(server.receive(1.0))
     server.close()
     with pytest.raises(can.CanOperationError, match="is gone"):
@@ -121,24 +92,24 @@ def test_an_end_is_told_that_the_bus_is_gone(path):
         end.send(can.Message(arbitration_id=1, data=bytes(8)))
     end.shutdown()
     with pytest.raises(can.CanInitializationError, match="no emulated CAN bus at"):
-        SocketBus(str(path))
+        SocketBus(str(bus_path))
 
 
-def test_a_second_bus_at_the_same_place_is_refused_and_one_left_behind_replaced(path):
-    server = BusServer(path)
+def test_a_second_bus_at_the_same_place_is_refused_and_one_left_behind_replaced(bus_path):
+    server = BusServer(bus_path)
     with pytest.raises(OSError, match="cannot serve a bus at"):
-        BusServer(path)
+        BusServer(bus_path)
     server.close()
     left = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    left.bind(str(path))
+    left.bind(str(bus_path))
     left.close()
-    BusServer(path).close()
+    BusServer(bus_path).close()
 
 
-def test_a_broken_packet_is_passed_over(path):
-    server = BusServer(path)
+def test_a_broken_packet_is_passed_over(bus_path):
+    server = BusServer(bus_path)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as end:
-        end.connect(str(path))
+        end.connect(str(bus_path))
         list(server.receive(1.0))
         end.send(b"short")
         end.send(bytes(13))

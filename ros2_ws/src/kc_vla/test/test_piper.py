@@ -1,49 +1,24 @@
 """The Piper's driver with the vendor's SDK, on the emulated arm."""
 
-import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
+from emulated_piper import wait_for
 
 from kc_vla.arm.emulator.bus import INTERFACE, BusServer
 from kc_vla.arm.emulator.frames import MotorPower
-from kc_vla.arm.emulator.process import EmulatorProcess
 from kc_vla.arm.interface import ArmError
-from kc_vla.arm.piper import REST, PiperArm
+from kc_vla.arm.piper import PiperArm
+from kc_vla.arm.piper_limits import REST
 
 RAISED = np.radians([10.0, 60.0, -40.0, 0.0, 20.0, 5.0])
-PATIENCE_S = 20.0
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 @pytest.fixture
-def path(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("p") / "bus"
-
-
-@pytest.fixture
-def emulator(path) -> Iterator[EmulatorProcess]:
-    ended = threading.Event()
-    process = EmulatorProcess(path)
-    thread = threading.Thread(target=process.run, args=(ended,))
-    thread.start()
-    yield process
-    ended.set()
-    thread.join(PATIENCE_S)
-
-
-@pytest.fixture
-def arm(emulator, path) -> Iterator[PiperArm]:
-    arm = PiperArm(str(path), INTERFACE, patience=10.0)
+def arm(emulator, bus_path) -> Iterator[PiperArm]:
+    arm = PiperArm(str(bus_path), INTERFACE, patience=10.0)
     arm.connect()
     yield arm
     arm.disconnect()
@@ -60,9 +35,9 @@ def test_connecting_moves_nothing_gives_no_power_and_learns_the_limits(arm, emul
     assert arm.read().age < 1.0
 
 
-def test_the_narrower_limits_count(emulator, path, monkeypatch):
+def test_the_narrower_limits_count(emulator, bus_path, monkeypatch):
     monkeypatch.setattr("kc_vla.arm.emulator.arm.HIGHEST", np.radians([90.0, 180, 0, 100, 70, 180]))
-    arm = PiperArm(str(path), INTERFACE, patience=10.0)
+    arm = PiperArm(str(bus_path), INTERFACE, patience=10.0)
     arm.connect()
     np.testing.assert_allclose(np.degrees(arm.limits.highest), [90, 180, 0, 100, 70, 120], atol=0.1)
     arm.disconnect()
@@ -128,11 +103,11 @@ def test_silence_is_seen_in_the_age_and_nothing_is_held_by_guess(arm, emulator):
         arm.hold()
 
 
-def test_an_absent_bus_and_a_silent_one_are_told(tmp_path, path):
+def test_an_absent_bus_and_a_silent_one_are_told(tmp_path, bus_path):
     with pytest.raises(ArmError, match=r"no CAN bus '.*nowhere'"):
         PiperArm(str(tmp_path / "nowhere"), INTERFACE).connect()
-    server = BusServer(path)
-    arm = PiperArm(str(path), INTERFACE, patience=0.3)
+    server = BusServer(bus_path)
+    arm = PiperArm(str(bus_path), INTERFACE, patience=0.3)
     with pytest.raises(ArmError, match="no arm answers"):
         arm.connect()
     arm.disconnect()

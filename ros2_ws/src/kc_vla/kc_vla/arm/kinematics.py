@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-JOINTS = 6
-Vector = NDArray[np.float64]
+from kc_vla.arm.interface import Vector
+from kc_vla.arm.piper_limits import JOINTS
 
 
 def _table(shoulder: float, elbow: float) -> Vector:

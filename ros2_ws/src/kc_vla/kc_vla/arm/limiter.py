@@ -12,9 +12,8 @@ import numpy as np
 import ruckig
 from numpy.typing import NDArray
 
-from kc_vla.arm.interface import JointLimits
+from kc_vla.arm.interface import JointLimits, Vector
 
-Vector = NDArray[np.float64]
 _TOLERANCE = 1e-9
 
 

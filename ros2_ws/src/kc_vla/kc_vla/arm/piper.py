@@ -12,17 +12,9 @@ import numpy as np
 from piper_sdk import C_PiperInterface_V2
 
 from kc_vla.arm.interface import ArmError, ArmState, JointLimits, Vector
-from kc_vla.arm.kinematics import JOINTS
+from kc_vla.arm.piper_limits import HIGHEST, JOINTS, LOWEST, MAX_OPENING, REST, TOP_SPEED
 
-REST = np.array([0.0, 0.0, 0.0, 0.02, 0.5, 0.0])
-"""Angles at which the arm lies by itself, rad."""
-MAX_OPENING = 0.07
-"""Of the gripper, m."""
-SDK_LIMITS = JointLimits(
-    np.radians([-150.0, 0.0, -170.0, -100.0, -70.0, -120.0]),
-    np.radians([150.0, 180.0, 0.0, 100.0, 70.0, 120.0]),
-    np.full(JOINTS, 3.0),
-)
+SDK_LIMITS = JointLimits(LOWEST, HIGHEST, TOP_SPEED)
 """The vendor's. The arm is asked for its own, and the narrower of both count."""
 _JOINT_FRAMES = (0x2A5, 0x2A6, 0x2A7)
 _STATUS, _LIMITS = 0x2A1, 0x473

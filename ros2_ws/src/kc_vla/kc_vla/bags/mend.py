@@ -20,6 +20,7 @@ from mcap.writer import CompressionType, Writer
 from kc_vla.bags.metadata import FileFacts
 from kc_vla.bags.reader import BagReader
 from kc_vla.bags.records import MAGIC, PARSE_ERRORS, Damage, chunk_content, split_chunk, walk
+from kc_vla.files import replacing
 
 
 def mend(path: Path) -> tuple[FileFacts, str]:
@@ -47,19 +48,14 @@ def mend(path: Path) -> tuple[FileFacts, str]:
 
 
 def _rewrite(path: Path) -> None:
-    partial = path.with_suffix(".mcap.part")
-    try:
-        with path.open("rb") as source, partial.open("wb") as target:
-            source.seek(len(MAGIC))
-            copy = _Copy(Writer(target, compression=CompressionType.ZSTD))
-            # The damage itself was told by the first reading.
-            with contextlib.suppress(Damage):
-                for opcode, content in _flat_records(source, path.stat().st_size):
-                    copy.add(opcode, content)
-            copy.finish()
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(path) as part, path.open("rb") as source, part.open("wb") as target:
+        source.seek(len(MAGIC))
+        copy = _Copy(Writer(target, compression=CompressionType.ZSTD))
+        # The damage itself was told by the first reading.
+        with contextlib.suppress(Damage):
+            for opcode, content in _flat_records(source, path.stat().st_size):
+                copy.add(opcode, content)
+        copy.finish()
 
 
 def _flat_records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:

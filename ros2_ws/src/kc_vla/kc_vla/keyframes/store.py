@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import json
 import lzma
-import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
+from kc_vla.files import PART_OF, replacing, write_whole
 from kc_vla.keyframes.observation import Keyframe, Observation
 
 _UNREADABLE = (
@@ -32,6 +31,9 @@ _UNREADABLE = (
     lzma.LZMAError,
 )
 """What reading a damaged file raises: the zip module has a name for every kind of flipped bit."""
+
+
+_OURS = r"\d{8,}\.npz|events"
 
 
 class StoreError(OSError):
@@ -87,7 +89,8 @@ class KeyframeStore:
         """
         frame = keyframe.observation.frame
         try:
-            _replace(self._path(f"{frame:08d}.npz"), lambda file: _write(file, keyframe))
+            with replacing(self._path(f"{frame:08d}.npz")) as part, part.open("wb") as file:
+                _write(file, keyframe)
         except OSError as error:
             raise StoreError(
                 f"keyframe of frame {frame} could not be kept in {self.folder}: {error}. "
@@ -101,7 +104,7 @@ class KeyframeStore:
             StoreError: it could not be written.
         """
         try:
-            _replace(self._path("events"), lambda file: file.write(str(events).encode()))
+            write_whole(self._path("events"), str(events))
         except OSError as error:
             raise StoreError(f"the event count could not be kept in {self.folder}: {error}. Free some space") from error
 
@@ -127,24 +130,10 @@ class KeyframeStore:
 def _clear(folder: Path) -> None:
     """Remove what this module wrote into the folder of an episode, and the folder if nothing else is in it."""
     for path in folder.iterdir():
-        if re.fullmatch(r"\d{8,}\.(npz|part)|events(\.part)?", path.name) and not path.is_dir():
+        if re.fullmatch(_OURS, PART_OF.sub(r"\1", path.name)) and not path.is_dir():
             path.unlink()
     if not any(folder.iterdir()):
         folder.rmdir()
-
-
-def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_suffix(".part")
-    try:
-        with part.open("wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def _write(file: BinaryIO, keyframe: Keyframe) -> None:

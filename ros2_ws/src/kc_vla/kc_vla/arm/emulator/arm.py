@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from kc_vla.arm.emulator.body import HIGHEST, LOWEST, TOP_SPEED, Body
+from kc_vla.arm.emulator.body import Body
 from kc_vla.arm.emulator.frames import (
     Command,
     FirmwareQuery,
@@ -34,11 +34,10 @@ from kc_vla.arm.emulator.frames import (
     pose_frames,
     status_frame,
 )
-from kc_vla.arm.kinematics import JOINTS, flange_pose
+from kc_vla.arm.kinematics import flange_pose
+from kc_vla.arm.piper_limits import HIGHEST, JOINTS, LOWEST, MAX_OPENING, TOP_SPEED
 
 FIRMWARE = "S-V1.8-5"
-MAX_OPENING = 0.07
-"""Of the gripper, m."""
 _GRIPPER_SPEED = 0.15
 _CONTROL_BUS = 1
 _ENABLED, _HOMED = 6, 7

@@ -7,15 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.arm.kinematics import JOINTS, joint_frames
+from kc_vla.arm.interface import Vector
+from kc_vla.arm.kinematics import joint_frames
+from kc_vla.arm.piper_limits import HIGHEST, JOINTS, LOWEST, REST, TOP_SPEED
 
-Vector = NDArray[np.float64]
-
-LOWEST = np.radians([-150.0, 0.0, -170.0, -100.0, -70.0, -120.0])
-HIGHEST = np.radians([150.0, 180.0, 0.0, 100.0, 70.0, 120.0])
-"""Ends of the joints' ranges, rad."""
-TOP_SPEED = np.full(JOINTS, 3.0)
-"""rad/s, at a speed of 100 percent."""
 ACCELERATION = 15.0
 """rad/s2, of a joint that follows its target."""
 FREE_DAMPING, STOP_DAMPING = 2.0, 25.0
@@ -40,7 +35,7 @@ class Body:
         descending: let down by an emergency stop: nothing is followed, the motors brake.
     """
 
-    angles: Vector = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 0.02, 0.5, 0.0]))
+    angles: Vector = field(default_factory=lambda: REST.copy())
     speeds: Vector = field(default_factory=lambda: np.zeros(JOINTS))
     targets: Vector = field(default_factory=lambda: np.zeros(JOINTS))
     powered: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(JOINTS, bool))
