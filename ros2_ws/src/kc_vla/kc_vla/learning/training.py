@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -58,7 +58,6 @@ def train_selector(
         raise LearningError(f"the method '{method}' does not take the trunk of another run")
     facts = {"train": str(data), "validation": str(validation), "method": method}
     run = Run.begin(folder, config, facts if trunk_of is None else {**facts, "trunk": str(trunk_of)})
-    shelf = run if trunk_of is None else Run(trunk_of)
     train, judge = load_recordings(data), load_recordings(validation)
     check_enough(train)
     check_enough(judge)
@@ -66,13 +65,21 @@ def train_selector(
     if method == "joint":
         train_joint(run, _first(config, train), new_head(config), train, judge, device)
     else:
+        shelf = folder / "features"
         if trunk_of is not None:
-            _take_trunk(run, shelf)
-        trunk = _trunk(run, train, judge, device) if method == "two-stage" else _kept_first(run, train)
-        learn, choose = (
-            _split(shelf.folder, config, trunk, recordings, name, device) for recordings, name in _named(train, judge)
+            shelf = trunk_of / "features"
+            make = partial(_trunk_of, Run(trunk_of), run)
+        elif method == "two-stage":
+            make = partial(_stage_one, run, train, judge, device)
+        else:
+            make = partial(_first, config, train)
+        trunk = _kept(run, make).to(device.torch)
+        train_head(
+            run,
+            _split(run, trunk, train, shelf / "train", device),
+            _split(run, trunk, judge, shelf / "validation", device),
+            device,
         )
-        train_head(run, learn, choose, device)
     draw_curves(run.read_log(), folder / "curves.png")
     return run
 
@@ -101,19 +108,22 @@ def sample_pictures(recordings: Sequence[Recording], size: int, number: int) -> 
     ]
 
 
-def _trunk(run: Run, train: Sequence[Recording], validation: Sequence[Recording], device: Device) -> Trunk:
-    """The trunk of Stage I."""
+def _kept(run: Run, make: Callable[[], Trunk]) -> Trunk:
+    """The run's trunk; it is made if it is not there yet."""
     if (state := run.load(TRUNK)) is None:
-        trunk = train_trunk(run, _first(run.config, train), train, validation, device)
-        run.save(TRUNK, {"trunk": trunk.state_dict()})
-        return trunk
+        state = {"trunk": make().state_dict()}
+        run.save(TRUNK, state)
     trunk = Trunk()
     trunk.load_state_dict(state["trunk"])
-    return trunk.to(device.torch).eval()
+    return trunk.eval()
 
 
-def _take_trunk(run: Run, other: Run) -> None:
-    """Take the finished trunk of a run that differs in nothing but its second stage.
+def _stage_one(run: Run, train: Sequence[Recording], validation: Sequence[Recording], device: Device) -> Trunk:
+    return train_trunk(run, _first(run.config, train), train, validation, device)
+
+
+def _trunk_of(other: Run, run: Run) -> Trunk:
+    """The finished trunk of another run that differs in nothing but its second stage.
 
     Raises:
         RunError: it differs in more, or is not finished.
@@ -125,17 +135,9 @@ def _take_trunk(run: Run, other: Run) -> None:
         )
     if any(other.data[part] != run.data[part] for part in ("train", "validation")):
         raise RunError(f"the trunk of {other.folder} was trained on other episodes: its features do not serve here")
-    run.save(TRUNK, other.need(TRUNK, "finish its first stage with kc-vla train selector"))
-
-
-def _kept_first(run: Run, train: Sequence[Recording]) -> Trunk:
-    """The trunk with its first weights."""
-    if (state := run.load(TRUNK)) is None:
-        state = {"trunk": _first(run.config, train).state_dict()}
-        run.save(TRUNK, state)
     trunk = Trunk()
-    trunk.load_state_dict(state["trunk"])
-    return trunk.eval()
+    trunk.load_state_dict(other.need(TRUNK, "finish its first stage with kc-vla train selector")["trunk"])
+    return trunk
 
 
 def _first(config: Config, train: Sequence[Recording]) -> Trunk:
@@ -143,16 +145,10 @@ def _first(config: Config, train: Sequence[Recording]) -> Trunk:
     return first_trunk(config.init, pictures)
 
 
-def _split(
-    folder: Path, config: Config, trunk: Trunk, recordings: Sequence[Recording], name: str, device: Device
-) -> Split:
-    trunk.to(device.torch)
-    shelf = folder / "features" / f"{weights_name(trunk)}-{name}"
+def _split(run: Run, trunk: Trunk, recordings: Sequence[Recording], shelf: Path, device: Device) -> Split:
+    """Recordings with their features, kept in a folder called like `shelf` and the trunk's weights."""
+    folder = shelf.with_name(f"{weights_name(trunk)}-{shelf.name}")
     compute = partial(trunk_features, trunk, device=device)
-    return Split(recordings, cached_features(recordings, config.image_size, compute, shelf, f"{name} features"))
-
-
-def _named(
-    train: Sequence[Recording], validation: Sequence[Recording]
-) -> tuple[tuple[Sequence[Recording], str], tuple[Sequence[Recording], str]]:
-    return (train, "train"), (validation, "validation")
+    return Split(
+        recordings, cached_features(recordings, run.config.image_size, compute, folder, f"{shelf.name} features")
+    )
