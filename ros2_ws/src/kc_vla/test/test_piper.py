@@ -3,11 +3,12 @@
 import time
 from collections.abc import Callable, Iterator
 
+import can
 import numpy as np
 import pytest
 from emulated_piper import wait_for
 
-from kc_vla.arm.emulator.bus import INTERFACE, BusServer
+from kc_vla.arm.emulator.bus import INTERFACE, BusServer, SocketBus
 from kc_vla.arm.emulator.frames import MotorPower
 from kc_vla.arm.interface import ArmError
 from kc_vla.arm.piper import PiperArm
@@ -112,3 +113,28 @@ def test_an_absent_bus_and_a_silent_one_are_told(tmp_path, bus_path):
         arm.connect()
     arm.disconnect()
     server.close()
+
+
+def test_a_bus_that_was_lost_is_opened_again_and_nothing_is_sent(arm, emulator):
+    arm.enable()
+    arm.command(RAISED, 0.0)
+    wait_for(at(arm, RAISED))
+    emulator.bus.cut()
+    wait_for(lambda: arm.read().age > 0.3)
+    wait_for(arm.reconnect)
+    np.testing.assert_allclose(arm.read().angles, RAISED, atol=1e-3)
+    np.testing.assert_allclose(emulator.arm.body.targets, RAISED, atol=1e-3)
+    assert emulator.arm.body.powered.all()
+
+
+def test_a_second_controller_of_the_same_arm_is_refused(arm, bus_path):
+    with pytest.raises(ArmError, match="another controller has the arm"):
+        PiperArm(str(bus_path), INTERFACE).connect()
+
+
+def test_another_program_that_commands_the_arm_is_seen(arm, bus_path):
+    arm.enable()
+    assert arm.read().faults == ()
+    with SocketBus(str(bus_path)) as other:
+        other.send(can.Message(arbitration_id=0x155, data=bytes(8), is_extended_id=False))
+    wait_for(lambda: arm.read().faults == ("another program commands the arm: end it",))

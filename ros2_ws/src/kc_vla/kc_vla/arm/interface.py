@@ -104,6 +104,14 @@ class Arm(Protocol):
         """Emergency stop: the arm comes down slowly and obeys no more."""
         ...
 
+    def reconnect(self) -> bool:
+        """Look whether a lost arm is there again, and open its bus again if that is needed; nothing is sent.
+
+        Returns:
+            whether it tells its state.
+        """
+        ...
+
     def disconnect(self) -> None:
         """Listen no more. The arm keeps its power if it has any."""
         ...

@@ -7,12 +7,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import can
 import numpy as np
-from piper_sdk import C_PiperInterface_V2
 
 from kc_vla.arm.interface import ArmError, ArmState, JointLimits, Vector
 from kc_vla.arm.piper_limits import HIGHEST, JOINTS, LOWEST, MAX_OPENING, REST, TOP_SPEED
+from kc_vla.arm.piper_link import PiperLink, claim
 
 SDK_LIMITS = JointLimits(LOWEST, HIGHEST, TOP_SPEED)
 """The vendor's. The arm is asked for its own, and the narrower of both count."""
@@ -23,6 +22,8 @@ _FULL_SPEED, _PARK_SPEED = 100, 10
 _GRIPPER_TORQUE = 1000
 _GRIPPER_ON, _GRIPPER_OFF = 1, 0
 _POLL_S = 0.02
+_FOREIGN_S = 1.0
+"""So long a command of another program is a fault, s."""
 _PARKED = 0.05
 """The arm lies when no joint is further than this from `REST`, rad."""
 _STATUS_WORDS = {
@@ -41,20 +42,6 @@ _STATUS_WORDS = {
     14: "the controller is too hot",
     15: "the brake resistor is too hot",
 }
-
-
-class _Listener(C_PiperInterface_V2):  # type: ignore[misc]
-    """The SDK, and when each kind of frame last came: its getters do not tell."""
-
-    def listen(self) -> None:
-        """Forget all that came before."""
-        self.came: dict[int, float] = {}
-
-    def ParseCANFrame(self, rx_message: can.Message | None) -> None:  # noqa: N802
-        """Take in a frame."""
-        super().ParseCANFrame(rx_message)
-        if rx_message is not None:
-            self.came[rx_message.arbitration_id] = time.monotonic()
 
 
 class PiperArm:
@@ -76,16 +63,14 @@ class PiperArm:
 
     def connect(self) -> None:
         """See `Arm.connect`."""
+        name = claim(self._channel)
         try:
-            can.Bus(interface=self._bus, channel=self._channel).shutdown()  # the SDK would only log that there is none
-        except (can.CanError, OSError) as error:
-            raise ArmError(
-                f"no CAN bus '{self._channel}': {error}; is the adapter there, and up at 1 Mbit/s?"
-            ) from error
-        self._sdk = _Listener(self._channel, judge_flag=False, can_auto_init=False)
-        self._sdk.listen()
-        self._sdk.CreateCanBus(self._channel, self._bus, 1_000_000, judge_flag=False)
-        self._sdk.ConnectPort(piper_init=False)
+            sdk = PiperLink(self._channel, judge_flag=False, can_auto_init=False)
+            sdk.open(self._channel, self._bus)
+        except ArmError:
+            name.close()
+            raise
+        self._name, self._sdk = name, sdk
         silent = f"no arm answers on '{self._channel}': has it power, and is the bus up at 1 Mbit/s?"
         self._wait(lambda: self._age() < self._patience, silent)
         self.limits = SDK_LIMITS.narrowed(self._asked_limits())
@@ -122,7 +107,7 @@ class PiperArm:
             gripper=sdk.GetArmGripperMsgs().gripper_state.grippers_angle * 1e-6,
             powered=np.array([bool(driver.driver_enable_status) for driver in drivers]),
             obeys=int(status.ctrl_mode) == _CAN_CONTROL,
-            faults=_faults(int(status.arm_status), drivers),
+            faults=_faults(int(status.arm_status), drivers, sdk.since_foreign_command()),
         )
 
     def command(self, angles: Vector, gripper: float) -> None:
@@ -177,11 +162,18 @@ class PiperArm:
     def disconnect(self) -> None:
         """See `Arm.disconnect`."""
         if self._sdk is not None:
-            self._sdk.DisconnectPort()
+            self._sdk.close()
+            self._name.close()
+            self._sdk = None
+
+    def reconnect(self) -> bool:
+        """See `Arm.reconnect`."""
+        if self._sdk.broken and not self._sdk.reopen():
+            return False
+        return self._age() < self._patience
 
     def _age(self) -> float:
-        now = time.monotonic()
-        return float(max(now - self._sdk.came.get(number, -np.inf) for number in (*_JOINT_FRAMES, _STATUS)))
+        return float(self._sdk.since(*_JOINT_FRAMES, _STATUS))
 
     def _fresh(self) -> ArmState:
         state = self.read()
@@ -193,13 +185,13 @@ class PiperArm:
         """Of each joint, one after the other: the SDK's getter for all of them gives six times the last."""
         rows = []
         for motor in range(1, JOINTS + 1):
-            self._sdk.came.pop(_LIMITS, None)
+            self._sdk.forget(_LIMITS)
 
             def answered(motor: int = motor) -> bool:
                 with self._lock:
                     self._sdk.SearchMotorMaxAngleSpdAccLimit(motor, 1)
                 told = self._sdk.GetCurrentMotorAngleLimitMaxVel().current_motor_angle_limit_max_vel
-                return _LIMITS in self._sdk.came and int(told.motor_num) == motor
+                return self._sdk.since(_LIMITS) < self._patience and int(told.motor_num) == motor
 
             self._wait(answered, f"joint {motor} does not tell its limits")
             told = self._sdk.GetCurrentMotorAngleLimitMaxVel().current_motor_angle_limit_max_vel
@@ -215,8 +207,10 @@ class PiperArm:
             time.sleep(_POLL_S)
 
 
-def _faults(status: int, drivers: list[Any]) -> tuple[str, ...]:
+def _faults(status: int, drivers: list[Any], foreign: float) -> tuple[str, ...]:
     words = [_STATUS_WORDS.get(status, f"status {status}")] if status else []
+    if foreign < _FOREIGN_S:
+        words.append("another program commands the arm: end it")
     for number, driver in enumerate(drivers, 1):
         kinds = ("voltage_too_low", "motor_overheating", "driver_overcurrent", "driver_overheating", "stall_status")
         words += [f"joint {number}: {kind.replace('_', ' ')}" for kind in kinds if getattr(driver, kind)]

@@ -20,7 +20,10 @@ from kc_vla.arm.emulator.frames import Frame
 
 INTERFACE = "kc_vla_socket"
 _PACKET = struct.Struct(">IB8s")
-"""Id, number of bytes, bytes."""
+"""Id, number of bytes with perhaps `_NO_LOOPBACK`, bytes."""
+_NO_LOOPBACK = 0x80
+"""Mark of a frame for the arm alone: as on socketcan, a sender may keep its frames from the other local listeners."""
+_MARK_AT = 4
 _BUFFER = 1 << 18
 """Bytes that a listener may be behind before frames are lost to it, about a second of feedback."""
 
@@ -28,12 +31,19 @@ _BUFFER = 1 << 18
 class SocketBus(can.BusABC):
     """The end of a listener or sender."""
 
-    def __init__(self, channel: Any, can_filters: Any = None, **options: Any) -> None:
+    def __init__(self, channel: Any, can_filters: Any = None, local_loopback: bool = True, **options: Any) -> None:
         """Connect to the socket at the path `channel`.
+
+        Args:
+            channel: path of the socket.
+            can_filters: of python-can.
+            local_loopback: whether the other ends see what is sent here, too.
+            options: of python-can.
 
         Raises:
             can.CanInitializationError: nobody serves it.
         """
+        self._mark = 0 if local_loopback else _NO_LOOPBACK
         self.channel_info = f"emulated CAN bus at {channel}"
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
@@ -50,7 +60,7 @@ class SocketBus(can.BusABC):
             can.CanOperationError: the bus is gone.
         """
         try:
-            self._socket.send(_packed(Frame(msg.arbitration_id, bytes(msg.data))))
+            self._socket.send(_packed(Frame(msg.arbitration_id, bytes(msg.data)), self._mark))
         except OSError as error:
             raise can.CanOperationError(f"{self.channel_info} is gone: {error.strerror}") from error
 
@@ -114,7 +124,8 @@ class BusServer:
                 if len(packet) != _PACKET.size:
                     continue
                 frame = _unpacked(packet)
-                self._hand_out(packet, [end for end in self._ends if end is not ready])
+                if not packet[_MARK_AT] & _NO_LOOPBACK:
+                    self._hand_out(packet, [end for end in self._ends if end is not ready])
                 yield frame
 
     def send(self, frames: Iterable[Frame]) -> None:
@@ -169,10 +180,10 @@ def _answers(path: Path) -> bool:
         return probe.connect_ex(str(path)) == 0
 
 
-def _packed(frame: Frame) -> bytes:
-    return _PACKET.pack(frame.id, len(frame.data), frame.data)
+def _packed(frame: Frame, mark: int = 0) -> bytes:
+    return _PACKET.pack(frame.id, len(frame.data) | mark, frame.data)
 
 
 def _unpacked(packet: bytes) -> Frame:
     number, size, data = _PACKET.unpack(packet)
-    return Frame(number, data[:size])
+    return Frame(number, data[: size & ~_NO_LOOPBACK])

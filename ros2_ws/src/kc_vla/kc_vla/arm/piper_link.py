@@ -1,0 +1,121 @@
+"""The line to a Piper: the vendor's SDK takes the frames apart and sends them; how they are read is ours.
+
+The SDK's own reading thread ends for good when the bus goes, its getters do not tell how old a message is, and it does
+not see that another program commands the same arm. (A program on this machine that sends through the same SDK cannot be
+seen by anyone: it keeps its frames from other listeners. That the arm goes elsewhere is seen in its angles.)
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+
+import can
+import numpy as np
+from piper_sdk import C_PiperInterface_V2
+
+from kc_vla.arm.interface import ArmError
+
+_BITRATE = 1_000_000
+_READ_S = 0.1
+_COMMANDS = frozenset({0x151, 0x152, 0x153, 0x154, 0x155, 0x156, 0x157, 0x159, 0x470, 0x471})
+"""What only the one who commands the arm sends. Anyone may stop it (0x150) or ask it something."""
+
+
+def claim(channel: str) -> socket.socket:
+    """Take the name of an arm on this machine, until the socket is closed or the process gone, however it went.
+
+    Raises:
+        ArmError: another controller has the arm.
+    """
+    name = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        name.bind(f"\0kc_vla/{channel}")
+    except OSError as error:
+        name.close()
+        raise ArmError(f"another controller has the arm on '{channel}': end it first") from error
+    return name
+
+
+class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
+    """The SDK, and when each kind of frame last came from others; `open` comes first."""
+
+    def open(self, channel: str, kind: str) -> None:
+        """Open the bus and begin to listen.
+
+        Args:
+            channel: of the bus.
+            kind: python-can's name of it.
+
+        Raises:
+            ArmError: there is no such bus.
+        """
+        self._came: dict[int, float] = {}
+        self._reader: threading.Thread | None = None
+        try:
+            can.Bus(interface=kind, channel=channel).shutdown()  # the SDK would only print that there is none
+        except (can.CanError, OSError) as error:
+            raise ArmError(f"no CAN bus '{channel}': {error}; is the adapter there, and up at 1 Mbit/s?") from error
+        self.CreateCanBus(channel, kind, _BITRATE, judge_flag=False)
+        self.ConnectPort(piper_init=False, start_thread=False)
+        self._listen()
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._stop_listening()
+        self.DisconnectPort()
+
+    @property
+    def broken(self) -> bool:
+        """The bus itself has gone: nothing will come until `reopen`."""
+        return self._reader is None or not self._reader.is_alive()
+
+    def reopen(self) -> bool:
+        """Open a broken bus again; whether that could be done."""
+        self._stop_listening()
+        port = self.GetCanBus()
+        port.Close()
+        port.Init()
+        if port.recv_bus is None:
+            return False
+        self._listen()
+        return True
+
+    def since(self, *frames: int) -> float:
+        """Seconds since the latest frames of these ids, the oldest of them; infinite if one never came."""
+        now = time.monotonic()
+        return max(now - self._came.get(number, -np.inf) for number in frames)
+
+    def forget(self, frame: int) -> None:
+        """As if a frame of that id had never come."""
+        self._came.pop(frame, None)
+
+    def since_foreign_command(self) -> float:
+        """Seconds since another program commanded the arm; infinite if none did."""
+        return min(self.since(number) for number in _COMMANDS)
+
+    def ParseCANFrame(self, rx_message: can.Message) -> None:  # noqa: N802
+        """Take in a frame."""
+        super().ParseCANFrame(rx_message)
+        self._came[rx_message.arbitration_id] = time.monotonic()
+
+    def _listen(self) -> None:
+        self._ended = threading.Event()
+        bus = self.GetCanBus().recv_bus
+        self._reader = threading.Thread(target=self._read, args=(bus, self._ended), name="piper", daemon=True)
+        self._reader.start()
+
+    def _stop_listening(self) -> None:
+        if self._reader is not None:
+            self._ended.set()
+            self._reader.join()
+
+    def _read(self, bus: can.BusABC, ended: threading.Event) -> None:
+        while not ended.is_set():
+            try:
+                message = bus.recv(_READ_S)
+            except can.CanError:
+                return  # seen by `broken`
+            if message is not None:
+                self.ParseCANFrame(message)
