@@ -56,9 +56,15 @@ class ArmState:
 
 
 class Arm(Protocol):
-    """An arm of N joints with a gripper."""
+    """An arm of N joints with a gripper.
+
+    Attributes:
+        limits: of its joints.
+        rest: angles at which it lies by itself (N,), rad.
+    """
 
     limits: JointLimits
+    rest: Vector
 
     def connect(self) -> None:
         """Begin to listen, and learn the limits; nothing moves and nothing gets power.

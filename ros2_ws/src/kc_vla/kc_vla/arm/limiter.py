@@ -67,6 +67,10 @@ class SetPointLimiter:
         """Its speeds (N,), rad/s."""
         return np.array(self._input.current_velocity)
 
+    def stopping_point(self) -> Vector:
+        """Where it can come to rest (N,), rad."""
+        return self.angles + self._braking(self.speeds)
+
     def begin(self, angles: Vector) -> None:
         """Start at rest where the arm is, (N,), rad; also where that is a little out of the limits."""
         _require_finite(angles)

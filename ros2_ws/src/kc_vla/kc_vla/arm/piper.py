@@ -55,7 +55,7 @@ class PiperArm:
             bus: python-can's name of its kind.
             patience: s that the arm may take to answer.
         """
-        self.limits = SDK_LIMITS
+        self.limits, self.rest = SDK_LIMITS, REST
         self._channel, self._bus, self._patience = channel, bus, patience
         self._lock = threading.Lock()
         self._target: tuple[Vector, float] | None = None
@@ -86,7 +86,8 @@ class PiperArm:
         def powered() -> bool:
             with self._lock:
                 self._sdk.EnableArm(_ALL)
-            return bool(self.read().powered.all())
+            state = self.read()
+            return bool(state.powered.all()) and state.obeys
 
         self._wait(powered, "a joint of the arm gets no power: look at its driver's status")
         self._target = None

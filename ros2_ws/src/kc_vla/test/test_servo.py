@@ -1,0 +1,227 @@
+"""What the servo sends an arm, period by period: bounded, never from stale data, never on by itself."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stepped_arm import SteppedArm
+
+from kc_vla.arm.interface import ArmError
+from kc_vla.arm.piper_limits import HIGHEST, LOWEST, REST
+from kc_vla.arm.servo import Mode, Report, Servo, ServoSettings
+from kc_vla.arm.workspace import Workspace
+
+SETTINGS = ServoSettings()
+PERIOD = SETTINGS.period
+RAISED = np.radians([10.0, 60.0, -40.0, 0.0, 20.0, 5.0])
+EVERYWHERE = Workspace((-2.0, -2.0, -2.0), (2.0, 2.0, 2.0))
+
+
+class Rig:
+    """A servo, its arm and a clock."""
+
+    def __init__(self, workspace: Workspace = EVERYWHERE) -> None:
+        self.arm = SteppedArm()
+        self.servo = Servo(self.arm, SETTINGS, workspace)
+        self.now = 100.0
+
+    def run(self, seconds: float) -> Report:
+        for _ in range(max(1, round(seconds / PERIOD))):
+            self.now += PERIOD
+            report = self.servo.step(self.now)
+            self.arm.pass_time(PERIOD)
+        return report
+
+    def aim(self, angles: np.ndarray, seconds: float = 0.05) -> None:
+        self.servo.aim(angles, 0.03, self.now, seconds)
+
+
+@pytest.fixture
+def rig() -> Rig:
+    rig = Rig()
+    rig.servo.resume()
+    rig.run(0.1)
+    return rig
+
+
+def bounded(sent: list[np.ndarray]) -> bool:
+    """No step above what one control period allows."""
+    return bool((np.abs(np.diff(np.array(sent), axis=0)) <= SETTINGS.speed * PERIOD + 1e-9).all())
+
+
+def test_nothing_is_sent_before_a_person_says_so():
+    rig = Rig()
+    assert rig.run(0.1).mode is Mode.BLOCKED
+    rig.aim(RAISED)
+    rig.run(0.5)
+    assert rig.arm.sent == []
+    assert not rig.arm.body.powered.any()
+
+
+def test_it_goes_where_it_is_aimed_and_holds_there(rig):
+    rig.aim(RAISED)
+    assert rig.run(0.05).mode is Mode.FOLLOW
+    report = rig.run(3.0)
+    assert (report.mode, report.reason) == (Mode.HOLD, "no new target")
+    np.testing.assert_allclose(rig.arm.body.angles, RAISED, atol=1e-3)
+    assert rig.arm.gripper == pytest.approx(0.03)
+    assert bounded(rig.arm.sent)
+
+
+def test_a_moving_target_is_followed_at_its_pace(rig):
+    for k in range(1, 41):
+        rig.aim(REST + k / 40 * (RAISED - REST))
+        rig.run(0.05)
+        if k > 10:  # it has to gain speed first
+            np.testing.assert_allclose(rig.arm.sent[-1], REST + k / 40 * (RAISED - REST), atol=0.005)
+
+
+targets = st.tuples(*(st.floats(low, high) for low, high in zip(LOWEST - 0.5, HIGHEST + 0.5, strict=True))).map(
+    np.array
+)
+EVENTS = st.one_of(
+    st.tuples(st.just("aim"), targets),
+    st.tuples(st.sampled_from(["halt", "park", "silent", "heard", "fault", "healed", "resume", "teach"]), st.none()),
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(EVENTS, min_size=1, max_size=15))
+def test_whatever_happens_no_step_is_above_the_bound_and_nothing_is_sent_unseen(events):
+    rig = Rig()
+    rig.servo.resume()
+    for name, angles in events:
+        match name:
+            case "aim":
+                rig.aim(angles)
+            case "halt":
+                rig.servo.halt("asked to")
+            case "park":
+                rig.servo.park(rig.now)
+            case "silent":
+                rig.arm.age = 1.0
+            case "heard":
+                rig.arm.age, rig.arm.obeys = 0.0, True
+            case "fault":
+                rig.arm.faults = ("collision",)
+            case "healed":
+                rig.arm.faults = ()
+            case "teach":
+                rig.arm.obeys = False
+            case "resume":
+                try:
+                    rig.servo.resume()
+                except ArmError:
+                    assert rig.servo.mode is Mode.BLOCKED or rig.arm.age or rig.arm.faults or not rig.arm.obeys
+        before = len(rig.arm.sent)
+        rig.run(0.1)
+        if rig.arm.age or not rig.arm.obeys:
+            assert len(rig.arm.sent) == before
+    # where it was taken up again it began at the arm's angles, which may be a little behind what was sent last
+    steps = np.abs(np.diff(np.array(rig.arm.sent), axis=0)) if len(rig.arm.sent) > 1 else np.zeros((1, 6))
+    assert steps.max() <= max(SETTINGS.speed * PERIOD + 1e-9, SETTINGS.astray)
+    travelled = np.abs(rig.arm.body.speeds)
+    assert (travelled <= 3.0 + 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda arm: setattr(arm, "age", 0.2), "nothing has come from the arm for 0.20 s"),
+        (lambda arm: setattr(arm, "faults", ("collision",)), "collision"),
+        (lambda arm: arm.body.powered.__setitem__(4, False), "joint 5 has no power"),
+        (lambda arm: setattr(arm, "obeys", False), "teach button"),
+    ],
+    ids=["silence", "fault", "power", "teach"],
+)
+def test_what_is_wrong_with_the_arm_blocks_it_until_a_person_resumes(rig, spoil, words):
+    rig.aim(RAISED, 1.0)
+    rig.run(0.3)
+    spoil(rig.arm)
+    report = rig.run(PERIOD)
+    assert report.mode is Mode.BLOCKED
+    assert words in report.reason
+    rig.run(0.5)
+    there = rig.arm.body.angles.copy()
+    rig.arm.age, rig.arm.faults, rig.arm.obeys = 0.0, (), True
+    rig.aim(RAISED)
+    assert rig.run(1.0).mode is Mode.BLOCKED
+    np.testing.assert_allclose(rig.arm.body.angles, there, atol=0.03)  # a joint without power still turns a little
+    rig.servo.resume()
+    rig.run(0.5)
+    np.testing.assert_allclose(rig.arm.body.angles, there, atol=0.03)  # a joint without power still turns a little
+    rig.aim(RAISED)
+    rig.run(3.0)
+    np.testing.assert_allclose(rig.arm.body.angles, RAISED, atol=1e-3)
+
+
+def test_an_arm_that_is_silent_is_sent_nothing_and_is_not_pushed_when_it_is_heard_again(rig):
+    rig.aim(RAISED, 1.0)
+    rig.run(0.3)
+    rig.arm.age = 0.2
+    before = len(rig.arm.sent)
+    rig.run(0.5)
+    rig.arm.age = 0.0
+    rig.run(0.5)
+    assert len(rig.arm.sent) == before
+
+
+def test_a_stuck_joint_is_noticed_and_not_pressed_on(rig):
+    rig.arm.body.stuck[1] = True
+    rig.aim(RAISED)
+    report = rig.run(2.0)
+    assert report.mode is Mode.BLOCKED
+    assert "joint 2 is" in report.reason
+    assert abs(rig.arm.sent[-1][1] - rig.arm.body.angles[1]) < 0.01
+    assert bounded(rig.arm.sent)
+
+
+def test_halting_comes_to_rest_at_once_and_gives_up_the_way_to_rest(rig):
+    rig.aim(RAISED, 1.0)
+    rig.run(0.5)
+    rig.servo.halt("emergency stop")
+    there = rig.run(0.3).set_point
+    rig.run(1.0)
+    np.testing.assert_allclose(rig.arm.sent[-1], there, atol=0.02)
+    rig.servo.park(rig.now)
+    rig.run(0.3)
+    rig.servo.halt("emergency stop")
+    assert rig.run(0.3).mode is Mode.HOLD
+    assert bounded(rig.arm.sent)
+
+
+def test_parking_is_slow_ends_at_rest_and_listens_to_no_target(rig):
+    rig.aim(RAISED)
+    rig.run(3.0)
+    rig.servo.park(rig.now)
+    before = len(rig.arm.sent)
+    rig.run(1.0)
+    rig.aim(RAISED)
+    report = rig.run(3.5)
+    assert rig.servo.parked(report)
+    np.testing.assert_allclose(rig.arm.body.angles, REST, atol=1e-3)
+    steps = np.abs(np.diff(np.array(rig.arm.sent[before:]), axis=0)) / PERIOD
+    assert steps.max() < 1.5 * SETTINGS.park_speed
+
+
+def test_a_target_out_of_the_workspace_is_not_gone_to_and_counted():
+    rig = Rig(Workspace())
+    rig.servo.resume()
+    rig.aim(RAISED, 2.0)
+    rig.run(3.0)
+    down = np.radians([0.0, 170.0, -60.0, 0.0, 0.0, 0.0])
+    rig.aim(down)
+    rig.run(1.0)
+    np.testing.assert_allclose(rig.arm.body.angles, RAISED, atol=1e-3)
+    assert rig.servo.clamped == {"floor of the workspace": 1}
+    assert Workspace().outside(REST) == ""
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_garbage_is_refused_and_the_way_goes_on(rig, bad):
+    rig.aim(RAISED, 0.5)
+    for angles, gripper, seconds in ((RAISED * bad, 0.0, 0.1), (RAISED, bad, 0.1), (RAISED, 0.0, bad)):
+        with pytest.raises(ValueError, match="not usable"):
+            rig.servo.aim(angles, gripper, rig.now, seconds)
+    rig.run(3.0)
+    np.testing.assert_allclose(rig.arm.body.angles, RAISED, atol=1e-3)
