@@ -39,8 +39,12 @@ from kc_vla.arm.piper_limits import HIGHEST, JOINTS, LOWEST, MAX_OPENING, TOP_SP
 
 FIRMWARE = "S-V1.8-5"
 _GRIPPER_SPEED = 0.15
-_CONTROL_BUS = 1
-_ENABLED, _HOMED = 6, 7
+_CONTROL_BUS, _TEACHING = 1, 2
+_MOTOR_HOT, _COLLISION, _ENABLED, _HOMED = 1, 4, 6, 7
+_NOISE = 2.0
+"""Standard deviation of the joint angles that are told, millidegrees."""
+_TOO_HOT = 90
+"""Degrees C."""
 _REACHED = 1e-4
 """A joint has reached its target when it is nearer than this, rad."""
 
@@ -61,6 +65,7 @@ class EmulatedArm:
     Attributes:
         body: its joints.
         opening: of the gripper, m.
+        dead: joints whose supply is gone, (6,).
         silent: joints whose drivers do not answer, (6,).
         collision: joints that feel one, (6,).
         heat: of the motors, degrees C, (6,).
@@ -70,6 +75,7 @@ class EmulatedArm:
     def __init__(self) -> None:
         self.body = Body()
         self.opening = 0.0
+        self.dead = np.zeros(JOINTS, bool)
         self.silent = np.zeros(JOINTS, bool)
         self.collision = np.zeros(JOINTS, bool)
         self.heat = np.full(JOINTS, 35)
@@ -79,6 +85,7 @@ class EmulatedArm:
         self._enables_wanted = 1
         self._over_limit = np.zeros(JOINTS, bool)
         self._gripper_target, self._gripper_on = 0.0, False
+        self._chance = np.random.default_rng(0)
 
     @property
     def status(self) -> Status:
@@ -91,12 +98,18 @@ class EmulatedArm:
             return Status.COLLISION
         return Status.OUT_OF_RANGE if self._over_limit.any() else Status.NORMAL
 
+    def press_teach(self) -> None:
+        """A person leads the arm by hand; it obeys again when the button is released and the bus asks for it."""
+        self.teach, self._control = 1, _TEACHING
+
     def receive(self, command: Command) -> tuple[Frame, ...]:
         """Take a command; return the answer to a query."""
         match command:
             case Stop():
                 self._stop(command)
             case Mode():
+                if self.teach:
+                    return ()
                 self._control, self._move, self._speed = command.control, command.move, command.speed
             case JointTarget():
                 self._aim(command)
@@ -115,6 +128,7 @@ class EmulatedArm:
 
     def step(self, seconds: float) -> None:
         """Let some milliseconds pass."""
+        self.body.powered &= ~self.dead
         self.body.step(seconds, self._speed / 100)
         if self._gripper_on:
             way = self._gripper_target - self.opening
@@ -136,7 +150,8 @@ class EmulatedArm:
         pose = flange_pose(body.angles)
         turned = Rotation.from_matrix(pose[:3, :3]).as_euler("xyz", degrees=True)
         yield from pose_frames(_rounded(pose[:3, 3] * 1e6), _rounded(turned * 1e3))
-        yield from joint_frames(_rounded(np.degrees(body.angles) * 1e3))
+        seen = np.degrees(body.angles) * 1e3 + self._chance.normal(0.0, _NOISE, JOINTS)
+        yield from joint_frames(_rounded(seen))
         yield gripper_frame(round(self.opening * 1e6), 0, self._gripper_on << _ENABLED | 1 << _HOMED)
         for k in np.flatnonzero(~self.silent).tolist():
             yield motor_frame(k + 1, round(body.speeds[k] * 1e3), 0, round(body.angles[k] * 1e3))
@@ -144,7 +159,8 @@ class EmulatedArm:
     def slow_feedback(self) -> Iterator[Frame]:
         """What the drivers of the joints tell 40 times a second."""
         for k in np.flatnonzero(~self.silent).tolist():
-            status = int(self.collision[k]) << 4 | int(self.body.powered[k]) << _ENABLED
+            hot, collision, powered = self.heat[k] > _TOO_HOT, self.collision[k], self.body.powered[k]
+            status = int(hot) << _MOTOR_HOT | int(collision) << _COLLISION | int(powered) << _ENABLED
             yield driver_frame(k + 1, 240, int(self.heat[k]), int(self.heat[k]), status, 0)
 
     def _stop(self, command: Stop) -> None:

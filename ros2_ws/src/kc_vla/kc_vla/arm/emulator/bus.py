@@ -138,8 +138,15 @@ class BusServer:
         for end in self._ends.copy():
             self._drop(end)
 
+    @property
+    def closed(self) -> bool:
+        """Nobody is served any more."""
+        return self._door.fileno() < 0
+
     def close(self) -> None:
-        """End the bus."""
+        """End the bus; a second time changes nothing."""
+        if self.closed:
+            return
         self.cut()
         self._door.close()
         self.path.unlink(missing_ok=True)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from kc_vla.arm.emulator.arm import EmulatedArm
 from kc_vla.arm.emulator.bus import BusServer
+from kc_vla.arm.emulator.faults import Faults
 from kc_vla.arm.emulator.frames import Frame, FrameError, read_command
+from kc_vla.arm.emulator.watch import Watch
 
 RATE = 200
 """Hz, of the fast feedback and of the motion."""
@@ -22,6 +24,8 @@ class EmulatorProcess:
     Attributes:
         arm: the arm.
         bus: its bus.
+        faults: what is wrong with both.
+        watch: whether what came was fit for a real arm.
         misunderstood: frames that no Piper understands, the latest reason first.
     """
 
@@ -31,7 +35,9 @@ class EmulatorProcess:
         Raises:
             OSError: no bus can be served there.
         """
+        self._path = path
         self.arm = EmulatedArm()
+        self.faults, self.watch = Faults(self.arm), Watch(self.arm)
         self.bus = BusServer(path)
         self.misunderstood: list[str] = []
 
@@ -42,16 +48,26 @@ class EmulatorProcess:
             for number in range(1, 1 << 62):
                 due = begin + number / RATE
                 while (left := due - time.monotonic()) > 0 and not ended.is_set():
-                    for frame in self.bus.receive(left):
-                        self._take(frame)
+                    self._listen(left)
                 if ended.is_set():
                     return
                 self.arm.step(1 / RATE)
-                self.bus.send(self.arm.fast_feedback())
-                if number % _SLOW_EVERY == 0:
-                    self.bus.send(self.arm.slow_feedback())
+                self.watch.moved()
+                told = [*self.arm.fast_feedback(), *(self.arm.slow_feedback() if number % _SLOW_EVERY == 0 else ())]
+                self.bus.send(self.faults.pass_on(told))
         finally:
             self.bus.close()
+
+    def _listen(self, seconds: float) -> None:
+        if time.monotonic() < self.faults.bus_back_at:
+            self.bus.close()
+            time.sleep(seconds)
+            return
+        if self.bus.closed:
+            self.bus = BusServer(self._path)
+        for frame in self.bus.receive(seconds):
+            if not self.faults.lost():
+                self._take(frame)
 
     def _take(self, frame: Frame) -> None:
         try:
@@ -60,4 +76,5 @@ class EmulatorProcess:
             self.misunderstood.insert(0, str(error))
             return
         if command is not None:
+            self.watch.command(command)
             self.bus.send(self.arm.receive(command))

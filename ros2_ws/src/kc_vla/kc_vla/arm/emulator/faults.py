@@ -1,0 +1,117 @@
+"""Faults on demand: what can go wrong with a real arm and its bus, asked for in a word, e.g. "loss 0.2"."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import deque
+from collections.abc import Iterable
+
+from kc_vla.arm.emulator.arm import EmulatedArm
+from kc_vla.arm.emulator.frames import Frame
+from kc_vla.arm.piper_limits import JOINTS
+
+KINDS = {
+    "none": "all is well again",
+    "loss": "a share of all frames is lost, 0 to 1",
+    "delay": "frames of the arm come so much later, s",
+    "silence": "no frame of the arm comes",
+    "bus_off": "the bus goes for so long, s, as when the adapter is pulled out",
+    "stuck": "a joint does not turn",
+    "unpowered": "a joint loses its power",
+    "collision": "a joint feels a collision",
+    "hot": "a joint's motor is too hot",
+    "teach": "the teach button is pressed",
+}
+_NUMBERS = {"loss": (0.0, 1.0), "delay": (0.0, 2.0), "bus_off": (0.0, 60.0)}
+_OF_JOINTS = frozenset({"stuck", "unpowered", "collision", "hot"})
+_HOT, _WARM = 95, 35
+_TEACHING, _CAN = 2, 1
+
+
+class FaultError(ValueError):
+    """No such fault; the text says what there is."""
+
+
+class Faults:
+    """What is wrong now.
+
+    Attributes:
+        bus_back_at: monotonic time until which the bus is gone, s.
+    """
+
+    def __init__(self, arm: EmulatedArm, seed: int = 0) -> None:
+        self._arm = arm
+        self._chance = random.Random(seed)
+        self._late: deque[tuple[float, Frame]] = deque()
+        self._loss = self._delay = 0.0
+        self._silent = False
+        self.bus_back_at = 0.0
+
+    def ask(self, text: str) -> None:
+        """Begin a fault, beside those there are; "none" ends all.
+
+        Raises:
+            FaultError: it cannot be understood; nothing is changed.
+        """
+        kind, _, value = text.strip().partition(" ")
+        if kind not in KINDS:
+            raise FaultError(f"no fault '{text}': {', '.join(KINDS)}")
+        arm = self._arm
+        if kind in _OF_JOINTS:
+            joint = _number(text, value, 1, JOINTS)
+            if joint != int(joint):
+                raise FaultError(f"'{text}': joints are 1 to {JOINTS}")
+            row = int(joint) - 1
+            if kind == "stuck":
+                arm.body.stuck[row] = True
+            elif kind == "unpowered":
+                arm.dead[row] = True
+            elif kind == "collision":
+                arm.collision[row] = True
+            else:
+                arm.heat[row] = _HOT
+        elif kind in _NUMBERS:
+            number = _number(text, value, *_NUMBERS[kind])
+            if kind == "loss":
+                self._loss = number
+            elif kind == "delay":
+                self._delay = number
+            else:
+                self.bus_back_at = time.monotonic() + number
+        elif kind == "silence":
+            self._silent = True
+        elif kind == "teach":
+            arm.press_teach()
+        else:
+            arm.body.stuck[:] = arm.dead[:] = arm.collision[:] = False
+            arm.heat[:] = _WARM
+            arm.teach = 0
+            self._loss = self._delay = self.bus_back_at = 0.0
+            self._silent = False
+
+    def lost(self) -> bool:
+        """Whether the next frame to the arm is lost."""
+        return self._chance.random() < self._loss
+
+    def pass_on(self, frames: Iterable[Frame]) -> list[Frame]:
+        """Which frames of the arm come out at the other end now."""
+        now = time.monotonic()
+        kept = [] if self._silent else [(now + self._delay, frame) for frame in frames if not self.lost()]
+        if not self._delay and not self._late:
+            return [frame for _, frame in kept]
+        self._late.extend(kept)
+        due = []
+        while self._late and self._late[0][0] <= now:
+            due.append(self._late.popleft()[1])
+        return due
+
+
+def _number(text: str, value: str, low: float, high: float) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = float("nan")
+    if not low <= number <= high:
+        raise FaultError(f"'{text}': a number from {low:g} to {high:g} must follow, e.g. '{text.split()[0]} {high:g}'")
+    return number

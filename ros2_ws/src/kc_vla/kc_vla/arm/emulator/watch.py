@@ -1,0 +1,69 @@
+"""Watches what an emulated arm is told and what it does: was any of it such that a real arm had jumped or fallen?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kc_vla.arm.emulator.arm import EmulatedArm
+from kc_vla.arm.emulator.frames import Command, JointTarget, MotorPower
+from kc_vla.arm.interface import Vector
+from kc_vla.arm.piper_limits import HIGHEST, LOWEST, REST
+
+_ROUNDING = 1e-5
+"""rad, a little more than the half of a wire unit."""
+_RESTS = 0.06
+"""An arm lies when no joint is further than this from its rest pose, rad."""
+
+
+class Watch:
+    """What was seen so far.
+
+    Attributes:
+        commands: joint targets that came.
+        out_of_limits: those of them that lie out of a joint's range.
+        largest_step: of a joint from target to target, rad; the first is measured from where the arm was.
+        fastest: any joint moved while all had power, rad/s.
+        disabled_raised: how often power was taken from an arm that did not lie.
+    """
+
+    def __init__(self, arm: EmulatedArm) -> None:
+        self._arm = arm
+        self._aim = arm.body.angles.copy()
+        self.commands = self.out_of_limits = self.disabled_raised = 0
+        self.largest_step = self.fastest = 0.0
+
+    def __str__(self) -> str:
+        """One line for a person."""
+        return (
+            f"{self.commands} joint commands, {self.out_of_limits} out of limits, largest step "
+            f"{np.degrees(self.largest_step):.3f} degrees, fastest joint {np.degrees(self.fastest):.1f} degrees/s, "
+            f"{self.disabled_raised} times disabled while raised"
+        )
+
+    def command(self, command: Command) -> None:
+        """Look at a command before the arm gets it."""
+        if isinstance(command, JointTarget):
+            self._target(command)
+        elif isinstance(command, MotorPower):
+            if not command.on and self._arm.body.powered.any() and not _lies(self._arm.body.angles):
+                self.disabled_raised += 1
+            if command.on and not self._arm.body.powered.all():
+                self._aim = self._arm.body.angles.copy()
+
+    def moved(self) -> None:
+        """Look at the arm after a step."""
+        if self._arm.body.powered.all():
+            self.fastest = max(self.fastest, float(np.abs(self._arm.body.speeds).max()))
+
+    def _target(self, command: JointTarget) -> None:
+        self.commands += 1
+        rows = slice(command.first, command.first + 2)
+        wanted = np.radians(np.array(command.angles) / 1e3)
+        outside = (wanted < LOWEST[rows] - _ROUNDING) | (wanted > HIGHEST[rows] + _ROUNDING)
+        self.out_of_limits += int(outside.any())
+        self.largest_step = max(self.largest_step, float(np.abs(wanted - self._aim[rows]).max()))
+        self._aim[rows] = wanted
+
+
+def _lies(angles: Vector) -> bool:
+    return bool((np.abs(angles - REST) < _RESTS).all())

@@ -1,0 +1,97 @@
+"""Faults that are asked of the emulated Piper reach the driver as those of a real one would."""
+
+import numpy as np
+import pytest
+from emulated_piper import wait_for
+
+from kc_vla.arm.emulator.arm import EmulatedArm
+from kc_vla.arm.emulator.bus import INTERFACE
+from kc_vla.arm.emulator.faults import FaultError, Faults
+from kc_vla.arm.emulator.frames import JointTarget, MotorPower
+from kc_vla.arm.emulator.watch import Watch
+from kc_vla.arm.piper import PiperArm
+
+
+@pytest.fixture
+def arm(emulator, bus_path):
+    arm = PiperArm(str(bus_path), INTERFACE, patience=10.0)
+    arm.connect()
+    arm.enable()
+    yield arm
+    arm.disconnect()
+
+
+@pytest.mark.parametrize(
+    ("fault", "seen"),
+    [
+        ("collision 2", lambda state: "collision" in state.faults),
+        ("hot 4", lambda state: "joint 4: motor overheating" in state.faults),
+        ("unpowered 5", lambda state: state.powered.tolist() == [True, True, True, True, False, True]),
+        ("teach", lambda state: not state.obeys),
+        ("silence", lambda state: state.age > 0.2),
+        ("bus_off 30", lambda state: state.age > 0.2),
+    ],
+)
+def test_the_driver_sees_it(arm, emulator, fault, seen):
+    assert not seen(arm.read())
+    emulator.faults.ask(fault)
+    wait_for(lambda: seen(arm.read()))
+
+
+def test_a_bus_that_was_off_can_be_joined_again(arm, emulator):
+    emulator.faults.ask("bus_off 0.5")
+    wait_for(lambda: arm.read().age > 0.2)
+    wait_for(arm.reconnect)
+    assert arm.read().powered.all()
+
+
+def test_a_fifth_of_the_frames_lost_is_not_silence(arm, emulator):
+    emulator.faults.ask("loss 0.2")
+    ages = []
+    wait_for(lambda: ages.append(arm.read().age) or len(ages) > 50)
+    assert max(ages) < 0.2
+
+
+def test_late_frames_come_late_and_in_order():
+    faults = Faults(EmulatedArm())
+    faults.ask("delay 0.1")
+    frames = list(EmulatedArm().fast_feedback())
+    assert faults.pass_on(frames) == []
+    came = []
+    wait_for(lambda: came.extend(faults.pass_on([])) or came)
+    assert came == frames
+
+
+def test_all_is_well_again_after_none():
+    arm = EmulatedArm()
+    faults = Faults(arm)
+    for fault in ("loss 1", "stuck 1", "unpowered 2", "collision 3", "hot 2", "teach", "silence"):
+        faults.ask(fault)
+    faults.ask("none")
+    assert not (arm.body.stuck | arm.dead | arm.collision).any()
+    assert arm.heat.max() < 50
+    assert arm.teach == 0
+    assert len(faults.pass_on(arm.fast_feedback())) == len(list(arm.fast_feedback()))
+
+
+@pytest.mark.parametrize("text", ["", "fire", "loss", "loss 2", "stuck 7", "stuck 1.5", "delay x", "bus_off nan"])
+def test_a_fault_that_does_not_exist_is_told(text):
+    with pytest.raises(FaultError, match=r"must follow|no fault|joints are"):
+        Faults(EmulatedArm()).ask(text)
+
+
+def test_the_watch_counts_what_a_real_arm_would_not_forgive():
+    arm = EmulatedArm()
+    watch = Watch(arm)
+    watch.command(MotorPower((1, 2, 3, 4, 5, 6), on=True))
+    arm.receive(MotorPower((1, 2, 3, 4, 5, 6), on=True))
+    watch.command(JointTarget(0, (1000, 2000)))
+    watch.command(JointTarget(0, (1000, 200_000)))
+    assert (watch.commands, watch.out_of_limits) == (2, 1)
+    assert watch.largest_step == pytest.approx(np.radians(198.0))
+    watch.command(MotorPower((1, 2, 3, 4, 5, 6), on=False))
+    assert watch.disabled_raised == 0
+    arm.body.angles[1] = 1.0
+    watch.command(MotorPower((1, 2, 3, 4, 5, 6), on=False))
+    assert watch.disabled_raised == 1
+    assert "1 times disabled while raised" in str(watch)
