@@ -11,8 +11,10 @@ NODES = (
     "episode_runner",
     "keyframe_buffer",
     "keyframe_selector",
+    "piper_emulator",
     "policy_server",
     "recorder",
+    "robot_session",
 )
 
 setup(
@@ -23,6 +25,7 @@ setup(
         ("share/ament_index/resource_index/packages", ["resource/kc_vla"]),
         ("share/kc_vla", ["package.xml"]),
         ("share/kc_vla/launch", glob("launch/*.launch.py")),
+        ("share/kc_vla/launch/desk", glob("launch/desk/*")),
         ("share/kc_vla/launch/params", glob("launch/params/*")),
         *((f"share/kc_vla/{path.parent}", [str(path)]) for path in Path("models").rglob("*") if path.is_file()),
     ],

@@ -127,7 +127,7 @@ def test_whatever_happens_no_step_is_above_the_bound_and_nothing_is_sent_unseen(
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (lambda arm: setattr(arm, "age", 0.2), "nothing has come from the arm for 0.20 s"),
+        (lambda arm: setattr(arm, "age", 0.3), "nothing has come from the arm for 0.30 s"),
         (lambda arm: setattr(arm, "faults", ("collision",)), "collision"),
         (lambda arm: arm.body.powered.__setitem__(4, False), "joint 5 has no power"),
         (lambda arm: setattr(arm, "obeys", False), "teach button"),
@@ -158,7 +158,7 @@ def test_what_is_wrong_with_the_arm_blocks_it_until_a_person_resumes(rig, spoil,
 def test_an_arm_that_is_silent_is_sent_nothing_and_is_not_pushed_when_it_is_heard_again(rig):
     rig.aim(RAISED, 1.0)
     rig.run(0.3)
-    rig.arm.age = 0.2
+    rig.arm.age = 0.3
     before = len(rig.arm.sent)
     rig.run(0.5)
     rig.arm.age = 0.0

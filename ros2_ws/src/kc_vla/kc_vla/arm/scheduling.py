@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+
+_NOW_AND_LATER = 3
+"""MCL_CURRENT | MCL_FUTURE of mlockall(2)."""
 
 
 class PriorityError(RuntimeError):
@@ -31,3 +35,17 @@ def take_priority(priority: int) -> None:
             f"no real-time priority {priority}: the control loop will be late beside other work. Allow it with a line "
             f"'<user> - rtprio {priority}' in /etc/security/limits.d/kc_vla.conf and log in again"
         ) from error
+
+
+def lock_memory() -> None:
+    """Keep all memory of this process in RAM from now on: a page that has to be read from disk costs many periods.
+
+    Raises:
+        PriorityError: the user may not; the process goes on as it was.
+    """
+    if ctypes.CDLL(None, use_errno=True).mlockall(_NOW_AND_LATER):
+        reason = os.strerror(ctypes.get_errno())
+        raise PriorityError(
+            f"memory cannot be locked ({reason}): the control loop may be late. Allow it with a line "
+            "'<user> - memlock unlimited' in /etc/security/limits.d/kc_vla.conf and log in again"
+        )

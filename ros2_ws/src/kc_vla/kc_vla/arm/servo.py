@@ -27,6 +27,8 @@ class Mode(StrEnum):
     BLOCKED = "blocked"
 
 
+_SENT = 1e-4
+"""The arm was sent to its rest pose when no set-point is further than this from it, rad."""
 _PARKED = 0.05
 """The arm lies when no joint is further than this from its rest pose, rad."""
 
@@ -52,7 +54,7 @@ class ServoSettings:
     acceleration: float = 8.0
     jerk: float = 80.0
     park_speed: float = 0.3
-    stale_after: float = 0.1
+    stale_after: float = 0.2
     astray: float = 0.3
     astray_after: float = 0.3
     grace: float = 0.05
@@ -183,7 +185,10 @@ class Servo:
 
     def parked(self, report: Report) -> bool:
         """Whether the arm lies at its rest pose by this report."""
-        return report.mode is Mode.PARK and bool((np.abs(report.state.angles - self._arm.rest) < _PARKED).all())
+        if report.mode is not Mode.PARK or report.set_point is None:
+            return False
+        sent, there = np.abs(report.set_point - self._arm.rest), np.abs(report.state.angles - self._arm.rest)
+        return bool(sent.max() < _SENT and there.max() < _PARKED)
 
     def step(self, now: float) -> Report:
         """Do one control period at the time `now`, s."""

@@ -11,11 +11,13 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from kc_vla.arm.controller import ArmController
-from kc_vla.arm.scheduling import PriorityError, take_priority
+from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
+from kc_vla.arm.servo import ServoSettings
 from kc_vla.arm.stop_latch import LatchError, StopLatch
 from kc_vla.episode import Episode
 from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import ERROR, StackNode, run_node
+from kc_vla.nodes.arm_link import ArmLink
+from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
 from kc_vla.nodes.chunk_client import ChunkClient
 from kc_vla.nodes.convert import BadMessageError, chunk_from, floats_array, nanoseconds
 from kc_vla.nodes.parameters import NodeParameters, parameter
@@ -30,7 +32,12 @@ class ControllerParameters(NodeParameters):
     """Parameters of the node."""
 
     mode: str = parameter("lockstep", "what a control step waits for", choices=("lockstep", "realtime"))
-    control_rate: float = parameter(100.0, "Hz of the control loop (realtime)", low=10.0, high=1000.0)
+    arm: str = parameter("simulated", "what executes the commands", choices=("simulated", "piper"))
+    channel: str = parameter("can0", "of the CAN bus (arm: piper)")
+    bus: str = parameter("socketcan", "python-can's name of the kind of bus (arm: piper)")
+    control_rate: float = parameter(200.0, "Hz of the control loop (realtime)", low=10.0, high=1000.0)
+    state_rate: float = parameter(100.0, "Hz of the arm's state (arm: piper)", low=10.0, high=200.0)
+    max_speed: float = parameter(1.5, "rad/s of any joint (arm: piper)", low=0.05, high=3.0)
     priority: int = parameter(50, "real-time priority of the control loop (realtime); 0: none", low=0, high=99)
     execute_steps: int = parameter(5, "control steps executed of a chunk before the next is asked for", low=1, high=500)
     blend_steps: int = parameter(3, "control steps of the fade from chunk to chunk", low=0, high=100)
@@ -68,6 +75,7 @@ class ArmControllerNode(StackNode):
         self._ticked_at = 0.0
         self._holds = 0
         self._bad_chunks = 0
+        self._link: ArmLink | None = None
         self._commands = self.advertise(ArmCommand, topics.ARM_COMMAND, qos.command(0.05))
         self._policy = ChunkClient(self, values.request_timeout, self._on_answer, self._on_timeout)
         self.watch_episodes()
@@ -78,14 +86,28 @@ class ArmControllerNode(StackNode):
         self._latch = StopLatch(Path(values.state_folder).expanduser() if values.state_folder else None)
         if self._latch.is_set:
             self._emergency_stop()
+        if values.arm != "simulated":
+            self._link = self._connect()
         if not self._lockstep:
             self._take_priority()
-            self.every(1.0 / values.control_rate, self._tick_realtime)
+            # an arm has a loop of its own: here only the control steps are counted off
+            rate = values.control_rate if self._link is None else values.state_rate
+            self.every(1.0 / rate, self._tick_realtime)
 
     def stop(self) -> None:
         """Become an ordinary process again."""
+        if self._link is not None:
+            self._link.close()
+            self._link = None
         if not self._lockstep and self.parameters.priority:
             take_priority(0)
+
+    def _connect(self) -> ArmLink:
+        values = self.parameters
+        if self._lockstep:
+            raise StartError(f"the arm '{values.arm}' does not wait: set 'mode' to realtime")
+        settings = ServoSettings(period=1.0 / values.control_rate, speed=values.max_speed)
+        return ArmLink(self, values.channel, values.bus, settings, values.state_rate)
 
     def on_episode(self, episode: Episode) -> None:
         """Void what belongs to another episode."""
@@ -109,12 +131,14 @@ class ArmControllerNode(StackNode):
             "emergency_stop": controller.stopped,
             "holds": self._holds,
             "bad_chunks": self._bad_chunks,
+            **(self._link.details() if self._link is not None else {}),
         }
 
     def _take_priority(self) -> None:
         if self.parameters.priority:
             try:
                 take_priority(self.parameters.priority)
+                lock_memory()
             except PriorityError as error:
                 self.get_logger().warning(str(error))
 
@@ -137,7 +161,7 @@ class ArmControllerNode(StackNode):
 
     def _tick_realtime(self) -> None:
         now = time.monotonic()
-        if self._ticked_at:
+        if self._ticked_at and self._link is None:
             self.statistics.add("control_period_error", abs(now - self._ticked_at - 1.0 / self.parameters.control_rate))
         self._ticked_at = now
         if self.episode is None or not self.episode.running:
@@ -187,8 +211,19 @@ class ArmControllerNode(StackNode):
                 self.statistics.add("request_to_command", time.perf_counter() - asked)
             if self._bad_chunks == 0:
                 self.problem("")
+            self._follow(command)
         self._commanded = message
         self._commands.publish(message)
+
+    def _follow(self, action: Action) -> None:
+        """Hand an action to the arm, where there is a real one."""
+        if self._link is None:
+            return
+        assert self.episode is not None
+        try:
+            self._link.follow(action, self.episode.period_ns * 1e-9)
+        except ValueError as error:
+            self._reject(error)
 
     # -- chunks -------------------------------------------------------------------------------------------------
 
@@ -234,6 +269,8 @@ class ArmControllerNode(StackNode):
 
     def _emergency_stop(self) -> None:
         self._controller.emergency_stop()
+        if self._link is not None:
+            self._link.halt("emergency stop")
         advice = f"emergency stop: the arm holds until the service {topics.RELEASE_E_STOP} is called"
         try:
             self._latch.set()

@@ -21,6 +21,7 @@ from kc_vla.nodes.frame_gate import FrameGate
 from kc_vla.nodes.parameters import NodeParameters, parameter
 from kc_vla.nodes.streams import ObservationFeed
 from kc_vla.policy.backends import Backend, ExpertBackend, PolicyError, PolicyInput, ReplayBackend
+from kc_vla.policy.scripted import ScriptedBackend, load_script
 from kc_vla_msgs.msg import ActionChunk
 from kc_vla_msgs.srv import ExpertChunk, GetKeyframes, PredictChunk
 
@@ -33,8 +34,9 @@ Pair = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 class PolicyParameters(NodeParameters):
     """Parameters of the node."""
 
-    backend: str = parameter("expert", "what makes the actions", choices=("expert", "replay"))
+    backend: str = parameter("expert", "what makes the actions", choices=("expert", "replay", "scripted"))
     bag: str = parameter("", "recorded episode that the backend `replay` plays")
+    script: str = parameter("", "YAML file of poses that the backend `scripted` goes through")
     horizon: int = parameter(16, "actions in a chunk", low=1, high=512)
     wait_timeout: float = parameter(3.0, "s to wait for an observation, the buffer or the expert", low=0.1, high=60.0)
     sync_tolerance: float = parameter(0.02, "s between the streams of one observation", low=0.0, high=1.0)
@@ -78,6 +80,11 @@ class PolicyServerNode(StackNode):
     def _make_backend(self) -> Backend:
         if self.parameters.backend == "expert":
             return ExpertBackend(self._ask_expert, self.parameters.horizon)
+        if self.parameters.backend == "scripted":
+            try:
+                return ScriptedBackend(load_script(Path(self.parameters.script).expanduser()), self.parameters.horizon)
+            except PolicyError as error:
+                raise StartError(str(error)) from error
         if not self.parameters.bag:
             raise StartError("backend 'replay' needs the parameter 'bag': the folder of a recorded episode")
         try:

@@ -10,6 +10,7 @@ DETECTIONS = "detections"
 
 EPISODE_STATUS = "episode/status"
 EPISODE_RESULT = "episode/result"
+END_EPISODE = "episode/end"
 
 ORACLE_SCORE = "oracle/score"
 KEYFRAME_SCORE = "keyframes/score"
@@ -26,6 +27,7 @@ ARM_COMMAND = "arm/command"
 E_STOP = "e_stop"
 STOP = "arm/e_stop"
 RELEASE_E_STOP = "arm/release_e_stop"
+RESUME = "arm/resume"
 
 RESET_SIMULATION = "simulator/reset"
 EXPERT_CHUNK = "simulator/expert_chunk"
@@ -34,3 +36,5 @@ RECORDER_STATUS = "recorder/status"
 RUN_TASK = "run_task"
 
 DIAGNOSTICS = "/diagnostics"
+
+EMULATOR_VIEW = "emulator/view"

@@ -1,0 +1,195 @@
+"""The whole graph around an AgileX Piper: cameras, selector, buffer, policy, controller, arm; until Ctrl-C parks it.
+
+ros2 launch kc_vla piper.launch.py
+ros2 launch kc_vla piper.launch.py can:=can0 cameras:=desk.yaml task:=counting record:=true
+"""
+
+import getpass
+import os
+import tempfile
+from pathlib import Path
+
+import yaml
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
+from launch.conditions import IfCondition
+from launch.events.process import ProcessExited
+from launch.substitutions import EnvironmentVariable, LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+CANNOT_START = 2
+"""Exit code of a node that cannot do its work, whatever is tried: see `kc_vla.nodes.base.run_node`."""
+PARK_S = "45"
+"""How long the controller may take to park the arm before it is killed; the arm keeps its power then."""
+VIEWS = ("third_person", "wrist")
+STATE = [LaunchConfiguration("output"), "/state-", EnvironmentVariable("ROS_DOMAIN_ID", default_value="0")]
+
+
+def end_with(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
+    """End the launch with a required node, and with exit code 1 if that node failed."""
+    if context.is_shutdown:
+        return None
+    if event.returncode:
+        raise RuntimeError(f"{event.process_name} was required and ended with exit code {event.returncode}")
+    return Shutdown(reason=f"{event.process_name} has done its work")
+
+
+def end_if_it_cannot_start(event: ProcessExited, context: LaunchContext) -> None:
+    """Let a node that has died start again, unless that cannot help."""
+    if event.returncode == CANNOT_START and not context.is_shutdown:
+        raise RuntimeError(f"{event.process_name} cannot start: see what it says above")
+
+
+AGAIN = {"respawn": True, "respawn_delay": 1.0, "respawn_max_retries": 10, "on_exit": end_if_it_cannot_start}
+
+
+def text(value: object) -> ParameterValue:
+    """A value that stays a text, also where it looks like a number or is empty."""
+    return ParameterValue(value, value_type=str)
+
+
+def node(executable: str, parameters: dict | None = None, **options: object) -> Node:
+    """A node of the graph."""
+    return Node(
+        package="kc_vla",
+        executable=executable,
+        name=executable,
+        parameters=[LaunchConfiguration("params"), parameters or {}],
+        output="screen",
+        **options,
+    )
+
+
+def cameras(context: LaunchContext) -> list[Node]:
+    """Start one camera node for each view in the file."""
+    path = Path(LaunchConfiguration("cameras").perform(context)).expanduser()
+    try:
+        rig = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise RuntimeError(f"cameras:={path} cannot be read: {error}") from error
+    if not isinstance(rig, dict) or sorted(rig) != sorted(VIEWS) or not all(isinstance(v, dict) for v in rig.values()):
+        raise RuntimeError(f"cameras:={path} must name {' and '.join(VIEWS)}, each with its parameters, e.g. source")
+    nodes = []
+    for view, wanted in rig.items():
+        source = str(wanted.get("source", ""))
+        beside = path.parent / source
+        parameters = {
+            "frame_id": f"{view}_optical_frame",
+            **wanted,
+            "source": text(str(beside) if source and beside.exists() else source),
+        }
+        nodes.append(
+            Node(
+                package="kc_vla",
+                executable="camera",
+                name="camera",
+                namespace=view,
+                parameters=[parameters],
+                output="screen",
+                **AGAIN,
+            )
+        )
+    return nodes
+
+
+def arm(context: LaunchContext) -> list:
+    """Start the controller, and an emulated arm where there is none."""
+    kind, can = (LaunchConfiguration(name).perform(context) for name in ("arm", "can"))
+    actions: list = []
+    if kind == "auto" and not Path("/sys/class/net", can).exists():
+        message = f"NO ARM: there is no CAN interface '{can}', so an EMULATED Piper moves instead of a real one"
+        actions.append(LogInfo(msg=message))
+        kind = "emulated"
+    channel, bus = can, "socketcan"
+    if kind == "emulated":
+        domain = os.environ.get("ROS_DOMAIN_ID", "0")
+        channel, bus = f"{tempfile.gettempdir()}/kc_vla_piper-{getpass.getuser()}-{domain}", "kc_vla_socket"
+        emulator = {"path": channel, "fault": text(LaunchConfiguration("fault"))}
+        actions.append(node("piper_emulator", emulator, sigterm_timeout=PARK_S, on_exit=end_with))
+    controller = {"arm": "piper", "channel": channel, "bus": bus, "state_folder": text(STATE)}
+    actions.append(node("arm_controller", controller, sigterm_timeout=PARK_S, **AGAIN))
+    return actions
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Describe the graph."""
+    argument = LaunchConfiguration
+
+    def file(*parts: str) -> PathJoinSubstitution:
+        return PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", *parts])
+
+    policy = {name: text(argument(name)) for name in ("script", "bag")}
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                "arm",
+                default_value="auto",
+                choices=["auto", "piper", "emulated"],
+                description="auto: the Piper on the CAN interface, an emulated one if there is no such interface",
+            ),
+            DeclareLaunchArgument("can", default_value="can0", description="CAN interface, up at 1 Mbit/s"),
+            DeclareLaunchArgument(
+                "cameras",
+                default_value=file("desk", "cameras.yaml"),
+                description="YAML file with the source of each view: a device, a video or a folder of pictures",
+            ),
+            DeclareLaunchArgument("task", default_value="counting", description="what the keyframes are: a known task"),
+            DeclareLaunchArgument(
+                "instruction", default_value="", description="what the policy is told; empty: as the task has it"
+            ),
+            DeclareLaunchArgument(
+                "policy",
+                default_value="scripted",
+                choices=["scripted", "replay"],
+                description="what makes the actions",
+            ),
+            DeclareLaunchArgument(
+                "script", default_value=file("params", "piper_script.yaml"), description="poses for policy:=scripted"
+            ),
+            DeclareLaunchArgument("bag", default_value="", description="recorded episode for policy:=replay"),
+            DeclareLaunchArgument(
+                "source",
+                default_value="rules",
+                choices=["learned", "rules"],
+                description="what selects the keyframes: a network that sees the pictures, or rules",
+            ),
+            DeclareLaunchArgument(
+                "models",
+                default_value="",
+                description="folder with a registry of models, for source:=learned; empty: the models shipped",
+            ),
+            DeclareLaunchArgument("duration", default_value="0.0", description="s of the episode; 0.0: until Ctrl-C"),
+            DeclareLaunchArgument("record", default_value="false", description="true: an MCAP bag of the episode"),
+            DeclareLaunchArgument("output", default_value="runs", description="folder for bags"),
+            DeclareLaunchArgument("fault", default_value="none", description="of the emulated arm, e.g. 'loss 0.2'"),
+            DeclareLaunchArgument(
+                "params", default_value=file("params", "piper.yaml"), description="parameters of the nodes, YAML"
+            ),
+            OpaqueFunction(function=arm),
+            OpaqueFunction(function=cameras),
+            node(
+                "keyframe_selector",
+                {"source": text(argument("source")), "models_folder": text(argument("models"))},
+                **AGAIN,
+            ),
+            node("keyframe_buffer", {"state_folder": text(STATE)}, **AGAIN),
+            node("policy_server", {"backend": text(argument("policy")), **policy}, **AGAIN),
+            node(
+                "recorder",
+                {"output_folder": text(argument("output"))},
+                condition=IfCondition(argument("record")),
+                **AGAIN,
+            ),
+            node(
+                "robot_session",
+                {
+                    "task": text(argument("task")),
+                    "instruction": text(argument("instruction")),
+                    "duration": argument("duration"),
+                },
+                on_exit=end_with,
+            ),
+        ]
+    )

@@ -1,0 +1,76 @@
+"""Inverse kinematics of the Piper: SciPy's bounded least squares on the forward kinematics and its Jacobian."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import least_squares
+from scipy.spatial.transform import Rotation
+
+from kc_vla.arm.interface import JointLimits, Vector
+from kc_vla.arm.kinematics import flange_jacobian, flange_pose
+
+_METRES_PER_RADIAN = 0.1
+"""How much a wrong rotation weighs beside a wrong place."""
+_EVALUATIONS = 50
+_TIGHT = 1e-10
+
+
+class UnreachableError(ValueError):
+    """A pose that the arm cannot take; the text says how near it comes."""
+
+
+def joints_for(pose: Vector, start: Vector, limits: JointLimits, place: float = 1e-3, rotation: float = 0.01) -> Vector:
+    """Joint angles (6,), rad, that bring the flange to `pose`, near those it has now.
+
+    Args:
+        pose: (4, 4), base frame, m.
+        start: angles (6,) to begin with, rad.
+        limits: of the joints.
+        place: greatest distance that is put up with, m.
+        rotation: the same, rad.
+
+    Raises:
+        UnreachableError: no such angles are found.
+    """
+    if not np.isfinite(pose).all():
+        raise UnreachableError("a pose that is not finite")
+    weights = np.repeat([1.0, _METRES_PER_RADIAN], 3)
+
+    def errors(angles: Vector) -> Vector:
+        return weights * pose_difference(pose, flange_pose(angles))
+
+    def slopes(angles: Vector) -> Vector:
+        return weights[:, None] * flange_jacobian(angles)  # the logarithm of a small rotation is that rotation
+
+    found = least_squares(
+        errors,
+        np.clip(start, limits.lowest, limits.highest),
+        slopes,
+        bounds=(limits.lowest, limits.highest),
+        x_scale=1.0,
+        xtol=_TIGHT,
+        ftol=_TIGHT,
+        gtol=_TIGHT,
+        max_nfev=_EVALUATIONS,
+    )
+    left = np.abs(found.fun / weights)
+    if left[:3].max() > place or left[3:].max() > rotation:
+        raise UnreachableError(
+            f"the arm cannot take that pose: it comes within {left[:3].max() * 1e3:.1f} mm and "
+            f"{np.degrees(left[3:].max()):.1f} degrees"
+        )
+    return np.asarray(found.x)
+
+
+def moved_pose(pose: Vector, delta: Vector) -> Vector:
+    """A pose (4, 4) moved by dx, dy, dz in m and turned by a rotation vector in rad (6,), both in the base frame."""
+    moved = pose.copy()
+    moved[:3, 3] += delta[:3]
+    moved[:3, :3] = Rotation.from_rotvec(delta[3:]).as_matrix() @ pose[:3, :3]
+    return moved
+
+
+def pose_difference(wanted: Vector, pose: Vector) -> Vector:
+    """From `wanted` to `pose`: x, y, z in m and a rotation vector in rad (6,), in the base frame."""
+    turn = Rotation.from_matrix(pose[:3, :3] @ wanted[:3, :3].T).as_rotvec()
+    return np.concatenate([pose[:3, 3] - wanted[:3, 3], turn])

@@ -1,0 +1,134 @@
+"""Node `robot_session`: one episode on a real robot: says what is to be done, tells what happens, ends it in time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import datetime
+
+from std_srvs.srv import Trigger
+
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
+from kc_vla.nodes.convert import time_message
+from kc_vla.nodes.narrator import Narrator
+from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.tasks import UnknownTaskError, find_task
+from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus
+
+_POLL_S = 0.1
+_PUBLISHED = {
+    "the third-person camera": topics.THIRD_PERSON_IMAGE,
+    "the wrist camera": topics.WRIST_IMAGE,
+    "arm_controller": topics.JOINT_STATES,
+    "keyframe_selector": topics.KEYFRAME_SCORE,
+}
+_SERVED = {"keyframe_buffer": topics.GET_KEYFRAMES, "policy_server": topics.PREDICT_CHUNK}
+
+
+@dataclass(frozen=True)
+class SessionParameters(NodeParameters):
+    """Parameters of the node."""
+
+    instruction: str = parameter("", "what the policy is told; empty: as the task table has it")
+    task: str = parameter("counting", "name in the task table: what the keyframes are")
+    frame_rate: float = parameter(20.0, "control steps per second, that of the cameras", low=1.0, high=200.0)
+    duration: float = parameter(0.0, "s after which the episode ends; 0: with the service episode/end", low=0.0)
+    startup_timeout: float = parameter(60.0, "s to wait for the other nodes", low=1.0, high=3600.0)
+
+
+class RobotSessionNode(StackNode):
+    """See the module."""
+
+    Parameters = SessionParameters
+    parameters: SessionParameters
+
+    def __init__(self) -> None:
+        super().__init__("robot_session")
+
+    def start(self) -> None:
+        """Wait for the stack, then begin."""
+        try:
+            task = find_task(self.parameters.task)
+        except UnknownTaskError as error:
+            raise StartError(str(error)) from error
+        self._instruction = self.parameters.instruction or task.instruction
+        self._status: EpisodeStatus | None = None
+        self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
+        self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
+        self._narrator = Narrator(self)
+        self._wait_until = time.monotonic() + self.parameters.startup_timeout
+        self._end_at = float("inf")
+        self.serve(Trigger, topics.END_EPISODE, self._end_by_service)
+        self.every(_POLL_S, self._poll)
+
+    def stop(self) -> None:
+        """End the episode, so that everything holds."""
+        self._finish("stopped")
+
+    def details(self) -> dict[str, object]:
+        """Return which episode runs."""
+        status = getattr(self, "_status", None)
+        return {"episode": status.episode_id if status is not None else "none yet"}
+
+    def _poll(self) -> None:
+        if self._status is not None:
+            if time.monotonic() >= self._end_at:
+                self._finish("time is up")
+                self.done = True
+            return
+        missing = [name for name, topic in _PUBLISHED.items() if self.count_publishers(topic) == 0]
+        missing += [name for name, service in _SERVED.items() if self.count_services(service) == 0]
+        if not missing:
+            self._begin()
+        elif time.monotonic() > self._wait_until:
+            self.problem(f"{', '.join(missing)} did not start: see the lines of that node above", ERROR)
+            self.exit_code = 1
+            self.done = True
+
+    def _begin(self) -> None:
+        values, now = self.parameters, self.get_clock().now()
+        status = EpisodeStatus(
+            episode_id=f"{values.task}-{datetime.now():%Y%m%d-%H%M%S}",
+            task=values.task,
+            instruction=self._instruction,
+            start_time=time_message(now.nanoseconds),
+            frame_period=1.0 / values.frame_rate,
+            state=EpisodeStatus.RUNNING,
+        )
+        status.header.stamp = now.to_msg()
+        self._status = status
+        if values.duration:
+            self._end_at = time.monotonic() + values.duration
+        self._narrator.begin(status.episode_id, status.instruction)
+        self._statuses.publish(status)
+
+    def _finish(self, reason: str) -> None:
+        status = self._status
+        if status is None or status.state == EpisodeStatus.FINISHED:
+            return
+        now = self.get_clock().now()
+        elapsed_s = now.nanoseconds * 1e-9 - status.start_time.sec - status.start_time.nanosec * 1e-9
+        result = EpisodeResult(
+            episode_id=status.episode_id,
+            task=status.task,
+            success=False,
+            reason=f"nobody judged it ({reason})",
+            steps=round(elapsed_s / status.frame_period),
+        )
+        result.header.stamp = now.to_msg()
+        self._results.publish(result)
+        status.state, status.header.stamp = EpisodeStatus.FINISHED, now.to_msg()
+        self._statuses.publish(status)
+        self._narrator.say(f"episode {status.episode_id} ended after {elapsed_s:.1f} s: {reason}")
+
+    def _end_by_service(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._finish("ended by hand")
+        self.done = True
+        response.success, response.message = True, "ended"
+        return response
+
+
+def main() -> None:
+    """Run the node."""
+    run_node(RobotSessionNode)

@@ -1,0 +1,110 @@
+"""A policy that sees nothing: it leads the joints through poses from a YAML file, over and over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from kc_vla.episode import Episode
+from kc_vla.policy.backends import PolicyError, PolicyInput
+from kc_vla.policy.chunk import ActionType
+
+JOINTS = 6
+NAMES = (*(f"joint{k}" for k in range(1, JOINTS + 1)), "gripper")
+_TOOL_POSE = 7
+"""Numbers of the tool's pose, which stand before the joints in a policy's state."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """Where to be, and how long the way there takes.
+
+    Attributes:
+        values: six joint angles in rad and the gripper's opening in m, (7,).
+        seconds: of the way from the pose before.
+    """
+
+    values: NDArray[np.float64]
+    seconds: float
+
+
+def load_script(path: Path) -> list[Pose]:
+    """The poses of a file: a list of `joints` (six, degrees), `gripper` (m) and `seconds`.
+
+    Raises:
+        PolicyError: it cannot be read, or is no such list.
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        raise PolicyError(f"no script can be read from '{path}': {error}") from error
+    if not isinstance(content, list) or not content:
+        raise PolicyError(f"{path} holds no list of poses: each has joints, gripper and seconds")
+    return [_pose(path, number, item) for number, item in enumerate(content, 1)]
+
+
+class ScriptedBackend:
+    """Goes from where the arm is to the first pose and on to the others, then again from the first; smooth throughout.
+
+    Between two poses each joint follows the minimum-jerk polynomial 10 s^3 - 15 s^4 + 6 s^5, at rest at both ends.
+    """
+
+    name = "scripted"
+    needs_images = False
+    action_type = ActionType.JOINT_POSITION
+    names: tuple[str, ...] = NAMES
+
+    def __init__(self, poses: list[Pose], horizon: int) -> None:
+        """Args: `poses`, at least one; `horizon` of the chunks, 1 or more."""
+        self._poses = poses
+        self._horizon = horizon
+        self._start: NDArray[np.float64] | None = None
+        self._period = 0.05
+        self._first = 0
+
+    def reset(self, episode: Episode) -> None:
+        """Begin with the first pose."""
+        self._start = None
+        self._period = episode.period_ns * 1e-9
+
+    async def infer(self, given: PolicyInput) -> NDArray[np.float32]:
+        """Return the next rows of the way."""
+        if self._start is None:
+            here = given.state[_TOOL_POSE:]
+            if len(here) != len(NAMES):
+                raise PolicyError(f"the arm tells {len(here)} positions: a script is for {', '.join(NAMES)}")
+            self._start, self._first = here, given.frame
+        steps = given.frame - self._first + np.arange(self._horizon)
+        return np.array([self.at(step * self._period) for step in steps], np.float32)
+
+    def at(self, seconds: float) -> NDArray[np.float64]:
+        """Where the joints (6,), rad, and the gripper, m, are to be so long after the first look."""
+        assert self._start is not None
+        start, left = self._start, max(seconds, 0.0)
+        cycle = sum(pose.seconds for pose in self._poses)
+        if left >= cycle:
+            start, left = self._poses[-1].values, left % cycle
+        for pose in self._poses:
+            if left < pose.seconds:
+                s = left / pose.seconds
+                return np.asarray(start + (pose.values - start) * (10 * s**3 - 15 * s**4 + 6 * s**5))
+            start, left = pose.values, left - pose.seconds
+        return start
+
+
+def _pose(path: Path, number: int, item: Any) -> Pose:
+    try:
+        values = np.array([*np.radians(np.array(item["joints"], float)), float(item["gripper"])])
+        seconds = float(item["seconds"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise PolicyError(f"{path}, pose {number}: joints, gripper and seconds are wanted ({error!r})") from error
+    if len(values) != len(NAMES) or not np.isfinite(values).all() or not 0.0 < seconds < np.inf:
+        raise PolicyError(
+            f"{path}, pose {number}: six angles in degrees, a gripper in m and a time above 0 s are wanted"
+        )
+    return Pose(values, seconds)

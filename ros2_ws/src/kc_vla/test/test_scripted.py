@@ -1,0 +1,75 @@
+"""The scripted policy: smooth from where the arm is, through all poses, again and again."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from kc_vla.episode import Episode
+from kc_vla.policy.backends import PolicyError, PolicyInput
+from kc_vla.policy.scripted import ScriptedBackend, load_script
+
+SCRIPT = """
+- {joints: [10, 60, -40, 0, 20, 0], gripper: 0.05, seconds: 2.0}
+- {joints: [-10, 50, -30, 0, 10, 0], gripper: 0.0, seconds: 1.0}
+"""
+EPISODE = Episode("e", "", "", 0, 50_000_000, running=True)
+
+
+@pytest.fixture
+def backend(tmp_path):
+    path = tmp_path / "script.yaml"
+    path.write_text(SCRIPT)
+    backend = ScriptedBackend(load_script(path), 16)
+    backend.reset(EPISODE)
+    return backend
+
+
+def rows(backend, frame: int, start: np.ndarray) -> np.ndarray:
+    given = PolicyInput(frame, (), np.concatenate([np.zeros(7), start]), "", np.empty((0, 0), np.float32))
+    return asyncio.run(backend.infer(given))
+
+
+def test_it_begins_where_the_arm_is_and_goes_through_all_poses(backend):
+    start = np.array([0.1, 0.2, -0.3, 0.0, 0.0, 0.0, 0.02])
+    way = np.concatenate([rows(backend, frame, start if frame == 7 else start * 9) for frame in range(7, 200, 16)])
+    np.testing.assert_allclose(way[0], start, atol=1e-6)
+    np.testing.assert_allclose(way[40], [*np.radians([10, 60, -40, 0, 20, 0]), 0.05], atol=1e-6)
+    np.testing.assert_allclose(way[60], [*np.radians([-10, 50, -30, 0, 10, 0]), 0.0], atol=1e-6)
+    np.testing.assert_allclose(way[100], way[160], atol=1e-6)
+    speeds = np.abs(np.diff(way, axis=0)) / 0.05
+    assert speeds.max() < 1.875 * np.radians(70) / 1.0 + 1e-6
+
+
+def test_a_new_episode_begins_anew(backend):
+    first = rows(backend, 0, np.zeros(7))
+    backend.reset(EPISODE)
+    np.testing.assert_allclose(rows(backend, 30, np.zeros(7)), first)
+
+
+def test_an_arm_of_another_kind_is_refused(backend):
+    with pytest.raises(PolicyError, match="the arm tells 3 positions"):
+        rows(backend, 0, np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "7",
+        "[]",
+        "- 3",
+        "- {joints: [1, 2], gripper: 0, seconds: 1}",
+        "- {joints: [0, 0, 0, 0, 0, 0], gripper: 0}",
+        "- {joints: [0, 0, 0, 0, 0, .nan], gripper: 0, seconds: 1}",
+        "- {joints: [0, 0, 0, 0, 0, 0], gripper: 0, seconds: 0}",
+        "{",
+    ],
+)
+def test_a_script_that_is_none_is_told_with_its_name(tmp_path, text):
+    path = tmp_path / "script.yaml"
+    path.write_text(text)
+    with pytest.raises(PolicyError, match=r"script\.yaml"):
+        load_script(path)
+    with pytest.raises(PolicyError, match="absent"):
+        load_script(tmp_path / "absent")
