@@ -8,16 +8,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import camera, chunk, jitter, launch, memory, selector
+from . import camera, chunk, handover, jitter, launch, memory, safety, selector
 from .measuring import MeasurementError, machine
 from .processes import own_domain
 
 BENCHMARKS = {
     "camera": camera.measure,
     "chunk": chunk.measure,
+    "handover": handover.measure,
     "jitter": jitter.measure,
     "launch": launch.measure,
     "memory": memory.measure,
+    "safety": safety.measure,
     "selector": selector.measure,
 }
 

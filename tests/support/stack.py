@@ -20,6 +20,8 @@ PATIENCE_S = 300.0
 MAIN_JOB = {"task": "counting", "variant": "paper", "image_size": 64, "source": "oracle"}
 """Launch arguments of a run that is soon over and whose keyframes are known: most tests are about other things."""
 
+PIPER = ("kc_vla", "piper.launch.py")
+
 _MARK = "KC_VLA_TEST_STACK"
 _STARTED = re.compile(r"\[(?P<node>\w+)-\d+\]: process started with pid \[(?P<pid>\d+)\]")
 _EPISODE = re.compile(r"\bepisode (?P<id>[\w-]+): ")
@@ -42,7 +44,7 @@ class Stack:
 
         Args:
             output: the launch argument `output`.
-            arguments: the other launch arguments, beside and instead of `MAIN_JOB`.
+            arguments: the other launch arguments, in the simulator beside and instead of `MAIN_JOB`.
             launch_file: package and file, or the path of a file.
             environment: what differs from this process's environment.
             wrapper: a command that runs the command that follows it.
@@ -51,7 +53,8 @@ class Stack:
         assert ros2, "there is no ros2: source env.sh first"
         self.output = output
         self._mark = uuid.uuid4().hex
-        given = {**MAIN_JOB, "output": output, **arguments}
+        main_job = {} if launch_file == PIPER else MAIN_JOB
+        given = {**main_job, "output": output, **arguments}
         self._process = subprocess.Popen(
             [*wrapper, ros2, "launch", *launch_file, *(f"{name}:={value}" for name, value in given.items())],
             env={**os.environ, **(environment or {}), _MARK: self._mark},

@@ -12,12 +12,15 @@ from sensor_msgs.msg import Image
 from kc_vla.arm.emulator.faults import FaultError
 from kc_vla.arm.emulator.process import EmulatorProcess
 from kc_vla.arm.emulator.view import draw_arm
+from kc_vla.arm.scheduling import PriorityError, take_priority
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
 from kc_vla.nodes.convert import image_message
 from kc_vla.nodes.parameters import NodeParameters, parameter
 
 _POLL_S = 0.05
+_PRIORITY = 40
+"""Below the controller's."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class PiperEmulatorNode(StackNode):
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._process.run, args=(self._ended,), name="emulator")
         self._thread.start()
+        self._priority = _take_priority()
         self._view = self.advertise(Image, topics.EMULATOR_VIEW, qos.IMAGE)
         self.every(1.0 / self.parameters.view_rate, self._show)
         self.on_parameters()
@@ -62,6 +66,8 @@ class PiperEmulatorNode(StackNode):
         powered = " It still had power." if self._process.arm.body.powered.any() else ""
         self._ended.set()
         self._thread.join()
+        if self._priority:
+            take_priority(0)
         self.get_logger().info(f"the emulated arm saw: {self._process.watch}.{powered}")
 
     def on_parameters(self) -> None:
@@ -82,6 +88,15 @@ class PiperEmulatorNode(StackNode):
         arm = self._process.arm
         pixels = draw_arm(arm.body.angles, arm.body.powered, arm.opening, arm.status.name.lower().replace("_", " "))
         self._view.publish(image_message(pixels, self.get_clock().now().to_msg(), "robot_base"))
+
+
+def _take_priority() -> bool:
+    """A real arm has no other work: let this one run first, if the user may."""
+    try:
+        take_priority(_PRIORITY)
+    except PriorityError:
+        return False
+    return True
 
 
 def main() -> None:

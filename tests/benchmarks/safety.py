@@ -1,0 +1,155 @@
+"""How fast the arm's control loop reacts to what goes wrong, and how far the arm goes on; on the emulated Piper."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from kc_vla.arm.control_loop import ControlLoop
+from kc_vla.arm.emulator.bus import INTERFACE
+from kc_vla.arm.emulator.process import EmulatorProcess
+from kc_vla.arm.interface import Vector
+from kc_vla.arm.piper import PiperArm
+from kc_vla.arm.servo import Mode, Report, Servo, ServoSettings
+from kc_vla.arm.workspace import Workspace
+
+from .measuring import Table
+
+SETTINGS = ServoSettings(speed=1.0)
+_MIDDLE = np.radians([0.0, 60.0, -50.0, 0.0, 30.0, 0.0])
+_SWING = np.radians([25.0, 12.0, 10.0, 10.0, 10.0, 20.0])
+_RATE_S = 0.05
+_TO_MIDDLE_S, _MOVING_S, _AFTER_S = 4.0, 1.5, 2.0
+_STILL = 0.02
+"""rad/s."""
+
+
+@dataclass
+class Rig:
+    """An arm that swings, and a record of what its loop did.
+
+    Attributes:
+        emulator: the arm.
+        loop: its control loop.
+        log: time, report, true joint angles and true speeds of every control period.
+        aiming: whether new targets come.
+    """
+
+    emulator: EmulatorProcess
+    loop: ControlLoop
+    log: list[tuple[float, Report, Vector, Vector]]
+    aiming: bool = True
+
+    def ask(self, fault: str) -> None:
+        """Let something go wrong."""
+        self.emulator.faults.ask(fault)
+
+    def do(self, work: Callable[[Servo, float], None]) -> Future[None]:
+        """Have the loop do something."""
+        return self.loop.ask(work)
+
+
+def _stall(rig: Rig) -> None:
+    rig.aiming = False
+
+
+def _stop(rig: Rig) -> None:
+    _stall(rig)
+    rig.do(lambda servo, now: servo.halt("emergency stop"))
+
+
+SCENARIOS: dict[str, Callable[[Rig], None]] = {
+    "no new target (policy stalls)": _stall,
+    "emergency stop in motion": _stop,
+    "bus lost": lambda rig: rig.ask("bus_off 30"),
+    "arm silent": lambda rig: rig.ask("silence"),
+    "20 % of all frames lost": lambda rig: rig.ask("loss 0.2"),
+    "frames 100 ms late": lambda rig: rig.ask("delay 0.1"),
+    "collision told by joint 2": lambda rig: rig.ask("collision 2"),
+    "motor 3 too hot": lambda rig: rig.ask("hot 3"),
+    "teach button": lambda rig: rig.ask("teach"),
+    "joint 5 without power": lambda rig: rig.ask("unpowered 5"),
+    "joint 1 stuck": lambda rig: rig.ask("stuck 1"),
+}
+
+
+def measure(quick: bool, work: Path) -> Table:
+    """Swing the arm, let each thing go wrong once, and look when it is noticed and when the arm stands."""
+    rows = [{"what goes wrong": name, **_row(harm, work)} for name, harm in tqdm(SCENARIOS.items(), unit="fault")]
+    notes = (
+        "An arm that swings at up to 30 degrees/s; control loop at 200 Hz, it counts as lost when silent for 200 ms; "
+        "emulated Piper, the vendor's SDK. Times count from the moment at which it goes wrong.",
+        "`goes on for`: the way of the joint that went furthest from where it was then.",
+    )
+    return Table("Reaction to faults", rows, notes)
+
+
+def _row(harm: Callable[[Rig], None], work: Path) -> dict[str, object]:
+    with _swinging(work / "bus") as rig:
+        time.sleep(_MOVING_S)
+        begun = time.monotonic()
+        harm(rig)
+        time.sleep(_AFTER_S)
+        rows = [row for row in rig.log if row[0] >= begun]
+        sent = np.array([row[1].set_point for row in rig.log if row[1].set_point is not None])
+    noticed = next((row for row in rows if row[1].mode is not Mode.FOLLOW), None)
+    moving = [when for when, _, _, speeds in rows if np.abs(speeds).max() > _STILL]
+    way = np.degrees(max(np.abs(angles - rows[0][2]).max() for _, _, angles, _ in rows))
+    goes_on = noticed is None
+    return {
+        "the loop": "goes on" if noticed is None else f"{noticed[1].mode}: {noticed[1].reason.split(':')[0]}",
+        "after, ms": "-" if noticed is None else f"{(noticed[0] - begun) * 1e3:.0f}",
+        "the arm stands after, ms": "-" if goes_on else f"{(moving[-1] - begun) * 1e3 if moving else 0.0:.0f}",
+        "goes on for, degrees": "-" if goes_on else f"{way:.1f}",
+        "largest step sent, degrees": f"{np.degrees(np.abs(np.diff(sent, axis=0)).max()):.3f}",
+    }
+
+
+@contextmanager
+def _swinging(path: Path) -> Iterator[Rig]:
+    emulator, ended = EmulatorProcess(path), threading.Event()
+    thread = threading.Thread(target=emulator.run, args=(ended,))
+    thread.start()
+    arm = PiperArm(str(path), INTERFACE, patience=10.0)
+    arm.connect()
+    servo = Servo(arm, SETTINGS, Workspace())
+    servo.resume()
+    log: list[tuple[float, Report, Vector, Vector]] = []
+    body = emulator.arm.body
+
+    def keep(report: Report, lateness: float) -> None:
+        log.append((time.monotonic(), report, body.angles.copy(), body.speeds.copy()))
+
+    loop = ControlLoop(servo, SETTINGS.period, keep)
+    loop.start()
+    rig = Rig(emulator, loop, log)
+    over = threading.Event()
+    aimer = threading.Thread(target=_aim, args=(rig, over))
+    rig.do(lambda servo, now: servo.aim(_MIDDLE, 0.0, now, _TO_MIDDLE_S))
+    time.sleep(_TO_MIDDLE_S + 0.5)
+    aimer.start()
+    try:
+        yield rig
+    finally:
+        over.set()
+        aimer.join()
+        loop.end()
+        arm.disconnect()
+        ended.set()
+        thread.join()
+
+
+def _aim(rig: Rig, over: threading.Event) -> None:
+    begun = time.monotonic()
+    while not over.wait(_RATE_S):
+        if rig.aiming:
+            angles = _MIDDLE + _SWING * np.sin(1.2 * (time.monotonic() - begun + _RATE_S))
+            rig.do(lambda servo, now, angles=angles: servo.aim(angles, 0.0, now, _RATE_S))  # type: ignore[misc]
