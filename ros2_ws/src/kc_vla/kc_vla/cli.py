@@ -33,6 +33,7 @@ def _parser() -> argparse.ArgumentParser:
         ("train", "train a keyframe selector on recorded episodes: kc-vla train selector --help"),
         ("export", "make ONNX files of a trained selector: kc-vla export selector --help"),
         ("eval", "measure a selector on recorded episodes: kc-vla eval selector --help"),
+        ("annotate", "find keyframes of recorded episodes by rules: kc-vla annotate rules --help"),
     ):
         verbs.add_parser(verb, help=text)
     verbs.add_parser("collect", help="record data sets of the experts' episodes: kc-vla collect --help")
@@ -57,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _simulate("sim", words[1:])
     if words[:1] == ["collect"]:
         return _simulate("collect", words)
-    if words[:1] in (["train"], ["export"], ["eval"]):
+    if words[:1] in (["train"], ["export"], ["eval"], ["annotate"]):
         from kc_vla.learning.cli import main as learn
 
         return learn(words)

@@ -10,6 +10,7 @@ import pytest
 import torch
 from lamp_episodes import write_lamp_data
 
+from kc_vla.bags.lerobot.annotations import read_annotations
 from kc_vla.episode import Episode
 from kc_vla.keyframes.learned import LearnedScorer, LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import load_selector
@@ -191,3 +192,17 @@ def test_a_video_that_ends_early_is_told_with_its_frame(data, tmp_path, capsys):
     error = capsys.readouterr().err
     assert "episode 2" in error
     assert "frame" in error
+
+
+def test_rules_annotate_without_the_truth_and_overwrite_nothing(data, tmp_path, capsys):
+    words = ["annotate", "rules", f"--data={data / 'validation'}", f"--output={tmp_path / 'rules'}"]
+    assert main(words) == 0
+    written = [Path(line) for line in capsys.readouterr().out.split()]
+    recordings = load_recordings(data / "validation")
+    rows = [row for path in written for row in read_annotations(path)]
+    assert len([row for row in rows if row.phase == 0 and row.frame == 0]) == len(recordings)
+    assert {row.source for row in rows} == {"rules"}
+    before = [path.read_text() for path in written]
+    assert main(words) == 1
+    assert "is there already" in capsys.readouterr().err
+    assert [path.read_text() for path in written] == before

@@ -1,4 +1,4 @@
-"""`kc-vla train|export|eval selector`."""
+"""`kc-vla train|export|eval selector`, `kc-vla annotate|eval rules`."""
 
 from __future__ import annotations
 
@@ -77,6 +77,13 @@ def _eval(options: argparse.Namespace) -> None:
     )
 
 
+def _annotate(options: argparse.Namespace) -> None:
+    from kc_vla.learning.rule_annotation import write_rule_annotations
+
+    for path in write_rule_annotations(options.data, options.output):
+        print(path)
+
+
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
@@ -113,13 +120,17 @@ def _parser() -> argparse.ArgumentParser:
     judge.add_argument("--model", action="append", help=f"name; repeatable, for a comparison ({_SELECTOR})")
     judge.add_argument("--disturbed", action="store_true", help="also with lost frames, other light, other speed")
     judge.add_argument("--strips", type=int, default=1000, help="pictures of at most so many episodes of a task")
+
+    annotate = _verb(verbs, "annotate", "keyframes of recorded episodes by rules, without the simulator", _annotate)
+    _folder(annotate, "--data", "data/train", "episodes to annotate")
+    _folder(annotate, "--output", "runs/annotations", "folder for a .jsonl file of each data set")
     return parser
 
 
 def _verb(verbs: Any, name: str, text: str, run: Callable[[argparse.Namespace], None]) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = verbs.add_parser(name, help=text)
-    choices = ["selector", "rules"] if name == "eval" else ["selector"]
-    parser.add_argument("what", choices=choices, help="the selector; to eval also the rules of the task table")
+    choices = {"eval": ["selector", "rules"], "annotate": ["rules"]}.get(name, ["selector"])
+    parser.add_argument("what", choices=choices, help="the selector, or the rules of the task table")
     parser.set_defaults(run=run)
     return parser
 

@@ -1,4 +1,4 @@
-"""How well the rules annotate recorded episodes, without the simulator's truth but measured by it.
+"""Annotation of recorded episodes by rules, without the simulator's truth, and how good it is measured by that truth.
 
 The paper annotates with such signals where a task has them (section 4.2, "hybrid strategy"); elsewhere people do it.
 """
@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from kc_vla.bags.lerobot.annotations import Annotation
 from kc_vla.bags.lerobot.layout import JOINT_POSITIONS, STATE
+from kc_vla.files import write_whole
 from kc_vla.keyframes.metrics import Counts, Detection, count
 from kc_vla.keyframes.rules import CueScorer, Signals
 from kc_vla.keyframes.selector import Event, KeyframeSelector
@@ -52,6 +54,37 @@ def annotate_by_rules(signals: Sequence[Signals], task: Task) -> list[Detection]
         for event in found
         if event.decision is Decision.COMMITTED and event.phase > 0
     ]
+
+
+def write_rule_annotations(data: Path, output: Path) -> list[Path]:
+    """Annotate every episode of `data` by the rules of its task, in a file `<data set>.jsonl` for each data set.
+
+    The rows are those of a data set's `meta/annotations.jsonl`, with the source "rules" and the rule as author. An
+    episode of a task without rules gets its frame 0 alone.
+
+    Raises:
+        BagError, DataError: the data cannot be used.
+        OSError: a file cannot be written, or is there already: what a person may have corrected is not overwritten.
+    """
+    rows: dict[Path, list[str]] = {}
+    for recording in tqdm(load_recordings(data), desc="rules", unit="episode"):
+        path = output / f"{recording.data_set.folder.name}.jsonl"
+        if path.exists():
+            raise FileExistsError(f"{path} is there already: move it away, or choose another --output")
+        task = TASKS[TASK_NAMES[recording.task]]
+        found = annotate_by_rules(recorded_signals(recording), task) if task.cues else []
+        marks = [(0, 0), *((detection.frame, detection.phase) for detection in found)]
+        rows.setdefault(path, []).extend(_row(recording, task, frame, phase) for frame, phase in marks)
+    output.mkdir(parents=True, exist_ok=True)
+    for path, lines in rows.items():
+        write_whole(path, "".join(lines))
+    return list(rows)
+
+
+def _row(recording: Recording, task: Task, frame: int, phase: int) -> str:
+    stamp_ns = round(frame * 1e9 / recording.data_set.fps)
+    author = task.cues[phase] if task.cues else "first_frame"
+    return Annotation(recording.episode, frame, stamp_ns, phase, task.keyframes[phase], "rules", author, 1.0).line()
 
 
 def report_rules(data: Path) -> str:
