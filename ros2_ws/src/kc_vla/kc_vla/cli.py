@@ -36,6 +36,7 @@ def _parser() -> argparse.ArgumentParser:
         ("annotate", "find keyframes of recorded episodes by rules: kc-vla annotate rules --help"),
     ):
         verbs.add_parser(verb, help=text)
+    verbs.add_parser("calibrate", help="cameras, hand-eye, joint offsets, latency: kc-vla calibrate --help")
     verbs.add_parser("collect", help="record data sets of the experts' episodes: kc-vla collect --help")
     return parser
 
@@ -58,6 +59,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _simulate("sim", words[1:])
     if words[:1] == ["collect"]:
         return _simulate("collect", words)
+    if words[:1] == ["calibrate"]:
+        from kc_vla.calibration.cli import main as calibrate
+
+        return calibrate(words[1:])
     if words[:1] in (["train"], ["export"], ["eval"], ["annotate"]):
         from kc_vla.learning.cli import main as learn
 

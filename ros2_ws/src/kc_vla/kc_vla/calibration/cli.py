@@ -1,0 +1,146 @@
+"""`kc-vla calibrate board|camera|hand-eye|joints|latency`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from kc_vla.arm.kinematics import flange_pose
+from kc_vla.arm.piper_limits import HIGHEST, LOWEST
+from kc_vla.bags.errors import BagError
+from kc_vla.calibration.board import Array, Board
+from kc_vla.calibration.errors import PoorCalibrationError
+from kc_vla.calibration.files import write_camera, write_hand_eye, write_joints, write_latency
+from kc_vla.calibration.hand_eye import calibrate_hand_eye, calibrate_joints
+from kc_vla.calibration.intrinsics import board_pose, calibrate_intrinsics, residuals
+from kc_vla.calibration.latency import measure_latency
+from kc_vla.calibration.material import View, board_views, picture_speeds, recorded_joints, standing_views
+from kc_vla.calibration.pictures import draw_detections
+from kc_vla.cameras.calibration import load_calibration
+from kc_vla.cameras.errors import CameraError
+
+VIEWS = ("third_person", "wrist")
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one calibration; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments."""
+    options = _parser().parse_args(argv)
+    try:
+        options.run(options)
+    except (PoorCalibrationError, CameraError, BagError, OSError) as error:
+        print(f"kc-vla calibrate {options.what}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _board(options: argparse.Namespace) -> None:
+    _the_board(options).write_pdf(options.output)
+    print(f"{options.output}: print it in its true size on something flat, then measure a square")
+
+
+def _camera(options: argparse.Namespace) -> None:
+    views = board_views(options.source, _the_board(options), options.views)
+    sizes = {view.picture.shape[1::-1] for view in views}
+    if len(sizes) > 1:
+        raise PoorCalibrationError(f"pictures of different sizes, {sorted(sizes)}: take all with one setting")
+    size = sizes.pop() if sizes else (1, 1)
+    lens = calibrate_intrinsics([view.corners for view in views], size)
+    write_camera(options.output, options.name, options.serial, size, lens)
+    lefts = [residuals(v.corners, lens.matrix, lens.distortion, b) for v, b in zip(views, lens.boards, strict=True)]
+    _draw(options.output, views, lefts)
+    print(f"{options.output}: {lens.rms:.3f} px over {len(views)} views")
+
+
+def _hand_eye(options: argparse.Namespace) -> None:
+    views, boards = _standing(options)
+    in_hand = options.setup == "in-hand"
+    found = calibrate_hand_eye([flange_pose(_angles(view)) for view in views], boards, in_hand)
+    write_hand_eye(options.output, options.view, options.serial, in_hand, found)
+    print(
+        f"{options.output}: the board moves by {np.median(found.place_mm):.2f} mm and "
+        f"{np.median(found.turn_degrees):.2f} degrees (medians of {len(views)} poses)"
+    )
+
+
+def _joints(options: argparse.Namespace) -> None:
+    views, boards = _standing(options)
+    found = calibrate_joints([_angles(v) for v in views], boards, options.setup == "in-hand", flange_pose)
+    write_joints(options.output, options.serial, found, LOWEST.tolist(), HIGHEST.tolist())
+    offsets = ", ".join(f"{value:+.2f}" for value in np.degrees(found.offsets))
+    print(f"{options.output}: {offsets} degrees; {found.before_mm:.2f} mm without, {found.after_mm:.2f} mm with them")
+
+
+def _latency(options: argparse.Namespace) -> None:
+    joints = recorded_joints(options.bag)
+    found = measure_latency(joints.times, joints.speeds, *picture_speeds(options.bag, options.view))
+    write_latency(options.output, options.view, options.serial, found)
+    print(f"{options.output}: the camera is {found.seconds * 1e3:.1f} ms late, correlation {found.likeness:.2f}")
+
+
+def _standing(options: argparse.Namespace) -> tuple[list[View], list[Array]]:
+    """Views of the standing arm, and the pose of the board in each."""
+    lens = load_calibration(options.camera)
+    matrix, distortion = np.reshape(lens.k, (3, 3)), np.array(lens.d)
+    views = standing_views(options.bag, options.view, _the_board(options))
+    boards = [board_pose(view.corners, matrix, distortion) for view in views]
+    lefts = [residuals(v.corners, matrix, distortion, b) for v, b in zip(views, boards, strict=True)]
+    if views:
+        _draw(options.output, views, lefts)
+    return views, boards
+
+
+def _angles(view: View) -> Array:
+    assert view.angles is not None
+    return view.angles
+
+
+def _draw(output: Path, views: Sequence[View], lefts: Sequence[Array]) -> None:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    picture = draw_detections([v.picture for v in views], [v.corners for v in views], lefts)
+    cv2.imwrite(str(output.with_suffix(".png")), cv2.cvtColor(picture, cv2.COLOR_RGB2BGR))
+
+
+def _the_board(options: argparse.Namespace) -> Board:
+    return Board(options.columns, options.rows, options.square * 1e-3, options.marker * 1e-3)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="kc-vla calibrate", description="Calibration, from recorded material or live."
+    )
+    kinds = parser.add_subparsers(dest="what", required=True)
+    board = kinds.add_parser("board", help="a ChArUco board to print")
+    board.add_argument("--output", type=Path, default=Path("board.pdf"), help="PDF file (board.pdf)")
+    board.set_defaults(run=_board)
+    camera = kinds.add_parser("camera", help="the lens of a camera")
+    camera.add_argument("--source", required=True, help="device, video or folder of pictures with the board")
+    camera.add_argument("--views", type=int, default=40, help="of the board, at most (40)")
+    camera.add_argument("--name", required=True, help="of the camera")
+    camera.set_defaults(run=_camera)
+    hand_eye = kinds.add_parser("hand-eye", help="where a camera is against the arm")
+    joints = kinds.add_parser("joints", help="offsets of the joints")
+    for kind, run in ((hand_eye, _hand_eye), (joints, _joints)):
+        kind.add_argument("--camera", type=Path, required=True, help="calibration of its lens")
+        kind.add_argument(
+            "--setup", choices=("in-hand", "to-hand"), required=True, help="camera on the flange, or beside"
+        )
+        kind.set_defaults(run=run)
+    latency = kinds.add_parser("latency", help="how late a camera is against the joints")
+    latency.set_defaults(run=_latency)
+    for kind in (hand_eye, joints, latency):
+        kind.add_argument("--bag", type=Path, required=True, help="recorded episode")
+        kind.add_argument("--view", choices=VIEWS, required=True, help="the camera")
+    for kind in (camera, hand_eye, joints, latency):
+        kind.add_argument("--output", type=Path, required=True, help="YAML file to write")
+        kind.add_argument("--serial", default="", help="serial number of the camera or the arm")
+    for kind in (board, camera, hand_eye, joints):
+        kind.add_argument("--columns", type=int, default=9, help="squares of the board (9)")
+        kind.add_argument("--rows", type=int, default=6, help="squares of the board (6)")
+        kind.add_argument("--square", type=float, default=30.0, help="side of a square, mm, as measured (30)")
+        kind.add_argument("--marker", type=float, default=22.0, help="side of a marker, mm (22)")
+    return parser

@@ -1,0 +1,168 @@
+"""What calibration works on: pictures of a camera, a video or a folder, and recorded episodes with joint states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from kc_vla.bags.images import decode_image
+from kc_vla.bags.reader import BagReader
+from kc_vla.calibration.board import Array, Board, Corners
+from kc_vla.calibration.errors import PoorCalibrationError
+from kc_vla.cameras.sources import SourceSpec, open_source
+
+Picture = NDArray[np.uint8]
+_MOVED_PX = 12.0
+"""A view that differs less from the one before says nothing new; also one taken while the board moves is blurred."""
+_STILL = 0.02
+"""rad/s, of an arm that stands."""
+_SETTLED_S = 0.3
+_ARM_JOINTS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A picture in which the board was found.
+
+    Attributes:
+        picture: (H, W, 3) uint8 RGB.
+        corners: what was found.
+        angles: of the joints at that moment (6,), rad; None where nobody told.
+    """
+
+    picture: Picture
+    corners: Corners
+    angles: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Joints:
+    """Joint states of a recording: stamps (N,), s, and angles (N, 6), rad."""
+
+    times: Array
+    angles: Array
+
+    @property
+    def speeds(self) -> Array:
+        """Of the fastest joint at each stamp (N,), rad/s."""
+        return np.asarray(np.abs(np.gradient(self.angles, self.times, axis=0)).max(axis=1))
+
+
+def board_views(source: str, board: Board, most: int) -> list[View]:
+    """Different views of the board from a device, a video or a folder of pictures, at most so many.
+
+    Raises:
+        CameraError: the source cannot be read.
+    """
+    views: list[View] = []
+    pictures = open_source(SourceSpec(source))
+    bar = tqdm(total=most, desc="views of the board", unit="view")
+    try:
+        while len(views) < most and (frame := pictures.read()) is not None:
+            corners = board.find(frame.pixels)
+            if corners is not None and (not views or _differ(corners, views[-1].corners)):
+                views.append(View(frame.pixels, corners))
+                bar.update()
+    finally:
+        bar.close()
+        pictures.close()
+    return views
+
+
+def standing_views(bag: Path, view: str, board: Board) -> list[View]:
+    """One view for each place at which the arm stood still with the board in sight.
+
+    Args:
+        bag: a recorded episode.
+        view: the camera, "third_person" or "wrist".
+        board: what to look for.
+
+    Raises:
+        BagReadError: the bag cannot be read.
+        PoorCalibrationError: it has no joint states.
+    """
+    joints = recorded_joints(bag)
+    stands = joints.speeds < _STILL
+    views: list[View] = []
+    for when, picture in tqdm(recorded_pictures(bag, view), desc="pictures", unit="picture"):
+        near = np.abs(joints.times - when) < _SETTLED_S
+        if not near.any() or not stands[near].all():
+            continue
+        angles = joints.angles[np.abs(joints.times - when).argmin()]
+        if views and views[-1].angles is not None and np.abs(views[-1].angles - angles).max() < _STILL:
+            continue  # still there
+        if (corners := board.find(picture)) is not None:
+            views.append(View(picture, corners, angles))
+    return views
+
+
+def recorded_joints(bag: Path) -> Joints:
+    """The joint states of a recording.
+
+    Raises:
+        BagReadError: the bag cannot be read.
+        PoorCalibrationError: it has none of an arm of six joints.
+    """
+    reader = BagReader(bag)
+    rows = []
+    for message in reader.messages():
+        if message.topic.endswith("joint_states"):
+            told = reader.decode(message)
+            if len(told.position) >= _ARM_JOINTS:
+                rows.append((_seconds(told), *told.position[:_ARM_JOINTS]))
+    if len(rows) < 2:
+        raise PoorCalibrationError(f"{bag} has no joint states: record with record:=true while the arm moves")
+    table = np.array(sorted(rows), float)
+    times, first = np.unique(table[:, 0], return_index=True)
+    return Joints(times, table[first, 1:])
+
+
+def recorded_pictures(bag: Path, view: str) -> Iterator[tuple[float, Picture]]:
+    """Stamp in s and picture of each image of a camera.
+
+    Raises:
+        BagReadError: the bag cannot be read.
+    """
+    reader = BagReader(bag)
+    for message in reader.messages():
+        if message.topic.endswith(f"{view}/image_raw"):
+            image = reader.decode(message)
+            yield _seconds(image), decode_image(image, message.topic)
+
+
+def picture_speeds(bag: Path, view: str) -> tuple[Array, Array]:
+    """When (N,), s, and how much (N,) the pictures of a camera change from one to the next.
+
+    Raises:
+        BagReadError: the bag cannot be read.
+        PoorCalibrationError: it has no pictures of this camera.
+    """
+    times, speeds = [], []
+    before: tuple[float, Picture] | None = None
+    for when, picture in tqdm(recorded_pictures(bag, view), desc="pictures", unit="picture"):
+        if before is not None and when > before[0]:
+            change = np.abs(picture.astype(np.int16) - before[1]).mean()
+            times.append((when + before[0]) / 2)
+            speeds.append(float(change) / (when - before[0]))
+        before = when, picture
+    if len(times) < 2:
+        raise PoorCalibrationError(f"{bag} has no pictures of the camera '{view}'")
+    return np.array(times), np.array(speeds)
+
+
+def _differ(corners: Corners, other: Corners) -> bool:
+    """Whether the board lies elsewhere in the picture."""
+    mine = {tuple(point): pixel for point, pixel in zip(corners.points.tolist(), corners.pixels, strict=True)}
+    theirs = {tuple(point): pixel for point, pixel in zip(other.points.tolist(), other.pixels, strict=True)}
+    both = mine.keys() & theirs.keys()
+    return not both or float(np.median([np.linalg.norm(mine[p] - theirs[p]) for p in both])) > _MOVED_PX
+
+
+def _seconds(message: object) -> float:
+    stamp = message.header.stamp  # type: ignore[attr-defined]
+    return float(stamp.sec) + float(stamp.nanosec) * 1e-9

@@ -1,0 +1,135 @@
+"""`kc-vla calibrate` on pictures and on recorded episodes: files that are read again, pictures, clear refusals."""
+
+from array import array
+
+import cv2
+import numpy as np
+import pytest
+import yaml
+from builtin_interfaces.msg import Time
+from episode_bag import Script, info
+from rclpy.serialization import serialize_message
+from rendered_board import MATRIX, SIZE, looking_pose, render
+from scipy.spatial.transform import Rotation
+from sensor_msgs.msg import Image, JointState
+
+from kc_vla.arm.inverse import UnreachableError, joints_for
+from kc_vla.arm.kinematics import flange_pose
+from kc_vla.arm.piper import SDK_LIMITS
+from kc_vla.bags.topics import Qos, TopicInfo
+from kc_vla.bags.writer import EpisodeBagWriter
+from kc_vla.calibration.board import Board
+from kc_vla.calibration.hand_eye import pose_of
+from kc_vla.cameras.calibration import load_calibration
+from kc_vla.cli import main
+
+BOARD = Board()
+TOPICS = {
+    "/wrist/image_raw": TopicInfo("sensor_msgs/msg/Image", Qos(reliable=False, depth=1)),
+    "/joint_states": TopicInfo("sensor_msgs/msg/JointState", Qos(reliable=False, depth=5)),
+}
+CAMERA = pose_of(np.array([0.04, 0.0, 0.03, 0.0, 0.0, 1.6]))
+"""On the flange, looking along its z axis."""
+MOMENT_S, RATE_S = 1.0, 0.1
+
+
+@pytest.fixture(scope="module")
+def lens(tmp_path_factory):
+    """A calibration of the rendering camera, made with the command itself."""
+    folder = tmp_path_factory.mktemp("lens")
+    (folder / "pictures").mkdir()
+    chance = np.random.default_rng(4)
+    for k in range(24):
+        cv2.imwrite(str(folder / f"pictures/{k:02d}.png"), render(BOARD, looking_pose(chance, BOARD), chance))
+    words = ["calibrate", "camera", f"--source={folder / 'pictures'}", "--name=wrist", "--serial=ABC1"]
+    assert main([*words, f"--output={folder / 'wrist.yaml'}"]) == 0
+    return folder / "wrist.yaml"
+
+
+def test_the_lens_is_a_file_that_the_camera_node_reads_and_a_picture(lens):
+    found = load_calibration(lens)
+    assert (found.width, found.height) == SIZE
+    np.testing.assert_allclose(np.reshape(found.k, (3, 3)), MATRIX, atol=5.0)
+    made = yaml.safe_load(lens.read_text())["calibration"]
+    assert made["serial"] == "ABC1"
+    assert made["residuals"]["rms_px"] < 0.3
+    assert cv2.imread(str(lens.with_suffix(".png"))).shape[1] == 4 * 320
+
+
+def write_bag(folder, moments):
+    """A recording of an arm that stands at each of the joint angles for a second; pictures where there are some."""
+    writer = EpisodeBagWriter(folder, TOPICS, info(Script()))
+    for number, (angles, picture) in enumerate(moments):
+        for k in range(round(MOMENT_S / RATE_S)):
+            ns = 10**9 + round((number * MOMENT_S + k * RATE_S) * 1e9)
+            stamp = Time(sec=ns // 10**9, nanosec=ns % 10**9)
+            joints = JointState(name=[f"joint{j}" for j in range(1, 7)], position=angles.tolist())
+            joints.header.stamp = stamp
+            assert writer.write("/joint_states", serialize_message(joints), ns, ns)
+            if k == 5:
+                height, width = picture.shape[:2]
+                image = Image(height=height, width=width, encoding="rgb8", step=3 * width)
+                image.data = array("B", picture.tobytes())
+                image.header.stamp = stamp
+                assert writer.write("/wrist/image_raw", serialize_message(image), ns, ns)
+    writer.close()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def hand_eye_bag(tmp_path_factory):
+    """A wrist camera above a board on the table, from twelve places that a Piper can reach."""
+    chance = np.random.default_rng(6)
+    board = pose_of(np.array([0.25, 0.12, 0.0, 0.0, 0.0, 0.0])) @ pose_of(np.array([0, 0, 0, np.pi, 0, 0]))
+    middle = (board @ [BOARD.columns * BOARD.square / 2, BOARD.rows * BOARD.square / 2, 0, 1])[:3]
+    moments = []
+    while len(moments) < 12:
+        place = middle + chance.uniform([-0.18, -0.18, 0.18], [0.18, 0.18, 0.3])
+        look = (middle - place) / np.linalg.norm(middle - place)
+        side = np.cross([*chance.normal(0, 1, 2), 0.0], look)
+        side /= np.linalg.norm(side)
+        camera = np.eye(4)
+        camera[:3, :3], camera[:3, 3] = np.stack([side, np.cross(look, side), look], axis=1), place
+        try:
+            start = np.radians([20.0, 70.0, -60.0, 0.0, 40.0, 0.0])
+            angles = joints_for(camera @ np.linalg.inv(CAMERA), start, SDK_LIMITS)
+        except UnreachableError:
+            continue
+        seen = np.linalg.inv(flange_pose(angles) @ CAMERA) @ board
+        picture = render(BOARD, seen, chance)
+        if BOARD.find(picture) is not None:
+            moments.append((angles, picture))
+    return write_bag(tmp_path_factory.mktemp("bag") / "bag", moments)
+
+
+def test_the_camera_on_the_flange_is_found_from_a_recording(hand_eye_bag, lens, tmp_path, capsys):
+    output = tmp_path / "handeye" / "wrist.yaml"
+    words = [f"--bag={hand_eye_bag}", "--view=wrist", f"--camera={lens}", f"--output={output}"]
+    assert main(["calibrate", "hand-eye", "--setup=in-hand", *words]) == 0, capsys.readouterr().err
+    content = yaml.safe_load(output.read_text())
+    assert content["parameters"]["calibration_type"] == "eye_in_hand"
+    found = content["transformation"]
+    place = [found[axis] for axis in "xyz"]
+    assert np.linalg.norm(np.array(place) - CAMERA[:3, 3]) < 3e-3
+    turn = Rotation.from_quat([found[f"q{axis}"] for axis in "xyzw"]).as_matrix() @ CAMERA[:3, :3].T
+    assert np.degrees(Rotation.from_matrix(turn).magnitude()) < 0.6
+    assert output.with_suffix(".png").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["camera", "--source=absent", "--name=x"], "no camera source 'absent'"),
+        (["hand-eye", "--setup=in-hand", "--bag=absent", "--view=wrist", "--camera=absent"], "absent"),
+        (["latency", "--bag=absent", "--view=wrist"], "absent"),
+        (["board", "--columns=30"], "does not fit on A4"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_line(tmp_path, monkeypatch, capsys, words, told):
+    monkeypatch.chdir(tmp_path)
+    output = tmp_path / "out.yaml"
+    assert main(["calibrate", *words, f"--output={output}"]) == 1
+    error = capsys.readouterr().err
+    assert told in error
+    assert len(error.splitlines()) == 1
+    assert not output.exists()
