@@ -3,60 +3,19 @@
 ros2 launch kc_vla maniskill.launch.py task:=counting seed:=3
 """
 
-from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, Shutdown
-from launch.events.process import ProcessExited
-from launch.substitutions import EnvironmentVariable, LaunchConfiguration, PathJoinSubstitution
-from launch_ros.actions import Node, SetParameter
-from launch_ros.parameter_descriptions import ParameterValue
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import SetParameter
 from launch_ros.substitutions import FindPackageShare
 
-CANNOT_START = 2
-"""Exit code of a node that cannot do its work, whatever is tried: see `kc_vla.nodes.base.run_node`."""
-
-
-def end_with(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
-    """End the launch with a required node, and with exit code 1 if that node failed."""
-    if context.is_shutdown:
-        return None
-    if event.returncode:
-        raise RuntimeError(f"{event.process_name} was required and ended with exit code {event.returncode}")
-    return Shutdown(reason=f"{event.process_name} has done its work")
-
-
-def end_if_it_cannot_start(event: ProcessExited, context: LaunchContext) -> None:
-    """Let a node that has died start again, unless that cannot help."""
-    if event.returncode == CANNOT_START and not context.is_shutdown:
-        raise RuntimeError(f"{event.process_name} cannot start: see what it says above")
+from kc_vla.launching import AGAIN, end_with, node, state_folder, texts
 
 
 def generate_launch_description() -> LaunchDescription:
     """Describe the graph."""
     argument = LaunchConfiguration
-    domain = EnvironmentVariable("ROS_DOMAIN_ID", default_value="0")
-    state = [argument("output"), "/state-", domain]  # two stacks, two folders
     params = PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", "params", "maniskill.yaml"])
-
-    def text(name: str) -> ParameterValue:
-        """An argument that stays a text, also where it looks like a number or is empty."""
-        return ParameterValue(argument(name), value_type=str)
-
-    def node(executable: str, parameters: dict | None = None, package: str = "kc_vla", **options: object) -> Node:
-        return Node(
-            package=package,
-            executable=executable,
-            name=executable,
-            parameters=[argument("params"), parameters or {}],
-            output="screen",
-            **options,
-        )
-
-    again = {
-        "respawn": True,
-        "respawn_delay": 1.0,
-        "respawn_max_retries": 10,
-        "on_exit": end_if_it_cannot_start,
-    }
     return LaunchDescription(
         [
             DeclareLaunchArgument(
@@ -121,36 +80,23 @@ def generate_launch_description() -> LaunchDescription:
             node(
                 "maniskill_bridge",
                 {
-                    "mode": text("mode"),
                     "image_size": argument("image_size"),
-                    "renderer": text("renderer"),
-                    "variant": text("variant"),
-                    "looks": text("looks"),
+                    **texts(mode="mode", renderer="renderer", variant="variant", looks="looks"),
                 },
                 package="kc_vla_sim",
                 on_exit=end_with,
             ),
-            node("keyframe_selector", {"source": text("source"), "models_folder": text("models")}, **again),
-            node(
-                "keyframe_buffer",
-                {"state_folder": ParameterValue(state, value_type=str)},
-                **again,
-            ),
-            node("policy_server", {"backend": text("policy"), "bag": text("bag")}, **again),
-            node(
-                "arm_controller",
-                {"mode": text("mode"), "state_folder": ParameterValue(state, value_type=str)},
-                **again,
-            ),
-            node("recorder", {"output_folder": text("output")}, **again),
+            node("keyframe_selector", texts(source="source", models_folder="models"), **AGAIN),
+            node("keyframe_buffer", {"state_folder": state_folder()}, **AGAIN),
+            node("policy_server", texts(backend="policy", bag="bag"), **AGAIN),
+            node("arm_controller", {"state_folder": state_folder(), **texts(mode="mode")}, **AGAIN),
+            node("recorder", texts(output_folder="output"), **AGAIN),
             node(
                 "episode_runner",
                 {
-                    "task": text("task"),
                     "seed": argument("seed"),
                     "episodes": argument("episodes"),
-                    "output_folder": text("output"),
-                    "report": text("report"),
+                    **texts(task="task", output_folder="output", report="report"),
                 },
                 on_exit=end_with,
             ),

@@ -11,55 +11,17 @@ from pathlib import Path
 
 import yaml
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
 from launch.conditions import IfCondition
-from launch.events.process import ProcessExited
-from launch.substitutions import EnvironmentVariable, LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
-CANNOT_START = 2
-"""Exit code of a node that cannot do its work, whatever is tried: see `kc_vla.nodes.base.run_node`."""
+from kc_vla.launching import AGAIN, end_with, node, state_folder, text, texts
+
 PARK_S = "45"
 """How long the controller may take to park the arm before it is killed; the arm keeps its power then."""
 VIEWS = ("third_person", "wrist")
-STATE = [LaunchConfiguration("output"), "/state-", EnvironmentVariable("ROS_DOMAIN_ID", default_value="0")]
-
-
-def end_with(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
-    """End the launch with a required node, and with exit code 1 if that node failed."""
-    if context.is_shutdown:
-        return None
-    if event.returncode:
-        raise RuntimeError(f"{event.process_name} was required and ended with exit code {event.returncode}")
-    return Shutdown(reason=f"{event.process_name} has done its work")
-
-
-def end_if_it_cannot_start(event: ProcessExited, context: LaunchContext) -> None:
-    """Let a node that has died start again, unless that cannot help."""
-    if event.returncode == CANNOT_START and not context.is_shutdown:
-        raise RuntimeError(f"{event.process_name} cannot start: see what it says above")
-
-
-AGAIN = {"respawn": True, "respawn_delay": 1.0, "respawn_max_retries": 10, "on_exit": end_if_it_cannot_start}
-
-
-def text(value: object) -> ParameterValue:
-    """A value that stays a text, also where it looks like a number or is empty."""
-    return ParameterValue(value, value_type=str)
-
-
-def node(executable: str, parameters: dict | None = None, **options: object) -> Node:
-    """A node of the graph."""
-    return Node(
-        package="kc_vla",
-        executable=executable,
-        name=executable,
-        parameters=[LaunchConfiguration("params"), parameters or {}],
-        output="screen",
-        **options,
-    )
 
 
 def cameras(context: LaunchContext) -> list[Node]:
@@ -106,9 +68,9 @@ def arm(context: LaunchContext) -> list:
     if kind == "emulated":
         domain = os.environ.get("ROS_DOMAIN_ID", "0")
         channel, bus = f"{tempfile.gettempdir()}/kc_vla_piper-{getpass.getuser()}-{domain}", "kc_vla_socket"
-        emulator = {"path": channel, "fault": text(LaunchConfiguration("fault"))}
+        emulator = {"path": channel, **texts(fault="fault")}
         actions.append(node("piper_emulator", emulator, sigterm_timeout=PARK_S, on_exit=end_with))
-    controller = {"arm": "piper", "channel": channel, "bus": bus, "state_folder": text(STATE)}
+    controller = {"arm": "piper", "channel": channel, "bus": bus, "state_folder": state_folder()}
     actions.append(node("arm_controller", controller, sigterm_timeout=PARK_S, **AGAIN))
     return actions
 
@@ -120,7 +82,6 @@ def generate_launch_description() -> LaunchDescription:
     def file(*parts: str) -> PathJoinSubstitution:
         return PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", *parts])
 
-    policy = {name: text(argument(name)) for name in ("script", "bag")}
     return LaunchDescription(
         [
             DeclareLaunchArgument(
@@ -169,26 +130,13 @@ def generate_launch_description() -> LaunchDescription:
             ),
             OpaqueFunction(function=arm),
             OpaqueFunction(function=cameras),
-            node(
-                "keyframe_selector",
-                {"source": text(argument("source")), "models_folder": text(argument("models"))},
-                **AGAIN,
-            ),
-            node("keyframe_buffer", {"state_folder": text(STATE)}, **AGAIN),
-            node("policy_server", {"backend": text(argument("policy")), **policy}, **AGAIN),
-            node(
-                "recorder",
-                {"output_folder": text(argument("output"))},
-                condition=IfCondition(argument("record")),
-                **AGAIN,
-            ),
+            node("keyframe_selector", texts(source="source", models_folder="models"), **AGAIN),
+            node("keyframe_buffer", {"state_folder": state_folder()}, **AGAIN),
+            node("policy_server", texts(backend="policy", script="script", bag="bag"), **AGAIN),
+            node("recorder", texts(output_folder="output"), condition=IfCondition(argument("record")), **AGAIN),
             node(
                 "robot_session",
-                {
-                    "task": text(argument("task")),
-                    "instruction": text(argument("instruction")),
-                    "duration": argument("duration"),
-                },
+                {"duration": argument("duration"), **texts(task="task", instruction="instruction")},
                 on_exit=end_with,
             ),
         ]

@@ -33,6 +33,6 @@ def _tile(picture: Picture, view: Corners, residuals: Array) -> Picture:
     height = round(picture.shape[0] * _WIDTH / picture.shape[1])
     small = cv2.resize(drawn, (_WIDTH, height), interpolation=cv2.INTER_AREA)
     rms = np.sqrt(np.mean(np.sum(residuals**2, axis=1)))
-    small[:28] //= 3
+    small[:28] = small[:28] // 3
     cv2.putText(small, f"{rms:.2f} px", (8, 20), cv2.FONT_HERSHEY_SIMPLEX, 0.5, _INK, 1, cv2.LINE_AA)
     return np.asarray(small, np.uint8)

@@ -1,0 +1,68 @@
+"""What the launch files share: how a node of the graph is started, and what happens when one ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from launch import LaunchContext
+from launch.actions import Shutdown
+from launch.events.process import ProcessExited
+from launch.substitutions import EnvironmentVariable, LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+CANNOT_START = 2
+"""Exit code of a node that cannot do its work, whatever is tried: see `kc_vla.nodes.base.run_node`."""
+
+
+def end_with(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
+    """End the launch with a required node, and with exit code 1 if that node failed."""
+    if context.is_shutdown:
+        return None
+    if event.returncode:
+        raise RuntimeError(f"{event.process_name} was required and ended with exit code {event.returncode}")
+    return Shutdown(reason=f"{event.process_name} has done its work")
+
+
+def end_if_it_cannot_start(event: ProcessExited, context: LaunchContext) -> None:
+    """Let a node that has died start again, unless that cannot help."""
+    if event.returncode == CANNOT_START and not context.is_shutdown:
+        raise RuntimeError(f"{event.process_name} cannot start: see what it says above")
+
+
+AGAIN: Mapping[str, Any] = {
+    "respawn": True,
+    "respawn_delay": 1.0,
+    "respawn_max_retries": 10,
+    "on_exit": end_if_it_cannot_start,
+}
+"""Options of a node that is started again when it dies."""
+
+
+def text(value: Any) -> ParameterValue:
+    """A value, or the launch argument in it, that stays a text, also where it looks like a number or is empty."""
+    return ParameterValue(value, value_type=str)
+
+
+def texts(**arguments: str) -> dict[str, ParameterValue]:
+    """Parameters that are texts, each with the launch argument it is taken from."""
+    return {name: text(LaunchConfiguration(argument)) for name, argument in arguments.items()}
+
+
+def state_folder() -> ParameterValue:
+    """Where nodes keep what outlives them: two stacks, two folders. Within the launch argument `output`."""
+    domain = EnvironmentVariable("ROS_DOMAIN_ID", default_value="0")
+    return text([LaunchConfiguration("output"), "/state-", domain])
+
+
+def node(executable: str, parameters: Mapping[str, Any] | None = None, package: str = "kc_vla", **options: Any) -> Node:
+    """A node of the graph, with the launch argument `params` and then with `parameters`."""
+    return Node(
+        package=package,
+        executable=executable,
+        name=executable,
+        parameters=[LaunchConfiguration("params"), dict(parameters or {})],
+        output="screen",
+        **options,
+    )
