@@ -34,6 +34,15 @@ def test_connecting_moves_nothing_gives_no_power_and_learns_the_limits(arm, emul
     np.testing.assert_allclose(emulator.arm.body.angles, REST, atol=1e-3)
     np.testing.assert_allclose(np.degrees(arm.limits.highest), [150, 180, 0, 100, 70, 120], atol=0.1)
     assert arm.read().age < 1.0
+    assert (arm.firmware, arm.dh_is_offset) == ("S-V1.8-5", 1)
+
+
+def test_an_older_firmware_has_another_zero_pose(emulator, bus_path, monkeypatch):
+    monkeypatch.setattr("kc_vla.arm.emulator.arm.FIRMWARE", "S-V1.6-2")
+    arm = PiperArm(str(bus_path), INTERFACE, patience=10.0)
+    arm.connect()
+    assert (arm.firmware, arm.dh_is_offset) == ("S-V1.6-2", 0)
+    arm.disconnect()
 
 
 def test_the_narrower_limits_count(emulator, bus_path, monkeypatch):

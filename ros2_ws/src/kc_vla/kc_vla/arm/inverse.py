@@ -11,6 +11,8 @@ from kc_vla.arm.kinematics import flange_jacobian, flange_pose
 
 _METRES_PER_RADIAN = 0.1
 """How much a wrong rotation weighs beside a wrong place."""
+_PLACE, _ROTATION = 1e-3, 0.01
+"""Greatest distances that are put up with, m and rad."""
 _EVALUATIONS = 50
 _TIGHT = 1e-10
 
@@ -19,15 +21,14 @@ class UnreachableError(ValueError):
     """A pose that the arm cannot take; the text says how near it comes."""
 
 
-def joints_for(pose: Vector, start: Vector, limits: JointLimits, place: float = 1e-3, rotation: float = 0.01) -> Vector:
+def joints_for(pose: Vector, start: Vector, limits: JointLimits, dh_is_offset: int = 1) -> Vector:
     """Joint angles (6,), rad, that bring the flange to `pose`, near those it has now.
 
     Args:
         pose: (4, 4), base frame, m.
         start: angles (6,) to begin with, rad.
         limits: of the joints.
-        place: greatest distance that is put up with, m.
-        rotation: the same, rad.
+        dh_is_offset: of the arm, see `kc_vla.arm.kinematics`.
 
     Raises:
         UnreachableError: no such angles are found.
@@ -37,10 +38,11 @@ def joints_for(pose: Vector, start: Vector, limits: JointLimits, place: float = 
     weights = np.repeat([1.0, _METRES_PER_RADIAN], 3)
 
     def errors(angles: Vector) -> Vector:
-        return weights * pose_difference(pose, flange_pose(angles))
+        return weights * pose_difference(pose, flange_pose(angles, dh_is_offset))
 
     def slopes(angles: Vector) -> Vector:
-        return weights[:, None] * flange_jacobian(angles)  # the logarithm of a small rotation is that rotation
+        # the logarithm of a small rotation is that rotation
+        return weights[:, None] * flange_jacobian(angles, dh_is_offset)
 
     found = least_squares(
         errors,
@@ -54,7 +56,7 @@ def joints_for(pose: Vector, start: Vector, limits: JointLimits, place: float = 
         max_nfev=_EVALUATIONS,
     )
     left = np.abs(found.fun / weights)
-    if left[:3].max() > place or left[3:].max() > rotation:
+    if left[:3].max() > _PLACE or left[3:].max() > _ROTATION:
         raise UnreachableError(
             f"the arm cannot take that pose: it comes within {left[:3].max() * 1e3:.1f} mm and "
             f"{np.degrees(left[3:].max()):.1f} degrees"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -22,6 +23,8 @@ _FULL_SPEED, _PARK_SPEED = 100, 10
 _GRIPPER_TORQUE = 1000
 _GRIPPER_ON, _GRIPPER_OFF = 1, 0
 _POLL_S = 0.02
+_FIRMWARE = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")
+_OFFSET_SINCE = (1, 6, 3)
 _FOREIGN_S = 1.0
 """So long a command of another program is a fault, s."""
 _PARKED = 0.05
@@ -45,7 +48,11 @@ _STATUS_WORDS = {
 
 
 class PiperArm:
-    """See `kc_vla.arm.interface.Arm`. One lock for all that is sent: the SDK mixes up frames of two threads."""
+    """See `kc_vla.arm.interface.Arm`. One lock for all that is sent: the SDK mixes up frames of two threads.
+
+    Attributes:
+        firmware: as the arm tells it, e.g. "S-V1.8-5"; empty before `connect`.
+    """
 
     def __init__(self, channel: str = "can0", bus: str = "socketcan", patience: float = 3.0) -> None:
         """Prepare; `connect` begins.
@@ -56,10 +63,17 @@ class PiperArm:
             patience: s that the arm may take to answer.
         """
         self.limits, self.rest = SDK_LIMITS, REST
+        self.firmware = ""
         self._channel, self._bus, self._patience = channel, bus, patience
         self._lock = threading.Lock()
         self._target: tuple[Vector, float] | None = None
         self._sdk: Any = None
+
+    @property
+    def dh_is_offset(self) -> int:
+        """Which zero pose the arm has, by its firmware; see `kc_vla.arm.kinematics`."""
+        found = _FIRMWARE.match(self.firmware)
+        return int(found is None or tuple(map(int, found.groups())) >= _OFFSET_SINCE)
 
     def connect(self) -> None:
         """See `Arm.connect`."""
@@ -74,6 +88,7 @@ class PiperArm:
         silent = f"no arm answers on '{self._channel}': has it power, and is the bus up at 1 Mbit/s?"
         self._wait(lambda: self._age() < self._patience, silent)
         self.limits = SDK_LIMITS.narrowed(self._asked_limits())
+        self.firmware = self._asked_firmware()
 
     def enable(self) -> None:
         """See `Arm.enable`."""
@@ -181,6 +196,16 @@ class PiperArm:
         if state.age > self._patience:
             raise ArmError(f"nothing has come from the arm on '{self._channel}' for {state.age:.1f} s")
         return state
+
+    def _asked_firmware(self) -> str:
+        def told() -> str:
+            found = _FIRMWARE.search(str(self._sdk.GetPiperFirmwareVersion()))
+            return found[0] if found else ""
+
+        with self._lock:
+            self._sdk.SearchPiperFirmwareVersion()
+        self._wait(lambda: bool(told()), "the arm does not tell its firmware")
+        return told()
 
     def _asked_limits(self) -> JointLimits:
         """Of each joint, one after the other: the SDK's getter for all of them gives six times the last."""

@@ -17,14 +17,16 @@ class Workspace:
     Attributes:
         lowest: x, y, z.
         highest: x, y, z.
+        dh_is_offset: of the arm, see `kc_vla.arm.kinematics`.
     """
 
     lowest: tuple[float, float, float] = (-0.7, -0.7, 0.0)
     highest: tuple[float, float, float] = (0.7, 0.7, 0.9)
+    dh_is_offset: int = 1
 
     def outside(self, angles: Vector) -> str:
         """What an arm with these joint angles (6,), rad, would cross; empty if nothing."""
-        origins = joint_frames(angles)[:, :3, 3]
+        origins = joint_frames(angles, self.dh_is_offset)[:, :3, 3]
         if origins[:, 2].min() < self.lowest[2]:
             return "floor of the workspace"
         flange = origins[-1]

@@ -50,7 +50,7 @@ class ArmLink:
         try:
             _connect(self._arm)
             left_on = bool(self._arm.read().powered.any())
-            self._servo = Servo(self._arm, settings, Workspace())
+            self._servo = Servo(self._arm, settings, Workspace(dh_is_offset=self._arm.dh_is_offset))
             if not left_on:
                 self._servo.resume()
         except ArmError as error:
@@ -77,7 +77,8 @@ class ArmLink:
         values = np.asarray(action.values, float)
         if action.action_type is ActionType.TOOL_DELTA:
             start = self._servo.target
-            angles = joints_for(moved_pose(flange_pose(start), values[:6]), start, self._arm.limits)
+            zero = self._arm.dh_is_offset
+            angles = joints_for(moved_pose(flange_pose(start, zero), values[:6]), start, self._arm.limits, zero)
             opening = float(values[6]) * MAX_OPENING
         elif action.names == NAMES:
             angles, opening = values[:JOINTS], float(values[JOINTS])
@@ -104,7 +105,8 @@ class ArmLink:
     def details(self) -> dict[str, object]:
         """What the diagnostics tell of the arm."""
         told = self._told
-        values: dict[str, object] = {"arm": "no step yet" if told is None else str(told.mode)}
+        mode = "no step yet" if told is None else str(told.mode)
+        values: dict[str, object] = {"arm": mode, "firmware": self._arm.firmware}
         values.update({f"clamped/{what}": count for what, count in sorted(self._servo.clamped.items())})
         return values
 
@@ -140,7 +142,7 @@ class ArmLink:
         joints.position = [*report.state.angles.tolist(), report.state.gripper]
         joints.velocity = [*report.state.speeds.tolist(), 0.0]
         self._joints.publish(joints)
-        self._pose.publish(_pose_message(report.state.angles, stamp))
+        self._pose.publish(_pose_message(flange_pose(report.state.angles, self._arm.dh_is_offset), stamp))
 
     def _look_for_it(self) -> None:
         now = time.monotonic()
@@ -193,9 +195,7 @@ def _connect(arm: PiperArm) -> None:
             return
 
 
-def _pose_message(angles: Vector, stamp: Any) -> PoseStamped:
-    """Pose of the flange at joint angles (6,), rad."""
-    pose = flange_pose(angles)
+def _pose_message(pose: Vector, stamp: Any) -> PoseStamped:
     message = PoseStamped()
     message.header.stamp, message.header.frame_id = stamp, "robot_base"
     place, turn = message.pose.position, message.pose.orientation
