@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.keyframes.smoothing import Candidate, Decision, GreedySmoother
+from kc_vla.keyframes.smoothing import FARTHEST_BACK, Candidate, Decision, GreedySmoother
 
 THRESHOLD = 0.5
 SCORES = st.lists(st.sampled_from([0.0, THRESHOLD, 0.51, 1.0, math.nan]), max_size=60)
@@ -82,3 +82,17 @@ def test_refuses_a_threshold_outside_the_scores(threshold: float) -> None:
 def test_refuses_an_empty_window() -> None:
     with pytest.raises(ValueError, match="window is 0 frames: it must be 1 or more"):
         GreedySmoother(0.5, 0)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=200))
+def test_the_middle_lies_between_the_first_hit_and_the_last_and_not_far_back(hits):
+    smoother = GreedySmoother(0.5, window=5, middle=True)
+    run: list[int] = []
+    for frame, hit in enumerate([*hits, *[False] * 5]):
+        decided = smoother.update(frame, 0.9 if hit else 0.1)
+        if hit:
+            run.append(frame)
+        if decided is not None and decided[0] is Decision.COMMITTED:
+            assert decided[1].frame == max((run[0] + run[-1]) // 2, run[-1] - FARTHEST_BACK)
+            run = []
+    assert run == []

@@ -68,7 +68,8 @@ class LearnedSource:
         model = self._network.model
         if task not in model.tasks:
             raise ValueError(f"model '{model.name}' has not learnt '{task}': it knows {', '.join(model.tasks)}")
-        return Scoring(model.keyframes[task], LearnedScorer(self._network, task), model.thresholds[task])
+        scorer = LearnedScorer(self._network, task)
+        return Scoring(model.keyframes[task], scorer, model.thresholds[task], middle=True)
 
 
 class LearnedScorer:

@@ -3,6 +3,9 @@
 A score above the threshold makes the frame a candidate at once, so that the policy can use it; every later frame
 above the threshold takes its place and restarts the count; the candidate is committed when the score has stayed
 at or below the threshold for a whole validation window.
+
+Scores of a network stay high for as long as its window still shows what has happened. What is committed then may be the
+middle of that time, which is the frame that the paper's evaluation judges ("cluster median"), instead of its end.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 WINDOW_FRAMES = 5
+FARTHEST_BACK = 30
+"""Frames from the last candidate back to the one that is committed, at most: its pictures must still be there."""
 
 
 class Decision(IntEnum):
@@ -34,16 +39,22 @@ class Candidate:
 class GreedySmoother:
     """Decides, score by score, which frame is the keyframe of the phase that is waited for."""
 
-    def __init__(self, threshold: float, window: int = WINDOW_FRAMES) -> None:
-        """Args: `threshold` in 0..1 (strictly above it is a hit); `window` in frames, 1 or more."""
+    def __init__(self, threshold: float, window: int = WINDOW_FRAMES, middle: bool = False) -> None:
+        """Prepare for the first frame.
+
+        Args:
+            threshold: in 0..1; a score strictly above it is a hit.
+            window: in frames, 1 or more.
+            middle: commit the middle of the candidates since the first, instead of the last.
+        """
         if not 0.0 <= threshold <= 1.0:
             raise ValueError(f"threshold is {threshold}: it must lie in 0..1")
         if window < 1:
             raise ValueError(f"validation window is {window} frames: it must be 1 or more")
         self.threshold = threshold
         self.window = window
-        self._candidate: Candidate | None = None
-        self._quiet = 0
+        self.middle = middle
+        self.reset()
 
     @property
     def candidate(self) -> Candidate | None:
@@ -59,6 +70,8 @@ class GreedySmoother:
             return None
         if score > self.threshold:
             decision = Decision.SUPERSEDED if self._candidate else Decision.PROVISIONAL
+            if self._candidate is None:
+                self._first = frame
             self._candidate, self._quiet = Candidate(frame, score), 0
             return decision, self._candidate
         if self._candidate is None:
@@ -67,9 +80,13 @@ class GreedySmoother:
         if self._quiet < self.window:
             return None
         committed = self._candidate
+        if self.middle:
+            middle = max((self._first + committed.frame) // 2, committed.frame - FARTHEST_BACK)
+            committed = Candidate(middle, committed.score)
         self.reset()
         return Decision.COMMITTED, committed
 
     def reset(self, candidate: Candidate | None = None) -> None:
         """Forget the candidate, or take up a given one (after a restart) with its window begun anew."""
         self._candidate, self._quiet = candidate, 0
+        self._first = candidate.frame if candidate is not None else 0

@@ -90,7 +90,7 @@ class KeyframeSelectorNode(StackNode):
             self.problem(f"no keyframes in this episode: {error}", ERROR)
             return
         self._scorer, self._own_threshold = scoring.scorer, scoring.threshold
-        smoother = GreedySmoother(self._threshold(), self.parameters.window_frames)
+        smoother = GreedySmoother(self._threshold(), self.parameters.window_frames, scoring.middle)
         self._selector = KeyframeSelector(scoring.labels, smoother)
         self._streams.reset(after_ns=episode.start_ns - 1)
         self._events, self._last, self._joining_since = 0, None, None
