@@ -46,8 +46,8 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument(
                 "source",
-                default_value="oracle",
-                choices=["oracle", "learned", "rules"],
+                default_value="learned",
+                choices=["learned", "oracle", "rules"],
                 description="what selects the keyframes: a network that sees the pictures, the simulator, or rules",
             ),
             DeclareLaunchArgument(

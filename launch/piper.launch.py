@@ -112,7 +112,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument("bag", default_value="", description="recorded episode for policy:=replay"),
             DeclareLaunchArgument(
                 "source",
-                default_value="rules",
+                default_value="learned",
                 choices=["learned", "rules"],
                 description="what selects the keyframes: a network that sees the pictures, or rules",
             ),

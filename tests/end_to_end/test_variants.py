@@ -84,6 +84,16 @@ def test_a_learned_selector_scores_every_frame_from_the_pictures_alone(
     assert {score.threshold for score in scores.values()} == {1.0}
 
 
+def test_the_shipped_selector_finds_the_keyframes_from_the_pictures_alone(launch: Callable[..., Stack]) -> None:
+    """As the launch file has it by default, with pictures as large as the cameras'."""
+    run = FinishedRun.of(launch(seed=3, source="learned", image_size=256))
+    assert run.exit_code == 0
+    assert {score.source for score in run.episode.scores.values()} == {"learned"}
+    found, wanted = committed_frames(run.episode), oracle_frames(run.episode)
+    assert len(found) == len(wanted)
+    assert all(abs(a - b) <= 10 for a, b in zip(found, wanted, strict=True)), (found, wanted)
+
+
 def test_two_episodes_in_real_time_end_by_themselves_and_the_arm_holds_where_it_is_late(
     launch: Callable[..., Stack],
 ) -> None:
