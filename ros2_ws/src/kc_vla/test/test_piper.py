@@ -118,9 +118,9 @@ def test_an_absent_bus_and_a_silent_one_are_told(tmp_path, bus_path):
         PiperArm(str(tmp_path / "nowhere"), INTERFACE).connect()
     server = BusServer(bus_path)
     arm = PiperArm(str(bus_path), INTERFACE, patience=0.3)
-    with pytest.raises(ArmError, match="no arm answers"):
-        arm.connect()
-    arm.disconnect()
+    for _ in range(2):  # and nothing is left of the first try
+        with pytest.raises(ArmError, match="no arm answers"):
+            arm.connect()
     server.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -25,6 +26,7 @@ _GRIPPER_ON, _GRIPPER_OFF = 1, 0
 _POLL_S = 0.02
 _FIRMWARE = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")
 _OFFSET_SINCE = (1, 6, 3)
+_ASK_AGAIN_S = 0.3
 _FOREIGN_S = 1.0
 """So long a command of another program is a fault, s."""
 _PARKED = 0.05
@@ -68,6 +70,7 @@ class PiperArm:
         self._lock = threading.Lock()
         self._target: tuple[Vector, float] | None = None
         self._sdk: Any = None
+        self._name: socket.socket | None = None
 
     @property
     def dh_is_offset(self) -> int:
@@ -77,18 +80,12 @@ class PiperArm:
 
     def connect(self) -> None:
         """See `Arm.connect`."""
-        name = claim(self._channel)
+        self._name = claim(self._channel)
         try:
-            sdk = PiperLink(self._channel, judge_flag=False, can_auto_init=False)
-            sdk.open(self._channel, self._bus)
+            self._open()
         except ArmError:
-            name.close()
+            self.disconnect()
             raise
-        self._name, self._sdk = name, sdk
-        silent = f"no arm answers on '{self._channel}': has it power, and is the bus up at 1 Mbit/s?"
-        self._wait(lambda: self._age() < self._patience, silent)
-        self.limits = SDK_LIMITS.narrowed(self._asked_limits())
-        self.firmware = self._asked_firmware()
 
     def enable(self) -> None:
         """See `Arm.enable`."""
@@ -179,14 +176,24 @@ class PiperArm:
         """See `Arm.disconnect`."""
         if self._sdk is not None:
             self._sdk.close()
-            self._name.close()
             self._sdk = None
+        if self._name is not None:
+            self._name.close()
+            self._name = None
 
     def reconnect(self) -> bool:
         """See `Arm.reconnect`."""
         if self._sdk.broken and not self._sdk.reopen():
             return False
         return self._age() < self._patience
+
+    def _open(self) -> None:
+        self._sdk = PiperLink(self._channel, judge_flag=False, can_auto_init=False)
+        self._sdk.open(self._channel, self._bus)
+        silent = f"no arm answers on '{self._channel}': has it power, and is the bus up at 1 Mbit/s?"
+        self._wait(lambda: self._age() < self._patience, silent)
+        self.limits = SDK_LIMITS.narrowed(self._asked_limits())
+        self.firmware = self._asked_firmware()
 
     def _age(self) -> float:
         return float(self._sdk.since(*_JOINT_FRAMES, _STATUS))
@@ -198,12 +205,17 @@ class PiperArm:
         return state
 
     def _asked_firmware(self) -> str:
+        asked_at = -np.inf
+
         def told() -> str:
+            nonlocal asked_at
             found = _FIRMWARE.search(str(self._sdk.GetPiperFirmwareVersion()))
+            if found is None and time.monotonic() - asked_at > _ASK_AGAIN_S:
+                asked_at = time.monotonic()
+                with self._lock:
+                    self._sdk.SearchPiperFirmwareVersion()  # it may forget an answer that comes too soon
             return found[0] if found else ""
 
-        with self._lock:
-            self._sdk.SearchPiperFirmwareVersion()
         self._wait(lambda: bool(told()), "the arm does not tell its firmware")
         return told()
 

@@ -64,7 +64,8 @@ class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
     def close(self) -> None:
         """Listen no more."""
         self._stop_listening()
-        self.DisconnectPort()
+        if self.GetCanBus() is not None:
+            self.DisconnectPort()
 
     @property
     def broken(self) -> bool:

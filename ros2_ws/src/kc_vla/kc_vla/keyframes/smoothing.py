@@ -54,7 +54,8 @@ class GreedySmoother:
         self.threshold = threshold
         self.window = window
         self.middle = middle
-        self.reset()
+        self._candidate: Candidate | None = None
+        self._first = self._quiet = 0
 
     @property
     def candidate(self) -> Candidate | None:

@@ -19,6 +19,8 @@ from kc_vla.nodes.convert import image_message
 from kc_vla.nodes.parameters import NodeParameters, parameter
 
 _POLL_S = 0.05
+_FAREWELL_S = 1.0
+"""So long it still tells that it has no power any more: who took it wants to know."""
 _PRIORITY = 40
 """Below the controller's."""
 
@@ -61,8 +63,12 @@ class PiperEmulatorNode(StackNode):
     def stop(self) -> None:
         """Take the arm away, as soon as it is parked: a real one does not vanish when a person presses Ctrl-C."""
         until = time.monotonic() + self.parameters.stay
+        had_power = False
         while self._process.arm.body.powered.any() and time.monotonic() < until:
+            had_power = True
             time.sleep(_POLL_S)
+        if had_power:
+            time.sleep(_FAREWELL_S)
         powered = " It still had power." if self._process.arm.body.powered.any() else ""
         self._ended.set()
         self._thread.join()

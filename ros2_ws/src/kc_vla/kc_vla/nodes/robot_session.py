@@ -17,6 +17,8 @@ from kc_vla.tasks import UnknownTaskError, find_task
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus
 
 _POLL_S = 0.1
+_NOTICE_NS = 500_000_000
+"""So long before its first frame an episode is announced: nobody may miss that frame."""
 _PUBLISHED = {
     "the third-person camera": topics.THIRD_PERSON_IMAGE,
     "the wrist camera": topics.WRIST_IMAGE,
@@ -88,18 +90,19 @@ class RobotSessionNode(StackNode):
 
     def _begin(self) -> None:
         values, now = self.parameters, self.get_clock().now()
+        start_ns = now.nanoseconds + _NOTICE_NS
         status = EpisodeStatus(
             episode_id=f"{values.task}-{datetime.now():%Y%m%d-%H%M%S}",
             task=values.task,
             instruction=self._instruction,
-            start_time=time_message(now.nanoseconds),
+            start_time=time_message(start_ns),
             frame_period=1.0 / values.frame_rate,
             state=EpisodeStatus.RUNNING,
         )
         status.header.stamp = now.to_msg()
         self._status = status
         if values.duration:
-            self._end_at = time.monotonic() + values.duration
+            self._end_at = time.monotonic() + _NOTICE_NS * 1e-9 + values.duration
         self._narrator.begin(status.episode_id, status.instruction)
         self._statuses.publish(status)
 
