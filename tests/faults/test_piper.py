@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,13 +77,26 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         yield stack
         stack.press_ctrl_c()
         assert stack.finish() == 0
-        saw = SAW.search(stack.text)
-        assert saw, stack.text
-        assert int(saw["commands"]) > 1000
-        assert int(saw["outside"]) == 0
-        assert float(saw["step"]) <= np.degrees(SPEED * PERIOD) + ROUNDING
-        assert int(saw["raised"]) == 0
-        assert saw["powered"] == ""
+        # one of five commands was lost for a while: the arm sees the step over those that did not come
+        check_what_the_arm_saw(stack, steps_at_once=5)
+
+
+def check_what_the_arm_saw(stack: Stack, steps_at_once: int = 1) -> None:
+    """Nothing that a real arm would have answered with a jump or a fall; it lies without power."""
+    saw = SAW.search(stack.text)
+    assert saw, stack.text
+    assert int(saw["commands"]) > 1000
+    assert int(saw["outside"]) == 0
+    assert float(saw["step"]) <= steps_at_once * np.degrees(SPEED * PERIOD) + ROUNDING
+    assert int(saw["raised"]) == 0
+    assert saw["powered"] == ""
+
+
+def test_without_an_arm_it_enables_moves_and_parks(tmp_path: Path) -> None:
+    with Stack(tmp_path / "runs", {"duration": 8.0}, launch_file=PIPER, environment={"ROS_HOME": str(tmp_path)}) as run:
+        run.wait_for("episode counting-.* ended after 8")
+        assert run.finish() == 0
+        check_what_the_arm_saw(run)
 
 
 @pytest.mark.parametrize(
