@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from kc_vla.arm.servo import Servo, ServoSettings
 from kc_vla.arm.workspace import Workspace
-from kc_vla.policy.chunk import ActionType, Chunk, ChunkLimits
+from kc_vla.policy.chunk import PIPER_NAMES, ActionType, Chunk, ChunkLimits
 from kc_vla.policy.scheduler import Action, ChunkScheduler, SchedulerSettings
-from kc_vla.policy.scripted import NAMES
 from tests.support.stepped_arm import SteppedArm
 
 from .measuring import Table
@@ -28,8 +27,8 @@ from matplotlib import pyplot as plt
 STEP_S, HORIZON, SECONDS = 0.05, 20, 20.0
 SETTINGS = ServoSettings(speed=1.0)
 _PERIODS = round(STEP_S / SETTINGS.period)
-_MIDDLE = np.radians([0.0, 60.0, -50.0, 0.0, 30.0, 0.0])
-_SWING = np.radians([25.0, 12.0, 10.0, 10.0, 10.0, 20.0])
+MIDDLE = np.radians([0.0, 60.0, -50.0, 0.0, 30.0, 0.0])
+SWING = np.radians([25.0, 12.0, 10.0, 10.0, 10.0, 20.0])
 _SETTLES_S = 0.3
 """The policy plans to make up for where the arm is off within about this time."""
 _SCATTER = np.radians(2.0)
@@ -48,7 +47,7 @@ LATENCIES: dict[str, Latency] = {
 
 def goal(seconds: float) -> Way:
     """Where the joints (6,) should be, rad."""
-    return np.asarray(_MIDDLE + _SWING * np.sin(1.2 * seconds + np.arange(6)))
+    return np.asarray(MIDDLE + SWING * np.sin(1.2 * seconds + np.arange(6)))
 
 
 @dataclass
@@ -84,7 +83,7 @@ def ours(policy: Policy) -> tuple[Way, float]:
             waits = None
         if (request := scheduler.request(step)) is not None:
             due, rows = policy.answer(request.step, arm.body.angles)
-            waits = due, Chunk(request.sequence, request.step, ActionType.JOINT_POSITION, NAMES, rows)
+            waits = due, Chunk(request.sequence, request.step, ActionType.JOINT_POSITION, PIPER_NAMES, rows)
         action = scheduler.action(step)
         if isinstance(action, Action):
             servo.aim(action.values[:6].astype(float), 0.0, now, STEP_S)

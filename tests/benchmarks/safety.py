@@ -20,12 +20,12 @@ from kc_vla.arm.interface import Vector
 from kc_vla.arm.piper import PiperArm
 from kc_vla.arm.servo import Mode, Report, Servo, ServoSettings
 from kc_vla.arm.workspace import Workspace
+from tests.support.emulated_piper import running_emulator
 
+from .handover import MIDDLE, SWING
 from .measuring import Table
 
 SETTINGS = ServoSettings(speed=1.0)
-_MIDDLE = np.radians([0.0, 60.0, -50.0, 0.0, 30.0, 0.0])
-_SWING = np.radians([25.0, 12.0, 10.0, 10.0, 10.0, 20.0])
 _RATE_S = 0.05
 _TO_MIDDLE_S, _MOVING_S, _AFTER_S = 4.0, 1.5, 2.0
 _STILL = 0.02
@@ -115,41 +115,37 @@ def _row(harm: Callable[[Rig], None], work: Path) -> dict[str, object]:
 
 @contextmanager
 def _swinging(path: Path) -> Iterator[Rig]:
-    emulator, ended = EmulatorProcess(path), threading.Event()
-    thread = threading.Thread(target=emulator.run, args=(ended,))
-    thread.start()
-    arm = PiperArm(str(path), INTERFACE, patience=10.0)
-    arm.connect()
-    servo = Servo(arm, SETTINGS, Workspace())
-    servo.resume()
-    log: list[tuple[float, Report, Vector, Vector]] = []
-    body = emulator.arm.body
+    with running_emulator(path) as emulator:
+        arm = PiperArm(str(path), INTERFACE, patience=10.0)
+        arm.connect()
+        servo = Servo(arm, SETTINGS, Workspace())
+        servo.resume()
+        log: list[tuple[float, Report, Vector, Vector]] = []
+        body = emulator.arm.body
 
-    def keep(report: Report, lateness: float) -> None:
-        log.append((time.monotonic(), report, body.angles.copy(), body.speeds.copy()))
+        def keep(report: Report, lateness: float) -> None:
+            log.append((time.monotonic(), report, body.angles.copy(), body.speeds.copy()))
 
-    loop = ControlLoop(servo, SETTINGS.period, keep)
-    loop.start()
-    rig = Rig(emulator, loop, log)
-    over = threading.Event()
-    aimer = threading.Thread(target=_aim, args=(rig, over))
-    rig.do(lambda servo, now: servo.aim(_MIDDLE, 0.0, now, _TO_MIDDLE_S))
-    time.sleep(_TO_MIDDLE_S + 0.5)
-    aimer.start()
-    try:
-        yield rig
-    finally:
-        over.set()
-        aimer.join()
-        loop.end()
-        arm.disconnect()
-        ended.set()
-        thread.join()
+        loop = ControlLoop(servo, SETTINGS.period, keep)
+        loop.start()
+        rig = Rig(emulator, loop, log)
+        over = threading.Event()
+        aimer = threading.Thread(target=_aim, args=(rig, over))
+        rig.do(lambda servo, now: servo.aim(MIDDLE, 0.0, now, _TO_MIDDLE_S))
+        time.sleep(_TO_MIDDLE_S + 0.5)
+        aimer.start()
+        try:
+            yield rig
+        finally:
+            over.set()
+            aimer.join()
+            loop.end()
+            arm.disconnect()
 
 
 def _aim(rig: Rig, over: threading.Event) -> None:
     begun = time.monotonic()
     while not over.wait(_RATE_S):
         if rig.aiming:
-            angles = _MIDDLE + _SWING * np.sin(1.2 * (time.monotonic() - begun + _RATE_S))
+            angles = MIDDLE + SWING * np.sin(1.2 * (time.monotonic() - begun + _RATE_S))
             rig.do(lambda servo, now, angles=angles: servo.aim(angles, 0.0, now, _RATE_S))  # type: ignore[misc]

@@ -54,6 +54,7 @@ class PiperArm:
 
     Attributes:
         firmware: as the arm tells it, e.g. "S-V1.8-5"; empty before `connect`.
+        dh_is_offset: which zero pose goes with it, see `kc_vla.arm.kinematics`.
     """
 
     def __init__(self, channel: str = "can0", bus: str = "socketcan", patience: float = 3.0) -> None:
@@ -65,18 +66,12 @@ class PiperArm:
             patience: s that the arm may take to answer.
         """
         self.limits, self.rest = SDK_LIMITS, REST
-        self.firmware = ""
+        self.firmware, self.dh_is_offset = "", 1
         self._channel, self._bus, self._patience = channel, bus, patience
         self._lock = threading.Lock()
         self._target: tuple[Vector, float] | None = None
         self._sdk: Any = None
         self._name: socket.socket | None = None
-
-    @property
-    def dh_is_offset(self) -> int:
-        """Which zero pose the arm has, by its firmware; see `kc_vla.arm.kinematics`."""
-        found = _FIRMWARE.match(self.firmware)
-        return int(found is None or tuple(map(int, found.groups())) >= _OFFSET_SINCE)
 
     def connect(self) -> None:
         """See `Arm.connect`."""
@@ -194,6 +189,8 @@ class PiperArm:
         self._wait(lambda: self._age() < self._patience, silent)
         self.limits = SDK_LIMITS.narrowed(self._asked_limits())
         self.firmware = self._asked_firmware()
+        version = _FIRMWARE.match(self.firmware)
+        self.dh_is_offset = int(version is None or tuple(map(int, version.groups())) >= _OFFSET_SINCE)
 
     def _age(self) -> float:
         return float(self._sdk.since(*_JOINT_FRAMES, _STATUS))

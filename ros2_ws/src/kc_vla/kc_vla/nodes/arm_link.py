@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -23,10 +22,9 @@ from kc_vla.arm.workspace import Workspace
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, StartError
 from kc_vla.nodes.convert import time_message
-from kc_vla.policy.chunk import ActionType
+from kc_vla.policy.chunk import PIPER_NAMES, ActionType
 from kc_vla.policy.scheduler import Action
 
-NAMES = (*(f"joint{k}" for k in range(1, JOINTS + 1)), "gripper")
 _RECONNECT_S = 1.0
 _PARK_S = 30.0
 """How long parking may take before it is given up."""
@@ -80,15 +78,15 @@ class ArmLink:
             zero = self._arm.dh_is_offset
             angles = joints_for(moved_pose(flange_pose(start, zero), values[:6]), start, self._arm.limits, zero)
             opening = float(values[6]) * MAX_OPENING
-        elif action.names == NAMES:
+        elif action.names == PIPER_NAMES:
             angles, opening = values[:JOINTS], float(values[JOINTS])
         else:
-            raise ValueError(f"a chunk for {', '.join(action.names)}: this arm has {', '.join(NAMES)}")
-        self._ask(lambda servo, now: servo.aim(angles, opening, now, seconds))
+            raise ValueError(f"a chunk for {', '.join(action.names)}: this arm has {', '.join(PIPER_NAMES)}")
+        self._loop.ask(lambda servo, now: servo.aim(angles, opening, now, seconds))
 
     def halt(self, reason: str) -> None:
         """Come to rest now."""
-        self._ask(lambda servo, now: servo.halt(reason))
+        self._loop.ask(lambda servo, now: servo.halt(reason))
 
     def close(self) -> None:
         """Park the arm and take its power; it keeps its power wherever it cannot be parked, and this is said."""
@@ -118,9 +116,6 @@ class ArmLink:
 
     # -- in the node's thread ---------------------------------------------------------------------------------------
 
-    def _ask(self, work: Any) -> Future[None]:
-        return self._loop.ask(work)
-
     def _tell(self) -> None:
         """Publish the latest state; tell of a block; look for a lost arm."""
         report = self._told
@@ -137,7 +132,7 @@ class ArmLink:
             self._look_for_it()
             return
         stamp = time_message(self._node.get_clock().now().nanoseconds - round(report.state.age * 1e9))
-        joints = JointState(name=list(NAMES))
+        joints = JointState(name=list(PIPER_NAMES))
         joints.header.stamp, joints.header.frame_id = stamp, "robot_base"
         joints.position = [*report.state.angles.tolist(), report.state.gripper]
         joints.velocity = [*report.state.speeds.tolist(), 0.0]
@@ -153,7 +148,7 @@ class ArmLink:
 
     def _resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
-            self._ask(lambda servo, now: servo.resume()).result(timeout=_PARK_S)
+            self._loop.ask(lambda servo, now: servo.resume()).result(timeout=_PARK_S)
         except (ArmError, TimeoutError) as error:
             response.message = str(error) or "the control loop does not answer"
             return response
@@ -168,7 +163,7 @@ class ArmLink:
             if told is not None and not told.state.powered.any():
                 return
             raise ArmError(f"not parked: {self._blocked or self._loop.error or 'the control loop has ended'}")
-        self._ask(lambda servo, now: servo.park(now)).result(_PARK_S)
+        self._loop.ask(lambda servo, now: servo.park(now)).result(_PARK_S)
         self._told = None
         until = time.monotonic() + _PARK_S
         while (report := self._told) is None or not self._servo.parked(report):

@@ -8,6 +8,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+PIPER_NAMES = (*(f"joint{k}" for k in range(1, 7)), "gripper")
+"""Columns of joint positions of a Piper: rad, and the gripper's opening in m."""
 TOOL_DELTA_NAMES = ("dx", "dy", "dz", "drx", "dry", "drz", "gripper")
 
 

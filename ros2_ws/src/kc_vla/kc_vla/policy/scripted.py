@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from kc_vla.episode import Episode
 from kc_vla.policy.backends import PolicyError, PolicyInput
-from kc_vla.policy.chunk import ActionType
+from kc_vla.policy.chunk import PIPER_NAMES, ActionType
 
-JOINTS = 6
-NAMES = (*(f"joint{k}" for k in range(1, JOINTS + 1)), "gripper")
 _TOOL_POSE = 7
 """Numbers of the tool's pose, which stand before the joints in a policy's state."""
 
@@ -57,7 +55,7 @@ class ScriptedBackend:
     name = "scripted"
     needs_images = False
     action_type = ActionType.JOINT_POSITION
-    names: tuple[str, ...] = NAMES
+    names: tuple[str, ...] = PIPER_NAMES
 
     def __init__(self, poses: list[Pose], horizon: int) -> None:
         """Args: `poses`, at least one; `horizon` of the chunks, 1 or more."""
@@ -76,8 +74,8 @@ class ScriptedBackend:
         """Return the next rows of the way."""
         if self._start is None:
             here = given.state[_TOOL_POSE:]
-            if len(here) != len(NAMES):
-                raise PolicyError(f"the arm tells {len(here)} positions: a script is for {', '.join(NAMES)}")
+            if len(here) != len(PIPER_NAMES):
+                raise PolicyError(f"the arm tells {len(here)} positions: a script is for {', '.join(PIPER_NAMES)}")
             self._start, self._first = here, given.frame
         steps = given.frame - self._first + np.arange(self._horizon)
         return np.array([self.at(step * self._period) for step in steps], np.float32)
@@ -103,7 +101,7 @@ def _pose(path: Path, number: int, item: Any) -> Pose:
         seconds = float(item["seconds"])
     except (KeyError, TypeError, ValueError) as error:
         raise PolicyError(f"{path}, pose {number}: joints, gripper and seconds are wanted ({error!r})") from error
-    if len(values) != len(NAMES) or not np.isfinite(values).all() or not 0.0 < seconds < np.inf:
+    if len(values) != len(PIPER_NAMES) or not np.isfinite(values).all() or not 0.0 < seconds < np.inf:
         raise PolicyError(
             f"{path}, pose {number}: six angles in degrees, a gripper in m and a time above 0 s are wanted"
         )
