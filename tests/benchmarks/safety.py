@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from kc_vla.arm.control_loop import ControlLoop
+from kc_vla.arm.control_periods import control_periods
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.emulator.process import EmulatorProcess
 from kc_vla.arm.interface import Vector
@@ -38,13 +38,13 @@ class Rig:
 
     Attributes:
         emulator: the arm.
-        loop: its control loop.
+        asked: what its control loop does before its next step.
         log: time, report, true joint angles and true speeds of every control period.
         aiming: whether new targets come.
     """
 
     emulator: EmulatorProcess
-    loop: ControlLoop
+    asked: queue.SimpleQueue[Callable[[Servo, float], None]]
     log: list[tuple[float, Report, Vector, Vector]]
     aiming: bool = True
 
@@ -52,9 +52,9 @@ class Rig:
         """Let something go wrong."""
         self.emulator.faults.ask(fault)
 
-    def do(self, work: Callable[[Servo, float], None]) -> Future[None]:
+    def do(self, work: Callable[[Servo, float], None]) -> None:
         """Have the loop do something."""
-        return self.loop.ask(work)
+        self.asked.put(work)
 
 
 def _stall(rig: Rig) -> None:
@@ -120,16 +120,10 @@ def _swinging(path: Path) -> Iterator[Rig]:
         arm.connect()
         servo = Servo(arm, SETTINGS, Workspace())
         servo.resume()
-        log: list[tuple[float, Report, Vector, Vector]] = []
-        body = emulator.arm.body
-
-        def keep(report: Report, lateness: float) -> None:
-            log.append((time.monotonic(), report, body.angles.copy(), body.speeds.copy()))
-
-        loop = ControlLoop(servo, SETTINGS.period, keep)
-        loop.start()
-        rig = Rig(emulator, loop, log)
+        rig = Rig(emulator, queue.SimpleQueue(), [])
         over = threading.Event()
+        loop = threading.Thread(target=_step, args=(rig, servo, over))
+        loop.start()
         aimer = threading.Thread(target=_aim, args=(rig, over))
         rig.do(lambda servo, now: servo.aim(MIDDLE, 0.0, now, _TO_MIDDLE_S))
         time.sleep(_TO_MIDDLE_S + 0.5)
@@ -139,8 +133,18 @@ def _swinging(path: Path) -> Iterator[Rig]:
         finally:
             over.set()
             aimer.join()
-            loop.end()
+            loop.join()
             arm.disconnect()
+
+
+def _step(rig: Rig, servo: Servo, over: threading.Event) -> None:
+    body = rig.emulator.arm.body
+    for now, _ in control_periods(SETTINGS.period):
+        if over.is_set():
+            return
+        while not rig.asked.empty():
+            rig.asked.get()(servo, now)
+        rig.log.append((now, servo.step(now), body.angles.copy(), body.speeds.copy()))
 
 
 def _aim(rig: Rig, over: threading.Event) -> None:

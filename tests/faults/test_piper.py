@@ -3,6 +3,7 @@
 import getpass
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import time
@@ -172,9 +173,12 @@ def test_a_second_controller_is_refused(stack: Stack) -> None:
     wait_until_it_moves(stack)
 
 
-def test_a_controller_that_was_killed_finds_the_arm_with_power_and_waits_for_a_person(stack: Stack) -> None:
+@pytest.mark.parametrize("part", ["node", "control process"])
+def test_a_controller_that_was_killed_finds_the_arm_with_power_and_waits_for_a_person(stack: Stack, part: str) -> None:
     begun = stack.position
-    stack.kill("arm_controller")
+    node = stack.pid("arm_controller")
+    children = Path(f"/proc/{node}/task/{node}/children").read_text().split()
+    os.kill(node if part == "node" else int(children[0]), signal.SIGKILL)
     stack.wait_for("the arm was found with power", begun)
     there = angles()
     time.sleep(1.0)

@@ -89,7 +89,8 @@ class ArmControllerNode(StackNode):
         if values.arm != "simulated":
             self._link = self._connect()
         if not self._lockstep:
-            self._take_priority()
+            if self._link is None:
+                self._take_priority()
             # an arm has a loop of its own: here only the control steps are counted off
             rate = values.control_rate if self._link is None else values.state_rate
             self.every(1.0 / rate, self._tick_realtime)
@@ -99,7 +100,7 @@ class ArmControllerNode(StackNode):
         if self._link is not None:
             self._link.close()
             self._link = None
-        if not self._lockstep and self.parameters.priority:
+        elif not self._lockstep and self.parameters.priority:
             take_priority(0)
 
     def _connect(self) -> ArmLink:
@@ -107,7 +108,7 @@ class ArmControllerNode(StackNode):
         if self._lockstep:
             raise StartError(f"the arm '{values.arm}' does not wait: set 'mode' to realtime")
         settings = ServoSettings(period=1.0 / values.control_rate, speed=values.max_speed)
-        return ArmLink(self, values.channel, values.bus, settings, values.state_rate)
+        return ArmLink(self, values.channel, values.bus, settings, values.state_rate, values.priority)
 
     def on_episode(self, episode: Episode) -> None:
         """Void what belongs to another episode."""

@@ -1,4 +1,4 @@
-"""The arm controller's end of a real arm: enables it, hands targets to its control loop, tells of it, parks it."""
+"""The arm controller's end of a real arm: enables it, hands targets to its control process, tells of it, parks it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from kc_vla.arm.control_loop import ControlLoop
+from kc_vla.arm.control_process import Greeting, Told
+from kc_vla.arm.control_process import main as control
 from kc_vla.arm.interface import ArmError, Vector
 from kc_vla.arm.inverse import joints_for, moved_pose
 from kc_vla.arm.kinematics import flange_pose
-from kc_vla.arm.piper import PiperArm
 from kc_vla.arm.piper_limits import JOINTS, MAX_OPENING
-from kc_vla.arm.servo import Mode, Report, Servo, ServoSettings
-from kc_vla.arm.workspace import Workspace
+from kc_vla.arm.remote import Remote, RemoteError
+from kc_vla.arm.servo import Mode, ServoSettings
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, StartError
 from kc_vla.nodes.convert import time_message
@@ -27,43 +27,41 @@ from kc_vla.policy.scheduler import Action
 
 _RECONNECT_S = 1.0
 _PARK_S = 30.0
-"""How long parking may take before it is given up."""
-_BUS_S = 5.0
-"""How long a bus that is not there is waited for."""
+"""How long parking or getting power may take before it is given up."""
 _POLL_S = 0.02
 
 
 class ArmLink:
-    """One arm that moves; its loop runs in a thread of its own."""
+    """One arm that moves; its loop runs in a process of its own."""
 
-    def __init__(self, node: StackNode, channel: str, bus: str, settings: ServoSettings, state_rate: float) -> None:
+    def __init__(
+        self, node: StackNode, channel: str, bus: str, settings: ServoSettings, state_rate: float, priority: int
+    ) -> None:
         """Connect, enable the arm where it lies, and tell its state `state_rate` times a second.
 
         Raises:
             StartError: there is no arm, or it is not fit to move.
         """
         self._node = node
-        self._settings = settings
-        self._arm = PiperArm(channel, bus)
+        self._stale_after = settings.stale_after
+        self._process = Remote(control)
         try:
-            _connect(self._arm)
-            left_on = bool(self._arm.read().powered.any())
-            self._servo = Servo(self._arm, settings, Workspace(dh_is_offset=self._arm.dh_is_offset))
-            if not left_on:
-                self._servo.resume()
-        except ArmError as error:
-            self._arm.disconnect()
+            self._arm: Greeting = self._process.call(
+                "connect", channel, bus, settings, state_rate, priority, patience=_PARK_S
+            )
+        except (ArmError, RemoteError) as error:
+            self._process.close()
             raise StartError(str(error)) from error
+        for warning in self._arm.warnings:
+            node.get_logger().warning(warning)
         self._blocked = ""
-        self._told: Report | None = None
+        self._told: Told | None = None
         self._reconnect_at = 0.0
         self._joints = node.advertise(JointState, topics.JOINT_STATES, qos.STATE)
         self._pose = node.advertise(PoseStamped, topics.TOOL_POSE, qos.STATE)
         node.serve(Trigger, topics.RESUME, self._resume)
         node.every(1.0 / state_rate, self._tell)
-        self._loop = ControlLoop(self._servo, settings.period, self._on_step)
-        self._loop.start()
-        if left_on:
+        if self._arm.had_power:
             node.problem(f"the arm was found with power: look at it, then call {topics.RESUME}", ERROR)
 
     def follow(self, action: Action, seconds: float) -> None:
@@ -74,64 +72,74 @@ class ArmLink:
         """
         values = np.asarray(action.values, float)
         if action.action_type is ActionType.TOOL_DELTA:
-            start = self._servo.target
+            told = self._told
+            if told is None:
+                raise ValueError("the arm has not told yet where it is")
             zero = self._arm.dh_is_offset
+            start = told.target
             angles = joints_for(moved_pose(flange_pose(start, zero), values[:6]), start, self._arm.limits, zero)
             opening = float(values[6]) * MAX_OPENING
         elif action.names == PIPER_NAMES:
             angles, opening = values[:JOINTS], float(values[JOINTS])
         else:
             raise ValueError(f"a chunk for {', '.join(action.names)}: this arm has {', '.join(PIPER_NAMES)}")
-        self._loop.ask(lambda servo, now: servo.aim(angles, opening, now, seconds))
+        self._do("aim", angles, opening, seconds)
 
     def halt(self, reason: str) -> None:
         """Come to rest now."""
-        self._loop.ask(lambda servo, now: servo.halt(reason))
+        self._do("halt", reason)
 
     def close(self) -> None:
         """Park the arm and take its power; it keeps its power wherever it cannot be parked, and this is said."""
         try:
             self._park()
-        except ArmError as error:
+        except (ArmError, RemoteError) as error:
             self._node.get_logger().error(f"{error}. The arm keeps its power: support it before you switch it off")
         finally:
-            if self._loop.is_alive():
-                self._loop.end()
-            self._arm.disconnect()
-            del self._loop, self._servo  # the planner's library complains of what is left at the end of the process
+            self._process.close()
 
     def details(self) -> dict[str, object]:
         """What the diagnostics tell of the arm."""
         told = self._told
-        mode = "no step yet" if told is None else str(told.mode)
-        values: dict[str, object] = {"arm": mode, "firmware": self._arm.firmware}
-        values.update({f"clamped/{what}": count for what, count in sorted(self._servo.clamped.items())})
+        if told is None:
+            return {"arm": "no step yet", "firmware": self._arm.firmware}
+        values: dict[str, object] = {"arm": str(told.report.mode), "firmware": self._arm.firmware}
+        values.update({f"clamped/{what}": count for what, count in sorted(told.clamped.items())})
         return values
 
-    # -- in the control thread --------------------------------------------------------------------------------------
+    def _do(self, name: str, *arguments: object) -> None:
+        try:
+            self._process.tell(name, *arguments)
+        except RemoteError as error:
+            self._node.fail(f"the arm holds: {error}")
 
-    def _on_step(self, report: Report, lateness: float) -> None:
-        self._told = report
-        self._node.statistics.add("control_period_error", lateness)
-
-    # -- in the node's thread ---------------------------------------------------------------------------------------
+    def _look(self) -> Told | None:
+        """What the process told last. Raises: RemoteError: it has gone."""
+        for told in self._process.look():
+            self._told = told
+            for lateness in told.lateness:
+                self._node.statistics.add("control_period_error", lateness)
+        return self._told
 
     def _tell(self) -> None:
         """Publish the latest state; tell of a block; look for a lost arm."""
-        report = self._told
-        if self._loop.error is not None:
-            self._node.problem(f"the control loop has ended, the arm holds: {self._loop.error}", ERROR)
+        try:
+            told = self._look()
+        except RemoteError as error:
+            self._node.fail(f"the arm holds: {error}")
             return
-        if report is None:
+        if told is None:
             return
+        report = told.report
         blocked = report.reason if report.mode is Mode.BLOCKED else ""
         if blocked and blocked != self._blocked:
             self._node.problem(f"the arm is blocked until {topics.RESUME} is called: {blocked}", ERROR)
         self._blocked = blocked
-        if report.state.age > self._settings.stale_after:
+        age = time.monotonic() - told.at + report.state.age
+        if age > self._stale_after:
             self._look_for_it()
             return
-        stamp = time_message(self._node.get_clock().now().nanoseconds - round(report.state.age * 1e9))
+        stamp = time_message(self._node.get_clock().now().nanoseconds - round(age * 1e9))
         joints = JointState(name=list(PIPER_NAMES))
         joints.header.stamp, joints.header.frame_id = stamp, "robot_base"
         joints.position = [*report.state.angles.tolist(), report.state.gripper]
@@ -143,51 +151,40 @@ class ArmLink:
         now = time.monotonic()
         if now >= self._reconnect_at:
             self._reconnect_at = now + _RECONNECT_S
-            if self._arm.reconnect():
-                self._node.get_logger().warning(f"the arm answers again; look at it, then call {topics.RESUME}")
+            try:
+                found = self._process.call("reconnect")
+            except RemoteError as error:
+                self._node.fail(f"the arm holds: {error}")
+            else:
+                if found:
+                    self._node.get_logger().warning(f"the arm answers again; look at it, then call {topics.RESUME}")
 
     def _resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
-            self._loop.ask(lambda servo, now: servo.resume()).result(timeout=_PARK_S)
-        except (ArmError, TimeoutError) as error:
-            response.message = str(error) or "the control loop does not answer"
+            self._process.call("resume", patience=_PARK_S)
+        except (ArmError, RemoteError) as error:
+            response.message = str(error)
             return response
         self._node.problem("")
         response.success, response.message = True, "the arm moves again"
         return response
 
     def _park(self) -> None:
-        """Raises: ArmError: the arm does not lie at its rest pose without power."""
-        if not self._loop.is_alive() or self._servo.mode is Mode.BLOCKED:
-            told = self._told
-            if told is not None and not told.state.powered.any():
+        """Raises: ArmError, RemoteError: the arm does not lie at its rest pose without power."""
+        told = self._look()
+        if told is None or told.report.mode is Mode.BLOCKED:
+            if told is not None and not told.report.state.powered.any():
                 return
-            raise ArmError(f"not parked: {self._blocked or self._loop.error or 'the control loop has ended'}")
-        self._loop.ask(lambda servo, now: servo.park(now)).result(_PARK_S)
-        self._told = None
-        until = time.monotonic() + _PARK_S
-        while (report := self._told) is None or not self._servo.parked(report):
-            if report is not None and report.mode is not Mode.PARK:
-                raise ArmError(f"the rest pose was not reached: {report.reason}")
-            if time.monotonic() > until or not self._loop.is_alive():
+            raise ArmError(f"not parked: {self._blocked or 'it has not told yet where it is'}")
+        self._process.call("park")
+        asked = time.monotonic()
+        while (told := self._look()) is None or told.at < asked or not told.parked:
+            if told is not None and told.at >= asked and told.report.mode is not Mode.PARK:
+                raise ArmError(f"the rest pose was not reached: {told.report.reason}")
+            if time.monotonic() > asked + _PARK_S:
                 raise ArmError(f"the rest pose was not reached in {_PARK_S:g} s")
             time.sleep(_POLL_S)
-        self._loop.end()
-        self._arm.park()
-
-
-def _connect(arm: PiperArm) -> None:
-    """Connect, and wait a while for a bus that is about to come up."""
-    until = time.monotonic() + _BUS_S
-    while True:
-        try:
-            arm.connect()
-        except ArmError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(_POLL_S)
-        else:
-            return
+        self._process.call("take_power", patience=_PARK_S)
 
 
 def _pose_message(pose: Vector, stamp: Any) -> PoseStamped:

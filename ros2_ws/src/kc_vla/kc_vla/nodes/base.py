@@ -115,6 +115,11 @@ class StackNode(LifecycleNode):
         """Call back every `period` seconds of steady (wall) time while active."""
         self._made.append((self.destroy_timer, self._timer(period, callback)))
 
+    def fail(self, reason: str) -> None:
+        """End the process with exit code 1, after the callback that runs."""
+        self.problem(reason, ERROR)
+        self.exit_code, self.done = 1, True
+
     async def ask(self, client: Any, request: Any, timeout: float) -> Any | None:
         """Return the answer to a service call, or None if none comes within `timeout` seconds."""
         future = client.call_async(request)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from sensor_msgs.msg import Image
 
 from kc_vla.arm.emulator.faults import FaultError
-from kc_vla.arm.emulator.process import EmulatorProcess
+from kc_vla.arm.emulator.process import View
+from kc_vla.arm.emulator.process import main as emulate
 from kc_vla.arm.emulator.view import draw_arm
-from kc_vla.arm.scheduling import PriorityError, take_priority
+from kc_vla.arm.remote import Remote, RemoteError
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
 from kc_vla.nodes.convert import image_message
@@ -21,8 +20,6 @@ from kc_vla.nodes.parameters import NodeParameters, parameter
 _POLL_S = 0.05
 _FAREWELL_S = 1.0
 """So long it still tells that it has no power any more: who took it wants to know."""
-_PRIORITY = 40
-"""Below the controller's."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +45,14 @@ class PiperEmulatorNode(StackNode):
 
     def start(self) -> None:
         """Put the arm on its bus."""
+        self._view: View | None = None
+        self._arm = Remote(emulate)
         try:
-            self._process = EmulatorProcess(Path(self.parameters.path))
-        except OSError as error:
+            self._arm.call("begin", self.parameters.path)
+        except (OSError, RemoteError) as error:
+            self._arm.close()
             raise StartError(str(error)) from error
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._process.run, args=(self._ended,), name="emulator")
-        self._thread.start()
-        self._priority = _take_priority()
-        self._view = self.advertise(Image, topics.EMULATOR_VIEW, qos.IMAGE)
+        self._pictures = self.advertise(Image, topics.EMULATOR_VIEW, qos.IMAGE)
         self.every(1.0 / self.parameters.view_rate, self._show)
         self.on_parameters()
 
@@ -64,45 +60,53 @@ class PiperEmulatorNode(StackNode):
         """Take the arm away, as soon as it is parked: a real one does not vanish when a person presses Ctrl-C."""
         until = time.monotonic() + self.parameters.stay
         had_power = False
-        while self._process.arm.body.powered.any() and time.monotonic() < until:
+        while self._has_power() and time.monotonic() < until:
             had_power = True
             time.sleep(_POLL_S)
         if had_power:
             time.sleep(_FAREWELL_S)
-        powered = " It still had power." if self._process.arm.body.powered.any() else ""
-        self._ended.set()
-        self._thread.join()
-        if self._priority:
-            take_priority(0)
-        self.get_logger().info(f"the emulated arm saw: {self._process.watch}.{powered}")
+        powered = " It still had power." if self._has_power() else ""
+        self._arm.close()
+        seen = "nothing" if self._view is None else self._view.watch
+        self.get_logger().info(f"the emulated arm saw: {seen}.{powered}")
 
     def on_parameters(self) -> None:
         """Begin a fault, or end all."""
+        fault = self.parameters.fault
         try:
-            self._process.faults.ask(self.parameters.fault)
-        except FaultError as error:
+            self._arm.call("ask", fault)
+        except (FaultError, RemoteError) as error:
             self.problem(str(error), ERROR)
         else:
-            self.problem("" if self.parameters.fault == "none" else f"fault on demand: {self.parameters.fault}")
+            self.problem("" if fault == "none" else f"fault on demand: {fault}")
 
     def details(self) -> dict[str, object]:
         """Return what came so far."""
-        process = getattr(self, "_process", None)
-        return {"watch": str(process.watch)} if process is not None else {}
+        view = getattr(self, "_view", None)
+        return {"watch": view.watch} if view is not None else {}
+
+    def _look(self) -> View | None:
+        """The newest view; Raises: RemoteError."""
+        if views := self._arm.look():
+            self._view = views[-1]
+        return self._view
+
+    def _has_power(self) -> bool:
+        try:
+            view = self._look()
+        except RemoteError:
+            return False
+        return view is not None and bool(view.powered.any())
 
     def _show(self) -> None:
-        arm = self._process.arm
-        pixels = draw_arm(arm.body.angles, arm.body.powered, arm.opening, arm.status.name.lower().replace("_", " "))
-        self._view.publish(image_message(pixels, self.get_clock().now().to_msg(), "robot_base"))
-
-
-def _take_priority() -> bool:
-    """A real arm has no other work: let this one run first, if the user may."""
-    try:
-        take_priority(_PRIORITY)
-    except PriorityError:
-        return False
-    return True
+        try:
+            view = self._look()
+        except RemoteError as error:
+            self.fail(f"the emulated arm is gone: {error}")
+            return
+        if view is not None:
+            pixels = draw_arm(view.angles, view.powered, view.opening, view.status)
+            self._pictures.publish(image_message(pixels, self.get_clock().now().to_msg(), "robot_base"))
 
 
 def main() -> None:

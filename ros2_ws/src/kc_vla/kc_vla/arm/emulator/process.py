@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kc_vla.arm.emulator.arm import EmulatedArm
 from kc_vla.arm.emulator.bus import BusServer
 from kc_vla.arm.emulator.faults import Faults
 from kc_vla.arm.emulator.frames import Frame, FrameError, read_command
 from kc_vla.arm.emulator.watch import Watch
+from kc_vla.arm.interface import Vector
+from kc_vla.arm.remote import Calls
+from kc_vla.arm.scheduling import PriorityError, take_priority
 
 RATE = 200
 """Hz, of the fast feedback and of the motion."""
 _SLOW_EVERY = 5
 """Rounds between two words of the joints' drivers: 40 Hz."""
+_SHOW_EVERY = 4
+_PRIORITY = 40
+"""Below the controller's."""
+_POLL_S = 0.1
 
 
 class EmulatorProcess:
@@ -41,8 +54,8 @@ class EmulatorProcess:
         self.bus = BusServer(path)
         self.misunderstood: list[str] = []
 
-    def run(self, ended: threading.Event) -> None:
-        """Live until `ended` is set; then close the bus."""
+    def run(self, ended: threading.Event, after_round: Callable[[int], None] = lambda number: None) -> None:
+        """Live until `ended` is set; then close the bus. Each round ends with `after_round(its number)`."""
         try:
             begin = time.monotonic()
             for number in range(1, 1 << 62):
@@ -55,6 +68,7 @@ class EmulatorProcess:
                 self.watch.moved()
                 told = [*self.arm.fast_feedback(), *(self.arm.slow_feedback() if number % _SLOW_EVERY == 0 else ())]
                 self.bus.send(self.faults.pass_on(told))
+                after_round(number)
         finally:
             self.bus.close()
 
@@ -78,3 +92,72 @@ class EmulatorProcess:
         if command is not None:
             self.watch.command(command)
             self.bus.send(self.arm.receive(command))
+
+
+@dataclass(frozen=True)
+class View:
+    """What an emulated arm shows of itself.
+
+    Attributes:
+        angles: of its joints (6,), rad.
+        powered: which joints have power, (6,).
+        opening: of its gripper, m.
+        status: in a word.
+        watch: what it saw so far, in a line.
+    """
+
+    angles: Vector
+    powered: NDArray[np.bool_]
+    opening: float
+    status: str
+    watch: str
+
+
+class EmulatorService:
+    """An emulator in a process of its own: what may be called."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._ended = threading.Event()
+        self._process: EmulatorProcess | None = None
+
+    def begin(self, path: str) -> None:
+        """Put the arm on its bus at `path`.
+
+        Raises:
+            OSError: no bus can be served there.
+        """
+        self._process = EmulatorProcess(Path(path))
+
+    def ask(self, fault: str) -> None:
+        """See `Faults.ask`."""
+        assert self._process is not None
+        self._process.faults.ask(fault)
+
+    def run(self) -> None:
+        """Live until the other hangs up."""
+        try:
+            take_priority(_PRIORITY)  # a real arm has no other work: let this one run first, if the user may
+        except PriorityError as error:
+            print(f"the emulated arm may be late: {error}", file=sys.stderr)
+        while self._process is None and not self._calls.ended:
+            self._calls.wait(_POLL_S)
+            self._calls.answer(self)
+        if self._process is not None:
+            self._process.run(self._ended, self._after_round)
+
+    def _after_round(self, number: int) -> None:
+        assert self._process is not None
+        self._calls.answer(self)
+        if self._calls.ended:
+            self._ended.set()
+        if number % _SHOW_EVERY == 0:
+            arm = self._process.arm
+            status = arm.status.name.lower().replace("_", " ")
+            angles, powered = arm.body.angles.copy(), arm.body.powered.copy()
+            self._calls.show(View(angles, powered, arm.opening, status, str(self._process.watch)))
+
+
+def main() -> None:
+    """Run the process; it is started by `kc_vla.arm.remote.Remote`."""
+    EmulatorService(Calls(sys.argv[1:])).run()

@@ -1,0 +1,217 @@
+"""The process that keeps a Piper's time: reads it, steps its servo, writes to it, and nothing else.
+
+It knows nothing of the middleware. The node calls it through `kc_vla.arm.remote`, and when the node has gone, however
+that went, it brings the arm to rest and ends; the arm keeps its power.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from kc_vla.arm.control_periods import control_periods
+from kc_vla.arm.interface import ArmError, JointLimits, Vector
+from kc_vla.arm.limiter import LimiterError
+from kc_vla.arm.piper import PiperArm
+from kc_vla.arm.remote import Calls
+from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
+from kc_vla.arm.servo import Report, Servo, ServoSettings
+from kc_vla.arm.workspace import Workspace
+
+_BUS_S = 5.0
+"""How long a bus that is not there is waited for."""
+_POLL_S = 0.02
+_REST_S = 2.0
+"""How long coming to rest may take after the node has gone."""
+
+
+@dataclass(frozen=True)
+class Greeting:
+    """What is known of an arm once it is connected.
+
+    Attributes:
+        limits: of its joints.
+        firmware: as the arm tells it.
+        dh_is_offset: which zero pose goes with it, see `kc_vla.arm.kinematics`.
+        had_power: it was found with power and holds; a person must say that it may move.
+        warnings: what keeps the process from being in time.
+    """
+
+    limits: JointLimits
+    firmware: str
+    dh_is_offset: int
+    had_power: bool
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the process shows of itself.
+
+    Attributes:
+        report: of its latest control period.
+        at: steady time of that, s.
+        parked: the arm lies at its rest pose.
+        target: where the arm is on its way to (N,), rad.
+        clamped: how often a target was cut, by what cut it.
+        lateness: of the control periods since it was last shown, s.
+    """
+
+    report: Report
+    at: float
+    parked: bool
+    target: Vector
+    clamped: dict[str, int]
+    lateness: tuple[float, ...]
+
+
+class ControlProcess:
+    """What may be called; all of it between two control periods."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._arm: PiperArm | None = None
+        self._servo: Servo | None = None
+        self._show_every = 1
+        self.period = _POLL_S
+
+    # -- calls --------------------------------------------------------------------------------------------------
+
+    def connect(self, channel: str, bus: str, settings: ServoSettings, state_rate: float, priority: int) -> Greeting:
+        """Connect, enable the arm where it lies, and begin to step.
+
+        Args:
+            channel: of the CAN bus.
+            bus: python-can's name of its kind.
+            settings: of the servo.
+            state_rate: Hz of what is shown.
+            priority: real-time priority, 0 for none.
+
+        Raises:
+            ArmError: there is no arm, or it is not fit to move.
+        """
+        warnings = _take_priority(priority)
+        arm = self._arm = PiperArm(channel, bus)
+        _connect(arm)
+        had_power = bool(arm.read().powered.any())
+        servo = Servo(arm, settings, Workspace(dh_is_offset=arm.dh_is_offset))
+        if not had_power:
+            servo.resume()
+        self._servo, self.period = servo, settings.period
+        self._show_every = max(1, round(1.0 / settings.period / state_rate))
+        return Greeting(arm.limits, arm.firmware, arm.dh_is_offset, had_power, warnings)
+
+    def aim(self, angles: Vector, gripper: float, seconds: float) -> None:
+        """See `Servo.aim`."""
+        self._connected.aim(angles, gripper, time.monotonic(), seconds)
+
+    def halt(self, reason: str) -> None:
+        """See `Servo.halt`."""
+        self._connected.halt(reason)
+
+    def resume(self) -> None:
+        """See `Servo.resume`."""
+        self._connected.resume()
+
+    def park(self) -> None:
+        """See `Servo.park`."""
+        self._connected.park(time.monotonic())
+
+    def take_power(self) -> None:
+        """See `PiperArm.park`: the arm lies already. Nothing is sent afterwards."""
+        assert self._arm is not None
+        self._servo = None
+        self._arm.park()
+
+    def reconnect(self) -> bool:
+        """See `PiperArm.reconnect`."""
+        assert self._arm is not None
+        return self._arm.reconnect()
+
+    # -- the process --------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Step until the node has gone; then come to rest."""
+        try:
+            while self._servo is None and not self._calls.ended:
+                self._calls.wait(_POLL_S)
+                self._calls.answer(self)
+            gc.collect()
+            gc.freeze()  # a full collection of what is loaded by now would take several control periods
+            self._step()
+            if self._servo is not None:
+                _come_to_rest(self._servo, self.period)
+        except (ArmError, LimiterError, ValueError) as error:
+            print(f"the control loop has ended, the arm holds: {error}", file=sys.stderr)
+        finally:
+            if self._arm is not None:
+                self._arm.disconnect()
+
+    def _step(self) -> None:
+        lateness: list[float] = []
+        for number, (now, late) in enumerate(control_periods(self.period)):
+            self._calls.answer(self)
+            if self._calls.ended:
+                return
+            servo = self._servo
+            if servo is None:
+                continue  # parked: only the end comes now
+            report = servo.step(now)
+            lateness.append(late)
+            if number % self._show_every == 0:
+                clamped = dict(servo.clamped)
+                self._calls.show(Told(report, now, servo.parked(report), servo.target, clamped, tuple(lateness)))
+                lateness.clear()
+
+    @property
+    def _connected(self) -> Servo:
+        if self._servo is None:
+            raise ArmError("the arm is not connected")
+        return self._servo
+
+
+def _connect(arm: PiperArm) -> None:
+    """Connect, and wait a while for a bus that is about to come up."""
+    until = time.monotonic() + _BUS_S
+    while True:
+        try:
+            arm.connect()
+        except ArmError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(_POLL_S)
+        else:
+            return
+
+
+def _come_to_rest(servo: Servo, period: float) -> None:
+    servo.halt("its node has gone")
+    before: Vector | None = None
+    until = time.monotonic() + _REST_S
+    for now, _ in control_periods(period):
+        sent = servo.step(now).set_point
+        if sent is None or (before is not None and np.array_equal(sent, before)) or now > until:
+            return
+        before = sent
+
+
+def _take_priority(priority: int) -> tuple[str, ...]:
+    if not priority:
+        return ()
+    warnings = []
+    for take in (partial(take_priority, priority), lock_memory):
+        try:
+            take()
+        except PriorityError as error:
+            warnings.append(str(error))
+    return tuple(warnings)
+
+
+def main() -> None:
+    """Run the process; it is started by `kc_vla.arm.remote.Remote`."""
+    ControlProcess(Calls(sys.argv[1:])).run()

@@ -1,0 +1,87 @@
+"""A process that keeps time, seen from the one that calls it; the emulated arm's is as good as any."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kc_vla.arm.emulator.faults import FaultError
+from kc_vla.arm.emulator.process import main
+from kc_vla.arm.remote import Remote, RemoteError
+
+PATIENCE_S = 20.0
+
+
+@pytest.fixture
+def remote(bus_path: Path) -> Iterator[Remote]:
+    """An emulated arm in a process of its own."""
+    remote = Remote(main)
+    remote.call("begin", str(bus_path), patience=PATIENCE_S)
+    yield remote
+    remote.close()
+
+
+def views(remote: Remote) -> list:
+    """What it shows, waited for."""
+    until = time.monotonic() + PATIENCE_S
+    while not (shown := remote.look()):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return shown
+
+
+def test_it_shows_itself_and_answers(remote: Remote) -> None:
+    assert views(remote)[-1].angles.shape == (6,)
+    assert remote.call("ask", "none") is None
+
+
+def test_what_a_call_raises_is_raised_here(remote: Remote) -> None:
+    with pytest.raises(FaultError, match="no fault 'earthquake'"):
+        remote.call("ask", "earthquake")
+    with pytest.raises(OSError, match="cannot serve a bus"):
+        remote.call("begin", "/nowhere/bus")
+    assert views(remote)
+
+
+def test_the_signals_of_a_terminal_are_the_callers_business(remote: Remote) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        os.kill(remote.pid, number)
+    assert remote.call("ask", "none") is None
+
+
+def test_a_call_that_takes_too_long_is_given_up_and_its_answer_is_not_taken_for_another(remote: Remote) -> None:
+    os.kill(remote.pid, signal.SIGSTOP)
+    with pytest.raises(RemoteError, match=r"has not answered 'ask' for 0\.2 s"):
+        remote.call("ask", "earthquake", patience=0.2)
+    os.kill(remote.pid, signal.SIGCONT)
+    assert remote.call("ask", "none", patience=PATIENCE_S) is None
+
+
+def test_nothing_waits_for_one_who_does_not_look(remote: Remote) -> None:
+    views(remote)
+    time.sleep(2.0)
+    kept = remote.look()
+    assert 0 < len(kept) < 100  # of two seconds at 50 Hz, and it still lives
+    assert remote.call("ask", "none") is None
+    assert views(remote)
+
+
+def test_a_process_that_was_killed_is_missed(remote: Remote) -> None:
+    os.kill(remote.pid, signal.SIGKILL)
+    with pytest.raises(RemoteError, match="has ended"):
+        remote.call("ask", "none")
+    with pytest.raises(RemoteError, match="has ended"):
+        any(iter(lambda: remote.look() is None, True))
+
+
+def test_it_ends_when_the_caller_hangs_up(bus_path: Path) -> None:
+    remote = Remote(main)
+    remote.call("begin", str(bus_path), patience=PATIENCE_S)
+    assert bus_path.exists()
+    remote.close()
+    assert not bus_path.exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(remote.pid, 0)
