@@ -7,15 +7,23 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from emulated_piper import PATIENCE_S
+from node_process import Peer
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from sensor_msgs.msg import JointState
 from stack import PIPER, Stack
+from std_srvs.srv import Trigger
 
 from kc_vla.arm.piper_limits import REST
+from kc_vla.nodes import qos
+from kc_vla.nodes.convert import nanoseconds
 
 SAW = re.compile(
     r"the emulated arm saw: (?P<commands>\d+) joint commands, (?P<outside>\d+) out of limits, largest step "
@@ -27,59 +35,76 @@ ROUNDING = 0.002
 """degrees, twice a unit of the wire."""
 
 
-def ros2(*words: str) -> str:
-    """What a person is told who runs `ros2 ...`."""
-    done = subprocess.run(["ros2", *words], capture_output=True, text=True, check=False, timeout=60)
-    return done.stdout + done.stderr
+class Robot(Stack):
+    """The graph around a Piper, and what a person sees of the arm and asks of it."""
 
+    def __init__(self, folder: Path, arguments: Mapping[str, object], peer: Peer) -> None:
+        self.peer = peer
+        self.states = peer.hear(JointState, "/joint_states", qos.STATE)
+        super().__init__(folder / "runs", arguments, launch_file=PIPER, environment={"ROS_HOME": str(folder)})
 
-def call(service: str) -> str:
-    return ros2("service", "call", service, "std_srvs/srv/Trigger", "{}")
+    def call(self, service: str) -> str:
+        """What the person is told who calls a service."""
+        return str(self.peer.call(Trigger, service, Trigger.Request()).message)
 
+    def ask_for(self, fault: str) -> None:
+        """Let something go wrong with the arm, or nothing any more."""
+        value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=fault)
+        request = SetParameters.Request(parameters=[Parameter(name="fault", value=value)])
+        (done,) = self.peer.call(SetParameters, "/piper_emulator/set_parameters", request).results
+        assert done.successful, done.reason
 
-def ask_for(fault: str) -> None:
-    assert "successful" in ros2("param", "set", "/piper_emulator", "fault", fault)
+    def angles(self) -> np.ndarray:
+        """Where the joints are now, rad."""
+        asked = self.peer.node.get_clock().now().nanoseconds
+        return np.array(self.peer.until(lambda: self._heard_since(asked)).position)[:6]
 
+    def _heard_since(self, stamp_ns: int) -> JointState | None:
+        newest = self.states[-1] if self.states else None
+        return newest if newest is not None and nanoseconds(newest.header.stamp) > stamp_ns else None
 
-def angles() -> np.ndarray:
-    """Where the joints are, rad; asked for until they are told."""
-    until = time.monotonic() + 3 * PATIENCE_S
-    while True:
-        told = ros2("topic", "echo", "--once", "/joint_states")
-        if found := re.search(r"position:\n((?:- .*\n){7})", told):
-            return np.array([float(line[2:]) for line in found[1].splitlines()])[:6]
-        assert time.monotonic() < until, told
+    def is_moving(self) -> bool:
+        """Whether the arm is seen on its way just now."""
+        before = self.angles()
+        time.sleep(0.5)
+        return bool(np.abs(self.angles() - before).max() > 0.02)
 
+    def stands(self) -> bool:
+        """It is not seen to move for a second, once it had the time to come to rest."""
+        time.sleep(0.5)
+        before = self.angles()
+        time.sleep(1.0)
+        return bool(np.abs(self.angles() - before).max() < 0.005)
 
-def is_moving() -> bool:
-    """Whether the arm is seen on its way just now."""
-    return bool(np.abs(angles() - angles()).max() > 0.02)
-
-
-def stands() -> bool:
-    return not (is_moving() or is_moving())
-
-
-def wait_until_it_moves(stack: Stack) -> None:
-    """The script rests in no pose for long."""
-    until = time.monotonic() + 3 * PATIENCE_S
-    while not is_moving():
-        assert time.monotonic() < until, f"the arm does not move:\n{stack.text[-6000:]}"
+    def wait_until_it_moves(self) -> None:
+        """The script rests in no pose for long."""
+        until = time.monotonic() + 3 * PATIENCE_S
+        while not self.is_moving():
+            assert time.monotonic() < until, f"the arm does not move:\n{self.text[-6000:]}"
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def launched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Robot]:
     """A Piper that moves, parked with Ctrl-C after all tests; whatever they did, it never had cause to jump or fall."""
     folder = tmp_path_factory.mktemp("piper")
-    with Stack(folder / "runs", {}, launch_file=PIPER, environment={"ROS_HOME": str(folder)}) as stack:
-        stack.wait_for("NO ARM: there is no CAN interface 'can0', so an EMULATED Piper moves")
-        stack.wait_for("keyframe 0 'start' committed")
-        wait_until_it_moves(stack)
-        yield stack
-        stack.press_ctrl_c()
-        assert stack.finish() == 0
+    with Peer() as peer, Robot(folder, {}, peer) as robot:
+        robot.wait_for("NO ARM: there is no CAN interface 'can0', so an EMULATED Piper moves")
+        robot.wait_for("keyframe 0 'start' committed")
+        robot.wait_until_it_moves()
+        yield robot
+        robot.press_ctrl_c()
+        assert robot.finish() == 0
         # one of five commands was lost for a while: the arm sees the step over those that did not come
-        check_what_the_arm_saw(stack, steps_at_once=5)
+        check_what_the_arm_saw(robot, steps_at_once=5)
+
+
+@pytest.fixture
+def robot(launched: Robot) -> Iterator[Robot]:
+    """The same, well again after each test, also after one that has failed."""
+    yield launched
+    launched.ask_for("none")
+    launched.call("/arm/release_e_stop")
+    launched.call("/arm/resume")
 
 
 def check_what_the_arm_saw(stack: Stack, steps_at_once: int = 1) -> None:
@@ -93,11 +118,27 @@ def check_what_the_arm_saw(stack: Stack, steps_at_once: int = 1) -> None:
     assert saw["powered"] == ""
 
 
-def test_without_an_arm_it_enables_moves_and_parks(tmp_path: Path) -> None:
-    with Stack(tmp_path / "runs", {"duration": 8.0}, launch_file=PIPER, environment={"ROS_HOME": str(tmp_path)}) as run:
+def run_for_eight_seconds(folder: Path, arguments: Mapping[str, object]) -> None:
+    with Stack(
+        folder / "runs", {"duration": 8.0, **arguments}, launch_file=PIPER, environment={"ROS_HOME": str(folder)}
+    ) as run:
         run.wait_for("episode counting-.* ended after 8")
         assert run.finish() == 0
         check_what_the_arm_saw(run)
+
+
+def test_without_an_arm_it_enables_moves_and_parks(tmp_path: Path) -> None:
+    run_for_eight_seconds(tmp_path, {})
+
+
+def test_a_policy_that_asks_for_too_much_and_too_soon_gets_what_the_arm_can_do(tmp_path: Path) -> None:
+    poses = [
+        {"joints": [sign * angle for angle in (300, 200, -300, 200, -200, 300)], "gripper": 0.5, "seconds": 0.1}
+        for sign in (1, -1)
+    ]
+    script = tmp_path / "script.yaml"
+    script.write_text(yaml.safe_dump(poses))
+    run_for_eight_seconds(tmp_path, {"script": script})
 
 
 @pytest.mark.parametrize(
@@ -108,81 +149,92 @@ def test_without_an_arm_it_enables_moves_and_parks(tmp_path: Path) -> None:
         ("collision 2", "collision"),
         ("hot 3", "joint 3: motor overheating"),
         ("teach", "teach button|teaching"),
+        ("unpowered 5", "joint 5 has no power"),
     ],
 )
-def test_a_fault_of_the_arm_blocks_it_until_a_person_resumes(stack: Stack, fault: str, words: str) -> None:
-    begun = stack.position
-    ask_for(fault)
-    stack.wait_for(f"the arm is blocked until arm/resume is called: .*({words})", begun)
+def test_a_fault_of_the_arm_blocks_it_until_a_person_resumes(robot: Robot, fault: str, words: str) -> None:
+    begun = robot.position
+    robot.ask_for(fault)
+    robot.wait_for(f"the arm is blocked until arm/resume is called: .*({words})", begun)
     if fault.startswith("bus_off"):
-        stack.wait_for("the arm answers again", begun)
-    ask_for("none")
-    there = angles()
-    time.sleep(1.0)
-    assert np.abs(angles() - there).max() < 0.005
-    assert "the arm moves again" in call("/arm/resume")
-    wait_until_it_moves(stack)
+        robot.wait_for("the arm answers again", begun)
+    robot.ask_for("none")
+    assert robot.stands()
+    assert "the arm moves again" in robot.call("/arm/resume")
+    robot.wait_until_it_moves()
 
 
-def test_an_arm_that_is_not_well_is_not_resumed(stack: Stack) -> None:
-    begun = stack.position
-    ask_for("collision 4")
-    stack.wait_for("the arm is blocked until arm/resume is called", begun)
-    assert "not enabled: collision" in call("/arm/resume")
-    ask_for("none")
-    assert "the arm moves again" in call("/arm/resume")
+def test_an_arm_that_is_not_well_is_not_resumed(robot: Robot) -> None:
+    begun = robot.position
+    robot.ask_for("collision 4")
+    robot.wait_for("the arm is blocked until arm/resume is called", begun)
+    assert "not enabled: collision" in robot.call("/arm/resume")
+    robot.ask_for("none")
+    assert "the arm moves again" in robot.call("/arm/resume")
 
 
-def test_a_fifth_of_all_frames_lost_does_not_stop_it(stack: Stack) -> None:
-    begun = stack.position
-    ask_for("loss 0.2")
-    wait_until_it_moves(stack)
-    ask_for("none")
-    assert stack.find("the arm is blocked", begun) is None
+def test_a_fifth_of_all_frames_lost_does_not_stop_it(robot: Robot) -> None:
+    begun = robot.position
+    robot.ask_for("loss 0.2")
+    robot.wait_until_it_moves()
+    robot.ask_for("none")
+    assert robot.find("the arm is blocked", begun) is None
 
 
-def test_a_policy_that_stalls_is_not_waited_for_with_old_targets(stack: Stack) -> None:
-    begun = stack.position
-    stack.pause("policy_server")
+def test_a_policy_that_stalls_is_not_waited_for_with_old_targets(robot: Robot) -> None:
+    begun = robot.position
+    robot.pause("policy_server")
     try:
-        stack.wait_for("the arm holds: the chunk is used up", begun)
-        assert stands()
+        robot.wait_for("the arm holds: the chunk is used up", begun)
+        assert robot.stands()
     finally:
-        stack.resume("policy_server")
-    stack.wait_for("the arm moves again", begun)
-    wait_until_it_moves(stack)
+        robot.resume("policy_server")
+    robot.wait_for("the arm moves again", begun)
+    robot.wait_until_it_moves()
 
 
-def test_an_emergency_stop_holds_until_it_is_released(stack: Stack) -> None:
-    begun = stack.position
-    assert "stopped" in call("/arm/e_stop")
-    stack.wait_for("the arm holds: emergency stop", begun)
-    assert stands()
-    assert "released" in call("/arm/release_e_stop")
-    wait_until_it_moves(stack)
+def test_an_emergency_stop_holds_until_it_is_released(robot: Robot) -> None:
+    begun = robot.position
+    assert "stopped" in robot.call("/arm/e_stop")
+    robot.wait_for("the arm holds: emergency stop", begun)
+    assert robot.stands()
+    assert "released" in robot.call("/arm/release_e_stop")
+    robot.wait_until_it_moves()
 
 
-def test_a_second_controller_is_refused(stack: Stack) -> None:
-    begun = stack.position
+def test_a_second_controller_is_refused(robot: Robot) -> None:
+    begun = robot.position
     channel = f"{tempfile.gettempdir()}/kc_vla_piper-{getpass.getuser()}-{os.environ.get('ROS_DOMAIN_ID', '0')}"
     parameters = {"arm": "piper", "mode": "realtime", "channel": channel, "bus": "kc_vla_socket"}
     words = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
-    told = ros2("run", "kc_vla", "arm_controller", "--ros-args", "-r", "__node:=second", *words)
-    assert "another controller has the arm" in told
-    assert stack.find("the arm is blocked", begun) is None
-    wait_until_it_moves(stack)
+    command = ["ros2", "run", "kc_vla", "arm_controller", "--ros-args", "-r", "__node:=second", *words]
+    told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert "another controller has the arm" in told.stderr
+    assert robot.find("the arm is blocked", begun) is None
+    robot.wait_until_it_moves()
+
+
+def test_a_camera_that_stalls_leaves_nothing_to_do(robot: Robot) -> None:
+    begun = robot.position
+    robot.pause("camera")
+    try:
+        robot.wait_for("the arm holds: the chunk is used up", begun)
+        robot.wait_for("no full observation of frame .* are both cameras", begun)
+        assert robot.stands()
+    finally:
+        robot.resume("camera")
+    robot.wait_for("the arm moves again", begun)
+    robot.wait_until_it_moves()
 
 
 @pytest.mark.parametrize("part", ["node", "control process"])
-def test_a_controller_that_was_killed_finds_the_arm_with_power_and_waits_for_a_person(stack: Stack, part: str) -> None:
-    begun = stack.position
-    node = stack.pid("arm_controller")
+def test_a_controller_that_was_killed_finds_the_arm_with_power_and_waits_for_a_person(robot: Robot, part: str) -> None:
+    begun = robot.position
+    node = robot.pid("arm_controller")
     children = Path(f"/proc/{node}/task/{node}/children").read_text().split()
     os.kill(node if part == "node" else int(children[0]), signal.SIGKILL)
-    stack.wait_for("the arm was found with power", begun)
-    there = angles()
-    time.sleep(1.0)
-    assert np.abs(angles() - there).max() < 0.005
-    assert np.abs(there - REST).max() > 0.1  # it has not fallen
-    assert "the arm moves again" in call("/arm/resume")
-    wait_until_it_moves(stack)
+    robot.wait_for("the arm was found with power", begun)
+    assert robot.stands()
+    assert np.abs(robot.angles() - REST).max() > 0.1  # it has not fallen
+    assert "the arm moves again" in robot.call("/arm/resume")
+    robot.wait_until_it_moves()

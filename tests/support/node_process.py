@@ -48,6 +48,17 @@ class Peer:
             self._executor.spin_once(timeout_sec=0.05)
         return found
 
+    def call(self, kind: type, service: str, request: Any) -> Any:
+        """Return the answer of a service, waited for."""
+        client = self.node.create_client(kind, service)
+        try:
+            self.until(client.service_is_ready)
+            answer = client.call_async(request)
+            self.until(answer.done)
+            return answer.result()
+        finally:
+            self.node.destroy_client(client)
+
     def hear(self, kind: type, topic: str, profile: Any) -> list[Any]:
         """Return a list to which every message on `topic` is added."""
         heard: list[Any] = []

@@ -15,7 +15,7 @@ from sensor_msgs.msg import Image, JointState
 
 from kc_vla.arm.inverse import UnreachableError, joints_for
 from kc_vla.arm.kinematics import flange_pose
-from kc_vla.arm.piper import SDK_LIMITS
+from kc_vla.arm.piper_limits import SDK_LIMITS
 from kc_vla.bags.topics import Qos, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.calibration.board import Board

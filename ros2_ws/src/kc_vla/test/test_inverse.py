@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kc_vla.arm.inverse import UnreachableError, joints_for, moved_pose, pose_difference
 from kc_vla.arm.kinematics import flange_pose
-from kc_vla.arm.piper import SDK_LIMITS
+from kc_vla.arm.piper_limits import SDK_LIMITS
 
 RAISED = np.radians([10.0, 60.0, -40.0, 0.0, 20.0, 5.0])
 angles = st.tuples(

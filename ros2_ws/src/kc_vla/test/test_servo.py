@@ -1,5 +1,7 @@
 """What the servo sends an arm, period by period: bounded, never from stale data, never on by itself."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,9 +22,9 @@ EVERYWHERE = Workspace((-2.0, -2.0, -2.0), (2.0, 2.0, 2.0))
 class Rig:
     """A servo, its arm and a clock."""
 
-    def __init__(self, workspace: Workspace = EVERYWHERE) -> None:
+    def __init__(self, workspace: Workspace = EVERYWHERE, command_every: int = 1) -> None:
         self.arm = SteppedArm()
-        self.servo = Servo(self.arm, SETTINGS, workspace)
+        self.servo = Servo(self.arm, replace(SETTINGS, command_every=command_every), workspace)
         self.now = 100.0
 
     def run(self, seconds: float) -> Report:
@@ -66,6 +68,26 @@ def test_it_goes_where_it_is_aimed_and_holds_there(rig):
     np.testing.assert_allclose(rig.arm.body.angles, RAISED, atol=1e-3)
     assert rig.arm.gripper == pytest.approx(0.03)
     assert bounded(rig.arm.sent)
+
+
+def test_the_arm_may_be_told_less_often_than_its_way_is_worked_out():
+    rig = Rig(command_every=4)
+    rig.servo.resume()
+    rig.aim(RAISED, 1.0)
+    rig.run(4.0)
+    assert len(rig.arm.sent) == 4.0 / PERIOD / 4
+    assert (np.abs(np.diff(np.array(rig.arm.sent), axis=0)) <= 4 * SETTINGS.speed * PERIOD + 1e-9).all()
+    np.testing.assert_allclose(rig.arm.body.angles, RAISED, atol=1e-3)
+
+
+def test_a_needless_resume_does_not_disturb_a_motion(rig):
+    rig.aim(RAISED, 1.0)
+    rig.run(0.5)
+    rig.servo.resume()
+    assert rig.run(0.1).mode is Mode.FOLLOW
+    assert bounded(rig.arm.sent)
+    rig.run(2.0)
+    np.testing.assert_allclose(rig.arm.body.angles, RAISED, atol=1e-3)
 
 
 def test_a_moving_target_is_followed_at_its_pace(rig):

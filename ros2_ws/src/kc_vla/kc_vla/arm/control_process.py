@@ -17,6 +17,7 @@ import numpy as np
 from kc_vla.arm.control_periods import control_periods
 from kc_vla.arm.interface import ArmError, JointLimits, Vector
 from kc_vla.arm.limiter import LimiterError
+from kc_vla.arm.offsets import OffsetArm, Offsets
 from kc_vla.arm.piper import PiperArm
 from kc_vla.arm.remote import Calls
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
@@ -82,7 +83,9 @@ class ControlProcess:
 
     # -- calls --------------------------------------------------------------------------------------------------
 
-    def connect(self, channel: str, bus: str, settings: ServoSettings, state_rate: float, priority: int) -> Greeting:
+    def connect(
+        self, channel: str, bus: str, settings: ServoSettings, state_rate: float, priority: int, offsets: Offsets | None
+    ) -> Greeting:
         """Connect, enable the arm where it lies, and begin to step.
 
         Args:
@@ -91,6 +94,7 @@ class ControlProcess:
             settings: of the servo.
             state_rate: Hz of what is shown.
             priority: real-time priority, 0 for none.
+            offsets: of the joints, where they were calibrated.
 
         Raises:
             ArmError: there is no arm, or it is not fit to move.
@@ -99,12 +103,13 @@ class ControlProcess:
         arm = self._arm = PiperArm(channel, bus)
         _connect(arm)
         had_power = bool(arm.read().powered.any())
-        servo = Servo(arm, settings, Workspace(dh_is_offset=arm.dh_is_offset))
+        moved = arm if offsets is None else OffsetArm(arm, offsets)
+        servo = Servo(moved, settings, Workspace(dh_is_offset=arm.dh_is_offset))
         if not had_power:
             servo.resume()
         self._servo, self.period = servo, settings.period
         self._show_every = max(1, round(1.0 / settings.period / state_rate))
-        return Greeting(arm.limits, arm.firmware, arm.dh_is_offset, had_power, warnings)
+        return Greeting(moved.limits, arm.firmware, arm.dh_is_offset, had_power, warnings)
 
     def aim(self, angles: Vector, gripper: float, seconds: float) -> None:
         """See `Servo.aim`."""

@@ -55,8 +55,8 @@ class ArmState:
     faults: tuple[str, ...]
 
 
-class Arm(Protocol):
-    """An arm of N joints with a gripper.
+class MovedArm(Protocol):
+    """What moving an arm of N joints with a gripper takes.
 
     Attributes:
         limits: of its joints.
@@ -65,14 +65,6 @@ class Arm(Protocol):
 
     limits: JointLimits
     rest: Vector
-
-    def connect(self) -> None:
-        """Begin to listen, and learn the limits; nothing moves and nothing gets power.
-
-        Raises:
-            ArmError: nobody answers, or what answers is not understood.
-        """
-        ...
 
     def enable(self) -> None:
         """Give power to all joints; each stays where it is.
@@ -91,6 +83,18 @@ class Arm(Protocol):
 
         Raises:
             ValueError: a target that is not finite or out of the limits; nothing is sent.
+        """
+        ...
+
+
+class Arm(MovedArm, Protocol):
+    """All that an arm can do."""
+
+    def connect(self) -> None:
+        """Begin to listen, and learn the limits; nothing moves and nothing gets power.
+
+        Raises:
+            ArmError: nobody answers, or what answers is not understood.
         """
         ...
 

@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from kc_vla.arm.interface import ArmError, ArmState, JointLimits, Vector
-from kc_vla.arm.piper_limits import HIGHEST, JOINTS, LOWEST, MAX_OPENING, REST, TOP_SPEED
+from kc_vla.arm.piper_limits import JOINTS, MAX_OPENING, REST, SDK_LIMITS
 from kc_vla.arm.piper_link import PiperLink, claim
 
-SDK_LIMITS = JointLimits(LOWEST, HIGHEST, TOP_SPEED)
-"""The vendor's. The arm is asked for its own, and the narrower of both count."""
 _JOINT_FRAMES = (0x2A5, 0x2A6, 0x2A7)
 _STATUS, _LIMITS = 0x2A1, 0x473
 _CAN_CONTROL, _MOVE_JOINTS, _ALL = 1, 1, 7

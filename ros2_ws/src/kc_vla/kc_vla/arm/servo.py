@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from kc_vla.arm.interface import Arm, ArmError, ArmState, JointLimits, Vector
+from kc_vla.arm.interface import ArmError, ArmState, JointLimits, MovedArm, Vector
 from kc_vla.arm.limiter import MotionLimits, SetPointLimiter
 from kc_vla.arm.workspace import Workspace
 
@@ -39,6 +39,7 @@ class ServoSettings:
 
     Attributes:
         period: of control, s.
+        command_every: the arm is sent its set-point in every so many-th control period.
         speed: of any joint, rad/s; the arm's own limit counts where it is narrower.
         acceleration: rad/s2.
         jerk: rad/s3.
@@ -50,6 +51,7 @@ class ServoSettings:
     """
 
     period: float = 0.005
+    command_every: int = 1
     speed: float = 1.5
     acceleration: float = 8.0
     jerk: float = 80.0
@@ -68,7 +70,7 @@ class Report:
         mode: what the servo does.
         reason: why it holds or is blocked, in words.
         state: what the arm told of itself.
-        set_point: angles that were sent (N,), rad; None if nothing was.
+        set_point: angles of this period (N,), rad; None if the arm must not be sent any.
     """
 
     mode: Mode
@@ -109,7 +111,7 @@ class Servo:
         clamped: how often a target was cut, by what cut it.
     """
 
-    def __init__(self, arm: Arm, settings: ServoSettings, workspace: Workspace) -> None:
+    def __init__(self, arm: MovedArm, settings: ServoSettings, workspace: Workspace) -> None:
         """Args: `arm` is connected; it gets power with the first `resume`."""
         self._arm, self._settings, self._workspace = arm, settings, workspace
         ones = np.ones(len(arm.rest))
@@ -119,6 +121,7 @@ class Servo:
         )
         self._mode, self._reason = Mode.BLOCKED, "not enabled yet"
         self._mute = True
+        self._steps = 0
         self._ramp = _Ramp.stay(arm.rest)
         self._gripper = 0.0
         self._astray_since: float | None = None
@@ -137,9 +140,13 @@ class Servo:
     def resume(self) -> None:
         """Give the arm power where it has none, begin where it is, and hold: only on a person's word.
 
+        Nothing happens unless the servo is blocked: an arm on its way must not begin anew.
+
         Raises:
             ArmError: the arm is not fit for it; the text says what to do.
         """
+        if self._mode is not Mode.BLOCKED:
+            return
         self._arm.enable()
         state = self._arm.read()
         if trouble := self._trouble(state):
@@ -207,7 +214,9 @@ class Servo:
             return Report(self._mode, self._reason, state, None)
         way = self._limiter.next(self._ramp.at(now), self._ramp.speeds(now))
         set_point = np.clip(way, self._arm.limits.lowest, self._arm.limits.highest)  # it may lie a little beyond them
-        self._arm.command(set_point, self._gripper)
+        if self._steps % self._settings.command_every == 0:
+            self._arm.command(set_point, self._gripper)
+        self._steps += 1
         return Report(self._mode, self._reason, state, set_point)
 
     def _stay(self, angles: Vector) -> None:

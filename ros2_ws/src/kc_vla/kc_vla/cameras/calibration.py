@@ -53,14 +53,7 @@ def load_calibration(path: Path) -> Calibration:
     Raises:
         CalibrationError: it is missing, or a field is missing, has a wrong size, or is not a finite number.
     """
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CalibrationError(f"cannot read the calibration {path}: {error.strerror}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, or an impossible date
-        raise CalibrationError(f"{path} is no YAML file: {' '.join(str(error).split())}") from error
-    if not isinstance(content, dict):
-        raise CalibrationError(f"{path} is no camera calibration: it has no fields")
+    content = read_calibration(path)
     model = content.get("distortion_model")
     if not isinstance(model, str) or model not in _COEFFICIENTS:
         raise CalibrationError(f"{path}: distortion_model is {model!r}, it must be one of {', '.join(_COEFFICIENTS)}")
@@ -77,6 +70,23 @@ def load_calibration(path: Path) -> Calibration:
     if calibration.k[0] <= 0 or calibration.k[4] <= 0:
         raise CalibrationError(f"{path}: camera_matrix has a focal length that is not above 0 px")
     return calibration
+
+
+def read_calibration(path: Path) -> dict[str, Any]:
+    """The fields of a calibration file of any kind.
+
+    Raises:
+        CalibrationError: it is missing, or holds no fields.
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CalibrationError(f"cannot read the calibration {path}: {error.strerror}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, or an impossible date
+        raise CalibrationError(f"{path} is no YAML file: {' '.join(str(error).split())}") from error
+    if not isinstance(content, dict):
+        raise CalibrationError(f"{path} is no calibration: it has no fields")
+    return content
 
 
 def _size(path: Path, content: dict[str, Any], name: str) -> int:

@@ -11,9 +11,12 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from kc_vla.arm.controller import ArmController
+from kc_vla.arm.piper_limits import SDK_LIMITS
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
 from kc_vla.arm.servo import ServoSettings
 from kc_vla.arm.stop_latch import LatchError, StopLatch
+from kc_vla.calibration.reading import load_offsets
+from kc_vla.cameras.errors import CalibrationError
 from kc_vla.episode import Episode
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.arm_link import ArmLink
@@ -36,6 +39,7 @@ class ControllerParameters(NodeParameters):
     channel: str = parameter("can0", "of the CAN bus (arm: piper)")
     bus: str = parameter("socketcan", "python-can's name of the kind of bus (arm: piper)")
     control_rate: float = parameter(200.0, "Hz of the control loop (realtime)", low=10.0, high=1000.0)
+    command_rate: float = parameter(200.0, "Hz at which the arm is sent its angles (arm: piper)", low=50.0, high=200.0)
     state_rate: float = parameter(100.0, "Hz of the arm's state (arm: piper)", low=10.0, high=200.0)
     max_speed: float = parameter(1.5, "rad/s of any joint (arm: piper)", low=0.05, high=3.0)
     priority: int = parameter(50, "real-time priority of the control loop (realtime); 0: none", low=0, high=99)
@@ -44,6 +48,7 @@ class ControllerParameters(NodeParameters):
     latency_steps: int = parameter(2, "control steps from request to use of a chunk (lockstep)", low=0, high=100)
     request_timeout: float = parameter(4.0, "s after which an unanswered request is made again", low=0.1, high=60.0)
     stale_after: float = parameter(0.5, "s without a joint state after which the arm holds", low=0.05, high=10.0)
+    joint_offsets: str = parameter("", "file of `kc-vla calibrate joints` (arm: piper); empty: none")
     state_folder: str = parameter("", "where an emergency stop outlives this process; empty: nowhere")
     max_translation: float = parameter(0.1, "m that one action may ask for", low=0.001, high=0.5)
     max_rotation: float = parameter(0.1, "rad that one action may ask for", low=0.001, high=1.0)
@@ -107,8 +112,17 @@ class ArmControllerNode(StackNode):
         values = self.parameters
         if self._lockstep:
             raise StartError(f"the arm '{values.arm}' does not wait: set 'mode' to realtime")
-        settings = ServoSettings(period=1.0 / values.control_rate, speed=values.max_speed)
-        return ArmLink(self, values.channel, values.bus, settings, values.state_rate, values.priority)
+        settings = ServoSettings(
+            period=1.0 / values.control_rate,
+            command_every=max(1, round(values.control_rate / values.command_rate)),
+            speed=values.max_speed,
+        )
+        try:
+            file = values.joint_offsets
+            offsets = load_offsets(Path(file).expanduser(), SDK_LIMITS) if file else None
+        except CalibrationError as error:
+            raise StartError(str(error)) from error
+        return ArmLink(self, values.channel, values.bus, settings, values.state_rate, values.priority, offsets)
 
     def on_episode(self, episode: Episode) -> None:
         """Void what belongs to another episode."""

@@ -16,6 +16,7 @@ from kc_vla.arm.control_process import main as control
 from kc_vla.arm.interface import ArmError, Vector
 from kc_vla.arm.inverse import joints_for, moved_pose
 from kc_vla.arm.kinematics import flange_pose
+from kc_vla.arm.offsets import Offsets
 from kc_vla.arm.piper_limits import JOINTS, MAX_OPENING
 from kc_vla.arm.remote import Remote, RemoteError
 from kc_vla.arm.servo import Mode, ServoSettings
@@ -35,7 +36,14 @@ class ArmLink:
     """One arm that moves; its loop runs in a process of its own."""
 
     def __init__(
-        self, node: StackNode, channel: str, bus: str, settings: ServoSettings, state_rate: float, priority: int
+        self,
+        node: StackNode,
+        channel: str,
+        bus: str,
+        settings: ServoSettings,
+        state_rate: float,
+        priority: int,
+        offsets: Offsets | None = None,
     ) -> None:
         """Connect, enable the arm where it lies, and tell its state `state_rate` times a second.
 
@@ -47,7 +55,7 @@ class ArmLink:
         self._process = Remote(control)
         try:
             self._arm: Greeting = self._process.call(
-                "connect", channel, bus, settings, state_rate, priority, patience=_PARK_S
+                "connect", channel, bus, settings, state_rate, priority, offsets, patience=_PARK_S
             )
         except (ArmError, RemoteError) as error:
             self._process.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 from builtin_interfaces.msg import Time
 from sensor_msgs.msg import CameraInfo, Image
 
+from kc_vla.calibration.reading import load_latency
 from kc_vla.cameras.calibration import Calibration, load_calibration
 from kc_vla.cameras.errors import CalibrationError, CameraError
 from kc_vla.cameras.sources import CapturedFrame, SourceSpec
@@ -35,6 +36,7 @@ class CameraParameters(NodeParameters):
     height: int = parameter(0, "px, pictures are scaled to it; 0 for the source's own", low=0, high=16384)
     frame_id: str = parameter("camera_optical_frame", "name of the camera's optical frame (REP 103)")
     calibration: str = parameter("", "camera_info YAML file; empty for an uncalibrated camera")
+    latency: str = parameter("", "file of `kc-vla calibrate latency`: pictures are as much older than when they came")
     loop: bool = parameter(False, "begin again at the end of a file or folder")
 
 
@@ -62,6 +64,7 @@ class CameraNode(StackNode):
             else:
                 self._notice = "the camera is not calibrated: set 'calibration' to its camera_info YAML file"
             self.problem(self._notice)
+            self._latency_ns = round(load_latency(Path(wanted.latency).expanduser()) * 1e9) if wanted.latency else 0
             spec = SourceSpec(wanted.source, wanted.fps, wanted.width, wanted.height, wanted.loop)
             self._stream = CameraStream(spec, self._on_frame, self._on_lost, self._on_back, self._on_end)
         except CameraError as error:
@@ -94,7 +97,7 @@ class CameraNode(StackNode):
 
     def _stamp(self, captured_ns: int) -> Time:
         """Return the capture time on ROS's clock, which may be simulated or shifted against the wall's."""
-        age_ns = time.time_ns() - captured_ns
+        age_ns = time.time_ns() - captured_ns + self._latency_ns
         return time_message(max(0, self.get_clock().now().nanoseconds - age_ns))
 
     def _info(self, width: int, height: int, stamp: Time) -> CameraInfo:

@@ -1,0 +1,44 @@
+"""An arm whose encoders are off by constants, seen with its true angles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kc_vla.arm.interface import ArmState, JointLimits, MovedArm, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Offsets:
+    """What a calibration of joints found.
+
+    Attributes:
+        angles: to be added to the angles that the arm tells (N,), rad.
+        limits: of the true angles.
+    """
+
+    angles: Vector
+    limits: JointLimits
+
+
+class OffsetArm:
+    """A `MovedArm` in true angles."""
+
+    def __init__(self, arm: MovedArm, offsets: Offsets) -> None:
+        """Args: `arm` is connected; the narrower of its limits and of those that come with the offsets count."""
+        self._arm, self._offsets = arm, offsets.angles
+        own = arm.limits
+        shifted = JointLimits(own.lowest + self._offsets, own.highest + self._offsets, own.speed)
+        self.limits, self.rest = shifted.narrowed(offsets.limits), arm.rest + self._offsets
+
+    def enable(self) -> None:
+        """See `Arm.enable`."""
+        self._arm.enable()
+
+    def read(self) -> ArmState:
+        """See `Arm.read`."""
+        state = self._arm.read()
+        return replace(state, angles=state.angles + self._offsets)
+
+    def command(self, angles: Vector, gripper: float) -> None:
+        """See `Arm.command`."""
+        self._arm.command(angles - self._offsets, gripper)

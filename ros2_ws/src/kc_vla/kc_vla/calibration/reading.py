@@ -1,0 +1,65 @@
+"""Calibration files of joints and of latency, read and checked where they are used."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kc_vla.arm.interface import JointLimits
+from kc_vla.arm.offsets import Offsets
+from kc_vla.cameras.calibration import read_calibration
+from kc_vla.cameras.errors import CalibrationError
+
+_MOST_OFFSET = math.radians(20.0)
+"""More than that is no offset but another zero pose."""
+_MOST_LATENCY_S = 1.0
+
+
+def load_offsets(path: Path, own: JointLimits) -> Offsets:
+    """Read joint offsets as `kc-vla calibrate joints` writes them.
+
+    Args:
+        path: of the file.
+        own: limits of the arm that they are for; it says how many joints there are, and its top speeds count.
+
+    Raises:
+        CalibrationError: it is missing, for another number of joints, or holds something that cannot be.
+    """
+    content = read_calibration(path)
+    joints = content.get("joints")
+    if not isinstance(joints, list) or len(joints) != len(own.speed):
+        raise CalibrationError(f"{path}: 'joints' must be a list of {len(own.speed)}: made for another arm?")
+    offsets, lowest, highest = [], [], []
+    for number, joint in enumerate(joints, 1):
+        where = f"{path}, joint {number}"
+        if not isinstance(joint, dict) or joint.get("sign") != 1:
+            raise CalibrationError(f"{where}: offset, sign 1 and limits are wanted")
+        offsets.append(_number(where, "offset", joint.get("offset"), -_MOST_OFFSET, _MOST_OFFSET))
+        limits = joint.get("limits")
+        if not isinstance(limits, list) or len(limits) != 2:
+            raise CalibrationError(f"{where}: limits must be two angles, rad")
+        low, high = (_number(where, "limits", value, -7.0, 7.0) for value in limits)
+        if low >= high:
+            raise CalibrationError(f"{where}: its lowest angle is not below its highest")
+        lowest.append(low)
+        highest.append(high)
+    return Offsets(np.array(offsets), JointLimits(np.array(lowest), np.array(highest), own.speed))
+
+
+def load_latency(path: Path) -> float:
+    """Read how late a camera is against the joints, s, as `kc-vla calibrate latency` writes it.
+
+    Raises:
+        CalibrationError: it is missing, or no time that can be.
+    """
+    value = read_calibration(path).get("camera_to_joints_s")
+    return _number(str(path), "camera_to_joints_s", value, -_MOST_LATENCY_S, _MOST_LATENCY_S)
+
+
+def _number(where: str, name: str, value: Any, low: float, high: float) -> float:
+    if type(value) not in (int, float) or not low <= value <= high:
+        raise CalibrationError(f"{where}: {name} is {value!r}, it must be a number from {low:.3g} to {high:.3g}")
+    return float(value)
