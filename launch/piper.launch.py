@@ -70,7 +70,13 @@ def arm(context: LaunchContext) -> list:
         channel, bus = f"{tempfile.gettempdir()}/kc_vla_piper-{getpass.getuser()}-{domain}", "kc_vla_socket"
         emulator = {"path": channel, **texts(fault="fault")}
         actions.append(node("piper_emulator", emulator, sigterm_timeout=PARK_S, on_exit=end_with))
-    controller = {"arm": "piper", "channel": channel, "bus": bus, "state_folder": state_folder()}
+    controller: dict = {"arm": "piper", "channel": channel, "bus": bus, "state_folder": state_folder()}
+    policy, leader = (LaunchConfiguration(name).perform(context) for name in ("policy", "leader"))
+    if policy in ("leader", "joy"):
+        controller |= {"execute_steps": 1, "blend_steps": 0}  # a person wants to be followed at once
+    if policy == "leader":
+        kind_of_bus = "kc_vla_socket" if "/" in leader else "socketcan"
+        actions.append(node("leader_arm", {"channel": leader, "bus": kind_of_bus}, **AGAIN))
     actions.append(node("arm_controller", controller, sigterm_timeout=PARK_S, **AGAIN))
     return actions
 
@@ -103,11 +109,14 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "policy",
                 default_value="scripted",
-                choices=["scripted", "replay"],
-                description="what makes the actions",
+                choices=["scripted", "replay", "leader", "joy"],
+                description="what makes the actions; leader: a second Piper led by hand; joy: a gamepad or keyboard",
             ),
             DeclareLaunchArgument(
                 "script", default_value=file("params", "piper_script.yaml"), description="poses for policy:=scripted"
+            ),
+            DeclareLaunchArgument(
+                "leader", default_value="can1", description="CAN interface of the arm led by hand, for policy:=leader"
             ),
             DeclareLaunchArgument("bag", default_value="", description="recorded episode for policy:=replay"),
             DeclareLaunchArgument(

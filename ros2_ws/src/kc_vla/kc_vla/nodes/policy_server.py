@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sensor_msgs.msg import JointState, Joy
 
+from kc_vla.arm.piper_limits import MAX_OPENING
 from kc_vla.bags.episode import recorded_actions
 from kc_vla.bags.errors import BagReadError
 from kc_vla.episode import Episode
@@ -22,6 +24,7 @@ from kc_vla.nodes.parameters import NodeParameters, parameter
 from kc_vla.nodes.streams import ObservationFeed
 from kc_vla.policy.backends import Backend, ExpertBackend, PolicyError, PolicyInput, ReplayBackend
 from kc_vla.policy.scripted import ScriptedBackend, load_script
+from kc_vla.policy.teleop import JoyBackend, LeaderBackend
 from kc_vla_msgs.msg import ActionChunk
 from kc_vla_msgs.srv import ExpertChunk, GetKeyframes, PredictChunk
 
@@ -34,7 +37,9 @@ Pair = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 class PolicyParameters(NodeParameters):
     """Parameters of the node."""
 
-    backend: str = parameter("expert", "what makes the actions", choices=("expert", "replay", "scripted"))
+    backend: str = parameter(
+        "expert", "what makes the actions", choices=("expert", "replay", "scripted", "leader", "joy")
+    )
     bag: str = parameter("", "recorded episode that the backend `replay` plays")
     script: str = parameter("", "YAML file of poses that the backend `scripted` goes through")
     horizon: int = parameter(16, "actions in a chunk", low=1, high=512)
@@ -85,6 +90,14 @@ class PolicyServerNode(StackNode):
                 return ScriptedBackend(load_script(Path(self.parameters.script).expanduser()), self.parameters.horizon)
             except PolicyError as error:
                 raise StartError(str(error)) from error
+        if self.parameters.backend == "leader":
+            leader = LeaderBackend()
+            self.subscribe(JointState, topics.LEADER_STATES, lambda m: leader.offer(np.array(m.position)), qos.STATE)
+            return leader
+        if self.parameters.backend == "joy":
+            gamepad = JoyBackend(MAX_OPENING)
+            self.subscribe(Joy, topics.JOY, lambda m: gamepad.offer(list(m.axes), list(m.buttons)), qos.STATE)
+            return gamepad
         if not self.parameters.bag:
             raise StartError("backend 'replay' needs the parameter 'bag': the folder of a recorded episode")
         try:

@@ -5,6 +5,8 @@ THIRD_PERSON_INFO = "third_person/camera_info"
 WRIST_IMAGE = "wrist/image_raw"
 WRIST_INFO = "wrist/camera_info"
 JOINT_STATES = "joint_states"
+LEADER_STATES = "leader/joint_states"
+JOY = "joy"
 TOOL_POSE = "tool_pose"
 DETECTIONS = "detections"
 

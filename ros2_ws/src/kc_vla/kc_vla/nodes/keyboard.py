@@ -1,0 +1,112 @@
+"""Node `keyboard`: the keys of a terminal as a gamepad on the topic `joy`, for `policy:=joy`.
+
+ros2 run kc_vla keyboard
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+import time
+import tty
+from dataclasses import dataclass
+
+from sensor_msgs.msg import Joy
+
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.base import StackNode, StartError, run_node
+from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.policy.teleop import JoySettings
+
+HELP = """\
+hold a key to move; the arm stops when it is let go
+  w s  away from the base, towards it      i k  pitch
+  a d  left, right                         u o  roll
+  r f  up, down                            j l  yaw
+  g h  close, open the gripper             q    end
+"""
+_LAYOUT = JoySettings()
+AXES = {
+    "w": (_LAYOUT.x, 1.0),
+    "s": (_LAYOUT.x, -1.0),
+    "a": (_LAYOUT.y, 1.0),
+    "d": (_LAYOUT.y, -1.0),
+    "r": (_LAYOUT.z, 1.0),
+    "f": (_LAYOUT.z, -1.0),
+    "o": (_LAYOUT.roll, 1.0),
+    "u": (_LAYOUT.roll, -1.0),
+    "k": (_LAYOUT.pitch, 1.0),
+    "i": (_LAYOUT.pitch, -1.0),
+    "j": (_LAYOUT.yaw, 1.0),
+    "l": (_LAYOUT.yaw, -1.0),
+}
+BUTTONS = {"g": _LAYOUT.close, "h": _LAYOUT.open}
+_NUMBER_OF_AXES, _NUMBER_OF_BUTTONS = 8, 8
+
+
+@dataclass(frozen=True)
+class KeyboardParameters(NodeParameters):
+    """Parameters of the node."""
+
+    rate: float = parameter(30.0, "Hz of what is told", low=10.0, high=100.0)
+    held: float = parameter(
+        0.5, "s that a key counts after it came: longer than a terminal's pause before it repeats", low=0.05, high=2.0
+    )
+
+
+class KeyboardNode(StackNode):
+    """See the module."""
+
+    Parameters = KeyboardParameters
+    parameters: KeyboardParameters
+
+    def __init__(self) -> None:
+        super().__init__("keyboard")
+
+    def start(self) -> None:
+        """Take the terminal."""
+        if not sys.stdin.isatty():
+            raise StartError("there is no terminal to take keys from: run it in one of its own, not from a launch file")
+        self._terminal = termios.tcgetattr(sys.stdin)
+        tty.setcbreak(sys.stdin)
+        print(HELP, flush=True)
+        self._held: dict[str, float] = {}
+        self._joys = self.advertise(Joy, topics.JOY, qos.STATE)
+        self.every(1.0 / self.parameters.rate, self._tell)
+
+    def stop(self) -> None:
+        """Give the terminal back."""
+        if hasattr(self, "_terminal"):
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._terminal)
+
+    def _tell(self) -> None:
+        now = time.monotonic()
+        while select.select([sys.stdin], [], [], 0)[0]:
+            keys = os.read(sys.stdin.fileno(), 64).decode("utf-8", "replace").lower()
+            if not keys or "q" in keys:
+                self.done = True
+                return
+            self._held = {keys[-1]: now + self.parameters.held}  # the last key alone: a terminal repeats only that
+        message = joy([key for key, until in self._held.items() if until > now])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._joys.publish(message)
+
+
+def joy(keys: list[str]) -> Joy:
+    """The gamepad that does what these keys mean; its enabling button is held while any of them is."""
+    axes, buttons = [0.0] * _NUMBER_OF_AXES, [0] * _NUMBER_OF_BUTTONS
+    for key in keys:
+        if key in AXES:
+            number, value = AXES[key]
+            axes[number] = value
+        elif key in BUTTONS:
+            buttons[BUTTONS[key]] = 1
+    buttons[_LAYOUT.enable] = int(any(axes) or any(buttons))
+    return Joy(axes=axes, buttons=buttons)
+
+
+def main() -> None:
+    """Run the node."""
+    run_node(KeyboardNode)

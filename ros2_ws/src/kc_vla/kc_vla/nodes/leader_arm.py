@@ -1,0 +1,71 @@
+"""Node `leader_arm`: a Piper that a person leads by hand, as `leader/joint_states` for `policy:=leader`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from sensor_msgs.msg import JointState
+
+from kc_vla.arm.interface import ArmError
+from kc_vla.arm.leader import LeaderArm
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
+from kc_vla.nodes.convert import time_message
+from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.policy.chunk import PIPER_NAMES
+
+_STALE_S = 0.2
+_RECONNECT_S = 1.0
+
+
+@dataclass(frozen=True)
+class LeaderParameters(NodeParameters):
+    """Parameters of the node."""
+
+    channel: str = parameter("can1", "of the leader's CAN bus, never the follower's")
+    bus: str = parameter("socketcan", "python-can's name of the kind of bus")
+    rate: float = parameter(50.0, "Hz of what is told", low=10.0, high=200.0)
+
+
+class LeaderArmNode(StackNode):
+    """See the module."""
+
+    Parameters = LeaderParameters
+    parameters: LeaderParameters
+
+    def __init__(self) -> None:
+        super().__init__("leader_arm")
+
+    def start(self) -> None:
+        """Begin to listen."""
+        try:
+            self._arm = LeaderArm(self.parameters.channel, self.parameters.bus)
+        except ArmError as error:
+            raise StartError(str(error)) from error
+        self._reconnect_at = 0.0
+        self._states = self.advertise(JointState, topics.LEADER_STATES, qos.STATE)
+        self.every(1.0 / self.parameters.rate, self._tell)
+
+    def stop(self) -> None:
+        """Listen no more."""
+        self._arm.close()
+
+    def _tell(self) -> None:
+        lead = self._arm.read()
+        if lead.age > _STALE_S:
+            self.problem(f"nothing comes from the leader arm on '{self.parameters.channel}': has it power?", ERROR)
+            if time.monotonic() > self._reconnect_at:
+                self._reconnect_at = time.monotonic() + _RECONNECT_S
+                self._arm.reconnect()
+            return
+        self.problem("")
+        state = JointState(name=list(PIPER_NAMES), position=[*lead.angles.tolist(), lead.opening])
+        state.header.stamp = time_message(self.get_clock().now().nanoseconds - round(lead.age * 1e9))
+        state.header.frame_id = "leader_base"
+        self._states.publish(state)
+
+
+def main() -> None:
+    """Run the node."""
+    run_node(LeaderArmNode)

@@ -1,0 +1,164 @@
+"""Policies whose network is a person: one who leads a second arm by hand, and one at a gamepad or keyboard.
+
+What the person does reaches the arm on the way that a network's actions take, with the same limits and the same
+fail-safe: when nothing comes any more, the few actions of the last chunk are used up and the arm holds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.episode import Episode
+from kc_vla.policy.backends import PolicyError, PolicyInput
+from kc_vla.policy.chunk import PIPER_NAMES, TOOL_DELTA_NAMES, ActionType
+
+TELEOP_HORIZON = 12
+"""Actions of a chunk, longer than an answer takes on a busy machine."""
+_MOVING = 4
+"""Actions of a chunk that move by a stick: an arm that hears nothing any more stops soon."""
+_STALE_S = 0.25
+_TOOL_POSE = 7
+_APPROACH = 0.4
+"""rad/s of the way to where the leader is, before the arm follows."""
+_TOGETHER = 0.03
+"""rad; from there on it follows."""
+_PARTED = 0.5
+"""rad; a leader this far away is approached again."""
+
+
+class LeaderBackend:
+    """Be where the leader is; slowly until the arm is there for the first time, and again when they were parted."""
+
+    name = "leader"
+    needs_images = False
+    action_type = ActionType.JOINT_POSITION
+    names: tuple[str, ...] = PIPER_NAMES
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Args: `clock` of what is offered, s."""
+        self._clock = clock
+        self._lead: NDArray[np.float64] | None = None
+        self._came = -np.inf
+        self._period = 0.05
+        self._follows = False
+
+    def offer(self, lead: NDArray[np.float64]) -> None:
+        """The leader is at `lead` (7,), rad and m. What is not finite is passed over."""
+        if lead.shape == (len(PIPER_NAMES),) and np.isfinite(lead).all():
+            self._lead, self._came = np.array(lead, float), self._clock()
+
+    def reset(self, episode: Episode) -> None:
+        """Approach the leader anew."""
+        self._period = episode.period_ns * 1e-9
+        self._follows = False
+
+    async def infer(self, given: PolicyInput) -> NDArray[np.float32]:
+        """Return the next rows."""
+        if self._lead is None or self._clock() - self._came > _STALE_S:
+            self._follows = False
+            raise PolicyError("nothing comes from the leader arm: the arm holds")
+        here = given.state[_TOOL_POSE:]
+        if len(here) != len(PIPER_NAMES):
+            raise PolicyError(f"the arm tells {len(here)} positions: it is led by {', '.join(PIPER_NAMES)}")
+        joints = slice(0, len(PIPER_NAMES) - 1)
+        far = float(np.abs(self._lead[joints] - here[joints]).max())
+        self._follows = far < _PARTED if self._follows else far < _TOGETHER
+        if self._follows:
+            return np.tile(self._lead, (TELEOP_HORIZON, 1)).astype(np.float32)
+        rows, at = [], here.copy()
+        step = _APPROACH * self._period
+        for _ in range(TELEOP_HORIZON):
+            way = self._lead - at
+            way[joints] *= min(1.0, step / max(float(np.abs(way[joints]).max()), 1e-9))
+            at = at + way
+            rows.append(at)
+        return np.array(rows, np.float32)
+
+
+@dataclass(frozen=True)
+class JoySettings:
+    """Which axis and button does what; numbers as the ROS package `joy` gives them for an Xbox gamepad.
+
+    Attributes:
+        x, y, z: axes that move the flange along the base's axes.
+        roll, pitch, yaw: axes that turn it about them.
+        enable: button that must be held, or nothing moves.
+        close, open: buttons of the gripper.
+        speed: m/s at full deflection.
+        turn: rad/s at full deflection.
+        gripper: openings per second.
+        dead: deflection below which an axis is at rest.
+    """
+
+    x: int = 1
+    y: int = 0
+    z: int = 4
+    roll: int = 6
+    pitch: int = 7
+    yaw: int = 3
+    enable: int = 4
+    close: int = 0
+    open: int = 1
+    speed: float = 0.1
+    turn: float = 0.6
+    gripper: float = 0.7
+    dead: float = 0.1
+
+
+class JoyBackend:
+    """Move the flange as the sticks say while the enabling button is held."""
+
+    name = "joy"
+    needs_images = False
+    action_type = ActionType.TOOL_DELTA
+    names: tuple[str, ...] = TOOL_DELTA_NAMES
+
+    def __init__(
+        self, opening: float, settings: JoySettings | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Args: `opening` of the arm's gripper at most, m; `clock` of what is offered, s."""
+        self._most, self._settings, self._clock = opening, settings or JoySettings(), clock
+        self._axes: list[float] = []
+        self._buttons: list[int] = []
+        self._came = -np.inf
+        self._period = 0.05
+        self._share: float | None = None
+
+    def offer(self, axes: list[float], buttons: list[int]) -> None:
+        """The state of the gamepad."""
+        self._axes, self._buttons, self._came = axes, buttons, self._clock()
+
+    def reset(self, episode: Episode) -> None:
+        """The gripper begins where it is."""
+        self._period = episode.period_ns * 1e-9
+        self._share = None
+
+    async def infer(self, given: PolicyInput) -> NDArray[np.float32]:
+        """Return the next rows."""
+        if self._clock() - self._came > _STALE_S:
+            raise PolicyError("nothing comes from the gamepad or keyboard: the arm holds")
+        if self._share is None:
+            self._share = float(np.clip(given.state[-1] / self._most, 0.0, 1.0))
+        keys, enabled = self._settings, self._pressed(self._settings.enable)
+        way = np.array([self._axis(k) for k in (keys.x, keys.y, keys.z)]) * keys.speed * self._period * enabled
+        turn = np.array([self._axis(k) for k in (keys.roll, keys.pitch, keys.yaw)]) * keys.turn * self._period * enabled
+        grip = (self._pressed(keys.open) - self._pressed(keys.close)) * keys.gripper * self._period * enabled
+        shares = np.clip(self._share + grip * np.arange(1, TELEOP_HORIZON + 1), 0.0, 1.0)
+        self._share = float(shares[0])
+        rows = np.array([[*way, *turn, share] for share in shares], np.float32)
+        rows[_MOVING:, :-1] = 0.0
+        rows[_MOVING:, -1] = rows[_MOVING - 1, -1]
+        return rows
+
+    def _axis(self, number: int) -> float:
+        """Deflection, -1..1; 0 for an axis that is not there or tells nonsense."""
+        value = self._axes[number] if number < len(self._axes) else 0.0
+        return float(np.clip(value, -1.0, 1.0)) if np.isfinite(value) and abs(value) >= self._settings.dead else 0.0
+
+    def _pressed(self, number: int) -> bool:
+        return number < len(self._buttons) and self._buttons[number] == 1

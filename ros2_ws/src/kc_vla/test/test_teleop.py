@@ -1,0 +1,139 @@
+"""Policies whose network is a person: what the arm is told, and that it is told nothing when nothing comes."""
+
+import asyncio
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kc_vla.episode import Episode
+from kc_vla.nodes.keyboard import AXES, BUTTONS, joy
+from kc_vla.policy.backends import PolicyError, PolicyInput
+from kc_vla.policy.chunk import Chunk, ChunkLimits, check_chunk
+from kc_vla.policy.teleop import TELEOP_HORIZON, JoyBackend, LeaderBackend
+
+EPISODE = Episode("counting-1", "counting", "push the cube", start_ns=0, period_ns=50_000_000, running=True)
+HERE = np.array([0.1, 1.0, -0.8, 0.0, 0.3, 0.0, 0.03])
+
+
+class Clock:
+    now = 10.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def asked(backend, here=HERE):
+    state = np.concatenate([np.zeros(7), here])
+    return asyncio.run(backend.infer(PolicyInput(0, (), state, "", np.empty((0, 0), np.float32))))
+
+
+@pytest.fixture
+def leader(clock) -> LeaderBackend:
+    backend = LeaderBackend(clock)
+    backend.reset(EPISODE)
+    return backend
+
+
+def test_a_leader_that_is_elsewhere_is_approached_slowly_and_then_followed(leader):
+    far = HERE + np.array([1.0, 0.2, 0.0, 0.0, 0.0, 0.0, 0.01])
+    here, slowest = HERE.copy(), 0.4 * 0.05 + 1e-6
+    for _ in range(100):
+        leader.offer(far)
+        rows = asked(leader, here)
+        assert (np.abs(np.diff(np.vstack([here, rows])[:, :6], axis=0)) <= slowest).all()
+        here = rows[0].astype(float)
+        if np.abs(here - far)[:6].max() < 0.01:
+            break
+    leader.offer(far)
+    asked(leader, here)
+    moved = far + np.array([0.2, 0.0, 0.0, 0.0, 0.0, 0.0, -0.02])
+    leader.offer(moved)
+    np.testing.assert_allclose(asked(leader, here), np.tile(moved, (TELEOP_HORIZON, 1)), atol=1e-6)
+    leader.offer(HERE)  # it jumped by a radian: nobody leads an arm like that
+    rows = asked(leader, here)
+    assert (np.abs(np.diff(np.vstack([here, rows])[:, :6], axis=0)) <= slowest).all()
+
+
+def test_a_silent_leader_moves_nothing_and_is_approached_again(leader, clock):
+    leader.offer(HERE)
+    asked(leader)
+    clock.now += 0.3
+    with pytest.raises(PolicyError, match="nothing comes from the leader"):
+        asked(leader)
+    leader.offer(HERE + 0.2)
+    assert np.abs(asked(leader)[0] - HERE)[:6].max() <= 0.4 * 0.05 + 1e-6
+
+
+@pytest.mark.parametrize("lead", [np.full(7, np.nan), np.zeros(6), np.array([np.inf] * 7)])
+def test_garbage_of_a_leader_is_as_good_as_nothing(leader, lead):
+    leader.offer(lead)
+    with pytest.raises(PolicyError):
+        asked(leader)
+
+
+@pytest.fixture
+def gamepad(clock) -> JoyBackend:
+    backend = JoyBackend(0.07, clock=clock)
+    backend.reset(EPISODE)
+    return backend
+
+
+def test_sticks_move_the_flange_only_while_the_button_is_held(gamepad):
+    axes = [0.0, 1.0, 0.0, 0.0, -0.5, 0.0, 0.0, 0.0]
+    gamepad.offer(axes, [0] * 8)
+    rows = asked(gamepad)
+    assert (rows[:, :6] == 0).all()
+    np.testing.assert_allclose(rows[:, 6], 0.03 / 0.07, rtol=1e-5)
+    gamepad.offer(axes, [0, 0, 0, 0, 1, 0, 0, 0])
+    rows = asked(gamepad)
+    np.testing.assert_allclose(rows[0, :6], [0.005, 0.0, -0.0025, 0.0, 0.0, 0.0], atol=1e-7)
+    assert (rows[len(rows) // 2 :, :6] == 0).all()  # it stops soon by itself
+
+
+def test_the_gripper_opens_and_closes_and_stays_in_its_range(gamepad):
+    for _ in range(60):
+        gamepad.offer([0.0] * 8, [0, 1, 0, 0, 1, 0, 0, 0])
+        rows = asked(gamepad)
+    assert rows[0, 6] == 1.0
+    gamepad.offer([0.0] * 8, [1, 0, 0, 0, 1, 0, 0, 0])
+    assert asked(gamepad)[0, 6] == pytest.approx(1.0 - 0.7 * 0.05)
+
+
+def test_a_silent_gamepad_moves_nothing(gamepad, clock):
+    with pytest.raises(PolicyError, match="gamepad or keyboard"):
+        asked(gamepad)
+    gamepad.offer([1.0] * 8, [1] * 8)
+    clock.now += 0.3
+    with pytest.raises(PolicyError):
+        asked(gamepad)
+
+
+@given(
+    st.lists(st.floats(width=32), max_size=12),
+    st.lists(st.integers(-3, 3), max_size=12),
+)
+def test_whatever_a_gamepad_says_the_chunk_may_reach_the_arm(axes, buttons):
+    backend = JoyBackend(0.07)
+    backend.reset(EPISODE)
+    backend.offer(axes, buttons)
+    rows = asked(backend)
+    check_chunk(Chunk(0, 0, backend.action_type, backend.names, rows), ChunkLimits())
+
+
+@pytest.mark.parametrize("key", [*AXES, *BUTTONS])
+def test_every_key_moves_something_and_holds_the_button(clock, key):
+    backend = JoyBackend(0.07, clock=clock)
+    backend.reset(EPISODE)
+    still = joy([])
+    backend.offer(list(still.axes), list(still.buttons))
+    at_rest = asked(backend)
+    pressed = joy([key])
+    backend.offer(list(pressed.axes), list(pressed.buttons))
+    assert np.abs(asked(backend) - at_rest).max() > 1e-3

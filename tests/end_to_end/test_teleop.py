@@ -1,0 +1,76 @@
+"""A person moves the emulated Piper: with a gamepad, and with a second Piper led by hand; the episode is recorded."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from node_process import Peer
+from robot import Robot
+from sensor_msgs.msg import Joy
+
+from kc_vla.arm.emulator.bus import INTERFACE
+from kc_vla.arm.emulator.process import main as emulate
+from kc_vla.arm.piper import PiperArm
+from kc_vla.arm.remote import Remote
+from kc_vla.bags.episode import RecordedEpisode
+from kc_vla.bags.episode_data import CommandMode
+from kc_vla.nodes import qos
+from kc_vla.policy.teleop import JoySettings
+
+UP = JoySettings()
+
+
+def test_a_gamepad_lifts_the_arm_and_lets_go_of_it_and_the_episode_can_be_annotated(tmp_path: Path) -> None:
+    with Peer() as peer, Robot(tmp_path, {"policy": "joy", "record": True}, peer) as robot:
+        poses = peer.hear(PoseStamped, "/tool_pose", qos.STATE)
+        sticks = peer.node.create_publisher(Joy, "/joy", qos.STATE)
+        axes, buttons = [0.0] * 8, [0] * 8
+        axes[UP.z], buttons[UP.enable] = 1.0, 1
+
+        def height() -> float:
+            return float(poses[-1].pose.position.z)
+
+        def lifted(begun: list[float]) -> Callable[[], bool]:
+            def look() -> bool:
+                sticks.publish(Joy(axes=axes, buttons=buttons))
+                return bool(poses) and height() > begun[0] + 0.1
+
+            return look
+
+        robot.wait_for("keyframe 0 'start' committed")
+        peer.until(lambda: poses)
+        peer.until(lifted([height()]))
+        let_go = robot.position
+        robot.wait_for("the arm holds: the chunk is used up", let_go)
+        assert robot.stands()
+        robot.press_ctrl_c()
+        assert robot.finish() == 0
+    (bag,) = [path.parent for path in (tmp_path / "runs").rglob("metadata.yaml")]
+    episode = RecordedEpisode(bag)
+    assert len(episode.keyframes) >= 1
+    assert len(episode.frames) > 20
+    assert all(frame.wrist is not None for frame in episode.frames[:-1])
+    assert episode.message_counts["/joint_states"] > 100
+    assert any(command.mode is CommandMode.TOOL_DELTA for command in episode.commands)
+
+
+def test_an_arm_follows_another_that_is_led_by_hand(tmp_path: Path) -> None:
+    bus = tmp_path / "leader"
+    there = np.radians([25.0, 60.0, -50.0, 5.0, 20.0, -10.0])
+    leader = Remote(emulate)
+    leader.call("begin", str(bus))
+    with closing(leader), Peer() as peer:
+        hand = PiperArm(str(bus), INTERFACE)
+        hand.connect()
+        hand.enable()
+        hand.command(there, 0.04)
+        with Robot(tmp_path, {"policy": "leader", "leader": bus}, peer) as robot:
+            robot.wait_for("keyframe 0 'start' committed")
+            peer.until(lambda: np.abs(robot.angles() - there).max() < 0.02)
+            hand.command(there + 0.1, 0.04)
+            peer.until(lambda: np.abs(robot.angles() - there - 0.1).max() < 0.02)
+            gone = robot.position
+            hand.disconnect()
+        assert robot.find("the arm is blocked", gone) is None
