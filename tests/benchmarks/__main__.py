@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import camera, chunk, handover, jitter, launch, memory, safety, selector
+from . import camera, chunk, handover, jitter, launch, memory, piper, safety, selector
 from .measuring import MeasurementError, machine
 from .processes import own_domain
 
@@ -19,6 +19,7 @@ BENCHMARKS = {
     "jitter": jitter.measure,
     "launch": launch.measure,
     "memory": memory.measure,
+    "piper": piper.measure,
     "safety": safety.measure,
     "selector": selector.measure,
 }

@@ -115,9 +115,9 @@ def node_processes(launch: subprocess.Popen[bytes]) -> Mapping[str, psutil.Proce
     return found
 
 
-def cpu_seconds(process: subprocess.Popen[bytes]) -> float:
+def cpu_seconds(pid: int) -> float:
     """Return the processor time of a process and of what it started, s."""
-    whole = psutil.Process(process.pid)
+    whole = psutil.Process(pid)
     times = [each.cpu_times() for each in (whole, *whole.children(recursive=True))]
     return sum(t.user + t.system for t in times)
 

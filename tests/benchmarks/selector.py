@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from kc_vla.keyframes.learned import LearnedScorer, SelectorNetwork
-from kc_vla.keyframes.model import SelectorModel
+from kc_vla.keyframes.model import SelectorModel, load_selector
 from kc_vla.keyframes.sources import Sight
 from kc_vla.learning.export import export_head, export_trunk, quantize_trunk
 from kc_vla.learning.networks import QueryHead, Selector, Trunk
 from kc_vla.learning.recordings import PHASES, TASK_NAMES
+from kc_vla.models import shipped_models
 from kc_vla.tasks import TASKS
 
 from .measuring import Spread, Table
@@ -44,6 +45,9 @@ def measure(quick: bool, work: Path) -> Table:
         model = _export(trunk, head, size, precision, work / f"{size}-{precision}")
         scorer = LearnedScorer(SelectorNetwork(model, "cpu", threads=1), "counting")
         ways[f"ours, {size} px, {precision}"] = lambda picture, scorer=scorer: scorer.score(Sight(0, picture), 1)
+    shipped = SelectorNetwork(load_selector(shipped_models(), "keyframe_selector"), "cpu", threads=1)
+    shipped_scorer = LearnedScorer(shipped, "counting")
+    ways["ours, as shipped"] = lambda picture: shipped_scorer.score(Sight(0, picture), 1)
     times = _take_turns(ways, pictures, 4 if quick else 20)
     spreads = {name: Spread.of(values) for name, values in times.items()}
     reference = next(iter(spreads.values()))

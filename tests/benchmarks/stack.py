@@ -97,11 +97,11 @@ def record(setting: Setting, seconds: float, work: Path, what: str) -> Record:
         helpers = [processes.helper(m, output=helper_files[m], **o) for m, o in setting.helpers]
         for second in tqdm(range(round(_START_S + seconds)), desc=what, unit="s", file=sys.stderr):
             if second == round(_START_S):
-                before = {node: cpu_seconds(process) for node, process in nodes.items()}
+                before = {node: cpu_seconds(process.pid) for node, process in nodes.items()}
                 began = time.monotonic()
             processes.sleep(1.0)
         took = time.monotonic() - began
-        cpu = {node: (cpu_seconds(process) - before[node]) / took for node, process in nodes.items()}
+        cpu = {node: (cpu_seconds(process.pid) - before[node]) / took for node, process in nodes.items()}
         processes.stop(stream)
         for observer in (*observers, *helpers):
             processes.stop(observer)
