@@ -19,6 +19,30 @@ def test_the_zero_pose_is_that_of_the_vendor(dh_is_offset, position):
     assert Rotation.from_matrix(pose[:3, :3]).as_euler("xyz", degrees=True)[1] == pytest.approx(85.0, abs=0.01)
 
 
+URDF = (
+    ((0.0, 0.0, 0.123), (0.0, 0.0, 0.0)),
+    ((0.0, 0.0, 0.0), (1.5708, -0.1359, -3.1416)),
+    ((0.28503, 0.0, 0.0), (0.0, 0.0, -1.7939)),
+    ((-0.021984, -0.25075, 0.0), (1.5708, 0.0, 0.0)),
+    ((0.0, 0.0, 0.0), (-1.5708, 0.0, 0.0)),
+    ((8.8259e-05, -0.091, 0.0), (1.5708, 0.0, 0.0)),
+)
+"""Origins of the joints, m and rad (roll, pitch, yaw), in the vendor's URDF for the newer zero pose; axes are z."""
+
+
+@given(angles)
+def test_the_flange_is_where_the_urdf_has_it(joints):
+    pose = np.eye(4)
+    for (place, turn), angle in zip(URDF, joints, strict=True):
+        step = np.eye(4)
+        step[:3, :3] = (Rotation.from_euler("xyz", turn) * Rotation.from_rotvec([0, 0, angle])).as_matrix()
+        step[:3, 3] = place
+        pose = pose @ step
+    found = flange_pose(joints)
+    assert np.linalg.norm(found[:3, 3] - pose[:3, 3]) < 2e-4  # the URDF is rounded, and has an offset of 0.09 mm
+    assert Rotation.from_matrix(found[:3, :3].T @ pose[:3, :3]).magnitude() < 1e-4
+
+
 @given(angles, variants)
 def test_every_frame_is_a_rigid_motion(joints, dh_is_offset):
     for pose in joint_frames(joints, dh_is_offset):
