@@ -2,7 +2,6 @@
 
 import getpass
 import os
-import re
 import signal
 import subprocess
 import tempfile
@@ -13,19 +12,10 @@ import numpy as np
 import pytest
 import yaml
 from node_process import Peer
-from robot import Robot
+from robot import Robot, check_what_the_arm_saw
 from stack import PIPER, Stack
 
 from kc_vla.arm.piper_limits import REST
-
-SAW = re.compile(
-    r"the emulated arm saw: (?P<commands>\d+) joint commands, (?P<outside>\d+) out of limits, largest step "
-    r"(?P<step>[\d.]+) degrees, .* (?P<raised>\d+) times disabled while raised\.(?P<powered>.*)"
-)
-SPEED, PERIOD = 1.0, 0.005
-"""max_speed and control_rate of launch/params/piper.yaml."""
-ROUNDING = 0.002
-"""degrees, twice a unit of the wire."""
 
 
 @pytest.fixture(scope="module")
@@ -50,17 +40,6 @@ def robot(launched: Robot) -> Iterator[Robot]:
     launched.ask_for("none")
     launched.call("/arm/release_e_stop")
     launched.call("/arm/resume")
-
-
-def check_what_the_arm_saw(stack: Stack, steps_at_once: int = 1) -> None:
-    """Nothing that a real arm would have answered with a jump or a fall; it lies without power."""
-    saw = SAW.search(stack.text)
-    assert saw, stack.text
-    assert int(saw["commands"]) > 1000
-    assert int(saw["outside"]) == 0
-    assert float(saw["step"]) <= steps_at_once * np.degrees(SPEED * PERIOD) + ROUNDING
-    assert int(saw["raised"]) == 0
-    assert saw["powered"] == ""
 
 
 def run_for_eight_seconds(folder: Path, arguments: Mapping[str, object]) -> None:

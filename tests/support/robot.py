@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,15 @@ from stack import PATIENCE_S, PIPER, Stack
 from std_srvs.srv import Trigger
 
 from kc_vla.nodes import qos
-from kc_vla.nodes.convert import nanoseconds
+
+SAW = re.compile(
+    r"the emulated arm saw: (?P<commands>\d+) joint commands, (?P<outside>\d+) out of limits, largest step "
+    r"(?P<step>[\d.]+) degrees, .* (?P<raised>\d+) times disabled while raised\.(?P<powered>.*)"
+)
+SPEED, PERIOD = 1.0, 0.005
+"""max_speed and control_rate of launch/params/piper.yaml."""
+ROUNDING = 0.002
+"""degrees, twice a unit of the wire."""
 
 
 class Robot(Stack):
@@ -39,12 +48,9 @@ class Robot(Stack):
 
     def angles(self) -> np.ndarray:
         """Where the joints are now, rad."""
-        asked = self.peer.node.get_clock().now().nanoseconds
-        return np.array(self.peer.until(lambda: self._heard_since(asked)).position)[:6]
-
-    def _heard_since(self, stamp_ns: int) -> JointState | None:
-        newest = self.states[-1] if self.states else None
-        return newest if newest is not None and nanoseconds(newest.header.stamp) > stamp_ns else None
+        self.states.clear()
+        self.peer.until(lambda: len(self.states) > qos.STATE.depth)  # so many may have waited to be heard
+        return np.array(self.states[-1].position)[:6]
 
     def is_moving(self) -> bool:
         """Whether the arm is seen on its way just now."""
@@ -64,3 +70,14 @@ class Robot(Stack):
         until = time.monotonic() + PATIENCE_S
         while not self.is_moving():
             assert time.monotonic() < until, f"the arm does not move:\n{self.text[-6000:]}"
+
+
+def check_what_the_arm_saw(stack: Stack, steps_at_once: int = 1) -> None:
+    """Nothing that a real arm would have answered with a jump or a fall; it lies without power."""
+    saw = SAW.search(stack.text)
+    assert saw, stack.text
+    assert int(saw["commands"]) > 1000
+    assert int(saw["outside"]) == 0
+    assert float(saw["step"]) <= steps_at_once * np.degrees(SPEED * PERIOD) + ROUNDING
+    assert int(saw["raised"]) == 0
+    assert saw["powered"] == ""
