@@ -84,15 +84,16 @@ def test_refuses_an_empty_window() -> None:
         GreedySmoother(0.5, 0)
 
 
-@given(st.lists(st.booleans(), min_size=1, max_size=200))
-def test_the_middle_lies_between_the_first_hit_and_the_last_and_not_far_back(hits):
+@given(st.lists(st.one_of(st.just(0.1), st.floats(0.6, 1.0)), min_size=1, max_size=200))
+def test_the_middle_lies_between_the_first_hit_and_the_last_and_not_far_back_and_has_the_best_score(scores):
     smoother = GreedySmoother(0.5, window=5, middle=True)
-    run: list[int] = []
-    for frame, hit in enumerate([*hits, *[False] * 5]):
-        decided = smoother.update(frame, 0.9 if hit else 0.1)
-        if hit:
-            run.append(frame)
+    run: dict[int, float] = {}
+    for frame, score in enumerate([*scores, *[0.1] * 5]):
+        decided = smoother.update(frame, score)
+        if score > 0.5:
+            run[frame] = score
         if decided is not None and decided[0] is Decision.COMMITTED:
-            assert decided[1].frame == max((run[0] + run[-1]) // 2, run[-1] - FARTHEST_BACK)
-            run = []
-    assert run == []
+            assert decided[1].frame == max((min(run) + max(run)) // 2, max(run) - FARTHEST_BACK)
+            assert decided[1].score == max(run.values())
+            run = {}
+    assert run == {}

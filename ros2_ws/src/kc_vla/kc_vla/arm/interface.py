@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
+LIES = 0.05
+"""An arm lies when no joint is further than this from its rest pose, rad."""
 
 
 class ArmError(RuntimeError):

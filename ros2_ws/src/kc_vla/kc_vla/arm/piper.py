@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kc_vla.arm.interface import ArmError, ArmState, JointLimits, Vector
+from kc_vla.arm.interface import LIES, ArmError, ArmState, JointLimits, Vector
 from kc_vla.arm.piper_limits import JOINTS, MAX_OPENING, REST, SDK_LIMITS
 from kc_vla.arm.piper_link import PiperLink, claim
 
@@ -27,8 +27,6 @@ _OFFSET_SINCE = (1, 6, 3)
 _ASK_AGAIN_S = 0.3
 _FOREIGN_S = 1.0
 """So long a command of another program is a fault, s."""
-_PARKED = 0.05
-"""The arm lies when no joint is further than this from `REST`, rad."""
 _STATUS_WORDS = {
     1: "emergency stop",
     2: "no solution for the target",
@@ -152,7 +150,7 @@ class PiperArm:
 
         def lies() -> bool:
             self.command(REST, gripper)
-            return bool((np.abs(self._fresh().angles - REST) <= _PARKED).all())
+            return bool((np.abs(self._fresh().angles - REST) <= LIES).all())
 
         self._wait(lies, "the arm did not reach its rest pose and keeps its power: hold it, then disable it", until)
         with self._lock:

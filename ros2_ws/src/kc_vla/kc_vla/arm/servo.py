@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from kc_vla.arm.interface import ArmError, ArmState, JointLimits, MovedArm, Vector
+from kc_vla.arm.interface import LIES, ArmError, ArmState, JointLimits, MovedArm, Vector
 from kc_vla.arm.limiter import MotionLimits, SetPointLimiter
 from kc_vla.arm.workspace import Workspace
 
@@ -29,8 +29,6 @@ class Mode(StrEnum):
 
 _SENT = 1e-4
 """The arm was sent to its rest pose when no set-point is further than this from it, rad."""
-_PARKED = 0.05
-"""The arm lies when no joint is further than this from its rest pose, rad."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +193,7 @@ class Servo:
         if report.mode is not Mode.PARK or report.set_point is None:
             return False
         sent, there = np.abs(report.set_point - self._arm.rest), np.abs(report.state.angles - self._arm.rest)
-        return bool(sent.max() < _SENT and there.max() < _PARKED)
+        return bool(sent.max() < _SENT and there.max() < LIES)
 
     def step(self, now: float) -> Report:
         """Do one control period at the time `now`, s."""

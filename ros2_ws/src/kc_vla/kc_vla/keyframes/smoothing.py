@@ -45,7 +45,8 @@ class GreedySmoother:
         Args:
             threshold: in 0..1; a score strictly above it is a hit.
             window: in frames, 1 or more.
-            middle: commit the middle of the candidates since the first, instead of the last.
+            middle: commit the middle of the candidates since the first, with the best score of them, instead of the
+                last.
         """
         if not 0.0 <= threshold <= 1.0:
             raise ValueError(f"threshold is {threshold}: it must lie in 0..1")
@@ -56,6 +57,7 @@ class GreedySmoother:
         self.middle = middle
         self._candidate: Candidate | None = None
         self._first = self._quiet = 0
+        self._best = 0.0
 
     @property
     def candidate(self) -> Candidate | None:
@@ -72,7 +74,8 @@ class GreedySmoother:
         if score > self.threshold:
             decision = Decision.SUPERSEDED if self._candidate else Decision.PROVISIONAL
             if self._candidate is None:
-                self._first = frame
+                self._first, self._best = frame, score
+            self._best = max(self._best, score)
             self._candidate, self._quiet = Candidate(frame, score), 0
             return decision, self._candidate
         if self._candidate is None:
@@ -83,11 +86,11 @@ class GreedySmoother:
         committed = self._candidate
         if self.middle:
             middle = max((self._first + committed.frame) // 2, committed.frame - FARTHEST_BACK)
-            committed = Candidate(middle, committed.score)
+            committed = Candidate(middle, self._best)
         self.reset()
         return Decision.COMMITTED, committed
 
     def reset(self, candidate: Candidate | None = None) -> None:
         """Forget the candidate, or take up a given one (after a restart) with its window begun anew."""
         self._candidate, self._quiet = candidate, 0
-        self._first = candidate.frame if candidate is not None else 0
+        self._first, self._best = (candidate.frame, candidate.score) if candidate is not None else (0, 0.0)
