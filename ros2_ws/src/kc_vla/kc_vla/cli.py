@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kc_vla.bags.errors import BagError
+from kc_vla.bags.errors import BagError, BagReadError
 
 
 def _report(arguments: argparse.Namespace) -> None:
@@ -20,6 +20,33 @@ def _report(arguments: argparse.Namespace) -> None:
         print(line)
 
 
+def _bag_info(arguments: argparse.Namespace) -> None:
+    from kc_vla.bags.inspect import look_into
+
+    for bag in arguments.bags:
+        print(*look_into(Path(bag)).lines(), sep="\n")
+
+
+def _bag_check(arguments: argparse.Namespace) -> None:
+    from kc_vla.bags.inspect import look_into
+
+    troubled = 0
+    for bag in arguments.bags:
+        facts = look_into(Path(bag), decode=True)
+        print(*facts.lines(), sep="\n")
+        troubled += bool(facts.troubles)
+    if troubled:
+        raise BagReadError(f"{troubled} of {len(arguments.bags)} bags are not well, see above")
+
+
+def _bag_repair(arguments: argparse.Namespace) -> None:
+    from kc_vla.bags.inspect import repair
+
+    for bag in arguments.bags:
+        troubles = repair(Path(bag))
+        print(*(troubles or [f"{bag} is whole"]), sep="\n")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="kc-vla", description="Tools of the kc_vla robot stack.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
@@ -28,6 +55,16 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("-o", "--output", help="folder to write into (default: beside the bag)")
     report.add_argument("--summary-only", action="store_true", help="neither video nor contact sheet")
     report.set_defaults(run=_report)
+    bag = verbs.add_parser("bag", help="look into recorded bags, check them, make torn ones whole")
+    actions = bag.add_subparsers(dest="action", required=True, metavar="action")
+    for name, text, run in (
+        ("info", "topics, times and sizes", _bag_info),
+        ("check", "the same, and whether every message can be read", _bag_check),
+        ("repair", "make torn files whole, in their place", _bag_repair),
+    ):
+        action = actions.add_parser(name, help=text)
+        action.add_argument("bags", nargs="+", metavar="bag", help="bag folder or .mcap file")
+        action.set_defaults(run=run)
     verbs.add_parser("sim", help="film, check and measure the simulated tasks: kc-vla sim --help")
     for verb, text in (
         ("train", "train a keyframe selector on recorded episodes: kc-vla train selector --help"),

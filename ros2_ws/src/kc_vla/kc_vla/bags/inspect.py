@@ -1,0 +1,143 @@
+"""What is in a bag, whether all of it is well, and a torn one made whole: `kc-vla bag info|check|repair`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from kc_vla.bags.errors import BagReadError
+from kc_vla.bags.mend import mend
+from kc_vla.bags.reader import BagReader
+
+_WORST = 5
+"""Messages of a topic that are named one by one when they cannot be understood."""
+
+_SHUFFLED_NS = 100_000_000
+"""Messages of several publishers of a topic may overtake each other by so much."""
+
+
+@dataclass
+class TopicFacts:
+    """Of one topic.
+
+    Attributes:
+        type: of its messages.
+        count: how many there are.
+        size: their bytes.
+        first_ns, last_ns: log time of the first and the last, ns.
+        backwards: how many are clearly older than the one before.
+        longest_gap_ns: between two of them, ns.
+    """
+
+    type: str
+    count: int = 0
+    size: int = 0
+    first_ns: int = 0
+    last_ns: int = 0
+    backwards: int = 0
+    longest_gap_ns: int = 0
+
+    def add(self, log_time_ns: int, size: int) -> None:
+        """One more message."""
+        if self.count == 0:
+            self.first_ns = log_time_ns
+        else:
+            self.backwards += log_time_ns < self.last_ns - _SHUFFLED_NS
+            self.longest_gap_ns = max(self.longest_gap_ns, log_time_ns - self.last_ns)
+        self.count += 1
+        self.size += size
+        self.last_ns = log_time_ns
+
+    @property
+    def rate(self) -> float:
+        """Messages a second; 0 for fewer than two."""
+        seconds = (self.last_ns - self.first_ns) * 1e-9
+        return (self.count - 1) / seconds if self.count > 1 and seconds > 0 else 0.0
+
+
+@dataclass
+class BagFacts:
+    """Of a whole bag.
+
+    Attributes:
+        path: of the bag.
+        episode: its episode's id; empty where it names none.
+        topics: by name.
+        troubles: what is wrong with it, a line each; empty for a bag that is well.
+    """
+
+    path: Path
+    episode: str = ""
+    topics: dict[str, TopicFacts] = field(default_factory=dict)
+    troubles: list[str] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        """The bag for a person."""
+        times = [t for facts in self.topics.values() for t in (facts.first_ns, facts.last_ns)]
+        begun = f"{datetime.fromtimestamp(min(times) * 1e-9):%Y-%m-%d %H:%M:%S}" if times else "never"
+        seconds = (max(times) - min(times)) * 1e-9 if times else 0.0
+        size = sum(facts.size for facts in self.topics.values()) / 1e6
+        messages = sum(facts.count for facts in self.topics.values())
+        episode = f", episode {self.episode}" if self.episode else ""
+        yield f"{self.path}: {seconds:.1f} s from {begun}, {messages} messages, {size:.1f} MB{episode}"
+        width = max(map(len, self.topics), default=0)
+        for name, facts in sorted(self.topics.items()):
+            yield f"  {name:<{width}}  {facts.count:>7}  {facts.rate:>6.1f} Hz  {facts.type}"
+        yield from (f"  {trouble}" for trouble in self.troubles)
+
+
+def look_into(bag: Path, decode: bool = False) -> BagFacts:
+    """Read a bag through once; it may be larger than the memory.
+
+    Args:
+        bag: folder or .mcap file.
+        decode: whether every message is taken apart, too, as a check of its bytes.
+
+    Raises:
+        BagError: it cannot be read at all.
+    """
+    reader = BagReader(bag)
+    facts = BagFacts(bag)
+    misunderstood: dict[str, int] = {}
+    for message in reader.messages():
+        ref = message.ref
+        facts.topics.setdefault(ref.topic, TopicFacts(ref.type)).add(ref.log_time_ns, len(message.data))
+        if not decode:
+            continue
+        try:
+            reader.decode(message)
+        except BagReadError as error:
+            misunderstood[ref.topic] = misunderstood.get(ref.topic, 0) + 1
+            if misunderstood[ref.topic] <= _WORST:
+                number = facts.topics[ref.topic].count
+                facts.troubles.append(f"message {number} of {ref.topic} is not understood: {error}")
+    facts.episode = reader.episode.episode_id if reader.episode is not None else ""
+    facts.troubles += reader.damages
+    facts.troubles += [
+        f"{count - _WORST} more messages of {topic} are not understood"
+        for topic, count in misunderstood.items()
+        if count > _WORST
+    ]
+    facts.troubles += [
+        f"{found.backwards} messages of {name} were recorded before the one that stands ahead of them"
+        for name, found in sorted(facts.topics.items())
+        if found.backwards
+    ]
+    if not facts.topics:
+        facts.troubles.append("it holds no message")
+    return facts
+
+
+def repair(bag: Path) -> list[str]:
+    """Make every torn file of a bag whole, in its place: all messages before the damage are kept.
+
+    Returns:
+        what was wrong, a line each; empty for a bag that was whole.
+
+    Raises:
+        BagError: it cannot be read at all.
+        OSError: there is no room for the copy; nothing has changed then.
+    """
+    return [trouble for path in BagReader(bag).files if (trouble := mend(path)[1])]

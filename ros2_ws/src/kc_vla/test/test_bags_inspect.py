@@ -1,0 +1,77 @@
+"""`kc-vla bag`: what a person is told of a bag that is well, torn, spoilt or none."""
+
+from pathlib import Path
+
+import pytest
+from episode_bag import Script, write_episode
+from mcap.reader import make_reader
+from mcap.writer import Writer
+
+from kc_vla.cli import main
+
+
+@pytest.fixture
+def bag(tmp_path: Path) -> Path:
+    return write_episode(tmp_path / "bag", Script(size=8, steps=40))
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    status = main(["bag", *words])
+    captured = capsys.readouterr()
+    return status, captured.out + captured.err
+
+
+def test_a_bag_that_is_well(bag, capsys):
+    status, text = told(capsys, "check", str(bag))
+    assert status == 0
+    assert "episode counting-000003-1" in text
+    (line,) = [line for line in text.splitlines() if line.strip().startswith("/joint_states ")]
+    assert line.split()[1:] == ["41", "20.0", "Hz", "sensor_msgs/msg/JointState"]
+
+
+def test_a_torn_bag_is_told_and_made_whole(bag, capsys):
+    file = bag / "bag_0.mcap"
+    file.write_bytes(file.read_bytes()[:-400])
+    status, text = told(capsys, "check", str(bag))
+    assert status == 1
+    assert "bag_0.mcap" in text
+    assert "1 of 1 bags are not well" in text
+    assert told(capsys, "repair", str(bag))[0] == 0
+    assert told(capsys, "repair", str(bag)) == (0, f"{bag} is whole\n")
+    status, text = told(capsys, "check", str(bag))
+    assert status == 0
+    with file.open("rb") as stream:
+        assert make_reader(stream).get_summary() is not None
+
+
+def test_a_message_that_is_not_what_it_says_is_named(tmp_path, capsys):
+    path = tmp_path / "spoilt.mcap"
+    with path.open("wb") as stream:
+        writer = Writer(stream)
+        writer.start(profile="ros2", library="test")
+        schema = writer.register_schema("std_msgs/msg/String", "ros2msg", b"string data")
+        channel = writer.register_channel("/words", "cdr", schema)
+        good = b"\x00\x01\x00\x00\x03\x00\x00\x00hi\x00"
+        bad = b"\x00\x01\x00\x00\x03"
+        for time, data in ((10**9, good), (2 * 10**9, bad), (10**9, good)):
+            writer.add_message(channel, time, data, time)
+        writer.finish()
+    status, text = told(capsys, "check", str(path))
+    assert status == 1
+    assert "message 2 of /words is not understood" in text
+    assert "1 messages of /words were recorded before" in text
+
+
+@pytest.mark.parametrize("action", ["info", "check", "repair"])
+@pytest.mark.parametrize(
+    ("content", "words"), [(None, "nowhere.mcap"), (b"", "empty"), (b"no bag" * 50, "no MCAP file")]
+)
+def test_what_is_no_bag_is_one_line(tmp_path, capsys, action, content, words):
+    path = tmp_path / "nowhere.mcap"
+    if content is not None:
+        path.write_bytes(content)
+    status, text = told(capsys, action, str(path))
+    assert status == 1
+    assert words in text
+    assert text.count("\n") == 1
+    assert (path.read_bytes() if path.exists() else None) == content
