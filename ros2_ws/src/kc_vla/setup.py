@@ -7,6 +7,7 @@ from setuptools import find_packages, setup
 
 NODES = (
     "arm_controller",
+    "bag_player",
     "camera",
     "episode_runner",
     "keyframe_buffer",

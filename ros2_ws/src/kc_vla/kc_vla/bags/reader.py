@@ -31,7 +31,7 @@ from kc_vla.bags.records import (
     split_chunk,
     walk,
 )
-from kc_vla.bags.topics import EpisodeInfo
+from kc_vla.bags.topics import EpisodeInfo, Qos, offered
 
 _MESSAGE_HEAD = struct.Struct("<HIQQ")
 _CACHED_CHUNKS = 4
@@ -93,6 +93,7 @@ class BagReader:
 
     Attributes:
         episode: whose bag it is; None before reading, and where the bag does not say.
+        qos: what each topic was offered with, as far as the files have been read.
         damages: after `messages` has ended: one line for each damaged file; empty for a whole bag.
     """
 
@@ -107,6 +108,7 @@ class BagReader:
         self.path = bag
         self.files = _find_files(bag)
         self.episode: EpisodeInfo | None = None
+        self.qos: dict[str, Qos] = {}
         self.damages: list[str] = []
         self._decoders: dict[tuple[Path, str], Callable[[bytes], Any]] = {}
         self._factories: dict[Path, DecoderFactory] = {}
@@ -230,6 +232,7 @@ class BagReader:
         elif opcode == Opcode.CHANNEL:
             channel = Channel.read(stream)
             state.channels[channel.id] = channel
+            self.qos.setdefault(channel.topic, offered(channel.metadata.get("offered_qos_profiles", "")))
         elif opcode == Opcode.METADATA:
             metadata = Metadata.read(stream)
             if metadata.name == EPISODE_RECORD and self.episode is None:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import yaml
+
 # rosbag2's way of writing "no limit": the largest number of nanoseconds in 64 bits.
 _UNLIMITED = {"sec": 9223372036, "nsec": 854775807}
+_BEST_EFFORT, _TRANSIENT_LOCAL = ("best_effort", 2), ("transient_local", 1)
+"""In words, and as older versions of rosbag2 write them."""
+_MOST_DEPTH = 1000
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,21 @@ class Qos:
             "liveliness_lease_duration": dict(_UNLIMITED),
             "avoid_ros_namespace_conventions": False,
         }
+
+
+def offered(profiles: str) -> Qos:
+    """What a channel's `offered_qos_profiles` says, the first of them; reliable and volatile where it says nothing."""
+    try:
+        found = yaml.safe_load(profiles)
+    except yaml.YAMLError:
+        return Qos()
+    first = found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else {}
+    depth = first.get("depth")
+    return Qos(
+        reliable=first.get("reliability") not in _BEST_EFFORT,
+        transient_local=first.get("durability") in _TRANSIENT_LOCAL,
+        depth=depth if type(depth) is int and 0 < depth <= _MOST_DEPTH else Qos.depth,
+    )
 
 
 @dataclass(frozen=True)

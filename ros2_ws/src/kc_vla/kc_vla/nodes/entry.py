@@ -17,6 +17,7 @@ def run(module: str) -> None:
 
 
 arm_controller = partial(run, "kc_vla.nodes.arm_controller")
+bag_player = partial(run, "kc_vla.nodes.bag_player")
 camera = partial(run, "kc_vla.nodes.camera")
 episode_runner = partial(run, "kc_vla.nodes.episode_runner")
 keyframe_buffer = partial(run, "kc_vla.nodes.keyframe_buffer")

@@ -36,6 +36,9 @@ EXPERT_CHUNK = "simulator/expert_chunk"
 
 RECORDER_STATUS = "recorder/status"
 RUN_TASK = "run_task"
+PLAYER_PAUSE = "bag_player/pause"
+PLAYER_RESUME = "bag_player/resume"
+PLAYER_STEP = "bag_player/step"
 
 DIAGNOSTICS = "/diagnostics"
 

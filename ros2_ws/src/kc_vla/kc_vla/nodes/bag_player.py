@@ -1,0 +1,179 @@
+"""Node `bag_player`: a recorded bag as the topics it was recorded from, in the same order and with the same stamps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from rclpy.duration import Duration
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from std_srvs.srv import Trigger
+
+from kc_vla.bags.errors import BagError
+from kc_vla.bags.playback import Playback
+from kc_vla.bags.reader import BagMessage, BagReader
+from kc_vla.bags.topics import Qos
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
+from kc_vla.nodes.convert import time_message
+from kc_vla.nodes.parameters import NodeParameters, parameter
+
+_TICK_S = 0.002
+_CLOCK_HZ = 100.0
+_FAREWELL = Duration(seconds=1)
+"""How long a reader may take to get the last messages of a reliable topic."""
+
+
+@dataclass(frozen=True)
+class PlayerParameters(NodeParameters):
+    """Parameters of the node."""
+
+    bag: str = parameter("", "bag folder or .mcap file")
+    rate: float = parameter(1.0, "times as fast as it was recorded", low=0.01, high=100.0, fixed=False)
+    start: float = parameter(0.0, "s of the bag that are left out", low=0.0)
+    loop: bool = parameter(False, "begin again at the end")
+    paused: bool = parameter(False, "wait for the service bag_player/resume")
+    topics: str = parameter("", "topics to play, with commas between; empty: all")
+    clock: bool = parameter(False, "tell the time of the bag on /clock, for nodes with use_sim_time")
+    wait: float = parameter(1.0, "s for others to find its topics before the first message", low=0.0, high=60.0)
+
+
+class BagPlayerNode(StackNode):
+    """See the module."""
+
+    Parameters = PlayerParameters
+    parameters: PlayerParameters
+
+    def __init__(self) -> None:
+        super().__init__("bag_player")
+
+    def start(self) -> None:
+        """Open the bag, offer its topics, begin."""
+        wanted = self.parameters
+        chosen = [name.strip() for name in wanted.topics.split(",") if name.strip()]
+        self._chosen = [name if name.startswith("/") else f"/{name}" for name in chosen] or None
+        self._published = 0
+        try:
+            self._reader = BagReader(Path(wanted.bag).expanduser())
+            kinds = {message.topic: message.ref.type for message in self._reader.messages(self._chosen)}
+            if missing := sorted(set(self._chosen or ()) - kinds.keys()):
+                raise StartError(f"{wanted.bag} has no {', '.join(missing)}: it has {', '.join(sorted(kinds)) or '-'}")
+            latched = [topic for topic, offered in self._reader.qos.items() if offered.transient_local]
+            self._playback = Playback(self._messages, time.monotonic(), wanted.rate, wanted.start, wanted.loop, latched)
+        except BagError as error:
+            raise StartError(str(error)) from error
+        self._outlets = {
+            topic: self.advertise(_message_class(kind), topic, _profile(self._reader.qos.get(topic, Qos())))
+            for topic, kind in kinds.items()
+        }
+        self._time_topic = self.advertise(Clock, "/clock", qos.STATE) if wanted.clock else None
+        self._playback.pause(time.monotonic())
+        self._begins_at = time.monotonic() + wanted.wait
+        self._waits = not wanted.paused
+        self.serve(Trigger, topics.PLAYER_PAUSE, self._pause)
+        self.serve(Trigger, topics.PLAYER_RESUME, self._resume)
+        self.serve(Trigger, topics.PLAYER_STEP, self._step)
+        self.every(_TICK_S, self._tick)
+        if self._time_topic is not None:
+            self.every(1.0 / _CLOCK_HZ, self._tell_time)
+
+    def on_parameters(self) -> None:
+        """Play at another rate."""
+        self._playback.set_rate(time.monotonic(), self.parameters.rate)
+
+    def details(self) -> dict[str, object]:
+        """Return how far it is."""
+        playback = getattr(self, "_playback", None)
+        if playback is None:
+            return {}
+        return {"published": self._published, "paused": playback.paused, "rounds": playback.rounds}
+
+    def _messages(self) -> Iterator[BagMessage]:
+        return self._reader.messages(self._chosen)
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        if self._waits and now >= self._begins_at:
+            self._waits = False
+            self._playback.resume(now)
+        try:
+            for message in self._playback.due(now):
+                self._publish(message)
+        except BagError as error:
+            self.fail(str(error))
+            return
+        if self._playback.ended:
+            if self._reader.damages:
+                self.problem("; ".join(self._reader.damages), ERROR)
+            for outlet in self._outlets.values():
+                outlet.wait_for_all_acked(_FAREWELL)
+            self.get_logger().info(f"end of {self.parameters.bag} after {self._published} messages")
+            self.done = True
+
+    def _publish(self, message: BagMessage) -> None:
+        self._outlets[message.topic].publish(message.data)
+        self._published += 1
+
+    def _tell_time(self) -> None:
+        assert self._time_topic is not None
+        self._time_topic.publish(Clock(clock=time_message(self._playback.clock_ns(time.monotonic()))))
+
+    def _pause(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._waits = False
+        self._playback.pause(time.monotonic())
+        response.success, response.message = True, "paused"
+        return response
+
+    def _resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._waits = False
+        self._playback.resume(time.monotonic())
+        response.success, response.message = True, "plays"
+        return response
+
+    def _step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._waits = False
+        message = self._playback.step(time.monotonic())
+        if message is None:
+            response.message = "the bag has ended"
+            return response
+        self._publish(message)
+        response.success, response.message = True, message.topic
+        return response
+
+
+def _message_class(kind: str) -> Any:
+    """The class of a type, e.g. sensor_msgs/msg/Image.
+
+    Raises:
+        StartError: nothing here knows it.
+    """
+    package, _, name = kind.replace("/msg/", "/").partition("/")
+    try:
+        return getattr(import_module(f"{package}.msg"), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise StartError(
+            f"message type {kind} is not known here: build its package, or leave its topics out with 'topics'"
+        ) from error
+
+
+def _profile(offered: Qos) -> QoSProfile:
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=offered.depth,
+        reliability=ReliabilityPolicy.RELIABLE if offered.reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if offered.transient_local else DurabilityPolicy.VOLATILE,
+    )
+
+
+def main() -> None:
+    """Run the node."""
+    run_node(BagPlayerNode)
+
+
+if __name__ == "__main__":
+    main()

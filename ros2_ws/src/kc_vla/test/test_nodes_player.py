@@ -1,0 +1,89 @@
+"""A recorded bag is played as it was recorded: topics, order, stamps; and not at all where that cannot be."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from episode_bag import Script, write_episode
+from node_process import Peer, running
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from kc_vla.bags.reader import BagReader
+from kc_vla.nodes import qos, topics
+from kc_vla.nodes.convert import nanoseconds
+from kc_vla_msgs.msg import EpisodeStatus, KeyframeEvent
+
+READ = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""Fits whatever a topic was offered with."""
+MODULE = "kc_vla.nodes.bag_player"
+
+
+@pytest.fixture(scope="module")
+def bag(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_episode(tmp_path_factory.mktemp("played") / "bag", Script(size=8, steps=40))
+
+
+def stamps(bag: Path, topic: str) -> list[int]:
+    reader = BagReader(bag)
+    return [nanoseconds(reader.decode(message).header.stamp) for message in reader.messages([topic])]
+
+
+def test_what_was_recorded_comes_again_in_order(bag, tmp_path):
+    with Peer() as peer:
+        states = peer.hear(JointState, topics.JOINT_STATES, READ)
+        events = peer.hear(KeyframeEvent, topics.KEYFRAME_EVENT, qos.EVENT)
+        status = peer.hear(EpisodeStatus, topics.EPISODE_STATUS, READ)
+        with running(MODULE, tmp_path / "log", bag=bag, rate=2.0, wait=5.0) as player:
+            peer.until(lambda: player.poll() is not None)
+    assert player.returncode == 0
+    assert {message.episode_id for message in status} == {"counting-000003-1"}
+    told = [nanoseconds(state.header.stamp) for state in states]
+    assert told == [stamp for stamp in stamps(bag, "/joint_states") if stamp in told]  # best effort may lose some
+    assert len(told) > 10
+    reader = BagReader(bag)
+    sequences = [reader.decode(message).sequence for message in reader.messages(["/keyframes/event"])]
+    heard = [event.sequence for event in events]  # what is played before this reader was found is lost to it
+    assert 3 < len(heard) <= len(sequences)
+    assert heard == sequences[-len(heard) :]
+
+
+def test_a_person_pauses_and_steps(bag, tmp_path):
+    with Peer() as peer, running(MODULE, tmp_path / "log", bag=bag, paused=True, topics="joint_states"):
+        states = peer.hear(JointState, topics.JOINT_STATES, READ)
+        recorded = stamps(bag, "/joint_states")
+        peer.until(lambda: peer.node.count_publishers(topics.JOINT_STATES))
+        while not states:  # what is played before this reader was found is lost to it
+            assert peer.call(Trigger, topics.PLAYER_STEP, Trigger.Request()).success
+        steps = len(recorded[: recorded.index(nanoseconds(states[0].header.stamp))])
+        assert steps < len(recorded) // 2
+        assert peer.call(Trigger, topics.PLAYER_RESUME, Trigger.Request()).success
+        peer.until(lambda: len(states) > 10)
+        assert [nanoseconds(state.header.stamp) for state in states[:10]] == recorded[steps : steps + 10]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"bag": "/nowhere"}, "no bag at /nowhere"),
+        ({"topics": "joint_states,dreams"}, "has no /dreams"),
+        ({"start": "3600.0"}, "the bag ends before second 3600"),
+    ],
+)
+def test_what_cannot_be_played_is_told_in_a_line(bag, arguments, words):
+    given = {"bag": bag, **arguments}
+    options = [word for name, value in given.items() for word in ("-p", f"{name}:={value}")]
+    done = subprocess.run(
+        [sys.executable, "-m", MODULE, "--ros-args", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
