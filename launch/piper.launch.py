@@ -35,12 +35,15 @@ def cameras(context: LaunchContext) -> list[Node]:
         raise RuntimeError(f"cameras:={path} must name {' and '.join(VIEWS)}, each with its parameters, e.g. source")
     nodes = []
     for view, wanted in rig.items():
-        source = str(wanted.get("source", ""))
-        beside = path.parent / source
+        beside = {  # files are named from where this one is; a device is no file there
+            name: str(path.parent / str(wanted[name]))
+            for name in ("source", "calibration", "latency")
+            if wanted.get(name) and (path.parent / str(wanted[name])).exists()
+        }
         parameters = {
             "frame_id": f"{view}_optical_frame",
             **wanted,
-            "source": text(str(beside) if source and beside.exists() else source),
+            **{name: text(value) for name, value in {"source": str(wanted.get("source", "")), **beside}.items()},
         }
         nodes.append(
             Node(

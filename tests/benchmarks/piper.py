@@ -61,7 +61,7 @@ def _row(load: bool, priority: int, seconds: float, asks: int, bus: Path) -> dic
     with closing(Remote(emulate)) as arm, closing(Remote(control)) as loop:
         arm.call("begin", str(bus), patience=30.0)
         greeting = loop.call(
-            "connect", str(bus), INTERFACE, ServoSettings(), _STATE_RATE, priority, None, patience=60.0
+            "connect", str(bus), INTERFACE, ServoSettings(), _STATE_RATE, priority, None, True, patience=60.0
         )
         if greeting.warnings and priority:
             raise MeasurementError("; ".join(greeting.warnings))

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 import yaml
 from node_process import Peer
-from robot import Robot, check_what_the_arm_saw
+from robot import SAW, Robot, check_what_the_arm_saw
 from stack import PIPER, Stack
 
 from kc_vla.arm.piper_limits import REST
+
+PARAMETERS = Path(__file__).parents[2] / "launch" / "params" / "piper.yaml"
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +65,25 @@ def test_a_policy_that_asks_for_too_much_and_too_soon_gets_what_the_arm_can_do(t
     script = tmp_path / "script.yaml"
     script.write_text(yaml.safe_dump(poses))
     run_for_eight_seconds(tmp_path, {"script": script})
+
+
+def test_an_arm_that_was_stopped_is_not_parked_nor_resumed(tmp_path: Path) -> None:
+    parameters = yaml.safe_load(PARAMETERS.read_text())
+    parameters["piper_emulator"] = {"ros__parameters": {"stay": 2.0}}  # nobody will park it
+    file = tmp_path / "params.yaml"
+    file.write_text(yaml.safe_dump(parameters))
+    with Peer() as peer, Robot(tmp_path, {"params": file}, peer) as robot:
+        robot.wait_for("keyframe 0 'start' committed")
+        robot.wait_until_it_moves()
+        assert "stopped" in robot.call("/arm/e_stop")
+        assert robot.stands()
+        assert "not resumed: the emergency stop is set" in robot.call("/arm/resume")
+        robot.press_ctrl_c()
+        assert robot.finish() == 0
+    assert "not parked: the emergency stop is set. The arm keeps its power" in robot.text
+    saw = SAW.search(robot.text)
+    assert saw
+    assert (int(saw["raised"]), saw["powered"]) == (0, " It still had power.")
 
 
 @pytest.mark.parametrize(

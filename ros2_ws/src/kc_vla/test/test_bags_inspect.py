@@ -53,13 +53,13 @@ def test_a_message_that_is_not_what_it_says_is_named(tmp_path, capsys):
         channel = writer.register_channel("/words", "cdr", schema)
         good = b"\x00\x01\x00\x00\x03\x00\x00\x00hi\x00"
         bad = b"\x00\x01\x00\x00\x03"
-        for time, data in ((10**9, good), (2 * 10**9, bad), (10**9, good)):
+        for time, data in ((10**9, good), (4 * 10**9, bad), (10**9, good)):
             writer.add_message(channel, time, data, time)
         writer.finish()
     status, text = told(capsys, "check", str(path))
     assert status == 1
     assert "message 2 of /words is not understood" in text
-    assert "1 messages of /words were recorded before" in text
+    assert "1 messages of /words are over a second older than the one ahead" in text
 
 
 @pytest.mark.parametrize("action", ["info", "check", "repair"])

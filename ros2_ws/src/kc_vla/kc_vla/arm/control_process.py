@@ -84,9 +84,16 @@ class ControlProcess:
     # -- calls --------------------------------------------------------------------------------------------------
 
     def connect(
-        self, channel: str, bus: str, settings: ServoSettings, state_rate: float, priority: int, offsets: Offsets | None
+        self,
+        channel: str,
+        bus: str,
+        settings: ServoSettings,
+        state_rate: float,
+        priority: int,
+        offsets: Offsets | None,
+        enable: bool,
     ) -> Greeting:
-        """Connect, enable the arm where it lies, and begin to step.
+        """Connect, and begin to step.
 
         Args:
             channel: of the CAN bus.
@@ -95,6 +102,7 @@ class ControlProcess:
             state_rate: Hz of what is shown.
             priority: real-time priority, 0 for none.
             offsets: of the joints, where they were calibrated.
+            enable: give an arm without power its power; an arm with power is left as it is.
 
         Raises:
             ArmError: there is no arm, or it is not fit to move.
@@ -105,7 +113,7 @@ class ControlProcess:
         had_power = bool(arm.read().powered.any())
         moved = arm if offsets is None else OffsetArm(arm, offsets)
         servo = Servo(moved, settings, Workspace(dh_is_offset=arm.dh_is_offset))
-        if not had_power:
+        if enable and not had_power:
             servo.resume()
         self._servo, self.period = servo, settings.period
         self._show_every = max(1, round(1.0 / settings.period / state_rate))

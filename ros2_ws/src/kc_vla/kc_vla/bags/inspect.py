@@ -14,7 +14,7 @@ from kc_vla.bags.reader import BagReader
 _WORST = 5
 """Messages of a topic that are named one by one when they cannot be understood."""
 
-_SHUFFLED_NS = 100_000_000
+_SHUFFLED_NS = 1_000_000_000
 """Messages of several publishers of a topic may overtake each other by so much."""
 
 
@@ -121,7 +121,7 @@ def look_into(bag: Path, decode: bool = False) -> BagFacts:
         if count > _WORST
     ]
     facts.troubles += [
-        f"{found.backwards} messages of {name} were recorded before the one that stands ahead of them"
+        f"{found.backwards} messages of {name} are over a second older than the one ahead"
         for name, found in sorted(facts.topics.items())
         if found.backwards
     ]

@@ -122,7 +122,16 @@ class ArmControllerNode(StackNode):
             offsets = load_offsets(Path(file).expanduser(), SDK_LIMITS) if file else None
         except CalibrationError as error:
             raise StartError(str(error)) from error
-        return ArmLink(self, values.channel, values.bus, settings, values.state_rate, values.priority, offsets)
+        return ArmLink(
+            self,
+            values.channel,
+            values.bus,
+            settings,
+            values.state_rate,
+            values.priority,
+            offsets,
+            lambda: self._controller.stopped,
+        )
 
     def on_episode(self, episode: Episode) -> None:
         """Void what belongs to another episode."""
@@ -188,6 +197,8 @@ class ArmControllerNode(StackNode):
         self._step = step
         if now - self._state_at > self.parameters.stale_after:
             self._send(step, Hold(f"no joint state for {self.parameters.stale_after:g} s"))
+        elif self._link is not None and self._link.blocked and not self._controller.stopped:
+            self._send(step, Hold(self._link.blocked))
         else:
             self._control(step)
 
@@ -243,7 +254,7 @@ class ArmControllerNode(StackNode):
     # -- chunks -------------------------------------------------------------------------------------------------
 
     def _on_answer(self, episode_id: str, sequence: int, answer: PredictChunk.Response) -> None:
-        if episode_id != self._controller.episode:
+        if episode_id != self._controller.episode or self._controller.stopped:
             return
         if not answer.success:
             self.problem(f"the policy gives no chunk: {answer.message}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,11 @@ class ArmLink:
         state_rate: float,
         priority: int,
         offsets: Offsets | None = None,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         """Connect, enable the arm where it lies, and tell its state `state_rate` times a second.
+
+        While an emergency stop is set (`stopped`) the arm gets no power, is not resumed and is not parked.
 
         Raises:
             StartError: there is no arm, or it is not fit to move.
@@ -55,7 +59,7 @@ class ArmLink:
         self._process = Remote(control)
         try:
             self._arm: Greeting = self._process.call(
-                "connect", channel, bus, settings, state_rate, priority, offsets, patience=_PARK_S
+                "connect", channel, bus, settings, state_rate, priority, offsets, not stopped(), patience=_PARK_S
             )
         except (ArmError, RemoteError) as error:
             self._process.close()
@@ -63,14 +67,23 @@ class ArmLink:
         for warning in self._arm.warnings:
             node.get_logger().warning(warning)
         self._blocked = ""
+        self._stopped = stopped
         self._told: Told | None = None
         self._reconnect_at = 0.0
         self._joints = node.advertise(JointState, topics.JOINT_STATES, qos.STATE)
         self._pose = node.advertise(PoseStamped, topics.TOOL_POSE, qos.STATE)
         node.serve(Trigger, topics.RESUME, self._resume)
         node.every(1.0 / state_rate, self._tell)
-        if self._arm.had_power:
+        if not self._arm.had_power:
+            power = "has no power: the emergency stop is set" if stopped() else "has power"
+            node.get_logger().info(f"the arm {power}")
+        else:
             node.problem(f"the arm was found with power: look at it, then call {topics.RESUME}", ERROR)
+
+    @property
+    def blocked(self) -> str:
+        """Why the arm does not move until a person resumes; empty if it may."""
+        return self._blocked
 
     def follow(self, action: Action, seconds: float) -> None:
         """Be where `action` says in `seconds`.
@@ -168,12 +181,16 @@ class ArmLink:
                     self._node.get_logger().warning(f"the arm answers again; look at it, then call {topics.RESUME}")
 
     def _resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if self._stopped():
+            response.message = f"not resumed: the emergency stop is set: call {topics.RELEASE_E_STOP} first"
+            return response
         try:
             self._process.call("resume", patience=_PARK_S)
         except (ArmError, RemoteError) as error:
             response.message = str(error)
             return response
         self._node.problem("")
+        self._node.get_logger().info("the arm was resumed")
         response.success, response.message = True, "the arm moves again"
         return response
 
@@ -184,6 +201,8 @@ class ArmLink:
             if told is not None and not told.report.state.powered.any():
                 return
             raise ArmError(f"not parked: {self._blocked or 'it has not told yet where it is'}")
+        if self._stopped():
+            raise ArmError("not parked: the emergency stop is set")
         self._process.call("park")
         asked = time.monotonic()
         while (told := self._look()) is None or told.at < asked or not told.parked:
@@ -193,6 +212,7 @@ class ArmLink:
                 raise ArmError(f"the rest pose was not reached in {_PARK_S:g} s")
             time.sleep(_POLL_S)
         self._process.call("take_power", patience=_PARK_S)
+        self._node.get_logger().info("the arm is parked and has no power")
 
 
 def _pose_message(pose: Vector, stamp: Any) -> PoseStamped:

@@ -61,6 +61,8 @@ class PiperEmulatorNode(StackNode):
         until = time.monotonic() + self.parameters.stay
         had_power = False
         while self._has_power() and time.monotonic() < until:
+            if not had_power:
+                self.get_logger().info(f"the arm has power: it stays up to {self.parameters.stay:g} s to be parked")
             had_power = True
             time.sleep(_POLL_S)
         if had_power:

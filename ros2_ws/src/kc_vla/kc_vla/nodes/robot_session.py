@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 
+from sensor_msgs.msg import CameraInfo, JointState
 from std_srvs.srv import Trigger
 
 from kc_vla.nodes import qos, topics
@@ -20,11 +21,12 @@ _POLL_S = 0.1
 _NOTICE_NS = 500_000_000
 """So long before its first frame an episode is announced: nobody may miss that frame."""
 _PUBLISHED = {
-    "the third-person camera": topics.THIRD_PERSON_IMAGE,
-    "the wrist camera": topics.WRIST_IMAGE,
-    "arm_controller": topics.JOINT_STATES,
-    "keyframe_selector": topics.KEYFRAME_SCORE,
+    "the third-person camera": (CameraInfo, topics.THIRD_PERSON_INFO, qos.IMAGE),
+    "the wrist camera": (CameraInfo, topics.WRIST_INFO, qos.IMAGE),
+    "arm_controller": (JointState, topics.JOINT_STATES, qos.STATE),
 }
+"""What must have been heard, not only offered, before the first frame: that frame is a keyframe."""
+_OFFERED = {"keyframe_selector": topics.KEYFRAME_SCORE}
 _SERVED = {"keyframe_buffer": topics.GET_KEYFRAMES, "policy_server": topics.PREDICT_CHUNK}
 
 
@@ -59,6 +61,9 @@ class RobotSessionNode(StackNode):
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
         self._narrator = Narrator(self)
+        self._heard: set[str] = set()
+        for name, (kind, topic, profile) in _PUBLISHED.items():
+            self.subscribe(kind, topic, lambda message, name=name: self._heard.add(name), profile)
         self._wait_until = time.monotonic() + self.parameters.startup_timeout
         self._end_at = float("inf")
         self.serve(Trigger, topics.END_EPISODE, self._end_by_service)
@@ -79,7 +84,8 @@ class RobotSessionNode(StackNode):
                 self._finish("time is up")
                 self.done = True
             return
-        missing = [name for name, topic in _PUBLISHED.items() if self.count_publishers(topic) == 0]
+        missing = [name for name in _PUBLISHED if name not in self._heard]
+        missing += [name for name, topic in _OFFERED.items() if self.count_publishers(topic) == 0]
         missing += [name for name, service in _SERVED.items() if self.count_services(service) == 0]
         if not missing:
             self._begin()
