@@ -123,6 +123,8 @@ def test_the_camera_on_the_flange_is_found_from_a_recording(hand_eye_bag, lens, 
         (["hand-eye", "--setup=in-hand", "--bag=absent", "--view=wrist", "--camera=absent"], "absent"),
         (["latency", "--bag=absent", "--view=wrist"], "absent"),
         (["board", "--columns=30"], "does not fit on A4"),
+        (["board", "--marker=40"], "a marker must be smaller than a square"),
+        (["board", "--rows=1"], "at least 3 x 3"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(tmp_path, monkeypatch, capsys, words, told):

@@ -49,6 +49,16 @@ class Board:
     square: float = 0.030
     marker: float = 0.022
 
+    def __post_init__(self) -> None:
+        """Raises: PoorCalibrationError: there is no such board."""
+        if not 0.0 < self.marker < self.square:
+            raise PoorCalibrationError(
+                f"markers of {1e3 * self.marker:g} mm do not fit into squares of {1e3 * self.square:g} mm: "
+                "a marker must be smaller than a square"
+            )
+        if self.columns < 3 or self.rows < 3:
+            raise PoorCalibrationError(f"{self.columns} x {self.rows} squares: at least 3 x 3 are needed")
+
     @cached_property
     def _board(self) -> cv2.aruco.CharucoBoard:
         dictionary = cv2.aruco.getPredefinedDictionary(_DICTIONARY)

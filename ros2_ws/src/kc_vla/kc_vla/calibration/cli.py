@@ -39,7 +39,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _board(options: argparse.Namespace) -> None:
-    _the_board(options).write_pdf(options.output)
+    board = _the_board(options)
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    board.write_pdf(options.output)
     print(f"{options.output}: print it in its true size on something flat, then measure a square")
 
 

@@ -79,6 +79,7 @@ class ArmControllerNode(StackNode):
         self._state_stamp_ns = 0
         self._ticked_at = 0.0
         self._holds = 0
+        self._refusal = ""  # why the policy gave no chunk when it was asked last
         self._bad_chunks = 0
         self._link: ArmLink | None = None
         self._commands = self.advertise(ArmCommand, topics.ARM_COMMAND, qos.command(0.05))
@@ -141,6 +142,7 @@ class ArmControllerNode(StackNode):
             self._controller.begin(episode.id)
             self._step, self._commanded, self._holds, self._bad_chunks = -1, None, 0, 0
             self._policy.forget()
+            self._refusal = ""
             self._asked_at.clear()
             if not self._controller.stopped:
                 self.problem("")
@@ -226,7 +228,8 @@ class ArmControllerNode(StackNode):
             message.mode, message.reason = ArmCommand.HOLD, command.reason
             self._holds += 1
             if not self._controller.stopped:
-                self.problem(f"the arm holds: {command.reason}")
+                why = f": {self._refusal}" if self._refusal else ""
+                self.problem(f"the arm holds: {command.reason}{why}")
         else:
             message.mode = int(command.action_type)
             message.names = list(command.names)
@@ -257,10 +260,11 @@ class ArmControllerNode(StackNode):
         if episode_id != self._controller.episode or self._controller.stopped:
             return
         if not answer.success:
-            self.problem(f"the policy gives no chunk: {answer.message}")
+            self._refusal = answer.message  # told with the hold that comes of it, not in turn with it
             self._controller.refuse(sequence)  # it is asked again in the next step, or when this one is shown again
             self._asked_at.pop(sequence, None)
             return
+        self._refusal = ""
         try:
             if answer.chunk.episode_id != episode_id:
                 raise BadMessageError(f"chunk {sequence} belongs to episode '{answer.chunk.episode_id}': dropped")
