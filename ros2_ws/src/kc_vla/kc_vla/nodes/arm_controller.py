@@ -257,7 +257,10 @@ class ArmControllerNode(StackNode):
     # -- chunks -------------------------------------------------------------------------------------------------
 
     def _on_answer(self, episode_id: str, sequence: int, answer: PredictChunk.Response) -> None:
-        if episode_id != self._controller.episode or self._controller.stopped:
+        if episode_id != self._controller.episode:
+            return
+        if self._controller.stopped:  # its chunk is not wanted any more
+            self._resume()
             return
         if not answer.success:
             self._refusal = answer.message  # told with the hold that comes of it, not in turn with it
