@@ -35,16 +35,10 @@ def cameras(context: LaunchContext) -> list[Node]:
         raise RuntimeError(f"cameras:={path} must name {' and '.join(VIEWS)}, each with its parameters, e.g. source")
     nodes = []
     for view, wanted in rig.items():
-        beside = {  # files are named from where this one is; a device is no file there
-            name: str(path.parent / str(wanted[name]))
-            for name in ("source", "calibration", "latency")
-            if wanted.get(name) and (path.parent / str(wanted[name])).exists()
+        files = {
+            name: text(_beside(path, str(wanted.get(name) or ""))) for name in ("source", "calibration", "latency")
         }
-        parameters = {
-            "frame_id": f"{view}_optical_frame",
-            **wanted,
-            **{name: text(value) for name, value in {"source": str(wanted.get("source", "")), **beside}.items()},
-        }
+        parameters = {"frame_id": f"{view}_optical_frame", **wanted, **files}
         nodes.append(
             Node(
                 package="kc_vla",
@@ -57,6 +51,12 @@ def cameras(context: LaunchContext) -> list[Node]:
             )
         )
     return nodes
+
+
+def _beside(rig: Path, name: str) -> str:
+    """The file of that name beside the cameras file; the name itself where there is none, e.g. for a device."""
+    file = rig.parent / name
+    return str(file) if name and file.exists() else name
 
 
 def arm(context: LaunchContext) -> list:

@@ -19,6 +19,7 @@ from kc_vla.arm.emulator.process import main as emulate
 from kc_vla.arm.remote import Remote
 from kc_vla.arm.servo import ServoSettings
 
+from .handover import MIDDLE, SWING
 from .measuring import MeasurementError, Spread, Table
 from .processes import Processes, cpu_seconds
 
@@ -26,8 +27,6 @@ _PRIORITY = 50
 _STATE_RATE = 100.0
 _LOOK_S = 0.05
 _AIM_S = 0.05
-_MIDDLE = np.radians([0.0, 60.0, -50.0, 0.0, 30.0, 0.0])
-_SWING = np.radians([20.0, 10.0, 10.0, 0.0, 0.0, 20.0])
 _ASK_LIMITS, _LIMITS = 0x472, 0x473
 _ANSWER_S = 1.0
 
@@ -83,7 +82,7 @@ def _row(load: bool, priority: int, seconds: float, asks: int, bus: Path) -> dic
 def _swing(loop: Remote, seconds: float, late: list[float]) -> None:
     begun = time.monotonic()
     while (now := time.monotonic() - begun) < seconds:
-        loop.tell("aim", _MIDDLE + _SWING * np.sin(now), 0.0, _AIM_S)
+        loop.tell("aim", MIDDLE + SWING * np.sin(now), 0.0, _AIM_S)
         time.sleep(_LOOK_S)
         for told in loop.look():
             late.extend(told.lateness)

@@ -58,12 +58,15 @@ class Robot(Stack):
         time.sleep(0.5)
         return bool(np.abs(self.angles() - before).max() > 0.02)
 
-    def stands(self) -> bool:
-        """It is not seen to move for a second, once it had the time to come to rest."""
+    def stands(self, limp: int | None = None) -> bool:
+        """It is not seen to move for a second, once it had the time to come to rest; joint `limp` may sink."""
         time.sleep(0.5)
         before = self.angles()
         time.sleep(1.0)
-        return bool(np.abs(self.angles() - before).max() < 0.005)
+        moved = np.abs(self.angles() - before)
+        if limp is not None:
+            moved[limp - 1] = 0.0
+        return bool(moved.max() < 0.005)
 
     def wait_until_it_moves(self) -> None:
         """The script rests in no pose for long."""

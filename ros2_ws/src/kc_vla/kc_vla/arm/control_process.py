@@ -151,9 +151,7 @@ class ControlProcess:
     def run(self) -> None:
         """Step until the node has gone; then come to rest."""
         try:
-            while self._servo is None and not self._calls.ended:
-                self._calls.wait(_POLL_S)
-                self._calls.answer(self)
+            self._calls.answer_until(self, lambda: self._servo is not None)
             gc.collect()
             gc.freeze()  # a full collection of what is loaded by now would take several control periods
             self._step()

@@ -21,6 +21,7 @@ _SHOWN = 1 << 15
 """Bytes of what is shown that may wait to be looked at; what comes after is lost."""
 _LARGEST = 1 << 14
 _FAREWELL_S = 5.0
+_POLL_S = 0.1
 _PASSED_ON = (RuntimeError, ValueError, OSError)
 """Errors of a call that are raised where it was made; others end the process."""
 
@@ -131,10 +132,12 @@ class Calls:
         for number in (signal.SIGINT, signal.SIGTERM):  # a terminal's Ctrl-C comes here, too; the other decides
             signal.signal(number, signal.SIG_IGN)
 
-    def wait(self, seconds: float) -> None:
-        """Return when there is a call, at the latest after so long."""
-        with suppress(OSError):
-            self._line.poll(seconds)
+    def answer_until(self, served: object, ready: Callable[[], bool]) -> None:
+        """Do what is asked, as `answer`, until `ready()` or the other has hung up."""
+        while not ready() and not self.ended:
+            with suppress(OSError):
+                self._line.poll(_POLL_S)
+            self.answer(served)
 
     def answer(self, served: object) -> None:
         """Do what was asked by now; it is a method of `served`."""

@@ -44,8 +44,8 @@ class ArmLink:
         settings: ServoSettings,
         state_rate: float,
         priority: int,
-        offsets: Offsets | None = None,
-        stopped: Callable[[], bool] = lambda: False,
+        offsets: Offsets | None,
+        stopped: Callable[[], bool],
     ) -> None:
         """Connect, enable the arm where it lies, and tell its state `state_rate` times a second.
 
@@ -146,11 +146,13 @@ class ArmLink:
         """Publish the latest state; tell of a block; look for a lost arm."""
         try:
             told = self._look()
+            if told is not None:
+                self._publish(told)
         except RemoteError as error:
             self._node.fail(f"the arm holds: {error}")
-            return
-        if told is None:
-            return
+
+    def _publish(self, told: Told) -> None:
+        """Raises: RemoteError: the arm is lost, and the process, too."""
         report = told.report
         blocked = report.reason if report.mode is Mode.BLOCKED else ""
         if blocked and blocked != self._blocked:
@@ -172,13 +174,8 @@ class ArmLink:
         now = time.monotonic()
         if now >= self._reconnect_at:
             self._reconnect_at = now + _RECONNECT_S
-            try:
-                found = self._process.call("reconnect")
-            except RemoteError as error:
-                self._node.fail(f"the arm holds: {error}")
-            else:
-                if found:
-                    self._node.get_logger().warning(f"the arm answers again; look at it, then call {topics.RESUME}")
+            if self._process.call("reconnect"):
+                self._node.get_logger().warning(f"the arm answers again; look at it, then call {topics.RESUME}")
 
     def _resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._stopped():

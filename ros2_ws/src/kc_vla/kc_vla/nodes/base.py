@@ -89,10 +89,16 @@ class StackNode(LifecycleNode):
 
     def subscribe(
         self, kind: type, topic: str, callback: Callable[..., None], profile: QoSProfile, raw: bool = False
-    ) -> None:
-        """Listen to a topic while active; `callback(message)` or `callback(message, info)`."""
+    ) -> Any:
+        """Listen to a topic while active, or until `unsubscribe`; `callback(message)` or `callback(message, info)`."""
         entity = self.create_subscription(kind, topic, callback, profile, raw=raw, callback_group=self._together)
         self._made.append((self.destroy_subscription, entity))
+        return entity
+
+    def unsubscribe(self, entity: Any) -> None:
+        """Listen no more; `entity` is what `subscribe` returned. Not from its own callback."""
+        self._made.remove((self.destroy_subscription, entity))
+        self.destroy_subscription(entity)
 
     def advertise(self, kind: type, topic: str, profile: QoSProfile) -> Any:
         """Return a publisher that exists while active."""

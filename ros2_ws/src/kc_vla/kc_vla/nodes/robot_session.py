@@ -62,8 +62,10 @@ class RobotSessionNode(StackNode):
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
         self._narrator = Narrator(self)
         self._heard: set[str] = set()
-        for name, (kind, topic, profile) in _PUBLISHED.items():
+        self._waiting = [
             self.subscribe(kind, topic, lambda message, name=name: self._heard.add(name), profile)
+            for name, (kind, topic, profile) in _PUBLISHED.items()
+        ]
         self._wait_until = time.monotonic() + self.parameters.startup_timeout
         self._end_at = float("inf")
         self.serve(Trigger, topics.END_EPISODE, self._end_by_service)
@@ -88,6 +90,8 @@ class RobotSessionNode(StackNode):
         missing += [name for name, topic in _OFFERED.items() if self.count_publishers(topic) == 0]
         missing += [name for name, service in _SERVED.items() if self.count_services(service) == 0]
         if not missing:
+            for subscription in self._waiting:  # a robot's states are many, and of no more use here
+                self.unsubscribe(subscription)
             self._begin()
         elif time.monotonic() > self._wait_until:
             self.problem(f"{', '.join(missing)} did not start: see the lines of that node above", ERROR)

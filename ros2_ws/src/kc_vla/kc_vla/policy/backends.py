@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.episode import Episode
-from kc_vla.policy.chunk import TOOL_DELTA_NAMES, ActionType
+from kc_vla.policy.chunk import PIPER_NAMES, TOOL_DELTA_NAMES, ActionType
+
+_TOOL_POSE = 7
+"""Numbers of the tool's pose, which stand before the joints in a policy's state."""
 
 
 class PolicyError(RuntimeError):
@@ -35,6 +38,18 @@ class PolicyInput:
     state: NDArray[np.float64]
     instruction: str
     frozen: NDArray[np.float32]
+
+
+def piper_positions(given: PolicyInput, purpose: str) -> NDArray[np.float64]:
+    """Where the joints of a Piper, rad, and its gripper, m, are (7,).
+
+    Raises:
+        PolicyError: it is another arm; `purpose` says what the positions would have been for.
+    """
+    here = given.state[_TOOL_POSE:]
+    if len(here) != len(PIPER_NAMES):
+        raise PolicyError(f"the arm tells {len(here)} positions: {purpose} {', '.join(PIPER_NAMES)}")
+    return here
 
 
 class Backend(Protocol):

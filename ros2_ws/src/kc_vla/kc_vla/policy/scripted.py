@@ -11,11 +11,8 @@ import yaml
 from numpy.typing import NDArray
 
 from kc_vla.episode import Episode
-from kc_vla.policy.backends import PolicyError, PolicyInput
+from kc_vla.policy.backends import PolicyError, PolicyInput, piper_positions
 from kc_vla.policy.chunk import PIPER_NAMES, ActionType
-
-_TOOL_POSE = 7
-"""Numbers of the tool's pose, which stand before the joints in a policy's state."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +70,7 @@ class ScriptedBackend:
     async def infer(self, given: PolicyInput) -> NDArray[np.float32]:
         """Return the next rows of the way."""
         if self._start is None:
-            here = given.state[_TOOL_POSE:]
-            if len(here) != len(PIPER_NAMES):
-                raise PolicyError(f"the arm tells {len(here)} positions: a script is for {', '.join(PIPER_NAMES)}")
-            self._start, self._first = here, given.frame
+            self._start, self._first = piper_positions(given, "a script is for"), given.frame
         steps = given.frame - self._first + np.arange(self._horizon)
         return np.array([self.at(step * self._period) for step in steps], np.float32)
 

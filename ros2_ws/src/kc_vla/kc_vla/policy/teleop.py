@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.episode import Episode
-from kc_vla.policy.backends import PolicyError, PolicyInput
+from kc_vla.policy.backends import PolicyError, PolicyInput, piper_positions
 from kc_vla.policy.chunk import PIPER_NAMES, TOOL_DELTA_NAMES, ActionType
 
 TELEOP_HORIZON = 12
@@ -22,7 +22,6 @@ TELEOP_HORIZON = 12
 _MOVING = 4
 """Actions of a chunk that move by a stick: an arm that hears nothing any more stops soon."""
 _STALE_S = 0.25
-_TOOL_POSE = 7
 _APPROACH = 0.4
 """rad/s of the way to where the leader is, before the arm follows."""
 _TOGETHER = 0.03
@@ -62,9 +61,7 @@ class LeaderBackend:
         if self._lead is None or self._clock() - self._came > _STALE_S:
             self._follows = False
             raise PolicyError("nothing comes from the leader arm: the arm holds")
-        here = given.state[_TOOL_POSE:]
-        if len(here) != len(PIPER_NAMES):
-            raise PolicyError(f"the arm tells {len(here)} positions: it is led by {', '.join(PIPER_NAMES)}")
+        here = piper_positions(given, "it is led by")
         joints = slice(0, len(PIPER_NAMES) - 1)
         far = float(np.abs(self._lead[joints] - here[joints]).max())
         self._follows = far < _PARTED if self._follows else far < _TOGETHER

@@ -28,7 +28,6 @@ _SLOW_EVERY = 5
 _SHOW_EVERY = 4
 _PRIORITY = 40
 """Below the controller's."""
-_POLL_S = 0.1
 
 
 class EmulatorProcess:
@@ -140,9 +139,7 @@ class EmulatorService:
             take_priority(_PRIORITY)  # a real arm has no other work: let this one run first, if the user may
         except PriorityError as error:
             print(f"the emulated arm may be late: {error}", file=sys.stderr)
-        while self._process is None and not self._calls.ended:
-            self._calls.wait(_POLL_S)
-            self._calls.answer(self)
+        self._calls.answer_until(self, lambda: self._process is not None)
         if self._process is not None:
             self._process.run(self._ended, self._after_round)
 
