@@ -94,12 +94,12 @@ class RecordedEpisode:
         self.info: EpisodeInfo | None = self._reader.episode
         self.status = self._status()
         self.result = next(map(_result, self._own("episode/result")), None)
-        self.scores = {m.frame_index: _score(m) for m in self._own("keyframes/score")}
+        self.scores = {m.frame_index: score_from(m) for m in self._own("keyframes/score")}
         self.frames = self._frames()
         # A recorder that starts again hears the earlier events once more: each counts once.
-        events = {(m.sequence, m.type, m.phase, m.frame_index): _event(m) for m in self._own("keyframes/event")}
+        events = {(m.sequence, m.type, m.phase, m.frame_index): event_from(m) for m in self._own("keyframes/event")}
         self.events = tuple(events.values())
-        self.chunks = tuple(_chunk(m) for m in self._own("policy/chunk"))
+        self.chunks = tuple(chunk_from(m) for m in self._own("policy/chunk"))
         self.commands = tuple(_command(m) for m in self._own("arm/command"))
         self.diagnostics = _last_diagnostics(self._decoded["diagnostics"])
         self._decoded.clear()
@@ -221,15 +221,18 @@ def _result(m: Any) -> Result:
     )
 
 
-def _score(m: Any) -> Score:
+def score_from(m: Any) -> Score:
+    """Return the score that a message tells, from a bag or from a topic."""
     return Score(m.frame_index, m.phase, m.score, m.threshold, m.source)
 
 
-def _event(m: Any) -> Event:
+def event_from(m: Any) -> Event:
+    """Return the event that a message tells, from a bag or from a topic."""
     return Event(EventType(m.type), m.frame_index, m.decided_at_frame, m.phase, m.label, m.score, m.source)
 
 
-def _chunk(m: Any) -> Chunk:
+def chunk_from(m: Any) -> Chunk:
+    """Return the chunk in a message, from a bag or from a topic."""
     actions = np.asarray(m.actions, dtype=np.float32)
     fits = actions.size == m.horizon * m.dimension
     return Chunk(

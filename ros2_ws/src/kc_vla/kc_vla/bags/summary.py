@@ -36,8 +36,8 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
         "duration_s": result.duration_s if result is not None else None,
         "frames": len(episode.frames),
         "keyframes": _keyframes(episode),
-        "latency_ms": {node.name: stages for node in nodes if (stages := _latencies(node))},
-        "dropped": {node.name: topics for node in nodes if (topics := _dropped(node))},
+        "latency_ms": {node.name: stages for node in nodes if (stages := latencies(node))},
+        "dropped": {node.name: topics for node in nodes if (topics := dropped(node))},
         "problems": {node.name: node.message for node in nodes if node.level > 0},
         "chunks": len(episode.chunks),
         "commands": len(episode.commands),
@@ -74,7 +74,7 @@ def _rounded(score: float | None) -> float | None:
     return round(score, 4) if score is not None and math.isfinite(score) else None
 
 
-def _latencies(node: NodeDiagnostics) -> dict[str, dict[str, float]]:
+def latencies(node: NodeDiagnostics) -> dict[str, dict[str, float]]:
     """Return the figures of each stage of a node, from keys `latency/<stage>/<figure>`."""
     stages: dict[str, dict[str, float]] = {}
     for key, value in node.values.items():
@@ -86,7 +86,7 @@ def _latencies(node: NodeDiagnostics) -> dict[str, dict[str, float]]:
     return stages
 
 
-def _dropped(node: NodeDiagnostics) -> dict[str, int]:
+def dropped(node: NodeDiagnostics) -> dict[str, int]:
     """Return how many messages a node lost of each topic, from keys `dropped/<topic>`."""
     found = {}
     for key, value in node.values.items():
