@@ -1,0 +1,1 @@
+"""The web page on which people annotate keyframes of recorded episodes."""

@@ -1,0 +1,71 @@
+"""`kc-vla annotate page`: serves the annotation page."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from kc_vla.annotate.errors import AnnotationError
+from kc_vla.annotate.library import Library
+from kc_vla.annotate.work import Work, learned_selector
+from kc_vla.bags.errors import BagError
+
+_PORT = 8765
+
+
+def main(argv: Sequence[str]) -> int:
+    """Serve until it is interrupted; returns the exit status: 0, 1 for a failure told in one line, 2 for bad words."""
+    parser = argparse.ArgumentParser(
+        prog="kc-vla annotate page",
+        description="A web page on which a person marks the keyframes of recorded episodes. What is marked is kept at "
+        "once in annotations.jsonl beside each bag, with its history.",
+    )
+    parser.add_argument("path", type=Path, help="a bag, or a folder with bags in it")
+    parser.add_argument("--port", type=int, default=_PORT, help=f"of the page (default {_PORT}; 0: any free one)")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: this machine alone)")
+    parser.add_argument("--author", default=getpass.getuser(), help="name proposed to whoever opens it")
+    parser.add_argument("--models", type=Path, help="folder with a registry.yaml (default: the shipped models)")
+    parser.add_argument("--model", default="keyframe_selector", help="learned selector that proposes keyframes")
+    options = parser.parse_args(argv)
+    try:
+        return _serve(options)
+    except (BagError, AnnotationError, OSError) as error:
+        print(f"kc-vla annotate page: {error}", file=sys.stderr)
+        return 1
+
+
+def _serve(options: argparse.Namespace) -> int:
+    import uvicorn  # heavy imports only where the page is served
+
+    from kc_vla.annotate.server import create_app
+
+    library = Library(options.path)
+    with _listening(options.host, options.port) as listener:
+        host, port = options.host, listener.getsockname()[1]
+        if host not in ("127.0.0.1", "localhost", "::1"):
+            print(f"WARNING: whoever reaches {host} can see the pictures and write annotations: there is no password")
+        names = {host, "127.0.0.1", "localhost", "[::1]"} | ({"*"} if host in ("0.0.0.0", "::") else set())
+        work = Work(library, lambda: learned_selector(options.models, options.model))
+        app = create_app(library, work, options.author, sorted(names))
+        many = f"{len(library.entries)} bag{'s' if len(library.entries) > 1 else ''}"
+        print(f"{many} of {options.path}: open http://localhost:{port} (Ctrl-C ends it)", flush=True)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
+        server.run(sockets=[listener])
+    return 0
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens there; Raises: AnnotationError: it cannot."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise AnnotationError(f"cannot listen at {host}, port {port}: {error}: choose another --port") from error
+    return listener

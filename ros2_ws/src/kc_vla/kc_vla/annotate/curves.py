@@ -1,0 +1,120 @@
+"""What the timeline draws below the pictures: gripper, joint speed, tool height, the selector's score.
+
+Read from the whole bag once, in the background, and kept in the user's cache: a bag of gigabytes takes a while.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.annotate.episode import BAG_SUFFIXES, AnnotatedEpisode
+from kc_vla.files import replacing
+
+UNITS = {"gripper": "m", "joint speed": "rad/s", "tool height": "m", "score": ""}
+_POINTS = 4000
+_CACHE_FORM = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One quantity over time.
+
+    Attributes:
+        times: (N,) s since the first frame.
+        values: (N,) in the unit of `UNITS`; NaN where there is none.
+    """
+
+    times: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+    def thinned(self, points: int = _POINTS) -> Curve:
+        """At most about so many points: of each stretch the least and the greatest, so that no peak is lost."""
+        if len(self.times) <= points:
+            return self
+        stretches = np.array_split(np.arange(len(self.times)), points // 2)
+        keep = []
+        for stretch in stretches:
+            values = np.nan_to_num(self.values[stretch], nan=-np.inf)
+            keep += sorted({int(stretch[values.argmin()]), int(stretch[values.argmax()])})
+        return Curve(self.times[keep], self.values[keep])
+
+    def at(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The value before each of these times, the first one where there is none before."""
+        if not len(self.times):
+            return np.full(len(times), np.nan)
+        return self.values[np.maximum(np.searchsorted(self.times, times, side="right") - 1, 0)]
+
+
+Curves = Mapping[str, Curve]
+
+
+def read_curves(episode: AnnotatedEpisode) -> dict[str, Curve]:
+    """All curves that the bag has something for.
+
+    Raises:
+        BagError: a message cannot be read.
+    """
+    joints = episode.messages("joint_states")
+    times = episode.recorded_at("joint_states")
+    heights = [float(message.pose.position.z) for message in episode.messages("tool_pose")]
+    scores = [float(message.score) for message in episode.messages("keyframes/score")]
+    curves = {
+        "gripper": Curve(times, np.array([_opening(message) for message in joints])),
+        "joint speed": Curve(times, _speeds(joints, times)),
+        "tool height": Curve(episode.recorded_at("tool_pose"), np.array(heights)),
+        "score": Curve(episode.recorded_at("keyframes/score"), np.array(scores)),
+    }
+    return {name: curve for name, curve in curves.items() if len(curve.times)}
+
+
+def cached_curves(episode: AnnotatedEpisode, read: Callable[[AnnotatedEpisode], Curves] = read_curves) -> Curves:
+    """The curves, from the cache where the bag has not changed since; errors as `read_curves`."""
+    path = cache_file(episode.bag)
+    if path.exists():
+        with np.load(path) as held:
+            names = sorted({key.partition("/")[0] for key in held.files})
+            return {name: Curve(held[f"{name}/times"], held[f"{name}/values"]) for name in names}
+    curves = read(episode)
+    columns = {f"{name}/{part}": getattr(curve, part) for name, curve in curves.items() for part in ("times", "values")}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as part, part.open("wb") as file:
+        np.savez(file, **columns)
+    return curves
+
+
+def cache_file(bag: Path) -> Path:
+    """Where the curves of a bag as it is now are kept."""
+    files = sorted(bag.iterdir()) if bag.is_dir() else [bag]
+    facts = [str(_CACHE_FORM), str(bag.resolve())]
+    facts += [f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.suffix in BAG_SUFFIXES]
+    name = hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "kc_vla" / "curves" / f"{name}.npz"
+
+
+def _opening(message: Any) -> float:
+    """Of the gripper, m: the joints called finger or gripper add up."""
+    fingers = [p for n, p in zip(message.name, message.position, strict=False) if "finger" in n or "gripper" in n]
+    return float(sum(fingers)) if fingers else float("nan")
+
+
+def _speeds(joints: list[Any], times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of all joints but the fingers together, rad/s; from the positions where no velocities were recorded."""
+    if not joints:
+        return np.zeros(0)
+    arm = [k for k, name in enumerate(joints[0].name) if "finger" not in name and "gripper" not in name]
+    if all(len(message.velocity) == len(message.name) for message in joints):
+        found = np.array([[message.velocity[k] for k in arm] for message in joints])
+        return np.asarray(np.linalg.norm(found, axis=1))
+    places = np.array([[message.position[k] for k in arm] for message in joints])
+    moved = np.linalg.norm(np.diff(places, axis=0, prepend=places[:1]), axis=1)
+    took = np.maximum(np.diff(times, prepend=times[0] - 1.0), 1e-3)
+    return np.asarray(moved / took)

@@ -1,0 +1,217 @@
+"""A bag as the annotation page shows it: frames of both views, opened by its index, nothing decoded beforehand."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.annotate.errors import AnnotationError
+from kc_vla.bags.errors import BagReadError
+from kc_vla.bags.images import decode_image
+from kc_vla.bags.reader import BagReader, MessageRef
+from kc_vla.tasks import TASKS
+
+BAG_SUFFIXES = (".mcap", ".db3")
+VIEWS = ("third_person", "wrist")
+_IMAGE = {view: (f"{view}/image_raw", f"{view}/image_raw/compressed") for view in VIEWS}
+_RUNNING = 1
+_JPEG_QUALITY = 85
+_DEFAULT_PERIOD_S = 0.05
+_NEAR = 4
+
+
+@dataclass(frozen=True)
+class Announced:
+    """What the bag says of its episode; empty and zero where it says nothing.
+
+    Attributes:
+        task: name in the task table.
+        instruction: what the policy was told.
+        start_ns, end_ns: stamps of the first and the last moment, ns; 0 where they are not told.
+        period_s: time between two frames.
+    """
+
+    task: str = ""
+    instruction: str = ""
+    start_ns: int = 0
+    end_ns: int = 0
+    period_s: float = _DEFAULT_PERIOD_S
+
+
+class AnnotatedEpisode:
+    """One bag, open. All methods may be called from several threads.
+
+    Attributes:
+        bag: where it is.
+        announced: what it says of itself.
+        labels: of the task's keyframes, in order; empty for a task that is not in the table.
+        length: number of third-person frames.
+        times_s: (length,) when each was recorded, s since the first.
+        views: names of those that there are pictures of.
+    """
+
+    def __init__(self, bag: Path) -> None:
+        """Open `bag`.
+
+        Raises:
+            BagError: it cannot be read, or has no pictures of the third-person camera.
+        """
+        self.bag = bag
+        self._lock = threading.Lock()
+        self._reader = BagReader(bag)
+        self._index = self._reader.index()
+        self._stamps: dict[MessageRef, int] = {}
+        self._frames = self._refs(*_IMAGE["third_person"])
+        if not self._frames:
+            held = ", ".join(sorted(self._index)) or "nothing"
+            raise BagReadError(f"{bag} has no pictures on third_person/image_raw: it holds {held}")
+        self.announced = self._announced()
+        self._keep_the_episode()
+        task = TASKS.get(self.announced.task)
+        self.labels: tuple[str, ...] = task.keyframes if task else ()
+        self.length = len(self._frames)
+        logged = np.array([ref.log_time_ns for ref in self._frames], np.int64)
+        self.times_s: NDArray[np.float64] = (logged - logged[0]) * 1e-9
+        self._wrist = _paired(logged, self._refs(*_IMAGE["wrist"]), round(self.announced.period_s * 1e9))
+        self.views = VIEWS if any(ref is not None for ref in self._wrist) else VIEWS[:1]
+
+    @property
+    def damages(self) -> Sequence[str]:
+        """A line for each torn file."""
+        return self._reader.damages
+
+    def jpeg(self, view: str, frame: int) -> bytes:
+        """A picture as JPEG; an empty one where the wrist camera had none.
+
+        Raises:
+            AnnotationError: there is no such view or frame.
+            BagError: it cannot be read.
+        """
+        ref = self._picture(view, frame)
+        if ref is None:
+            return b""
+        with self._lock:
+            message = self._reader.decode(self._reader.load(ref))
+        compressed = getattr(message, "format", "")
+        if "jpeg" in compressed or "jpg" in compressed:
+            return bytes(message.data)
+        pixels = decode_image(message, ref.topic)
+        done, data = cv2.imencode(".jpg", pixels[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
+        if not done:
+            raise BagReadError(f"{self.bag}, frame {frame}: the picture cannot be encoded")
+        return data.tobytes()
+
+    def pixels(self, frame: int) -> NDArray[np.uint8]:
+        """The third-person picture, (H, W, 3) RGB; errors as `jpeg`."""
+        ref = self._picture("third_person", frame)
+        assert ref is not None
+        with self._lock:
+            message = self._reader.decode(self._reader.load(ref))
+        return decode_image(message, ref.topic)
+
+    def stamp_ns(self, frame: int) -> int:
+        """Header stamp of a third-person picture, ns; errors as `jpeg`."""
+        ref = self._picture("third_person", frame)
+        assert ref is not None
+        return self._stamp(ref)
+
+    def frame_of(self, stamp_ns: int) -> int:
+        """The frame whose stamp is nearest; found by a few looks, since stamps ascend almost evenly."""
+        low, high = 0, self.length - 1
+        first, last = self.stamp_ns(low), self.stamp_ns(high)
+        if last > first:
+            guess = round((stamp_ns - first) / (last - first) * high)
+            below, above = max(low, min(high, guess) - _NEAR), min(high, max(low, guess) + _NEAR)
+            low = below if self.stamp_ns(below) <= stamp_ns else low
+            high = above if self.stamp_ns(above) >= stamp_ns else high
+        at = low + bisect_left(range(low, high + 1), stamp_ns, key=self.stamp_ns)
+        near = [frame for frame in (at - 1, at) if 0 <= frame < self.length]
+        return min(near, key=lambda frame: abs(self.stamp_ns(frame) - stamp_ns))
+
+    def messages(self, *names: str) -> list[Any]:
+        """All decoded messages on the topics called so in any namespace; errors as `BagReader.decode`."""
+        found = []
+        for ref in self._refs(*names):
+            with self._lock:
+                found.append(self._reader.decode(self._reader.load(ref)))
+        return found
+
+    def recorded_at(self, *names: str) -> NDArray[np.float64]:
+        """When these messages were recorded, s since the first frame."""
+        logged = np.array([ref.log_time_ns for ref in self._refs(*names)], np.int64)
+        return (logged - self._frames[0].log_time_ns) * 1e-9
+
+    def _refs(self, *names: str) -> list[MessageRef]:
+        """Where the messages are; of several names that there are messages of, the first."""
+        for name in names:
+            for topic, refs in self._index.items():
+                if refs and (topic == name or topic.endswith("/" + name)):
+                    return refs
+        return []
+
+    def _picture(self, view: str, frame: int) -> MessageRef | None:
+        if view not in VIEWS:
+            raise AnnotationError(f"no view '{view}': there are {', '.join(VIEWS)}")
+        if not 0 <= frame < self.length:
+            raise AnnotationError(f"no frame {frame}: the episode has {self.length}, from 0 on")
+        return self._frames[frame] if view == "third_person" else self._wrist[frame]
+
+    def _stamp(self, ref: MessageRef) -> int:
+        if ref not in self._stamps:
+            with self._lock:
+                data = self._reader.load(ref).data
+            if len(data) < 12:
+                raise BagReadError(f"{self.bag}: a message on {ref.topic} is too short")
+            sec, nanosec = struct.unpack_from("<iI" if data[1] & 1 else ">iI", data, 4)
+            self._stamps[ref] = sec * 1_000_000_000 + nanosec
+        return self._stamps[ref]
+
+    def _announced(self) -> Announced:
+        running = [message for message in self.messages("episode/status") if message.state == _RUNNING]
+        if not running:
+            return Announced()
+        status = running[-1]
+        ends = [
+            _ns(message.header.stamp)
+            for message in self.messages("episode/result")
+            if message.episode_id == status.episode_id
+        ]
+        period = status.frame_period if status.frame_period > 0.0 else _DEFAULT_PERIOD_S
+        return Announced(
+            status.task, status.instruction, _ns(status.start_time), ends[-1] if ends else 0, float(period)
+        )
+
+    def _keep_the_episode(self) -> None:
+        """Leave out pictures from before it began and after its end."""
+        start, end = self.announced.start_ns, self.announced.end_ns
+        low = bisect_left(self._frames, start, key=self._stamp) if start else 0
+        high = bisect_left(self._frames, end + 1, key=self._stamp) if end else len(self._frames)
+        if low < high:
+            self._frames = self._frames[low:high]
+
+
+def _paired(times: NDArray[np.int64], refs: Sequence[MessageRef], within_ns: int) -> list[MessageRef | None]:
+    """For each time the picture that was recorded nearest to it, None where none was within `within_ns`."""
+    if not refs:
+        return [None] * len(times)
+    logged = np.array([ref.log_time_ns for ref in refs], np.int64)
+    after = np.clip(np.searchsorted(logged, times), 0, len(logged) - 1)
+    before = np.maximum(after - 1, 0)
+    nearest = np.where(np.abs(logged[before] - times) <= np.abs(logged[after] - times), before, after)
+    return [
+        refs[at] if abs(int(logged[at]) - int(time)) <= within_ns else None
+        for at, time in zip(nearest, times, strict=True)
+    ]
+
+
+def _ns(time: Any) -> int:
+    return int(time.sec) * 1_000_000_000 + int(time.nanosec)

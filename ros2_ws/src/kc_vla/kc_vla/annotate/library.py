@@ -1,0 +1,105 @@
+"""The bags under a path, as the page lists them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+from kc_vla.annotate.episode import BAG_SUFFIXES, AnnotatedEpisode
+from kc_vla.annotate.errors import AnnotationError
+from kc_vla.annotate.log import AnnotationLog
+from kc_vla.bags.errors import BagMissingError
+
+_OPEN_BAGS = 3
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One bag.
+
+    Attributes:
+        key: what the page calls it by: its number in the list.
+        name: for people: its path below the folder.
+        bag: where it is.
+    """
+
+    key: int
+    name: str
+    bag: Path
+
+
+class Library:
+    """The bags under a path; a few of them are kept open."""
+
+    def __init__(self, path: Path) -> None:
+        """Find them.
+
+        Raises:
+            BagMissingError: there is none.
+        """
+        self.path = path
+        bags = find_bags(path)
+        if not bags:
+            raise BagMissingError(f"no bag at {path}: give a bag, or a folder with bags in it")
+        self.entries = [Entry(number, _name(path, bag), bag) for number, bag in enumerate(bags)]
+        self._open: OrderedDict[int, AnnotatedEpisode] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def entry(self, key: int) -> Entry:
+        """The bag of that number.
+
+        Raises:
+            AnnotationError: there is none.
+        """
+        if not 0 <= key < len(self.entries):
+            raise AnnotationError(f"no episode {key}: there are {len(self.entries)}")
+        return self.entries[key]
+
+    def episode(self, key: int) -> AnnotatedEpisode:
+        """Open a bag, or take it if it is open.
+
+        Raises:
+            AnnotationError: there is none.
+            BagError: it cannot be read.
+        """
+        entry = self.entry(key)
+        with self._lock:
+            if key not in self._open:
+                self._open[key] = AnnotatedEpisode(entry.bag)
+                if len(self._open) > _OPEN_BAGS:
+                    self._open.popitem(last=False)
+            self._open.move_to_end(key)
+            return self._open[key]
+
+    def log(self, key: int) -> AnnotationLog:
+        """Its annotations; errors as `entry`."""
+        return AnnotationLog(self.entry(key).bag)
+
+
+def find_bags(path: Path) -> list[Path]:
+    """`path` itself, or the bags below it: folders that hold bag files, and single bag files that no folder names.
+
+    Folders are not left by links, so that a list ends.
+    """
+    if path.is_file():
+        return [path] if path.suffix in BAG_SUFFIXES else []
+    found: list[Path] = []
+    for name, folders, files in os.walk(path):
+        folder = Path(name)
+        folders.sort()
+        held = sorted(file for file in files if Path(file).suffix in BAG_SUFFIXES and not file.startswith("."))
+        if held and "metadata.yaml" in files:
+            found.append(folder)
+            folders.clear()
+        else:
+            found += [folder / file for file in held]
+    return sorted(found)
+
+
+def _name(path: Path, bag: Path) -> str:
+    """The bag's path below `path`, without what all episodes of ours have: a folder `bag`."""
+    name = str(bag.relative_to(path)) if bag != path else bag.name
+    return name.removesuffix("/bag")

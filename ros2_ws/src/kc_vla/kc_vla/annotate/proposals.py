@@ -1,0 +1,129 @@
+"""Keyframes that a person may take over: what the recording holds, what rules and the learned selector find in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from kc_vla.annotate.curves import Curves
+from kc_vla.annotate.episode import AnnotatedEpisode
+from kc_vla.annotate.errors import AnnotationError
+from kc_vla.annotate.log import Mark
+from kc_vla.episode import Episode
+from kc_vla.keyframes.selector import Event, KeyframeSelector
+from kc_vla.keyframes.smoothing import Decision, GreedySmoother
+from kc_vla.keyframes.sources import Sight, Source
+
+_COMMITTED = 2
+_LABEL = "keyframe {}"
+
+
+def recorded_proposals(episode: AnnotatedEpisode) -> dict[str, tuple[Mark, ...]]:
+    """By their source: what the live selector committed, and the simulator's truth where there is one.
+
+    Raises:
+        BagError: a message cannot be read.
+    """
+    events = [event for event in episode.messages("keyframes/event") if event.type == _COMMITTED]
+    found = {
+        f"committed ({source})": [
+            _mark(episode, _stamp(event), event.phase, "committed", event.score)
+            for event in events
+            if event.source == source
+        ]
+        for source in dict.fromkeys(event.source for event in events)
+    }
+    for result in episode.messages("episode/result")[-1:]:
+        period_ns = round(episode.announced.period_s * 1e9)
+        stamps = [episode.announced.start_ns + frame * period_ns for frame in result.oracle_frames]
+        if stamps:
+            found["oracle"] = [_mark(episode, stamp, k, "oracle", 1.0) for k, stamp in enumerate(stamps)]
+    return {source: _ascending(marks) for source, marks in found.items()}
+
+
+def propose(
+    episode: AnnotatedEpisode,
+    source: Source,
+    name: str,
+    curves: Curves,
+    done: Callable[[int], object] = lambda frame: None,
+) -> tuple[Mark, ...]:
+    """What a source finds that sees all frames, one after the other, as it does on the robot.
+
+    Args:
+        episode: to look at.
+        source: rules or the learned selector.
+        name: what the marks' source is called.
+        curves: of the episode; the rules look at gripper and height.
+        done: called with the number of each frame that was looked at.
+
+    Raises:
+        AnnotationError: the source cannot say anything of this episode.
+        BagError: a picture cannot be read.
+    """
+    told = episode.announced
+    begun = Episode(str(episode.bag), told.task, told.instruction, told.start_ns, round(told.period_s * 1e9), False)
+    try:
+        scoring = source.begin(begun)
+    except ValueError as error:
+        raise AnnotationError(str(error)) from error
+    if scoring.remark:
+        raise AnnotationError(scoring.remark)
+    felt = _Felt(episode, curves, name) if source.needs else None
+    selector = KeyframeSelector(scoring.labels, GreedySmoother(scoring.threshold, middle=scoring.middle))
+    found: list[Event] = []
+    for frame in range(episode.length):
+        sight = Sight(round(episode.times_s[frame] * 1e9), episode.pixels(frame))
+        found += selector.update(
+            frame, scoring.scorer.score(felt.added(frame, sight) if felt else sight, selector.phase)
+        )
+        done(frame)
+        if selector.done:
+            break
+    last = found[-1:] if found and found[-1].decision is not Decision.COMMITTED else []  # the bag ended while it waited
+    kept = [event for event in found if event.decision is Decision.COMMITTED] + last
+    marks = [Mark(e.frame, episode.stamp_ns(e.frame), e.phase, e.label, name, _share(e.score)) for e in kept]
+    return _ascending(marks)
+
+
+class _Felt:
+    """Proprioception at each frame."""
+
+    def __init__(self, episode: AnnotatedEpisode, curves: Curves, name: str) -> None:
+        poses = [message.pose.position for message in episode.messages("tool_pose")]
+        missing = [what for what, there in (("tool pose", poses), ("gripper", "gripper" in curves)) if not there]
+        if missing:
+            raise AnnotationError(f"the recording has no {' and no '.join(missing)}, which the {name} look at")
+        self._opening = curves["gripper"].at(episode.times_s)
+        after = np.searchsorted(episode.recorded_at("tool_pose"), episode.times_s, side="right")
+        self._places = np.array([[place.x, place.y, place.z] for place in poses])[np.maximum(after - 1, 0)]
+
+    def added(self, frame: int, sight: Sight) -> Sight:
+        """What is seen in a frame, with what is felt."""
+        return Sight(sight.stamp_ns, sight.pixels, float(self._opening[frame]), self._places[frame])
+
+
+def label(labels: Sequence[str], phase: int) -> str:
+    """What the keyframe of a phase is called."""
+    return labels[phase] if phase < len(labels) else _LABEL.format(phase)
+
+
+def _mark(episode: AnnotatedEpisode, stamp_ns: int, phase: int, source: str, score: float) -> Mark:
+    frame = episode.frame_of(stamp_ns)
+    called = label(episode.labels, int(phase))
+    return Mark(frame, episode.stamp_ns(frame), int(phase), called, source, _share(float(score)))
+
+
+def _share(score: float) -> float:
+    return min(1.0, max(0.0, score)) if score == score else 0.0
+
+
+def _ascending(marks: Sequence[Mark]) -> tuple[Mark, ...]:
+    """One mark a frame, by frame."""
+    return tuple(sorted({mark.frame: mark for mark in marks}.values(), key=lambda mark: mark.frame))
+
+
+def _stamp(message: object) -> int:
+    stamp = message.header.stamp  # type: ignore[attr-defined]
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)

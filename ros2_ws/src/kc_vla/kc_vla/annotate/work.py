@@ -1,0 +1,130 @@
+"""What the page asks for and takes long: curves, proposals, a first look into every bag. One thing at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from kc_vla.annotate.curves import Curves, cached_curves
+from kc_vla.annotate.episode import AnnotatedEpisode
+from kc_vla.annotate.errors import AnnotationError
+from kc_vla.annotate.library import Library
+from kc_vla.annotate.log import Mark
+from kc_vla.annotate.proposals import propose, recorded_proposals
+from kc_vla.bags.errors import BagError
+from kc_vla.keyframes.sources import RuleSource, Source
+from kc_vla.models import shipped_models
+
+T = TypeVar("T")
+SOURCES = ("rules", "learned")
+
+
+@dataclass
+class Job(Generic[T]):
+    """Something that is done in the background.
+
+    Attributes:
+        share: of it that is done, 0..1.
+        result: once it is there.
+        problem: why there will be none; empty if all is well.
+    """
+
+    share: float = 0.0
+    result: T | None = None
+    problem: str = ""
+
+
+class Work:
+    """Does it, and keeps what came out."""
+
+    def __init__(self, library: Library, learned: Callable[[], Source]) -> None:
+        """Args: `library` of bags; `learned` loads the learned selector."""
+        self._library = library
+        self._sources: Mapping[str, Callable[[], Source]] = {"rules": RuleSource, "learned": learned}
+        self._loaded: dict[str, Source] = {}
+        self._jobs: dict[tuple[str, int], Job[Any]] = {}
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="annotate")
+        self._survey = ThreadPoolExecutor(1, thread_name_prefix="survey")
+        for entry in library.entries:
+            self._start("recorded", entry.key, self._look_into, self._survey)
+
+    def stop(self) -> None:
+        """Give up what is not done yet."""
+        self._stopped.set()
+        for pool in (self._pool, self._survey):
+            pool.shutdown(cancel_futures=True)
+
+    def recorded(self, key: int) -> Job[dict[str, tuple[Mark, ...]]]:
+        """Proposals that the recording holds, by source."""
+        return self._jobs["recorded", key]
+
+    def curves(self, key: int) -> Job[Curves]:
+        """The curves of a bag."""
+        return self._start("curves", key, lambda key, job: cached_curves(self._library.episode(key)), self._pool)
+
+    def proposals(self, key: int) -> dict[str, Job[tuple[Mark, ...]]]:
+        """What was asked for so far, by source."""
+        with self._lock:
+            return {source: self._jobs[source, key] for source in SOURCES if (source, key) in self._jobs}
+
+    def propose(self, key: int, source: str) -> None:
+        """Ask for the proposals of a source.
+
+        Raises:
+            AnnotationError: there is no such source.
+        """
+        if source not in SOURCES:
+            raise AnnotationError(f"no source '{source}': there are {', '.join(SOURCES)}")
+        self._start(source, key, lambda key, job: self._propose(key, source, job), self._pool)
+
+    def _start(
+        self, name: str, key: int, work: Callable[[int, Job[Any]], object], pool: ThreadPoolExecutor
+    ) -> Job[Any]:
+        with self._lock:
+            job = self._jobs.get((name, key))
+            if job is None:
+                job = self._jobs[name, key] = Job()
+                pool.submit(self._do, job, work, key)
+            return job
+
+    def _do(self, job: Job[Any], work: Callable[[int, Job[Any]], object], key: int) -> None:
+        if self._stopped.is_set():
+            return
+        try:
+            job.result = work(key, job)
+        except (AnnotationError, BagError, OSError, ValueError, RuntimeError) as error:
+            job.problem = str(error)
+        job.share = 1.0
+
+    def _look_into(self, key: int, job: Job[Any]) -> dict[str, tuple[Mark, ...]]:
+        return recorded_proposals(AnnotatedEpisode(self._library.entry(key).bag))
+
+    def _propose(self, key: int, source: str, job: Job[Any]) -> tuple[Mark, ...]:
+        if source not in self._loaded:
+            self._loaded[source] = self._sources[source]()
+        episode = self._library.episode(key)
+
+        def done(frame: int) -> None:
+            job.share = frame / episode.length
+            if self._stopped.is_set():
+                raise AnnotationError("stopped")
+
+        return propose(episode, self._loaded[source], source, cached_curves(episode), done)
+
+
+def learned_selector(folder: Path | None, name: str) -> Source:
+    """The learned selector called `name` of a registry's folder, or of the models that come with the stack.
+
+    Raises:
+        ModelError, InferenceError: it cannot be had.
+    """
+    from kc_vla.keyframes.learned import LearnedSource, SelectorNetwork  # not before somebody asks for it
+    from kc_vla.keyframes.model import load_selector
+
+    return LearnedSource(SelectorNetwork(load_selector(folder or shipped_models(), name)))
