@@ -4,9 +4,6 @@ ros2 launch kc_vla piper.launch.py
 ros2 launch kc_vla piper.launch.py can:=can0 cameras:=desk.yaml task:=counting record:=true
 """
 
-import getpass
-import os
-import tempfile
 from pathlib import Path
 
 import yaml
@@ -17,7 +14,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-from kc_vla.launching import AGAIN, end_with, node, state_folder, text, texts
+from kc_vla.launching import AGAIN, emulated_bus, end_with, node, state_folder, text, texts
 
 PARK_S = "45"
 """How long the controller may take to park the arm before it is killed; the arm keeps its power then."""
@@ -69,8 +66,7 @@ def arm(context: LaunchContext) -> list:
         kind = "emulated"
     channel, bus = can, "socketcan"
     if kind == "emulated":
-        domain = os.environ.get("ROS_DOMAIN_ID", "0")
-        channel, bus = f"{tempfile.gettempdir()}/kc_vla_piper-{getpass.getuser()}-{domain}", "kc_vla_socket"
+        channel, bus = emulated_bus(), "kc_vla_socket"
         emulator = {"path": channel, **texts(fault="fault")}
         actions.append(node("piper_emulator", emulator, sigterm_timeout=PARK_S, on_exit=end_with))
     controller: dict = {"arm": "piper", "channel": channel, "bus": bus, "state_folder": state_folder()}

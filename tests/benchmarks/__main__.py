@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import camera, chunk, handover, jitter, launch, memory, piper, safety, selector
+from . import camera, chunk, handover, jitter, launch, memory, piper, reaction, safety, selector
 from .measuring import MeasurementError, machine
 from .processes import own_domain
 
@@ -20,6 +20,7 @@ BENCHMARKS = {
     "launch": launch.measure,
     "memory": memory.measure,
     "piper": piper.measure,
+    "reaction": reaction.measure,
     "safety": safety.measure,
     "selector": selector.measure,
 }

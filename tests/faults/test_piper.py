@@ -1,10 +1,8 @@
 """The graph around a Piper and what goes wrong with it: the arm holds, tells why, moves on at a person's word."""
 
-import getpass
 import os
 import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from robot import SAW, Robot, check_what_the_arm_saw
 from stack import PIPER, Stack
 
 from kc_vla.arm.piper_limits import REST
+from kc_vla.launching import emulated_bus
 
 PARAMETERS = Path(__file__).parents[2] / "launch" / "params" / "piper.yaml"
 
@@ -149,8 +148,7 @@ def test_an_emergency_stop_holds_until_it_is_released(robot: Robot) -> None:
 
 def test_a_second_controller_is_refused(robot: Robot) -> None:
     begun = robot.position
-    channel = f"{tempfile.gettempdir()}/kc_vla_piper-{getpass.getuser()}-{os.environ.get('ROS_DOMAIN_ID', '0')}"
-    parameters = {"arm": "piper", "mode": "realtime", "channel": channel, "bus": "kc_vla_socket"}
+    parameters = {"arm": "piper", "mode": "realtime", "channel": emulated_bus(), "bus": "kc_vla_socket"}
     words = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
     command = ["ros2", "run", "kc_vla", "arm_controller", "--ros-args", "-r", "__node:=second", *words]
     told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

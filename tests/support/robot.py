@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from node_process import Peer
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from sensor_msgs.msg import JointState
-from stack import PATIENCE_S, PIPER, Stack
 from std_srvs.srv import Trigger
 
 from kc_vla.nodes import qos
+from tests.support.node_process import Peer
+from tests.support.stack import PATIENCE_S, PIPER, Stack
 
 SAW = re.compile(
     r"the emulated arm saw: (?P<commands>\d+) joint commands, (?P<outside>\d+) out of limits, largest step "

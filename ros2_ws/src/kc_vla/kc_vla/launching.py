@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
+import os
+import tempfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -54,6 +57,11 @@ def state_folder() -> ParameterValue:
     """Where nodes keep what outlives them: two stacks, two folders. Within the launch argument `output`."""
     domain = EnvironmentVariable("ROS_DOMAIN_ID", default_value="0")
     return text([LaunchConfiguration("output"), "/state-", domain])
+
+
+def emulated_bus() -> str:
+    """Channel of the emulated Piper's bus: its bus is kc_vla_socket. Another one in another ROS domain."""
+    return f"{tempfile.gettempdir()}/kc_vla_piper-{getpass.getuser()}-{os.environ.get('ROS_DOMAIN_ID', '0')}"
 
 
 def node(executable: str, parameters: Mapping[str, Any] | None = None, package: str = "kc_vla", **options: Any) -> Node:
