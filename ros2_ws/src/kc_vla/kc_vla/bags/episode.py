@@ -26,11 +26,13 @@ from kc_vla.bags.episode_data import (
 )
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.images import decode_image
-from kc_vla.bags.reader import BagMessage, BagReader, MessageRef
+from kc_vla.bags.messages import BagMessage, MessageRef
+from kc_vla.bags.reader import BagReader
 from kc_vla.bags.topics import EpisodeInfo
 
-_THIRD_PERSON = "third_person/image_raw"
-_WRIST = "wrist/image_raw"
+_VIEWS = ("third_person", "wrist")
+_IMAGE_TOPICS = {f"{view}/image_raw{kind}": view for view in _VIEWS for kind in ("", "/compressed")}
+"""Where the pictures of a camera may be; where both are recorded, the raw ones count."""
 _RUNNING = 1
 _NO_MOTION = 0.0
 _GRIPPER_OPEN = 1.0
@@ -62,7 +64,7 @@ class RecordedEpisode:
         """
         self.bag = bag
         self._reader = BagReader(bag)
-        self._images: dict[str, list[tuple[int, MessageRef]]] = {_THIRD_PERSON: [], _WRIST: []}
+        self._images: dict[str, list[tuple[int, MessageRef]]] = {name: [] for name in _IMAGE_TOPICS}
         self._decoded: dict[str, list[Any]] = {name: [] for name in _DECODED_TOPICS}
         self.message_counts: dict[str, int] = {}
         try:
@@ -79,13 +81,23 @@ class RecordedEpisode:
         """Return an image of a frame as (height, width, 3) uint8 RGB.
 
         Raises:
-            BagReadError: its encoding is unknown or its bytes do not fit its size.
+            BagReadError: its encoding is unknown, its bytes do not fit its size, or it is compressed and cut off.
         """
         return decode_image(self._reader.decode(self._reader.load(ref)), ref.topic)
 
     def time_s(self, stamp_ns: int) -> float:
         """Return seconds since the start of the episode for a ROS time."""
         return (stamp_ns - self.status.start_ns) / 1e9
+
+    def pictures(self, view: str) -> list[tuple[int, MessageRef]]:
+        """Stamp (ns) and place of the pictures of a camera, by time; those of the third-person one from the episode."""
+        found = next(
+            (self._images[name] for name, own in _IMAGE_TOPICS.items() if own == view and self._images[name]), []
+        )
+        begin, end = self.status.start_ns, self.result.end_ns if self.result is not None else None
+        if view == "third_person":
+            found = [(stamp, ref) for stamp, ref in found if stamp >= begin and (end is None or stamp <= end)]
+        return sorted(found, key=lambda pair: pair[0])
 
     def _load(self) -> None:
         for message in self._reader.messages():
@@ -108,7 +120,7 @@ class RecordedEpisode:
         self.message_counts[message.topic] = self.message_counts.get(message.topic, 0) + 1
         for name, images in self._images.items():
             if _is(message.topic, name):
-                images.append((_header_stamp_ns(message), message.ref))
+                images.append((header_stamp_ns(message), message.ref))
                 return
         for name, found in self._decoded.items():
             if _is(message.topic, name):
@@ -132,13 +144,10 @@ class RecordedEpisode:
     def _frames(self) -> tuple[Frame, ...]:
         """Number the third-person images as the selector did, or by their stamps where it was silent."""
         period_ns = max(1, round(self.status.frame_period_s * 1e9))
-        end_ns = self.result.end_ns if self.result is not None else None
         numbered = {_ns(m.header.stamp): m.frame_index for m in self._own("keyframes/score")}
-        wrist = sorted(self._images[_WRIST], key=lambda pair: pair[0])
+        wrist = self.pictures("wrist")
         frames = {}
-        for stamp, ref in self._images[_THIRD_PERSON]:
-            if stamp < self.status.start_ns or (end_ns is not None and stamp > end_ns):
-                continue
+        for stamp, ref in self.pictures("third_person"):
             index = numbered.get(stamp, round((stamp - self.status.start_ns) / period_ns))
             frames[index] = Frame(index, stamp, ref, _nearest(wrist, stamp, period_ns))
         return tuple(frames[index] for index in sorted(frames))
@@ -191,7 +200,7 @@ def _ns(time: Any) -> int:
     return int(time.sec) * 1_000_000_000 + int(time.nanosec)
 
 
-def _header_stamp_ns(message: BagMessage) -> int:
+def header_stamp_ns(message: BagMessage) -> int:
     """Return the stamp of a message that begins with a header, without decoding the rest."""
     data = message.data
     if len(data) < 12:
@@ -258,6 +267,7 @@ def _command(m: Any) -> Command:
         chunk_sequence=m.chunk_sequence,
         chunk_index=m.chunk_index,
         reason=m.reason,
+        names=tuple(m.names),
     )
 
 

@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from kc_vla.bags.reader import MessageRef
+from kc_vla.bags.messages import MessageRef
 
 
 class EventType(IntEnum):
@@ -143,7 +143,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Command:
-    """One set-point for the arm. `values` is (dimension,) float32, empty for a hold."""
+    """One set-point for the arm. `values` is (dimension,) float32, empty for a hold; `names` says what they are."""
 
     step: int
     stamp_ns: int
@@ -152,6 +152,7 @@ class Command:
     chunk_sequence: int
     chunk_index: int
     reason: str
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
