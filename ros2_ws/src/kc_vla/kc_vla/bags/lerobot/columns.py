@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from kc_vla.bags.lerobot.errors import DataSetError
-from kc_vla.bags.lerobot.layout import COLUMNS
+from kc_vla.bags.lerobot.layout import FOLLOWING, Column
 
 
 def read_columns(path: Path, told: str, length: int, only: Sequence[str] | None = None) -> dict[str, NDArray[Any]]:
@@ -39,14 +39,14 @@ def read_columns(path: Path, told: str, length: int, only: Sequence[str] | None 
     return {name: array for name, array in arrays.items() if array is not None}
 
 
-def write_columns(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
-    """Write a Parquet file of those of `COLUMNS` that are in `columns`, each (T,) or (T, D).
+def write_columns(path: Path, columns: Mapping[str, NDArray[Any]], recorded: Sequence[Column]) -> None:
+    """Write a Parquet file of those of `recorded` and `FOLLOWING` that are in `columns`, each (T,) or (T, D).
 
     Raises:
         OSError: it cannot be written; what is there then is not whole.
     """
     arrays = {}
-    for column in COLUMNS:
+    for column in (*recorded, *FOLLOWING):
         if column.key in columns:
             flat = pa.array(np.ascontiguousarray(columns[column.key], column.dtype).ravel())
             arrays[column.key] = flat if column.scalar else pa.FixedSizeListArray.from_arrays(flat, len(column.names))

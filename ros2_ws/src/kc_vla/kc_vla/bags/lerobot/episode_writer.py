@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from kc_vla.bags.lerobot.annotations import Annotation
 from kc_vla.bags.lerobot.columns import write_columns
 from kc_vla.bags.lerobot.episode import EpisodeInfo
-from kc_vla.bags.lerobot.layout import KEYFRAME, RECORDED, VIEWS, video_key
+from kc_vla.bags.lerobot.layout import KEYFRAME, video_key
 from kc_vla.bags.lerobot.meta import Form
 from kc_vla.bags.lerobot.stats import PictureStats, column_stats
 from kc_vla.bags.mp4 import Mp4Writer
@@ -39,8 +39,9 @@ class EpisodeWriter:
         self._folder = folder
         self._partial = folder.with_name(f"{folder.name}.part")
         self._form = form
-        self._rows: dict[str, list[NDArray[Any]]] = {column.key: [] for column in RECORDED}
-        self._stats = {view: PictureStats() for view in VIEWS}
+        self._rows: dict[str, list[NDArray[Any]]] = {column.key: [] for column in form.recorded}
+        self._stats = {view: PictureStats() for view in form.views}
+        self._length = 0
         self._videos: dict[str, Mp4Writer] = {}
         self._open = ExitStack()
 
@@ -48,8 +49,8 @@ class EpisodeWriter:
         shutil.rmtree(self._partial, ignore_errors=True)
         self._partial.mkdir(parents=True)
         form = self._form
-        for view in VIEWS:
-            video = Mp4Writer(self._partial / f"{view}.mp4", form.width, form.height, 1 / form.fps, FOR_LEARNING)
+        for view in form.views:
+            video = Mp4Writer(self._partial / f"{view}.mp4", *form.size(view), 1 / form.fps, FOR_LEARNING)
             self._videos[view] = self._open.enter_context(video)
         return self
 
@@ -65,27 +66,28 @@ class EpisodeWriter:
     @property
     def length(self) -> int:
         """Frames so far."""
-        return len(self._rows[RECORDED[0].key])
+        return self._length
 
     def add(self, row: Mapping[str, ArrayLike], pictures: Mapping[str, NDArray[np.uint8]]) -> None:
         """Add a frame.
 
         Args:
-            row: the numbers of each of the `RECORDED` columns by its key.
-            pictures: of each of the `VIEWS`, (height, width, 3), RGB.
+            row: the numbers of each of the form's recorded columns by its key.
+            pictures: of each of the form's views, (height, width, 3), RGB.
 
         Raises:
             ValueError: numbers of another shape, or not finite.
         """
         number = self.length
-        for column in RECORDED:
+        for column in self._form.recorded:
             values = np.asarray(row[column.key], column.dtype)
             if values.shape != (len(column.names),) or not np.isfinite(values).all():
                 raise ValueError(f"{column.key}: {len(column.names)} finite numbers are wanted, not {values}")
             self._rows[column.key].append(values)
-        for view in VIEWS:
+        for view in self._form.views:
             self._videos[view].add(pictures[view], number)
             self._stats[view].add(pictures[view])
+        self._length += 1
 
     def finish(self, about: EpisodeInfo, annotations: Sequence[Annotation]) -> None:
         """Write the rest; the episode has at least one frame, and a keyframe at the frame of each annotation."""
@@ -97,7 +99,7 @@ class EpisodeWriter:
         columns["frame_index"] = frame
         columns["episode_index"] = np.full_like(frame, about.index)
         columns["task_index"] = np.zeros_like(frame)
-        write_columns(self._partial / COLUMNS_FILE, columns)
+        write_columns(self._partial / COLUMNS_FILE, columns, self._form.recorded)
         stats = {key: column_stats(values) for key, values in columns.items()}
         stats |= {video_key(view): pictures.result() for view, pictures in self._stats.items()}
         facts = {"episode": about.row(), "stats": stats, "annotations": [asdict(row) for row in annotations]}

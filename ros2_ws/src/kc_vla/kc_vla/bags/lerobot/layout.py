@@ -52,13 +52,14 @@ JOINT_VELOCITIES = Column("observation.joint_velocities", "float32", _JOINTS)
 """rad/s and m/s."""
 KEYFRAME = Column("annotation.keyframe", "bool", ("keyframe",), scalar=True)
 RECORDED = (STATE, ACTION, JOINT_POSITIONS, JOINT_VELOCITIES)
-"""What an episode is recorded with; the other columns follow from it."""
-COLUMNS = (
-    *RECORDED,
+"""What an episode of the simulated Panda is recorded with."""
+FOLLOWING = (
     KEYFRAME,
     Column("timestamp", "float32", ("timestamp",), scalar=True),
     *(Column(key, "int64", (key,), scalar=True) for key in ("frame_index", "episode_index", "index", "task_index")),
 )
+"""The columns of every data set that follow from what is recorded."""
+COLUMNS = (*RECORDED, *FOLLOWING)
 
 
 def video_key(view: str) -> str:

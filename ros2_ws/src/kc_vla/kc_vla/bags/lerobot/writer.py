@@ -27,10 +27,8 @@ from kc_vla.bags.lerobot.layout import (
     INFO,
     KEYFRAMES,
     MODALITY,
-    RECORDED,
     STATS,
     TASK_TEXTS,
-    VIEWS,
     data_path,
     read_json,
     video_path,
@@ -106,7 +104,7 @@ class DataSetWriter:
     def finish(self) -> None:
         """Write the statistics of the whole data set, once all that is recorded is taken over."""
         stats = {}
-        for key in (column.key for column in RECORDED):
+        for key in (column.key for column in self.form.recorded):
             parts = [
                 read_columns(self.folder / data_path(e.index), self._told(e.index), e.length, [key])[key]
                 for e in self.episodes
@@ -165,15 +163,17 @@ class DataSetWriter:
         length = facts["episode"]["length"]
         columns = read_columns(incoming / COLUMNS_FILE, self._told(index), length)
         columns["index"] = np.arange(length) + sum(episode.length for episode in self.episodes)
-        facts["stats"]["index"] = column_stats(columns["index"])
-        for view in VIEWS:
+        instructions = list(dict.fromkeys([*self._instructions(), *facts["episode"]["tasks"]]))
+        columns["task_index"] = np.full(length, instructions.index(facts["episode"]["tasks"][0]))
+        facts["stats"] |= {key: column_stats(columns[key]) for key in ("index", "task_index")}
+        for view in self.form.views:
             place = self.folder / video_path(index, view)
             place.parent.mkdir(parents=True, exist_ok=True)
             if (video := incoming / f"{view}.mp4").exists():
                 video.replace(place)
         place = self.folder / data_path(index)
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_columns(incoming / f"whole_{COLUMNS_FILE}", columns)
+        write_columns(incoming / f"whole_{COLUMNS_FILE}", columns, self.form.recorded)
         (incoming / f"whole_{COLUMNS_FILE}").replace(place)
         known = self.folder / _FACTS.format(index)
         known.parent.mkdir(exist_ok=True)
@@ -184,19 +184,24 @@ class DataSetWriter:
     def _write_meta(self) -> None:
         """Write `meta` anew; what tells readers of an episode comes last."""
         form = self.form
-        task = {"task_index": 0, "task": form.instruction}
+        instructions = self._instructions() or [form.instruction]
+        tasks = ({"task_index": index, "task": text} for index, text in enumerate(instructions))
         frames = sum(episode.length for episode in self.episodes)
         rows = (json.dumps(episode.row()) + "\n" for episode in self.episodes)
         for name, text in (
-            (MODALITY, json.dumps(modality(), indent=2) + "\n"),
-            (TASK_TEXTS, json.dumps(task) + "\n"),
+            (MODALITY, json.dumps(modality(form), indent=2) + "\n"),
+            (TASK_TEXTS, "".join(json.dumps(task) + "\n" for task in tasks)),
             (KEYFRAMES, keyframes_text(self._keyframes)),
             (ANNOTATIONS, "".join(row.line() for row in self._annotations)),
             (EPISODES_STATS, "".join(self._stats)),
             (EPISODES, "".join(rows)),
-            (INFO, json.dumps(info(form, len(self.episodes), frames), indent=2) + "\n"),
+            (INFO, json.dumps(info(form, len(self.episodes), frames, len(instructions)), indent=2) + "\n"),
         ):
             write_whole(self.folder / name, text)
+
+    def _instructions(self) -> list[str]:
+        """Those of the episodes, in the order of their first; a task's index is its place here."""
+        return list(dict.fromkeys(episode.instruction for episode in self.episodes))
 
     def _told(self, index: int) -> str:
         return f"{self.folder}, episode {index}"
