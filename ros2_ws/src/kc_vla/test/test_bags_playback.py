@@ -16,15 +16,13 @@ EPOCH_NS = 1_700_000_000 * 10**9
 def bag(*times: float, topics: tuple[str, ...] = ("/a",)) -> list[BagMessage]:
     """Messages at these seconds, their topics in turn."""
     return [
-        BagMessage(
-            MessageRef(topics[k % len(topics)], "x/msg/X", EPOCH_NS + round(t * 1e9), 0, Path("b"), 0, k, k), b""
-        )
+        BagMessage(MessageRef(topics[k % len(topics)], "x/msg/X", EPOCH_NS + round(t * 1e9), Path("b"), 0, k), b"", 0)
         for k, t in enumerate(times)
     ]
 
 
 def numbers(messages: list[BagMessage]) -> list[int]:
-    return [message.ref.begin for message in messages]
+    return [message.ref.position for message in messages]
 
 
 def test_messages_are_due_at_their_time() -> None:
@@ -53,7 +51,7 @@ def test_a_pause_holds_everything_and_steps_give_one_message_each() -> None:
     play.pause(0.5)
     assert numbers(play.due(60.0)) == []
     assert play.wait(60.0) == float("inf")
-    assert [play.step(60.0).ref.begin, play.step(61.0).ref.begin] == [1, 2]
+    assert [play.step(60.0).ref.position, play.step(61.0).ref.position] == [1, 2]
     assert play.clock_ns(62.0) == EPOCH_NS + 2 * 10**9
     play.resume(70.0)
     assert play.wait(70.0) == pytest.approx(1.0)

@@ -24,7 +24,11 @@ class BagEmptyError(BagReadError):
 
 
 class BagForeignError(BagReadError):
-    """The file is something else than an MCAP file of ROS 2 messages."""
+    """The file is something else than a bag of ROS 2 messages."""
+
+
+class Damage(Exception):  # noqa: N818 - it ends a reading, it is no failure of the caller
+    """A file can be read no further, and the text says why ("is ..."); it does not leave `kc_vla.bags`."""
 
 
 class ReportError(BagError):

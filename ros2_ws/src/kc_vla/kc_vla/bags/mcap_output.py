@@ -10,12 +10,10 @@ from pathlib import Path
 
 from mcap.writer import CompressionType, Writer
 
+from kc_vla.bags.mcap_file import EPISODE_RECORD
 from kc_vla.bags.metadata import FileFacts, to_yaml
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.topics import EpisodeInfo, TopicInfo
-
-EPISODE_RECORD = "kc_vla"
-"""Name of the metadata record that says whose bag this is."""
 
 
 class RecordFile:

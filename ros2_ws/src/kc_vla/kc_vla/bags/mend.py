@@ -17,9 +17,10 @@ from mcap.opcode import Opcode
 from mcap.records import Channel, Header, Message, Metadata, Schema
 from mcap.writer import CompressionType, Writer
 
+from kc_vla.bags.errors import Damage
 from kc_vla.bags.metadata import FileFacts
 from kc_vla.bags.reader import BagReader
-from kc_vla.bags.records import MAGIC, PARSE_ERRORS, Damage, chunk_content, split_chunk, walk
+from kc_vla.bags.records import MAGIC, PARSE_ERRORS, chunk_content, split_chunk, walk
 from kc_vla.files import replacing
 
 

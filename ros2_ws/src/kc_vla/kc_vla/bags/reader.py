@@ -1,4 +1,4 @@
-"""Reads a bag: every message up to its end or to the first damage, which is told in one line.
+"""Reads a bag: every message up to its end or to the first damage, which is told in one line; or any one of them.
 
 Messages are decoded with the definitions that the bag carries (mcap-ros2-support). That needs no ROS
 installation, and unlike a shared type store it has no registry that a bag from another version of the
@@ -7,98 +7,41 @@ interfaces could contradict.
 
 from __future__ import annotations
 
-import struct
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from io import BytesIO
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from mcap.data_stream import ReadDataStream
-from mcap.opcode import Opcode
-from mcap.records import Channel, Header, Metadata, Schema
+import mcap.records
 from mcap_ros2.decoder import DecoderFactory
 
-from kc_vla.bags.errors import BagEmptyError, BagForeignError, BagMissingError, BagReadError
-from kc_vla.bags.mcap_output import EPISODE_RECORD
-from kc_vla.bags.records import (
-    MAGIC,
-    PARSE_ERRORS,
-    Damage,
-    chunk_content,
-    read_record_at,
-    split_chunk,
-    walk,
-)
-from kc_vla.bags.topics import EpisodeInfo, Qos, offered
+from kc_vla.bags.chunk_cache import ChunkCache
+from kc_vla.bags.errors import BagEmptyError, BagMissingError, BagReadError, Damage
+from kc_vla.bags.mcap_file import McapFile
+from kc_vla.bags.messages import BagMessage, MessageRef
+from kc_vla.bags.records import PARSE_ERRORS
+from kc_vla.bags.topics import Contents, EpisodeInfo, Qos, RecordedTopic
 
-_MESSAGE_HEAD = struct.Struct("<HIQQ")
-_CACHED_CHUNKS = 4
+__all__ = ["BagMessage", "BagReader", "MessageRef", "bag_files"]
 
-
-@dataclass(frozen=True)
-class MessageRef:
-    """Where a message is, without its bytes.
-
-    Attributes:
-        topic: its topic.
-        type: its message type, e.g. "sensor_msgs/msg/Image".
-        log_time_ns: when it was received, ns since the epoch.
-        publish_time_ns: when it was published, ns since the epoch.
-        file: the .mcap file.
-        chunk_offset: byte of the file at which its chunk begins (its own record in a file without chunks).
-        begin, end: its bytes within the decompressed chunk.
-    """
-
-    topic: str
-    type: str
-    log_time_ns: int
-    publish_time_ns: int
-    file: Path
-    chunk_offset: int
-    begin: int
-    end: int
-
-
-@dataclass(frozen=True)
-class BagMessage:
-    """One message of a bag.
-
-    Attributes:
-        ref: where it is and when it was.
-        data: the serialized message (CDR with its 4-byte header).
-    """
-
-    ref: MessageRef
-    data: bytes
-
-    @property
-    def topic(self) -> str:
-        """Its topic."""
-        return self.ref.topic
-
-
-@dataclass
-class _FileState:
-    """What has been learned from one file so far."""
-
-    path: Path
-    schemas: dict[int, Schema]
-    channels: dict[int, Channel]
+T = TypeVar("T")
+_CACHE_BYTES = 128 * 1024 * 1024
 
 
 class BagReader:
     """A bag folder or a single .mcap file, open for reading.
 
     Attributes:
-        episode: whose bag it is; None before reading, and where the bag does not say.
-        qos: what each topic was offered with, as far as the files have been read.
-        damages: after `messages` has ended: one line for each damaged file; empty for a whole bag.
+        files: its files, in order of recording.
+        damages: one line for each damaged file, as far as the bag has been read; empty for a whole bag.
     """
 
-    def __init__(self, bag: Path) -> None:
+    def __init__(self, bag: Path, cache_bytes: int = _CACHE_BYTES) -> None:
         """Find the files of `bag`.
+
+        Args:
+            bag: the folder or the file.
+            cache_bytes: bound of the decompressed chunks that `load` keeps, in bytes.
 
         Raises:
             BagMissingError: nothing is there.
@@ -107,13 +50,26 @@ class BagReader:
         """
         self.path = bag
         self.files = _find_files(bag)
-        self.episode: EpisodeInfo | None = None
-        self.qos: dict[str, Qos] = {}
         self.damages: list[str] = []
+        cache = ChunkCache(cache_bytes)
+        try:
+            self._files = {path: McapFile(path, cache) for path in self.files}
+        except OSError as error:
+            raise BagReadError(f"cannot read {bag}: {error.strerror}") from error
         self._decoders: dict[tuple[Path, str], Callable[[bytes], Any]] = {}
-        self._factories: dict[Path, DecoderFactory] = {}
-        self._schemas: dict[tuple[Path, str], Schema] = {}
-        self._chunks: OrderedDict[tuple[Path, int], bytes] = OrderedDict()
+
+    @property
+    def episode(self) -> EpisodeInfo | None:
+        """Whose bag it is; None before reading, and where the bag does not say."""
+        return next((file.episode for file in self._files.values() if file.episode is not None), None)
+
+    @property
+    def qos(self) -> dict[str, Qos]:
+        """What each topic was offered with, as far as the files have been read."""
+        offered: dict[str, Qos] = {}
+        for file in reversed(self._files.values()):
+            offered |= file.qos
+        return offered
 
     def messages(self, topics: Sequence[str] | None = None) -> Iterator[BagMessage]:
         """Yield the messages in the order in which they were recorded.
@@ -125,35 +81,65 @@ class BagReader:
             BagReadError: a file cannot be read from the disk.
         """
         self.damages = []
-        for path in self.files:
-            count = 0
-            try:
-                for message in self._file_messages(path, None if topics is None else set(topics)):
-                    count += 1
-                    yield message
-            except Damage as damage:
-                self.damages.append(f"{path} {damage}; the {count} messages before that were read")
-            except OSError as error:
-                raise BagReadError(f"cannot read {path}: {error.strerror}") from error
+        for file in self._files.values():
+            yield from self._walk(file, topics)
 
-    def load(self, ref: MessageRef) -> BagMessage:
-        """Return the message at `ref`, which this reader has yielded before.
+    def contents(self) -> Contents:
+        """Return topics, counts and times, without reading the messages where the bag has a summary.
 
         Raises:
-            BagReadError: the file has changed or vanished since.
+            BagReadError: a file cannot be read from the disk.
         """
-        key = (ref.file, ref.chunk_offset)
+        self.damages = []
+        found = Contents({}, 0, 0)
+        for file in self._files.values():
+            found += self._from_summary(file, file.contents) or self._count(file)
+        return found
+
+    def topics(self) -> dict[str, RecordedTopic]:
+        """Return type, quality of service and number of messages of each topic, also of those without messages.
+
+        Raises:
+            BagReadError: a file cannot be read from the disk.
+        """
+        return dict(self.contents().topics)
+
+    def index(self, topics: Sequence[str] | None = None) -> dict[str, list[MessageRef]]:
+        """Return where every message is, by topic and in order of recording, without reading the messages.
+
+        A file without an index (torn, or its writer made none) is read through instead; `damages` tells what is
+        wrong with it. What the index says of a message is held against the message when it is loaded.
+
+        Args:
+            topics: full topic names; all by default. Those that the bag does not have are left out.
+
+        Raises:
+            BagReadError: a file cannot be read from the disk.
+        """
+        self.damages = []
+        refs: dict[str, list[MessageRef]] = {}
+        for file in self._files.values():
+            found = self._from_summary(file, partial(file.index, topics))
+            if found is None:
+                found = {}
+                for message in self._walk(file, topics):
+                    found.setdefault(message.topic, []).append(message.ref)
+            for topic, places in found.items():
+                refs.setdefault(topic, []).extend(places)
+        return refs
+
+    def load(self, ref: MessageRef) -> BagMessage:
+        """Return the message at `ref`, which this reader has given before. For any thread.
+
+        Raises:
+            BagReadError: another message is there, or none: the file is damaged, has changed or vanished.
+        """
         try:
-            if key not in self._chunks:
-                record = read_record_at(ref.file, ref.chunk_offset)
-                content = chunk_content(record) if record.opcode == Opcode.CHUNK else record.content
-                self._chunks[key] = content
-                if len(self._chunks) > _CACHED_CHUNKS:
-                    self._chunks.popitem(last=False)
-            self._chunks.move_to_end(key)
-        except (OSError, struct.error, Damage) as error:
-            raise BagReadError(f"cannot read {ref.file} again: {error}") from error
-        return BagMessage(ref, self._chunks[key][ref.begin : ref.end])
+            return self._files[ref.file].load(ref)
+        except Damage as damage:
+            raise BagReadError(f"{ref.file} {damage}") from damage
+        except OSError as error:
+            raise BagReadError(f"cannot read {ref.file}: {error.strerror}") from error
 
     def decode(self, message: BagMessage) -> Any:
         """Return the message as a plain object with the fields of its type; byte arrays are `bytes`.
@@ -165,78 +151,56 @@ class BagReader:
         key = (ref.file, ref.type)
         try:
             if key not in self._decoders:
-                factory = self._factories.setdefault(ref.file, DecoderFactory())
-                decoder = factory.decoder_for("cdr", self._schemas[key])
-                if decoder is None:
-                    raise BagReadError(f"{ref.file}: the definition of {ref.type} is not in .msg form")
-                self._decoders[key] = decoder
+                self._decoders[key] = self._decoder(ref)
             return self._decoders[key](message.data)
         except _DECODE_ERRORS as error:
             raise BagReadError(f"{ref.file}: a message on {ref.topic} is no {ref.type}: {error}") from error
 
-    def _file_messages(self, path: Path, topics: set[str] | None) -> Iterator[BagMessage]:
-        state = _FileState(path, {}, {})
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            file.seek(len(MAGIC))
-            for record in walk(file, size):
-                if record.opcode == Opcode.CHUNK:
-                    content = chunk_content(record)
-                    for opcode, begin, end in split_chunk(content, record.offset):
-                        message = self._take(state, record.offset, opcode, content, begin, end, topics)
-                        if message is not None:
-                            yield message
-                else:
-                    content = record.content
-                    message = self._take(state, record.offset, record.opcode, content, 0, len(content), topics)
-                    if message is not None:
-                        yield message
+    def _walk(self, file: McapFile, topics: Sequence[str] | None) -> Iterator[BagMessage]:
+        count = 0
+        try:
+            for message in file.messages(None if topics is None else frozenset(topics)):
+                count += 1
+                yield message
+        except Damage as damage:
+            self.damages.append(f"{file.path} {damage}; the {count} messages before that were read")
+        except OSError as error:
+            raise BagReadError(f"cannot read {file.path}: {error.strerror}") from error
 
-    def _take(
-        self,
-        state: _FileState,
-        offset: int,
-        opcode: int,
-        content: bytes,
-        begin: int,
-        end: int,
-        topics: set[str] | None,
-    ) -> BagMessage | None:
-        """Learn from one record; return it where it is a message on one of `topics`."""
-        if opcode != Opcode.MESSAGE:
-            try:
-                self._learn(state, opcode, content[begin:end])
-            except PARSE_ERRORS as error:
-                raise Damage(f"is damaged at byte {offset}: {error or type(error).__name__}") from error
+    def _from_summary(self, file: McapFile, ask: Callable[[], T | None]) -> T | None:
+        """Return what the summary of `file` answers, or None where it has to be read through."""
+        try:
+            return ask()
+        except Damage as damage:
+            self.damages.append(f"{file.path} {damage}; its messages were read without it")
             return None
-        if end - begin < _MESSAGE_HEAD.size:
-            raise Damage(f"is damaged at byte {offset}: a torn message")
-        channel_id, _, log_time, publish_time = _MESSAGE_HEAD.unpack_from(content, begin)
-        channel = state.channels.get(channel_id)
-        if channel is None:
-            raise Damage(f"is damaged at byte {offset}: a message of an unknown topic")
-        if topics is not None and channel.topic not in topics:
-            return None
-        begin += _MESSAGE_HEAD.size
-        schema = state.schemas.get(channel.schema_id)
-        kind = schema.name if schema is not None else ""
-        ref = MessageRef(channel.topic, kind, log_time, publish_time, state.path, offset, begin, end)
-        return BagMessage(ref, content[begin:end])
+        except OSError as error:
+            raise BagReadError(f"cannot read {file.path}: {error.strerror}") from error
 
-    def _learn(self, state: _FileState, opcode: int, content: bytes) -> None:
-        stream = ReadDataStream(BytesIO(content))
-        if opcode == Opcode.SCHEMA:
-            schema = Schema.read(stream)
-            state.schemas[schema.id] = schema
-            self._schemas[(state.path, schema.name)] = schema
-        elif opcode == Opcode.CHANNEL:
-            channel = Channel.read(stream)
-            state.channels[channel.id] = channel
-            self.qos.setdefault(channel.topic, offered(channel.metadata.get("offered_qos_profiles", "")))
-        elif opcode == Opcode.METADATA:
-            metadata = Metadata.read(stream)
-            if metadata.name == EPISODE_RECORD and self.episode is None:
-                self.episode = EpisodeInfo.from_metadata(metadata.metadata)
+    def _count(self, file: McapFile) -> Contents:
+        """Read `file` through."""
+        counts: dict[str, int] = {}
+        types: dict[str, str] = {}
+        times: list[int] = []
+        for message in self._walk(file, None):
+            counts[message.topic] = counts.get(message.topic, 0) + 1
+            types[message.topic] = message.ref.type
+            now = message.ref.log_time_ns
+            times = [min(now, *times), max(now, *times)] if times else [now, now]
+        topics = {name: RecordedTopic(types[name], file.qos[name], count) for name, count in counts.items()}
+        return Contents(topics, *(times or (0, 0)))
+
+    def _decoder(self, ref: MessageRef) -> Callable[[bytes], Any]:
+        try:
+            schema = self._files[ref.file].schema(ref.type)
+        except Damage as damage:
+            raise BagReadError(f"{ref.file} {damage}") from damage
+        if schema is None or schema.encoding != "ros2msg":
+            raise BagReadError(f"{ref.file}: the definition of {ref.type} is not in .msg form")
+        record = mcap.records.Schema(1, schema.text.encode(), schema.encoding, schema.type)
+        decoder = DecoderFactory().decoder_for("cdr", record)
+        assert decoder is not None  # given for this encoding
+        return decoder
 
 
 # A definition that cannot be parsed, or bytes that end early or hold no text where text is due.
@@ -260,27 +224,4 @@ def _find_files(bag: Path) -> list[Path]:
     filled = [path for path in files if path.stat().st_size > 0]
     if not filled:
         raise BagEmptyError(f"{bag} is empty: nothing was recorded")
-    for path in filled:
-        _check_head(path)
     return filled
-
-
-def _check_head(path: Path) -> None:
-    """Raise unless `path` begins like an MCAP file of ROS 2 messages, as far as it goes."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(len(MAGIC))
-            if head != MAGIC[: len(head)]:
-                raise BagForeignError(f"{path} is no MCAP file: give a bag that was recorded with rosbag2 or kc-vla")
-            record = next(walk(file, path.stat().st_size))
-            if record.opcode != Opcode.HEADER:
-                raise BagForeignError(f"{path} is no MCAP file: it has no header")
-            profile = Header.read(ReadDataStream(BytesIO(record.content))).profile
-    except OSError as error:
-        raise BagReadError(f"cannot read {path}: {error.strerror}") from error
-    except (Damage, StopIteration):
-        return  # cut off right here: read as far as it goes, which is told with the messages
-    except PARSE_ERRORS as error:
-        raise BagForeignError(f"{path} is no MCAP file: its header cannot be read") from error
-    if profile not in ("ros2", ""):
-        raise BagForeignError(f"{path} holds '{profile}' messages: only ROS 2 bags can be read")

@@ -1,4 +1,4 @@
-"""Walks the records of an MCAP file from the front, and stops cleanly where the file is damaged.
+"""The records of an MCAP file: walked from the front up to the damage, or read one at a time.
 
 The usual readers start from the summary at the end, which a file of a killed process does not have. Every
 length in the file is checked against the file before it is believed.
@@ -6,32 +6,35 @@ length in the file is checked against the file before it is believed.
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import BytesIO
-from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
+import lz4.frame
 import zstandard
-from mcap.data_stream import ReadDataStream
 from mcap.exceptions import McapError
 from mcap.opcode import Opcode
-from mcap.records import Chunk
-from mcap.stream_reader import get_chunk_data_stream
+
+from kc_vla.bags.errors import Damage
 
 MAGIC = b"\x89MCAP0\r\n"
-_HEAD = struct.Struct("<BQ")
-_END_BYTES = _HEAD.size + 20 + len(MAGIC)  # footer and closing magic
-_MAX_CHUNK_BYTES = 1 << 30
+RECORD_HEAD = struct.Struct("<BQ")
+"""Opcode and length of the content."""
+MESSAGE_HEAD = struct.Struct("<HIQQ")
+"""Channel, sequence, log time and publish time; the data follow."""
+_CHUNK_HEAD = struct.Struct("<QQQI")
+_END_BYTES = RECORD_HEAD.size + 20 + len(MAGIC)  # footer and closing magic
+_MAX_RECORD_BYTES = 1 << 29
+"""Of a record or a decompressed chunk; writers make chunks of some megabytes."""
+_KNOWN = frozenset(range(Opcode.HEADER, Opcode.DATA_END + 1)) - {Opcode.ATTACHMENT}
+_LONGEST_NAME = 16
+_LZ4_STEP = 1 << 20
 
-PARSE_ERRORS = (McapError, ValueError, struct.error, zstandard.ZstdError, RuntimeError, OverflowError)
-"""What the MCAP library raises for records that are not what they claim (RuntimeError: lz4)."""
-
-
-class Damage(Exception):  # noqa: N818 - it ends a reading, it is no failure of the caller
-    """The records end here, and the text says why."""
+PARSE_ERRORS = (McapError, ValueError, struct.error, zstandard.ZstdError, RuntimeError, OverflowError, EOFError)
+"""What libraries raise for records that are not what they claim (RuntimeError: lz4)."""
 
 
 @dataclass(frozen=True)
@@ -49,27 +52,77 @@ class Record:
     content: bytes
 
 
+class ChunkHead(NamedTuple):
+    """What stands before the records of a chunk.
+
+    Attributes:
+        start_ns, end_ns: log time of its first and last message.
+        size: bytes of the records when decompressed.
+        crc: check sum of these; 0 for none.
+        compression: "" for none.
+        begin, end: where the records lie, counted as the head itself was.
+    """
+
+    start_ns: int
+    end_ns: int
+    size: int
+    crc: int
+    compression: str
+    begin: int
+    end: int
+
+
 def walk(file: BinaryIO, size: int) -> Iterator[Record]:
     """Yield the records of `file` (positioned after the magic) up to and without the footer.
+
+    Attachments, and kinds of records that are not known, are left out.
 
     Raises:
         Damage: the file ends or lies before the footer.
     """
     while True:
         offset = file.tell()
-        head = file.read(_HEAD.size)
+        head = file.read(RECORD_HEAD.size)
         if not head:
             raise Damage("was never closed")
-        if len(head) < _HEAD.size:
+        if len(head) < RECORD_HEAD.size:
             raise Damage(f"is cut off in a record at byte {offset}")
-        opcode, length = _HEAD.unpack(head)
+        opcode, length = RECORD_HEAD.unpack(head)
         if opcode == Opcode.FOOTER:
             if size - offset < _END_BYTES:
                 raise Damage("is cut off in its last bytes")
             return
-        if length > size - offset - _HEAD.size:
+        if length > size - offset - RECORD_HEAD.size:
             raise Damage(f"is cut off in a record at byte {offset}")
+        if opcode not in _KNOWN:
+            file.seek(length, os.SEEK_CUR)
+            continue
+        if length > _MAX_RECORD_BYTES:
+            raise Damage(f"is damaged at byte {offset}: a record of {length} bytes")
         yield Record(opcode, offset, file.read(length))
+
+
+def split_records(content: bytes, where: str) -> Iterator[tuple[int, int, int]]:
+    """Yield (opcode, begin, end) of each record in `content`; begin is after its head.
+
+    Raises:
+        Damage: a length in it leads beyond its end; `where` says where `content` is from.
+    """
+    at = 0
+    while at < len(content):
+        if at + RECORD_HEAD.size > len(content):
+            raise Damage(f"is damaged {where}: a torn record")
+        opcode, length = RECORD_HEAD.unpack_from(content, at)
+        begin = at + RECORD_HEAD.size
+        at = begin + length
+        if at > len(content):
+            raise Damage(f"is damaged {where}: a torn record")
+        yield opcode, begin, at
+
+
+def split_chunk(content: bytes, offset: int) -> Iterator[tuple[int, int, int]]:
+    """Yield (opcode, begin, end) of each record in the decompressed chunk that began at file byte `offset`."""
+    return split_records(content, f"in the chunk at byte {offset}")
 
 
 def chunk_content(record: Record) -> bytes:
@@ -78,44 +131,121 @@ def chunk_content(record: Record) -> bytes:
     Raises:
         Damage: the chunk is torn, too large to be true, or its check sum is wrong.
     """
-    where = f"in the chunk at byte {record.offset}"
-    try:
-        chunk = Chunk.read(ReadDataStream(BytesIO(record.content)))
-        claimed = chunk.uncompressed_size
-        if chunk.compression == "zstd":
-            claimed = max(claimed, zstandard.frame_content_size(chunk.data))
-        if claimed > _MAX_CHUNK_BYTES:
-            raise Damage(f"is damaged {where}: it claims {claimed} bytes")
-        stream, length = get_chunk_data_stream(chunk)
-        data = stream.read(length)
-    except PARSE_ERRORS as error:
-        raise Damage(f"is damaged {where}: {error or type(error).__name__}") from error
-    if chunk.uncompressed_crc and zlib.crc32(data) != chunk.uncompressed_crc:
-        raise Damage(f"is damaged {where}: wrong check sum")
-    return data
+    head = chunk_head(record.content, len(record.content), record.offset)
+    return _decompress(head, record.content[head.begin : head.end], record.offset)
 
 
-def split_chunk(content: bytes, offset: int) -> Iterator[tuple[int, int, int]]:
-    """Yield (opcode, begin, end) of each record in the decompressed chunk that began at file byte `offset`.
+def chunk_head(content: bytes, length: int, offset: int) -> ChunkHead:
+    """Return the head of the chunk at file byte `offset` from its first bytes.
+
+    Args:
+        content: what follows the head of its record, as far as it was read.
+        length: of the whole content of the record, bytes.
+        offset: for the text of an error.
 
     Raises:
-        Damage: a length in it leads beyond its end.
+        Damage: it is no head of a chunk.
     """
-    at = 0
-    while at < len(content):
-        if at + _HEAD.size > len(content):
-            raise Damage(f"is damaged in the chunk at byte {offset}: a torn record")
-        opcode, length = _HEAD.unpack_from(content, at)
-        begin = at + _HEAD.size
-        at = begin + length
-        if at > len(content):
-            raise Damage(f"is damaged in the chunk at byte {offset}: a torn record")
-        yield opcode, begin, at
+    where = f"is damaged in the chunk at byte {offset}"
+    try:
+        start_ns, end_ns, size, crc = _CHUNK_HEAD.unpack_from(content)
+        at = _CHUNK_HEAD.size
+        (letters,) = struct.unpack_from("<I", content, at)
+        if letters > _LONGEST_NAME:
+            raise Damage(f"{where}: no kind of compression")
+        at += 4 + letters
+        compression = content[at - letters : at].decode("ascii")
+        (bytes_,) = struct.unpack_from("<Q", content, at)
+    except (struct.error, ValueError) as error:
+        raise Damage(f"{where}: {error}") from error
+    begin, end = at + 8, at + 8 + bytes_
+    if end > length:
+        raise Damage(f"{where}: it claims more than its record holds")
+    if size > _MAX_RECORD_BYTES:
+        raise Damage(f"{where}: it claims {size} bytes")
+    return ChunkHead(start_ns, end_ns, size, crc, compression, begin, end)
 
 
-def read_record_at(path: Path, offset: int) -> Record:
-    """Return the record that begins at byte `offset` of `path`, which `walk` has yielded before."""
-    with path.open("rb") as file:
-        file.seek(offset)
-        opcode, length = _HEAD.unpack(file.read(_HEAD.size))
-        return Record(opcode, offset, file.read(length))
+class RandomAccess:
+    """Reads single records and chunks of an open MCAP file, wherever they lie."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        """Read from `file`, which stays open and whose position does not matter."""
+        self._number = file.fileno()
+        self._size = os.fstat(self._number).st_size
+
+    def read(self, position: int, length: int) -> bytes:
+        """Return `length` bytes from `position` on.
+
+        Raises:
+            Damage: the file ends before.
+        """
+        if position < 0 or length > self._size - position or length > _MAX_RECORD_BYTES:
+            raise Damage(f"has no {length} bytes at byte {position}")
+        data = os.pread(self._number, length, position)
+        if len(data) < length:
+            raise Damage(f"has no {length} bytes at byte {position}")
+        return data
+
+    def chunk_head(self, offset: int) -> ChunkHead:
+        """Return the head of the chunk whose record begins at byte `offset`; `begin` and `end` are bytes of the file.
+
+        Raises:
+            Damage: there is no chunk.
+        """
+        first = offset + RECORD_HEAD.size
+        opcode, length = RECORD_HEAD.unpack(self.read(offset, RECORD_HEAD.size))
+        if opcode != Opcode.CHUNK or length > self._size - first:
+            raise Damage(f"has no chunk at byte {offset}")
+        most = _CHUNK_HEAD.size + 4 + _LONGEST_NAME + 8
+        head = chunk_head(self.read(first, min(most, length)), length, offset)
+        return head._replace(begin=first + head.begin, end=first + head.end)
+
+    def chunk_content(self, head: ChunkHead, offset: int) -> bytes:
+        """Return the decompressed records of the chunk with this head.
+
+        Raises:
+            Damage: it is not what its head claims.
+        """
+        return _decompress(head, self.read(head.begin, head.end - head.begin), offset)
+
+
+def _decompress(head: ChunkHead, data: bytes, offset: int) -> bytes:
+    """Never more than the head claims, which is bounded, whatever the compressed bytes say."""
+    where = f"is damaged in the chunk at byte {offset}"
+    try:
+        if head.compression == "zstd":
+            content = unpack_zstd(data, head.size)
+        elif head.compression == "lz4":
+            content = _unpack_lz4(data, head.size)
+        elif head.compression == "":
+            content = data
+        else:
+            raise Damage(f"{where}: unknown compression '{head.compression}'")
+    except PARSE_ERRORS as error:
+        raise Damage(f"{where}: {error or type(error).__name__}") from error
+    if len(content) != head.size:
+        raise Damage(f"{where}: {len(content)} bytes instead of {head.size}")
+    if head.crc and zlib.crc32(content) != head.crc:
+        raise Damage(f"{where}: wrong check sum")
+    return content
+
+
+def unpack_zstd(data: bytes, most: int) -> bytes:
+    """Return the decompressed frame `data` of at most `most` bytes; raise ZstdError or ValueError otherwise."""
+    if zstandard.frame_content_size(data) > most:
+        raise ValueError("it decompresses to more than it claims")
+    return zstandard.ZstdDecompressor().decompress(data, max_output_size=max(1, most))
+
+
+def _unpack_lz4(data: bytes, most: int) -> bytes:
+    unpacker = lz4.frame.LZ4FrameDecompressor()
+    parts, size = [], 0
+    while not unpacker.eof and size <= most:
+        part = unpacker.decompress(data, max_length=_LZ4_STEP)
+        data = b""
+        if not part and unpacker.needs_input:
+            break
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)

@@ -26,13 +26,15 @@ class Schema:
 
     Attributes:
         type: full name, e.g. "kc_vla_msgs/msg/ArmCommand".
-        text: its definition followed by those of all types it uses (MCAP's "ros2msg" encoding).
+        text: its definition followed by those of all types it uses.
         type_hash: "RIHS01_..." as the generators wrote it; empty where they wrote none.
+        encoding: of the text, in MCAP's words: "ros2msg", or in bags of others "ros2idl"; "" without a text.
     """
 
     type: str
     text: str
     type_hash: str
+    encoding: str = "ros2msg"
 
 
 def prefixes_from_environment() -> list[Path]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
@@ -69,6 +70,50 @@ class TopicInfo:
 
     type: str
     qos: Qos = Qos()
+
+
+@dataclass(frozen=True)
+class RecordedTopic:
+    """What a bag holds of one topic.
+
+    Attributes:
+        type: full name of the message type.
+        qos: what it was offered with.
+        count: how many messages there are.
+    """
+
+    type: str
+    qos: Qos
+    count: int
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is in a bag, or in one file of it.
+
+    Attributes:
+        topics: by name; also those without a message.
+        start_ns, end_ns: log time of the first and the last message, ns since the epoch; both 0 without messages.
+    """
+
+    topics: Mapping[str, RecordedTopic]
+    start_ns: int
+    end_ns: int
+
+    @property
+    def messages(self) -> int:
+        """Number of messages of all topics."""
+        return sum(topic.count for topic in self.topics.values())
+
+    def __add__(self, other: Contents) -> Contents:
+        """Return both together."""
+        topics = dict(self.topics)
+        for name, topic in other.topics.items():
+            known = topics.get(name)
+            topics[name] = replace(known, count=known.count + topic.count) if known else topic
+        filled = [part for part in (self, other) if part.messages]
+        start_ns = min((part.start_ns for part in filled), default=0)
+        return Contents(topics, start_ns, max((part.end_ns for part in filled), default=0))
 
 
 @dataclass(frozen=True)
