@@ -45,14 +45,20 @@ def test_a_gamepad_lifts_the_arm_and_lets_go_of_it_and_the_episode_can_be_annota
         let_go = robot.position
         robot.wait_for("the arm holds: the chunk is used up", let_go)
         assert robot.stands()
+        robot.call("/arm/e_stop")
+        assert "released" in robot.call("/arm/release_e_stop")
         robot.press_ctrl_c()
         assert robot.finish() == 0
     (bag,) = [path.parent for path in (tmp_path / "runs").rglob("metadata.yaml")]
     episode = RecordedEpisode(bag)
+    assert episode.result is not None
+    assert "interrupted" in episode.result.reason
     assert len(episode.keyframes) >= 1
     assert len(episode.frames) > 20
     assert all(frame.wrist is not None for frame in episode.frames[:-1])
     assert episode.message_counts["/joint_states"] > 100
+    assert episode.message_counts["/joy"] > 0
+    assert episode.message_counts["/arm/stopped"] == len(["at first", "stopped", "released"])
     assert any(command.mode is CommandMode.TOOL_DELTA for command in episode.commands)
 
 

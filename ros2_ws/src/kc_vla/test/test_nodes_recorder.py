@@ -135,6 +135,22 @@ def test_a_recorder_that_is_stopped_closes_its_bag(tmp_path: Path, how: signal.S
     assert RecordedEpisode(Path(opened["bag"])).damages == ()
 
 
+def test_a_result_told_while_all_are_interrupted_is_recorded(tmp_path: Path) -> None:
+    script = Script(size=16)
+    with running(MODULE, tmp_path / "log", **FAST, output_folder=tmp_path / "runs") as process, Stack() as stack:
+        stack.wait_for_recorder()
+        stack.play(script, until_frame=20)
+        (opened,) = stack.until(lambda: stack.told("recording"))
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)  # longer than a node that has nothing to wait for
+        stack.say("/episode/result", next(m for _, m, _ in messages(script) if isinstance(m, EpisodeResult)))
+        stack.say("/episode/status", finished(script))
+        assert process.wait(60) == 0
+    episode = RecordedEpisode(Path(opened["bag"]))
+    assert episode.damages == ()
+    assert episode.result is not None
+
+
 def test_an_output_folder_that_cannot_be_written_is_told_and_the_node_lives(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("a file")
     with running(MODULE, tmp_path / "log", **FAST, output_folder=tmp_path / "runs") as process, Stack() as stack:

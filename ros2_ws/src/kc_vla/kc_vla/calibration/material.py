@@ -111,7 +111,7 @@ def recorded_joints(bag: Path) -> Joints:
     reader = BagReader(bag)
     rows = []
     for message in reader.messages():
-        if message.topic.endswith("joint_states"):
+        if message.topic.endswith("/joint_states"):
             told = reader.decode(message)
             if len(told.position) >= _ARM_JOINTS:
                 rows.append((_seconds(told), *told.position[:_ARM_JOINTS]))

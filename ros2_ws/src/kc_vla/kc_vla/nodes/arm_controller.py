@@ -83,6 +83,7 @@ class ArmControllerNode(StackNode):
         self._bad_chunks = 0
         self._link: ArmLink | None = None
         self._commands = self.advertise(ArmCommand, topics.ARM_COMMAND, qos.command(0.05))
+        self._stopped = self.advertise(Bool, topics.STOPPED, qos.STATUS)
         self._policy = ChunkClient(self, values.request_timeout, self._on_answer, self._on_timeout)
         self.watch_episodes()
         self.subscribe(JointState, topics.JOINT_STATES, self._on_joints, qos.STATE)
@@ -92,6 +93,8 @@ class ArmControllerNode(StackNode):
         self._latch = StopLatch(Path(values.state_folder).expanduser() if values.state_folder else None)
         if self._latch.is_set:
             self._emergency_stop()
+        else:
+            self._stopped.publish(Bool(data=False))
         if values.arm != "simulated":
             self._link = self._connect()
         if not self._lockstep:
@@ -302,6 +305,7 @@ class ArmControllerNode(StackNode):
 
     def _emergency_stop(self) -> None:
         self._controller.emergency_stop()
+        self._stopped.publish(Bool(data=True))
         if self._link is not None:
             self._link.halt("emergency stop")
         advice = f"emergency stop: the arm holds until the service {topics.RELEASE_E_STOP} is called"
@@ -326,6 +330,7 @@ class ArmControllerNode(StackNode):
             response.message = str(error)
             return response
         self._controller.release()
+        self._stopped.publish(Bool(data=False))
         self.problem("")
         response.success, response.message = True, "released"
         return response

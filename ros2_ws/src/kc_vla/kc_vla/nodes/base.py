@@ -75,6 +75,10 @@ class StackNode(LifecycleNode):
     def stop(self) -> None:
         """Give back what `start` took, apart from the entities."""
 
+    def lingers(self) -> bool:
+        """Whether there is still something to hear after this process was told to end; asked again and again."""
+        return False
+
     def on_episode(self, episode: Episode) -> None:
         """An episode begins, or ends (`episode.running`); called only if `watch_episodes` was."""
 
@@ -277,7 +281,7 @@ def run_node(kind: type[StackNode]) -> None:
         signal.signal(signal.SIGTERM, stop)
         gc.collect()
         gc.freeze()  # a full collection of what is loaded by now would take several control periods
-        while not node.done:
+        while not node.done or (node._made and node.lingers()):
             executor.spin_once(timeout_sec=SIGNAL_POLL_S)
     finally:
         node._end()

@@ -1,4 +1,4 @@
-"""Node `leader_arm`: a Piper that a person leads by hand, as `leader/joint_states` for `policy:=leader`."""
+"""Node `leader_arm`: a Piper that a person leads by hand, as `leader_joint_states` for `policy:=leader`."""
 
 from __future__ import annotations
 

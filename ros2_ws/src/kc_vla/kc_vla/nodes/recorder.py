@@ -17,8 +17,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import CameraInfo, Image, JointState
-from std_msgs.msg import String
+from sensor_msgs.msg import CameraInfo, Image, JointState, Joy
+from std_msgs.msg import Bool, String
 
 from kc_vla.bags.recorder import EpisodeRecorder, RecorderStatus, State
 from kc_vla.bags.topics import Qos, TopicInfo
@@ -43,6 +43,8 @@ _DISCOVERY_S = 3.0
 _LATE_NS = 500_000_000
 _RESEND_S = 4.0
 """After messages have come later than that, the bag stays open this long: a reliable writer repeats every 3 s."""
+_FAREWELL_S = 5.0
+"""How long a node that is told to end, with an episode open, waits for the result: whoever tells it ends as well."""
 _DEPTH = 100
 """Messages that wait for this node on each topic: more than a policy that acts on the newest would want."""
 
@@ -53,6 +55,8 @@ RECORDED: tuple[tuple[str, type, QoSProfile], ...] = (
     (topics.WRIST_INFO, CameraInfo, qos.IMAGE),
     (topics.JOINT_STATES, JointState, qos.STATE),
     (topics.TOOL_POSE, PoseStamped, qos.STATE),
+    (topics.LEADER_STATES, JointState, qos.STATE),
+    (topics.JOY, Joy, qos.STATE),
     (topics.DETECTIONS, ObjectDetections, qos.STATE),
     (topics.EPISODE_STATUS, EpisodeStatus, qos.STATUS),
     (topics.EPISODE_RESULT, EpisodeResult, qos.STATUS),
@@ -61,10 +65,11 @@ RECORDED: tuple[tuple[str, type, QoSProfile], ...] = (
     (topics.KEYFRAME_INDEX, KeyframeIndex, qos.STATUS),
     (topics.POLICY_CHUNK, ActionChunk, qos.EVENT),
     (topics.ARM_COMMAND, ArmCommand, qos.EVENT),
+    (topics.STOPPED, Bool, qos.STATUS),
     (topics.DIAGNOSTICS, DiagnosticArray, qos.EVENT),
 )
-"""Every topic of the stack: name, type, and what its publisher offers. Not the emergency stop: whoever sends one waits
-for a listener, and that must be the arm; what it did is in the arm's commands."""
+"""Every topic of the stack: name, type, and what its publisher offers. Not `e_stop` itself: whoever sends that waits
+for a listener, and that must be the arm, which tells on `arm/stopped` when it was stopped and released."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,8 @@ class RecorderNode(StackNode):
         self._result_of = ""
         self._late_in = ""
         self._finished_at: float | None = None
+        self._told_to_end_at: float | None = None
+        self._result_may_come_at = 0.0
         self._told: RecorderStatus | None = None
         self._status = self.advertise(String, topics.RECORDER_STATUS, qos.STATUS)
         for topic, kind, profile in RECORDED:
@@ -109,6 +116,16 @@ class RecorderNode(StackNode):
         """Close the bag."""
         for status in self._recorder.close():
             self._tell(status)
+
+    def lingers(self) -> bool:
+        """While the result of the open episode may come: an interrupt reaches this node and the one that tells it."""
+        now = time.monotonic()
+        if self._told_to_end_at is None:
+            self._told_to_end_at = self._result_may_come_at = now
+        if self.count_publishers(topics.EPISODE_RESULT):
+            self._result_may_come_at = now
+        in_time = now - self._told_to_end_at < _FAREWELL_S
+        return bool(self._recorder.recording) and in_time and now - self._result_may_come_at < self.parameters.grace
 
     def on_episode(self, episode: Episode) -> None:
         """Open the bag of a new episode; note the end of one."""

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 
+from rclpy.duration import Duration
 from sensor_msgs.msg import CameraInfo, JointState
 from std_srvs.srv import Trigger
 
@@ -18,6 +19,8 @@ from kc_vla.tasks import UnknownTaskError, find_task
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus
 
 _POLL_S = 0.1
+_ACKNOWLEDGED_S = 1.0
+"""So long the others may take to hear the end of the episode before this node goes."""
 _NOTICE_NS = 500_000_000
 """So long before its first frame an episode is announced: nobody may miss that frame."""
 _PUBLISHED = {
@@ -73,7 +76,9 @@ class RobotSessionNode(StackNode):
 
     def stop(self) -> None:
         """End the episode, so that everything holds."""
-        self._finish("stopped")
+        self._finish("interrupted")
+        for publisher in (self._results, self._statuses):  # what was said last goes with its publisher
+            publisher.wait_for_all_acked(Duration(seconds=_ACKNOWLEDGED_S))
 
     def details(self) -> dict[str, object]:
         """Return which episode runs."""
