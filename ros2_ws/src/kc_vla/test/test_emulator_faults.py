@@ -74,9 +74,11 @@ def test_all_is_well_again_after_none():
     assert len(faults.pass_on(arm.fast_feedback())) == len(list(arm.fast_feedback()))
 
 
-@pytest.mark.parametrize("text", ["", "fire", "loss", "loss 2", "stuck 7", "stuck 1.5", "delay x", "bus_off nan"])
+@pytest.mark.parametrize(
+    "text", ["", "fire", "loss", "loss 2", "stuck 7", "stuck 1.5", "delay x", "bus_off nan", "teach 3"]
+)
 def test_a_fault_that_does_not_exist_is_told(text):
-    with pytest.raises(FaultError, match=r"must follow|no fault|joints are"):
+    with pytest.raises(FaultError, match=r"must follow|no fault|joints are|nothing follows"):
         Faults(EmulatedArm()).ask(text)
 
 

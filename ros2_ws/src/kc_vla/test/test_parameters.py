@@ -1,6 +1,7 @@
 import importlib
 import math
 import pkgutil
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 
@@ -16,6 +17,11 @@ import kc_vla.nodes
 from kc_vla.nodes.parameters import BadParameterError, NodeParameters, change, declare, parameter
 
 
+def _even(value: int) -> None:
+    if value % 2:
+        raise ValueError(f"{value} is odd: there are two hands")
+
+
 @dataclass(frozen=True)
 class Wanted(NodeParameters):
     rate: float = parameter(20.0, "Hz of the loop", low=1.0, high=100.0, fixed=False)
@@ -23,6 +29,7 @@ class Wanted(NodeParameters):
     mode: str = parameter("slow", "how it runs", choices=("slow", "fast"), fixed=False)
     loud: bool = parameter(False, "speak of everything", fixed=False)
     folder: str = parameter("", "where to write")
+    fingers: int = parameter(10, "of both hands", low=0, fixed=False, check=_even)
 
 
 MakeNode = Callable[..., Node]
@@ -84,6 +91,8 @@ BAD = [
     ({"frames": 65}, "parameter 'frames' is 65: allowed is 1..64 - frames kept"),
     ({"mode": "medium"}, "parameter 'mode' is 'medium': allowed is one of slow, fast - how it runs"),
     ({"mode": 3}, "parameter 'mode' is 3: it must be of type str - how it runs (one of slow, fast)"),
+    ({"fingers": -1}, "parameter 'fingers' is -1: allowed is 0.. - of both hands"),
+    ({"fingers": 9}, "parameter 'fingers': 9 is odd: there are two hands"),
     ({"loud": 1}, "parameter 'loud' is 1: it must be of type bool - speak of everything"),
 ]
 
@@ -121,6 +130,20 @@ def test_what_is_fixed_cannot_change_but_may_be_set_to_what_it_is() -> None:
     reason = "parameter 'folder' cannot change while the node runs: set it in the launch file"
     assert changed(folder="/data") == (Wanted(), reason)
     assert changed(folder="") == (Wanted(), "")
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("frame", "did you mean 'frames'?"), ("Rate", "did you mean 'rate'?"), ("exposure", "known are autostart, ")],
+)
+def test_a_parameter_that_does_not_exist_is_refused(make_node: MakeNode, name: str, advice: str) -> None:
+    with pytest.raises(BadParameterError, match=re.escape(f"there is no parameter '{name}': {advice}")):
+        declare(make_node(**{name: 3}), Wanted)
+
+
+def test_what_ros_itself_declares_may_be_set(make_node: MakeNode) -> None:
+    given = {"use_sim_time": True, "start_type_description_service": False, "qos_overrides./tf.publisher.depth": 3}
+    assert declare(make_node(**given), Wanted) == Wanted()
 
 
 def test_parameters_of_ros_itself_are_none_of_ours() -> None:

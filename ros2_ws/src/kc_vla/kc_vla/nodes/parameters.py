@@ -6,13 +6,17 @@ The dataclass is declared to ROS; every later change is checked against it and r
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from typing import Any, TypeVar, get_type_hints
 
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+
+_QOS_OF_ROS = "qos_overrides."
+"""Begin of parameters that ROS declares later, with the topic that they are about."""
 
 P = TypeVar("P", bound="NodeParameters")
 
@@ -24,6 +28,7 @@ class _Rule:
     high: float | None = None
     choices: tuple[str, ...] = ()
     fixed: bool = True
+    check: Callable[[Any], object] = lambda value: None
 
 
 def parameter(
@@ -34,6 +39,7 @@ def parameter(
     high: float | None = None,
     choices: Sequence[str] = (),
     fixed: bool = True,
+    check: Callable[[Any], object] = lambda value: None,
 ) -> Any:
     """Return a dataclass field that is a ROS parameter.
 
@@ -43,8 +49,9 @@ def parameter(
         low, high: bounds of a number, both included.
         choices: the only allowed values of a text.
         fixed: True if it cannot change while the node runs.
+        check: called with a value that has passed all the above; refuses it with a `ValueError`, whose text says why.
     """
-    return field(default=default, metadata={"rule": _Rule(description, low, high, tuple(choices), fixed)})
+    return field(default=default, metadata={"rule": _Rule(description, low, high, tuple(choices), fixed, check)})
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ def declare(node: Node, kind: type[P]) -> P:
     """Declare every field of `kind` and return what a launch file or a command line has set.
 
     Raises:
-        BadParameterError: one of them has a wrong type or lies out of bounds.
+        BadParameterError: one of them has a wrong type, lies out of bounds or does not exist.
     """
     values = {}
     for item in fields(kind):
@@ -72,7 +79,15 @@ def declare(node: Node, kind: type[P]) -> P:
         descriptor = ParameterDescriptor(description=_describe(rule), dynamic_typing=True)
         given = node.declare_parameter(item.name, item.default, descriptor).value
         values[item.name] = _check(kind, item.name, given)
+    for name in node._parameter_overrides:  # rclpy has no public word for what was set from outside
+        if not node.has_parameter(name) and not name.startswith(_QOS_OF_ROS):
+            raise BadParameterError(f"there is no parameter '{name}': {_advice(name, list(values))}")
     return kind(**values)
+
+
+def _advice(name: str, known: list[str]) -> str:
+    near = get_close_matches(name.lower(), known, n=1)
+    return f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
 
 
 def change(current: P, parameters: Sequence[Parameter]) -> tuple[P, SetParametersResult]:
@@ -121,4 +136,8 @@ def _check(kind: type[NodeParameters], name: str, value: Any) -> Any:
     high_ok = rule.high is None or value <= rule.high
     if not low_ok or not high_ok or (rule.choices and value not in rule.choices):
         raise BadParameterError(f"parameter '{name}' is {value!r}: allowed is {_allowed(rule)} - {rule.description}")
+    try:
+        rule.check(value)
+    except ValueError as error:
+        raise BadParameterError(f"parameter '{name}': {error}") from error
     return value

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sensor_msgs.msg import Image
 
-from kc_vla.arm.emulator.faults import FaultError
+from kc_vla.arm.emulator.faults import read_fault
 from kc_vla.arm.emulator.process import View
 from kc_vla.arm.emulator.process import main as emulate
 from kc_vla.arm.emulator.view import draw_arm
@@ -28,7 +28,10 @@ class EmulatorParameters(NodeParameters):
 
     path: str = parameter("/tmp/kc_vla_piper", "of the bus: channel of the controller, its bus is kc_vla_socket")
     fault: str = parameter(
-        "none", "what goes wrong now, e.g. 'loss 0.2' or 'collision 2'; none: all is well", fixed=False
+        "none",
+        "what goes wrong now, e.g. 'loss 0.2' or 'collision 2'; none: all is well",
+        fixed=False,
+        check=read_fault,
     )
     view_rate: float = parameter(10.0, "pictures of the arm per second", low=0.1, high=60.0)
     stay: float = parameter(40.0, "s that it stays for a controller that still has to park it", low=0.0, high=600.0)
@@ -77,7 +80,7 @@ class PiperEmulatorNode(StackNode):
         fault = self.parameters.fault
         try:
             self._arm.call("ask", fault)
-        except (FaultError, RemoteError) as error:
+        except RemoteError as error:
             self.problem(str(error), ERROR)
         else:
             self.problem("" if fault == "none" else f"fault on demand: {fault}")

@@ -33,6 +33,27 @@ class FaultError(ValueError):
     """No such fault; the text says what there is."""
 
 
+def read_fault(text: str) -> tuple[str, float]:
+    """One of `KINDS` and its number, 0.0 where it has none.
+
+    Raises:
+        FaultError: it cannot be understood.
+    """
+    kind, _, value = text.strip().partition(" ")
+    if kind not in KINDS:
+        raise FaultError(f"no fault '{text}': {', '.join(KINDS)}")
+    if kind in _NUMBERS:
+        return kind, _number(text, value, *_NUMBERS[kind])
+    if kind not in _OF_JOINTS:
+        if value:
+            raise FaultError(f"'{text}': nothing follows '{kind}'")
+        return kind, 0.0
+    joint = _number(text, value, 1, JOINTS)
+    if joint != int(joint):
+        raise FaultError(f"'{text}': joints are 1 to {JOINTS}")
+    return kind, joint
+
+
 class Faults:
     """What is wrong now.
 
@@ -54,15 +75,10 @@ class Faults:
         Raises:
             FaultError: it cannot be understood; nothing is changed.
         """
-        kind, _, value = text.strip().partition(" ")
-        if kind not in KINDS:
-            raise FaultError(f"no fault '{text}': {', '.join(KINDS)}")
+        kind, number = read_fault(text)
         arm = self._arm
         if kind in _OF_JOINTS:
-            joint = _number(text, value, 1, JOINTS)
-            if joint != int(joint):
-                raise FaultError(f"'{text}': joints are 1 to {JOINTS}")
-            row = int(joint) - 1
+            row = int(number) - 1
             if kind == "stuck":
                 arm.body.stuck[row] = True
             elif kind == "unpowered":
@@ -72,7 +88,6 @@ class Faults:
             else:
                 arm.heat[row] = _HOT
         elif kind in _NUMBERS:
-            number = _number(text, value, *_NUMBERS[kind])
             if kind == "loss":
                 self._loss = number
             elif kind == "delay":
