@@ -21,9 +21,9 @@ def write_video(path: Path, shades: list[int], fps: int = 10) -> Path:
     return path
 
 
-def write_pictures(folder: Path, colours: list[tuple[int, int, int]]) -> Path:
-    """Write one picture of each RGB colour, 32x24."""
+def write_pictures(folder: Path, colours: list[tuple[int, int, int]], width: int = 32, height: int = 24) -> Path:
+    """Write one picture of each RGB colour."""
     folder.mkdir(exist_ok=True)
     for number, colour in enumerate(colours):
-        cv2.imwrite(str(folder / f"{number:03}.png"), np.full((24, 32, 3), colour[::-1], np.uint8))
+        cv2.imwrite(str(folder / f"{number:03}.png"), np.full((height, width, 3), colour[::-1], np.uint8))
     return folder

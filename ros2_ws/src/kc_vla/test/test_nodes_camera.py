@@ -15,6 +15,8 @@ from kc_vla.nodes.base import CANNOT_START
 MODULE = "kc_vla.nodes.camera"
 EXAMPLE = Path(__file__).parents[4] / "calibration" / "cameras" / "example.yaml"
 
+DESK = Path(__file__).parents[4] / "launch" / "desk" / "wrist.mp4"
+
 
 def level_and_text(peer_diagnostics: list[DiagnosticArray]) -> list[tuple[int, str]]:
     return [(s.level[0], s.message) for array in peer_diagnostics for s in array.status if s.name == "camera"]
@@ -54,29 +56,30 @@ def test_an_uncalibrated_camera_warns_and_a_lost_one_comes_back(tmp_path: Path) 
         diagnostics = peer.hear(DiagnosticArray, topics.DIAGNOSTICS, 10)
         with running(MODULE, tmp_path / "log", source=folder, loop=True, fps=50.0, diagnostics_period=0.1):
             peer.until(lambda: images)
-            peer.until(
-                lambda: any(level == 1 and "not calibrated" in text for level, text in level_and_text(diagnostics))
-            )
+            peer.until(lambda: level_and_text(diagnostics))
             folder.rename(tmp_path / "away")
             peer.until(lambda: any(level == 2 and "camera lost" in text for level, text in level_and_text(diagnostics)))
             images.clear()
             write_pictures(folder, [(8, 8, 8)])
             peer.until(lambda: images and images[-1].data[0] == 8)
             diagnostics.clear()
-            peer.until(lambda: any(level == 1 for level, _ in level_and_text(diagnostics)))
+            peer.until(lambda: any(level == 0 for level, _ in level_and_text(diagnostics)))
     log = (tmp_path / "log").read_text()
+    assert log.count("not calibrated") == 1
     assert log.count("camera lost") == 1
     assert "camera is back" in log
 
 
-def test_pictures_of_another_size_than_calibrated_are_not_published(tmp_path: Path) -> None:
-    folder = write_pictures(tmp_path / "pictures", [(7, 7, 7)])
+def test_a_camera_that_comes_back_with_another_size_than_calibrated_is_not_heard(tmp_path: Path) -> None:
+    folder = write_pictures(tmp_path / "pictures", [(7, 7, 7)], width=640, height=480)
     with Peer() as peer:
         images = peer.hear(Image, "image_raw", qos.IMAGE)
         diagnostics = peer.hear(DiagnosticArray, topics.DIAGNOSTICS, 10)
         with running(MODULE, tmp_path / "log", source=folder, loop=True, calibration=EXAMPLE, diagnostics_period=0.1):
+            peer.until(lambda: images)
+            write_pictures(folder, [(8, 8, 8)])
             peer.until(lambda: any(level == 2 and "640x480" in text for level, text in level_and_text(diagnostics)))
-    assert images == []
+    assert {(image.width, image.height) for image in images} == {(640, 480)}
 
 
 @pytest.mark.parametrize(
@@ -86,6 +89,8 @@ def test_pictures_of_another_size_than_calibrated_are_not_published(tmp_path: Pa
         ({"source": "''"}, "no camera source is given"),
         ({"calibration": "/nowhere.yaml"}, "cannot read the calibration /nowhere.yaml"),
         ({"fps": -1.0}, "parameter 'fps'"),
+        ({"sauce": "/dev/video0"}, "there is no parameter 'sauce': did you mean 'source'?"),
+        ({"source": DESK, "calibration": EXAMPLE}, "is for 640x480 px and the pictures have 128x128"),
     ],
 )
 def test_a_camera_that_cannot_start_says_why_and_exits(

@@ -43,7 +43,7 @@ class Calibration:
         if (width, height) != (self.width, self.height):
             raise CalibrationError(
                 f"the calibration of '{self.camera_name}' is for {self.width}x{self.height} px and the pictures have "
-                f"{width}x{height}: set the camera's size or calibrate again"
+                f"{width}x{height}: set the camera's width and height to it, or calibrate again"
             )
 
 

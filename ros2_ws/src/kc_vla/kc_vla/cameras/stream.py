@@ -23,10 +23,11 @@ class CameraStream:
         on_lost: Callable[[str], None],
         on_back: Callable[[], None],
         on_end: Callable[[], None],
+        accept: Callable[[CapturedFrame], None] = lambda frame: None,
     ) -> None:
         """Open the source and begin to read.
 
-        All callbacks come from the reading thread, one at a time.
+        All callbacks but `accept` come from the reading thread, one at a time.
 
         Args:
             spec: what to read.
@@ -34,16 +35,24 @@ class CameraStream:
             on_lost: told once, with the reason, when the source vanishes.
             on_back: told when it gives frames again.
             on_end: told at the end of a file or folder that does not loop.
+            accept: sees the first frame before this returns, and refuses the source with a `CameraError`.
 
         Raises:
-            CameraError: the source cannot be opened at the start.
+            CameraError: the source cannot be opened at the start, or is refused.
         """
         self._spec = spec
         self._on_frame, self._on_lost, self._on_back, self._on_end = on_frame, on_lost, on_back, on_end
         self._stop = threading.Event()
         source = open_source(spec)
         self.fps = source.fps
-        self._thread = threading.Thread(target=self._run, args=(source,), name="camera", daemon=True)
+        try:
+            first = source.read()
+            if first is not None:
+                accept(first)
+        except CameraError:
+            source.close()
+            raise
+        self._thread = threading.Thread(target=self._run, args=(source, first), name="camera", daemon=True)
         self._thread.start()
 
     def close(self, timeout_s: float = 5.0) -> None:
@@ -51,8 +60,10 @@ class CameraStream:
         self._stop.set()
         self._thread.join(timeout_s)
 
-    def _run(self, source: FrameSource) -> None:
+    def _run(self, source: FrameSource, first: CapturedFrame | None) -> None:
         current: FrameSource | None = source
+        if first is not None:
+            self._on_frame(first)
         while current is not None and not self._stop.is_set():
             try:
                 self._read(current)
@@ -68,10 +79,10 @@ class CameraStream:
         due = time.monotonic()
         while not self._stop.is_set():
             if not source.paced:
-                if self._stop.wait(max(0.0, due - time.monotonic())):
-                    return
                 # A reader that fell behind goes on from now: it does not hurry to catch up.
                 due = max(due + 1.0 / source.fps, time.monotonic())
+                if self._stop.wait(max(0.0, due - time.monotonic())):
+                    return
             frame = source.read()
             if frame is None:
                 self._on_end()

@@ -57,16 +57,16 @@ class CameraNode(StackNode):
         self._calibration: Calibration | None = None
         self._images = self.advertise(Image, IMAGE, qos.IMAGE)
         self._infos = self.advertise(CameraInfo, INFO, qos.IMAGE)
-        self._notice = ""
         try:
             if wanted.calibration:
                 self._calibration = load_calibration(Path(wanted.calibration).expanduser())
             else:
-                self._notice = "the camera is not calibrated: set 'calibration' to its camera_info YAML file"
-            self.problem(self._notice)
+                self.get_logger().warning(
+                    "the camera is not calibrated: set 'calibration' to its camera_info YAML file"
+                )
             self._latency_ns = round(load_latency(Path(wanted.latency).expanduser()) * 1e9) if wanted.latency else 0
             spec = SourceSpec(wanted.source, wanted.fps, wanted.width, wanted.height, wanted.loop)
-            self._stream = CameraStream(spec, self._on_frame, self._on_lost, self._on_back, self._on_end)
+            self._stream = CameraStream(spec, self._on_frame, self._on_lost, self._on_back, self._on_end, self._accept)
         except CameraError as error:
             raise StartError(str(error)) from error
         self.get_logger().info(f"camera on {wanted.source} at {self._stream.fps:g} frames/s")
@@ -78,17 +78,23 @@ class CameraNode(StackNode):
 
     def details(self) -> dict[str, object]:
         """Return what else the diagnostics tell."""
-        return {"source": self.parameters.source, "frames": self._frames}
+        calibration = self.parameters.calibration or "none"
+        return {"source": self.parameters.source, "calibration": calibration, "frames": self._frames}
+
+    def _accept(self, frame: CapturedFrame) -> None:
+        """Raise `CalibrationError` if the calibration is of pictures of another size."""
+        if self._calibration is not None:
+            height, width, _ = frame.pixels.shape
+            self._calibration.check_size(width, height)
 
     def _on_frame(self, frame: CapturedFrame) -> None:
         """Publish one frame; called from the reading thread, which alone uses these publishers."""
         height, width, _ = frame.pixels.shape
-        if self._calibration is not None:
-            try:
-                self._calibration.check_size(width, height)
-            except CalibrationError as error:
-                self.problem(str(error), ERROR)
-                return
+        try:
+            self._accept(frame)  # a camera that comes back may be another
+        except CalibrationError as error:
+            self.problem(str(error), ERROR)
+            return
         stamp = self._stamp(frame.captured_ns)
         self._infos.publish(self._info(width, height, stamp))
         self._images.publish(image_message(frame.pixels, stamp, self.parameters.frame_id))
@@ -115,7 +121,7 @@ class CameraNode(StackNode):
 
     def _on_back(self) -> None:
         self.get_logger().info("camera is back")
-        self.problem(self._notice)
+        self.problem("")
 
     def _on_end(self) -> None:
         self.get_logger().info(f"end of {self.parameters.source} after {self._frames} frames")
