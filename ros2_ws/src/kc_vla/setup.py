@@ -17,6 +17,7 @@ NODES = (
     "piper_emulator",
     "policy_server",
     "recorder",
+    "replay_comparison",
     "robot_session",
 )
 
@@ -24,6 +25,7 @@ setup(
     name="kc_vla",
     version="0.1.0",
     packages=find_packages(exclude=["test"]),
+    package_data={"kc_vla.annotate": ["page/*"]},
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/kc_vla"]),
         ("share/kc_vla", ["package.xml"]),
@@ -42,6 +44,7 @@ setup(
         "can.interface": ["kc_vla_socket = kc_vla.arm.emulator.bus:SocketBus"],
         "console_scripts": [
             "kc-vla = kc_vla.cli:main",
+            "replay_plan = kc_vla.bags.replay_plan:main",
             *(f"{node} = kc_vla.nodes.entry:{node}" for node in NODES),
         ],
     },

@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
         ("train", "train a keyframe selector on recorded episodes: kc-vla train selector --help"),
         ("export", "make ONNX files of a trained selector: kc-vla export selector --help"),
         ("eval", "measure a selector on recorded episodes: kc-vla eval selector --help"),
-        ("annotate", "find keyframes of recorded episodes by rules: kc-vla annotate rules --help"),
+        ("annotate", "mark keyframes of recorded episodes, on a page or by rules: kc-vla annotate page|rules --help"),
     ):
         verbs.add_parser(verb, help=text)
     verbs.add_parser("calibrate", help="cameras, hand-eye, joint offsets, latency: kc-vla calibrate --help")
@@ -100,6 +100,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from kc_vla.calibration.cli import main as calibrate
 
         return calibrate(words[1:])
+    if words[:2] == ["annotate", "page"]:
+        from kc_vla.annotate.cli import main as annotate
+
+        return annotate(words[2:])
     if words[:1] in (["train"], ["export"], ["eval"], ["annotate"]):
         from kc_vla.learning.cli import main as learn
 

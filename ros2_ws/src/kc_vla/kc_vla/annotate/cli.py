@@ -33,6 +33,8 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     try:
         return _serve(options)
+    except KeyboardInterrupt:  # uvicorn hands on, at its end, the signal that it has obeyed
+        return 0
     except (BagError, AnnotationError, OSError) as error:
         print(f"kc-vla annotate page: {error}", file=sys.stderr)
         return 1

@@ -72,7 +72,7 @@ def read_curves(episode: AnnotatedEpisode) -> dict[str, Curve]:
         "tool height": Curve(episode.recorded_at("tool_pose"), np.array(heights)),
         "score": Curve(episode.recorded_at("keyframes/score"), np.array(scores)),
     }
-    return {name: curve for name, curve in curves.items() if len(curve.times)}
+    return {name: curve for name, curve in curves.items() if np.isfinite(curve.values).any()}
 
 
 def cached_curves(episode: AnnotatedEpisode, read: Callable[[AnnotatedEpisode], Curves] = read_curves) -> Curves:

@@ -24,6 +24,7 @@ BAG_SUFFIXES = (".mcap", ".db3")
 VIEWS = ("third_person", "wrist")
 _IMAGE = {view: (f"{view}/image_raw", f"{view}/image_raw/compressed") for view in VIEWS}
 _RUNNING = 1
+_JPEG = b"\xff\xd8\xff"
 _JPEG_QUALITY = 85
 _DEFAULT_PERIOD_S = 0.05
 _NEAR = 4
@@ -101,8 +102,7 @@ class AnnotatedEpisode:
             return b""
         with self._lock:
             message = self._reader.decode(self._reader.load(ref))
-        compressed = getattr(message, "format", "")
-        if "jpeg" in compressed or "jpg" in compressed:
+        if hasattr(message, "format") and bytes(message.data[:3]) == _JPEG:
             return bytes(message.data)
         pixels = decode_image(message, ref.topic)
         done, data = cv2.imencode(".jpg", pixels[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
