@@ -63,15 +63,6 @@ class Playback:
             given.append(self._take())
         return given
 
-    def wait(self, now: float) -> float:
-        """Seconds until something is due if nothing changes; infinite while paused and at the end."""
-        self._pass_time(now)
-        if self._waiting:
-            return 0.0
-        if self.paused or self._next is None:
-            return float("inf")
-        return max(0.0, (self._offset(self._next) - self._played) / self._rate)
-
     def step(self, now: float) -> BagMessage | None:
         """Pause, and give the next message alone, whenever it is due; None at the end."""
         self.pause(now)
