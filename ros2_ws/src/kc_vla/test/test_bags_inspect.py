@@ -25,6 +25,7 @@ def test_a_bag_that_is_well(bag, capsys):
     status, text = told(capsys, "check", str(bag))
     assert status == 0
     assert "episode counting-000003-1" in text
+    assert f"MB unpacked, {sum(file.stat().st_size for file in bag.glob('*.mcap')) / 1e6:.1f} MB on disk" in text
     (line,) = [line for line in text.splitlines() if line.strip().startswith("/joint_states ")]
     assert line.split()[1:] == ["41", "20.0", "Hz", "sensor_msgs/msg/JointState"]
 

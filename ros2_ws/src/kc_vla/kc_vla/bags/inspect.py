@@ -65,12 +65,14 @@ class BagFacts:
         path: of the bag.
         episode: its episode's id; empty where it names none.
         topics: by name.
+        on_disk: bytes of its files, in which messages may be packed.
         troubles: what is wrong with it, a line each; empty for a bag that is well.
     """
 
     path: Path
     episode: str = ""
     topics: dict[str, TopicFacts] = field(default_factory=dict)
+    on_disk: int = 0
     troubles: list[str] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
@@ -81,7 +83,8 @@ class BagFacts:
         size = sum(facts.size for facts in self.topics.values()) / 1e6
         messages = sum(facts.count for facts in self.topics.values())
         episode = f", episode {self.episode}" if self.episode else ""
-        yield f"{self.path}: {seconds:.1f} s from {begun}, {messages} messages, {size:.1f} MB{episode}"
+        sizes = f"{size:.1f} MB unpacked, {self.on_disk / 1e6:.1f} MB on disk"
+        yield f"{self.path}: {seconds:.1f} s from {begun}, {messages} messages, {sizes}{episode}"
         width = max(map(len, self.topics), default=0)
         for name, facts in sorted(self.topics.items()):
             yield f"  {name:<{width}}  {facts.count:>7}  {facts.rate:>6.1f} Hz  {facts.type}"
@@ -99,7 +102,7 @@ def look_into(bag: Path, decode: bool = False) -> BagFacts:
         BagError: it cannot be read at all.
     """
     reader = BagReader(bag)
-    facts = BagFacts(bag)
+    facts = BagFacts(bag, on_disk=sum(file.stat().st_size for file in reader.files))
     misunderstood: dict[str, int] = {}
     for message in reader.messages():
         ref = message.ref
