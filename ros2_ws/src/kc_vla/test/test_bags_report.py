@@ -8,6 +8,7 @@ import pytest
 from episode_bag import Script, write_episode
 
 from kc_vla.bags.canvas import AMBER, GREEN, RED
+from kc_vla.bags.episode import RecordedEpisode
 from kc_vla.bags.errors import BagMissingError, ReportError
 from kc_vla.bags.report import Report, write_report
 
@@ -49,6 +50,13 @@ def test_the_summary_compares_the_keyframes(report: Report) -> None:
 def test_equal_keyframes_are_called_equal(tmp_path: Path) -> None:
     report = write_report(write_episode(tmp_path / "bag", Script(size=16)), tmp_path / "out")
     assert report.summary["keyframes"]["equal"] is True
+
+
+def test_an_episode_of_a_robot_has_neither_variant_nor_seed(tmp_path: Path) -> None:
+    bag = write_episode(tmp_path / "bag", Script(size=16, variant="", seed=0))
+    summary = write_report(bag, tmp_path / "out", pictures=False).summary
+    assert (summary["variant"], summary["seed"]) == (None, None)
+    assert RecordedEpisode(bag).status.title == "counting"
 
 
 def test_the_summary_has_latencies_drops_and_holds(report: Report) -> None:

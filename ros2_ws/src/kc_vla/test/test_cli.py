@@ -33,6 +33,12 @@ def test_bad_arguments_are_exit_status_2(arguments: list[str], capsys: pytest.Ca
     assert "usage: kc-vla" in capsys.readouterr().err
 
 
+def test_export_without_a_run_says_that_the_run_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["export", "selector"])
+    assert "required: run\n" in capsys.readouterr().err
+
+
 def test_without_the_simulation_one_line_says_what_to_do(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

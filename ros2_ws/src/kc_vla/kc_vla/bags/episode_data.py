@@ -42,10 +42,14 @@ class Status:
     frame_period_s: float
 
     @property
+    def simulated(self) -> bool:
+        """Whether it happened in the simulator: a robot knows neither variant nor seed."""
+        return bool(self.variant)
+
+    @property
     def title(self) -> str:
-        """Task, variant and seed, as people name an episode."""
-        variant = f" ({self.variant})" if self.variant else ""
-        return f"{self.task}{variant}, seed {self.seed}"
+        """Task, and in the simulator variant and seed, as people name an episode."""
+        return f"{self.task} ({self.variant}), seed {self.seed}" if self.simulated else self.task
 
 
 @dataclass(frozen=True)

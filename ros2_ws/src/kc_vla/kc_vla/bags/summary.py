@@ -23,8 +23,8 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
     return {
         "episode_id": status.episode_id,
         "task": status.task,
-        "variant": status.variant,
-        "seed": status.seed,
+        "variant": status.variant if status.simulated else None,
+        "seed": status.seed if status.simulated else None,
         "instruction": status.instruction,
         "stack_version": episode.info.stack_version if episode.info is not None else None,
         "success": result.success if result is not None else None,

@@ -16,7 +16,44 @@ from kc_vla.learning.errors import LearningError
 from kc_vla.models import ModelError, shipped_models
 
 _SELECTOR = "keyframe_selector"
+_RUN = "runs/selector"
 INTERRUPTED = 130
+
+_WHATS = {"selector": "the network that selects keyframes", "rules": "the rules of the task table"}
+_TRAIN = """\
+Train a keyframe selector on recorded episodes (LeRobot v2.1 data sets with meta/keyframes.json, as `kc-vla collect` makes
+them): first the trunk by metric learning, then the query head on its features. Curves and checkpoints are in the run's
+folder; the same command goes on with a run that was interrupted.
+---
+examples:
+  kc-vla train selector --config models/keyframe_selector/train.toml      the settings of the shipped model
+  kc-vla train selector --set stage_one.epochs=10 --set image_size=128    a shorter one; that file names more settings
+Then: kc-vla export selector runs/selector
+"""
+_EXPORT = """\
+Make what the stack runs of a trained selector: ONNX files of trunk and head, and for each task the threshold that does
+best on validation episodes. They are entered in the registry of a folder of models.
+---
+example:
+  kc-vla export selector runs/selector --models models
+Then: ros2 launch kc_vla maniskill.launch.py models:=models
+"""
+_EVAL = """\
+Measure selectors, or the rules, on recorded episodes, free-running as in the stack: precision, recall, F1 and distance
+in frames, as tables, and for each episode a picture of its scores and keyframes.
+---
+examples:
+  kc-vla eval selector --models models
+  kc-vla eval rules --data data/test
+"""
+_ANNOTATE = """\
+Mark the keyframes of recorded episodes by the rules of the task table (gripper, heights, light), without the simulator:
+a file <data set>.jsonl in the output folder, in the form of meta/annotations.jsonl, with phase, label and confidence of
+each keyframe. The data sets stay as they are. To mark them by hand: kc-vla annotate page --help
+---
+example:
+  kc-vla annotate rules --data data/train
+"""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -54,7 +91,7 @@ def _export(options: argparse.Namespace) -> None:
     from kc_vla.learning.run import Run
 
     chosen = release_selector(
-        Run(options.training), options.data, options.validation, options.models, options.name, options.precision
+        Run(options.run_folder), options.data, options.validation, options.models, options.name, options.precision
     )
     for task, (threshold, f1) in chosen.items():
         print(f"{task:10} threshold {threshold:.2f}   F1 on validation {100 * f1:.1f} %")
@@ -95,25 +132,38 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="kc-vla", description="Learning of the keyframe selector.")
     verbs = parser.add_subparsers(dest="verb", required=True)
 
-    train = _verb(verbs, "train", "train a keyframe selector; an interrupted training goes on", _train)
+    train = _verb(verbs, "train", "train a keyframe selector", _TRAIN, _train)
     _folder(train, "--data", "data/train", "episodes to learn from")
     _folder(train, "--validation", "data/validation", "episodes to choose the head by")
-    _folder(train, "--output", "runs/selector", "folder of the run")
-    train.add_argument("--config", type=Path, help="TOML file of settings (default: the paper's)")
-    train.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a single setting; repeatable")
+    _folder(train, "--output", _RUN, "folder of the run; one that was interrupted goes on there")
+    train.add_argument("--config", type=Path, help="TOML file of settings (default: the paper's), e.g. the one below")
+    train.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="one setting, after those of the file; repeatable",
+    )
     train.add_argument("--method", choices=METHODS, default=METHODS[0], help="the paper's, or one of its baselines")
     train.add_argument("--trunk", type=Path, metavar="RUN", help="go on from the first stage of this run")
     train.add_argument("--device", default="auto", help="auto, cpu or cuda")
 
-    export = _verb(verbs, "export", "ONNX files of a trained selector, thresholds by validation episodes", _export)
-    export.add_argument("training", type=Path, help="folder of the run")
-    _folder(export, "--data", "data/train", "for the ranges of 8-bit numbers")
+    export = _verb(verbs, "export", "make ONNX files of a trained selector", _EXPORT, _export)
+    export.add_argument(
+        "run_folder", type=Path, metavar="run", help=f"folder of the training: --output of `kc-vla train`, e.g. {_RUN}"
+    )
+    _folder(export, "--data", "data/train", "episodes that tell the ranges of 8-bit numbers")
     _folder(export, "--validation", "data/validation", "episodes to choose the thresholds by")
-    _folder(export, "--models", "models", "folder with a registry")
-    export.add_argument("--name", default=_SELECTOR, help=f"of the model ({_SELECTOR})")
-    export.add_argument("--precision", choices=PRECISIONS, default=PRECISIONS[0], help="of the trunk (int8)")
+    _folder(export, "--models", "models", "folder of models to add it to; a registry is made where there is none")
+    export.add_argument("--name", default=_SELECTOR, help=f"its name there ({_SELECTOR})")
+    export.add_argument(
+        "--precision",
+        choices=PRECISIONS,
+        default=PRECISIONS[0],
+        help="numbers of the trunk: int8 is faster on a CPU (int8)",
+    )
 
-    judge = _verb(verbs, "eval", "precision, recall, F1 on test episodes, tables and strips", _eval)
+    judge = _verb(verbs, "eval", "measure selectors, or rules, on test episodes", _EVAL, _eval)
     _folder(judge, "--data", "data/test", "episodes to judge by")
     _folder(judge, "--output", "runs/eval", "folder for tables and strips")
     judge.add_argument("--models", type=Path, help="folder with a registry (default: the models shipped)")
@@ -121,16 +171,24 @@ def _parser() -> argparse.ArgumentParser:
     judge.add_argument("--disturbed", action="store_true", help="also with lost frames, other light, other speed")
     judge.add_argument("--strips", type=int, default=1000, help="pictures of at most so many episodes of a task")
 
-    annotate = _verb(verbs, "annotate", "keyframes of recorded episodes by rules, without the simulator", _annotate)
+    annotate = _verb(verbs, "annotate", "mark keyframes of recorded episodes by rules", _ANNOTATE, _annotate)
     _folder(annotate, "--data", "data/train", "episodes to annotate")
-    _folder(annotate, "--output", "runs/annotations", "folder for a .jsonl file of each data set")
+    _folder(annotate, "--output", "runs/annotations", "folder for the files")
     return parser
 
 
-def _verb(verbs: Any, name: str, text: str, run: Callable[[argparse.Namespace], None]) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = verbs.add_parser(name, help=text)
-    choices = {"eval": ["selector", "rules"], "annotate": ["rules"]}.get(name, ["selector"])
-    parser.add_argument("what", choices=choices, help="the selector, or the rules of the task table")
+def _verb(
+    verbs: Any, name: str, text: str, more: str, run: Callable[[argparse.Namespace], None]
+) -> argparse.ArgumentParser:
+    """A verb with `text`, its help in a line, and `more`, what stands above its own help and, after ---, below."""
+    above, _, below = more.partition("---\n")
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        name, help=text, description=above, epilog=below, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    whats = {"eval": ("selector", "rules"), "annotate": ("rules",)}.get(name, ("selector",))
+    parser.add_argument(
+        "what", choices=whats, metavar="|".join(whats), help=", or ".join(_WHATS[what] for what in whats)
+    )
     parser.set_defaults(run=run)
     return parser
 
