@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kc_vla.bags.errors import BagError, BagReadError
+from kc_vla.bags.exchange.cli import add_export
 
 
 def _report(arguments: argparse.Namespace) -> None:
@@ -65,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
         action = actions.add_parser(name, help=text)
         action.add_argument("bags", nargs="+", metavar="bag", help="bag folder or .mcap file")
         action.set_defaults(run=run)
+    add_export(actions)
     verbs.add_parser("sim", help="film, check and measure the simulated tasks: kc-vla sim --help")
     for verb, text in (
         ("train", "train a keyframe selector on recorded episodes: kc-vla train selector --help"),

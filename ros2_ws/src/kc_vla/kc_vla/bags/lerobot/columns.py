@@ -15,7 +15,9 @@ from kc_vla.bags.lerobot.errors import DataSetError
 from kc_vla.bags.lerobot.layout import FOLLOWING, Column
 
 
-def read_columns(path: Path, told: str, length: int, only: Sequence[str] | None = None) -> dict[str, NDArray[Any]]:
+def read_columns(
+    path: Path, told: str, length: int, only: Sequence[str] | None = None, episode: int | None = None
+) -> dict[str, NDArray[Any]]:
     """All numeric columns of a Parquet file, each (length,) or (length, D); others are left out.
 
     Args:
@@ -23,12 +25,14 @@ def read_columns(path: Path, told: str, length: int, only: Sequence[str] | None 
         told: what an error calls the episode.
         length: frames that it must have.
         only: names of the columns to read; all by default.
+        episode: index of the episode whose rows are wanted, in a file of several.
 
     Raises:
         DataSetError: it cannot be read, has another length, or holds a number that is missing or not finite.
     """
     try:
-        table = pq.read_table(path, columns=only)
+        of_episode = None if episode is None else [("episode_index", "==", episode)]
+        table = pq.read_table(path, columns=only, filters=of_episode)
     except FileNotFoundError:
         raise DataSetError(f"{told}: its columns {path} are missing") from None
     except (OSError, pa.ArrowException) as error:

@@ -68,7 +68,7 @@ class DataSet:
         Raises:
             DataSetError: they cannot be read, or are not as long as the episode, or not finite.
         """
-        path = self._path(self._data_path, episode)
+        path = self.columns_path(episode)
         return read_columns(path, self._told(episode), self._find(episode).length)
 
     def frames(self, episode: int, view: str = "third_person") -> Iterator[NDArray[np.uint8]]:
@@ -81,8 +81,16 @@ class DataSet:
         Raises:
             DataSetError: there is no such camera, or a frame of it cannot be read; the message names the frame.
         """
-        path = self._path(self._video_path, episode, self._video_key(view))
+        path = self.video_path(episode, self._video_key(view))
         return read_frames(path, f"{self._told(episode)}, {view}", self._find(episode).length)
+
+    def columns_path(self, episode: int) -> Path:
+        """Where the columns of an episode are; raise DataSetError where there is no such episode."""
+        return self._path(self._data_path, episode)
+
+    def video_path(self, episode: int, key: str) -> Path:
+        """Where the video of an episode is, by the key of its feature; raise DataSetError as `columns_path`."""
+        return self._path(self._video_path, episode, key)
 
     def _find(self, episode: int) -> EpisodeInfo:
         try:

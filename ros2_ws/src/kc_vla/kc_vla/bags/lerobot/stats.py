@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import cv2
@@ -9,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Stats = dict[str, list[Any]]
-"""Lists under "min", "max", "mean", "std" and "count"; of quantiles under "q01" and "q99"."""
+"""Lists under "min", "max", "mean", "std" and "count"; of quantiles under "q01", "q99" and the like."""
+QUANTILES = (0.01, 0.1, 0.5, 0.9, 0.99)
+"""Those that LeRobot 3.0 keeps."""
 
 
 def column_stats(values: ArrayLike) -> Stats:
@@ -19,10 +22,25 @@ def column_stats(values: ArrayLike) -> Stats:
     return {**{name: array.tolist() for name, array in found.items()}, "count": [len(rows)]}
 
 
-def quantile_stats(values: ArrayLike) -> Stats:
-    """`column_stats` with the first and the last percent."""
-    low, high = np.quantile(_rows(values), (0.01, 0.99), axis=0)
-    return {**column_stats(values), "q01": low.tolist(), "q99": high.tolist()}
+def quantile_stats(values: ArrayLike, shares: Sequence[float] = (0.01, 0.99)) -> Stats:
+    """`column_stats` with quantiles, by default the first and the last percent, as "q01" and "q99"."""
+    found = np.quantile(_rows(values), shares, axis=0)
+    return {
+        **column_stats(values),
+        **{f"q{round(100 * q):02d}": row.tolist() for q, row in zip(shares, found, strict=True)},
+    }
+
+
+def merged_stats(parts: Sequence[Stats]) -> Stats:
+    """Statistics over everything of which `parts` are those of disjoint shares, without quantiles."""
+    counts = np.array([part["count"][0] for part in parts], float)
+    shares = counts / counts.sum()
+    means, deviations = (np.array([part[name] for part in parts]) for name in ("mean", "std"))
+    mean = np.tensordot(shares, means, 1)
+    std = np.sqrt(np.tensordot(shares, deviations**2 + (means - mean) ** 2, 1))
+    ends = {name: np.array([part[name] for part in parts]) for name in ("min", "max")}
+    found = {"min": ends["min"].min(axis=0), "max": ends["max"].max(axis=0), "mean": mean, "std": std}
+    return {**{name: array.tolist() for name, array in found.items()}, "count": [int(counts.sum())]}
 
 
 class PictureStats:

@@ -11,7 +11,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -117,10 +117,7 @@ class DataSetWriter:
 
     def _take_up(self, settings: Mapping[str, Any]) -> None:
         """See that the data set is the one meant and nobody else's now; find out what is there."""
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise DataSetError(f"{self.folder} is being recorded by another process: wait for it") from None
+        _take(self._lock, self.folder)
         begun = read_json(self.folder / _SETTINGS)
         for name, value in settings.items():
             if begun.get(name) != value:
@@ -205,3 +202,31 @@ class DataSetWriter:
 
     def _told(self, index: int) -> str:
         return f"{self.folder}, episode {index}"
+
+
+def begun_with(folder: Path) -> dict[str, Any] | None:
+    """The settings with which a data set was begun; None where none was.
+
+    Raises:
+        DataSetError: another process is at it, or they cannot be read.
+    """
+    path = folder / _SETTINGS
+    if not path.exists():
+        return None
+    with path.open() as lock:
+        _take(lock, folder)
+        return dict(read_json(path))
+
+
+def forget_how_it_was_made(folder: Path) -> None:
+    """Take away what only a recording that goes on would need."""
+    (folder / _SETTINGS).unlink(missing_ok=True)
+    shutil.rmtree((folder / _FACTS).parent, ignore_errors=True)
+
+
+def _take(lock: TextIO, folder: Path) -> None:
+    """Have a data set for this process alone, as long as the file is open; raise DataSetError if another has it."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise DataSetError(f"{folder} is being recorded by another process: wait for it") from None

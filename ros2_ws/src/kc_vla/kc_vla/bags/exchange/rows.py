@@ -1,0 +1,167 @@
+"""An episode bag as the rows of a data set: one for each picture of the third-person camera."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.bags.episode import RecordedEpisode
+from kc_vla.bags.episode_data import CommandMode
+from kc_vla.bags.errors import BagError
+from kc_vla.bags.exchange.actions import joint_targets, mode_of, tool_deltas
+from kc_vla.bags.exchange.clock import Clock, clock_of
+from kc_vla.bags.exchange.errors import ExchangeError
+from kc_vla.bags.exchange.robots import PANDA, gripper_opening, robot_of
+from kc_vla.bags.exchange.samples import Felt, read_felt
+from kc_vla.bags.lerobot.layout import JOINT_POSITIONS, JOINT_VELOCITIES, STATE, Column
+from kc_vla.bags.reader import MessageRef
+
+TOOL_POSE = Column("observation.tool_pose", "float32", STATE.names[:7])
+"""Beside a state of joint positions: position (m) and turn of the tool in the robot's base frame."""
+_FELT_WITHIN_NS = 100_000_000
+_NS = 1_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class EpisodeRows:
+    """An episode, row by row; pictures stay in the bag until they are asked for.
+
+    Attributes:
+        bag: where it came from.
+        episode: what the bag holds.
+        clock: when the frames were.
+        robot: LeRobot's `robot_type`.
+        columns: each (T, D), in the order in which they are to be in the data set.
+        sizes: width and height of the pictures of each camera that there is, px.
+        notes: what a person should know of what was made of it.
+    """
+
+    bag: Path
+    episode: RecordedEpisode
+    clock: Clock
+    robot: str
+    columns: Mapping[Column, NDArray[np.float64]]
+    sizes: Mapping[str, tuple[int, int]]
+    notes: tuple[str, ...]
+    _pictures: Mapping[str, tuple[MessageRef, ...]]
+
+    def __len__(self) -> int:
+        return len(self.clock.stamps)
+
+    def rows(self) -> Iterator[tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.uint8]]]]:
+        """The numbers of each row by column key, and its pictures by view, (H, W, 3) RGB.
+
+        Raises:
+            BagError: a picture cannot be read, or has another size than the first; the message names its frame.
+        """
+        for number in range(len(self)):
+            pictures = {view: self._picture(view, number) for view in self._pictures}
+            yield {column.key: values[number] for column, values in self.columns.items()}, pictures
+
+    def _picture(self, view: str, number: int) -> NDArray[np.uint8]:
+        told = f"{self.bag}, frame {number}, {view}"
+        try:
+            pixels = self.episode.image(self._pictures[view][number])
+        except BagError as error:
+            raise ExchangeError(f"{told}: {error}") from error
+        height, width = pixels.shape[:2]
+        if (width, height) != self.sizes[view]:
+            raise ExchangeError(f"{told}: {width}x{height} pixels, the first has {_told(self.sizes[view])}")
+        return pixels
+
+
+def read_rows(bag: Path) -> EpisodeRows:
+    """Read an episode bag.
+
+    Raises:
+        BagError: it cannot be read, holds no episode, or no rows can be made of it; the message names the bag.
+    """
+    episode = RecordedEpisode(bag)
+    try:
+        return _rows(bag, episode)
+    except ExchangeError as error:
+        raise ExchangeError(f"{bag}: {error}") from error
+
+
+def _rows(bag: Path, episode: RecordedEpisode) -> EpisodeRows:
+    third_person = {stamp: ref for stamp, ref in episode.pictures("third_person")}
+    stamps = np.array(list(third_person), np.int64)
+    clock = clock_of(stamps, episode.status.start_ns, episode.status.frame_period_s)
+    notes = [f"{clock.missing} frames are missing between others"] if clock.missing else []
+    pictures = {"third_person": tuple(third_person.values())}
+    if wrist := episode.pictures("wrist"):
+        pictures["wrist"], held = _nearest(wrist, clock)
+        notes += [held] if held else []
+    sizes = {view: _size(episode, view, refs[0]) for view, refs in pictures.items()}
+    robot, columns = _columns(episode, clock)
+    return EpisodeRows(bag, episode, clock, robot, columns, sizes, tuple(notes), pictures)
+
+
+def _columns(episode: RecordedEpisode, clock: Clock) -> tuple[str, dict[Column, NDArray[np.float64]]]:
+    """What was felt and done at each frame, in the space in which the arm was commanded.
+
+    The joints of a Panda are called as in the data sets that are recorded in the simulator.
+    """
+    felt = read_felt(episode)
+    within = max(_FELT_WITHIN_NS, 2 * _NS // clock.fps)
+    mode = mode_of(episode.commands)
+    if felt.positions is None:
+        action = [tool_deltas(episode.commands, clock)] if mode == CommandMode.TOOL_DELTA else []
+        return robot_of(()), dict([*_tool_pose(felt, clock, within), *action])
+    positions = felt.positions.at(clock.stamps, within)
+    robot = robot_of(felt.positions.names)
+    names = JOINT_POSITIONS.names if robot == PANDA else felt.positions.names
+    joints = [(Column(JOINT_POSITIONS.key, "float32", names), positions)]
+    if felt.velocities is not None:
+        joints.append((Column(JOINT_VELOCITIES.key, "float32", names), felt.velocities.at(clock.stamps, within)))
+    opening = gripper_opening(robot, positions)
+    if mode == CommandMode.JOINT_POSITION or felt.tool_pose is None or opening is None:
+        state = [(Column(STATE.key, "float32", names), positions)]
+        pose = _tool_pose(felt, clock, within)
+    else:
+        state = [(STATE, np.column_stack([felt.tool_pose.at(clock.stamps, within), opening]))]
+        pose = []
+    action = []
+    if mode == CommandMode.TOOL_DELTA:
+        action.append(tool_deltas(episode.commands, clock))
+    elif mode == CommandMode.JOINT_POSITION:
+        column, rows = joint_targets(episode.commands, clock, felt.positions.names, positions)
+        action.append((Column(column.key, column.dtype, names), rows))
+    return robot, dict([*state, *action, *joints, *pose])
+
+
+def _tool_pose(felt: Felt, clock: Clock, within: int) -> list[tuple[Column, NDArray[np.float64]]]:
+    return [] if felt.tool_pose is None else [(TOOL_POSE, felt.tool_pose.at(clock.stamps, within))]
+
+
+def _nearest(wrist: list[tuple[int, MessageRef]], clock: Clock) -> tuple[tuple[MessageRef, ...], str]:
+    """The wrist picture nearest to each frame, and a word about those that are far."""
+    times = np.array([stamp for stamp, _ in wrist], np.int64)
+    after = np.clip(np.searchsorted(times, clock.stamps), 0, len(times) - 1)
+    before = np.maximum(after - 1, 0)
+    nearest = np.where(clock.stamps - times[before] <= times[after] - clock.stamps, before, after)
+    away = np.abs(times[nearest] - clock.stamps)
+    far = int((away > _NS / clock.fps).sum())
+    told = f"{far} frames have a wrist picture from up to {away.max() / 1e6:.0f} ms away" if far else ""
+    return tuple(wrist[at][1] for at in nearest.tolist()), told
+
+
+def _size(episode: RecordedEpisode, view: str, ref: MessageRef) -> tuple[int, int]:
+    """Width and height of a camera's first picture.
+
+    Raises:
+        ExchangeError: one is odd, which no H.264 video can be.
+    """
+    height, width = episode.image(ref).shape[:2]
+    if height % 2 or width % 2:
+        raise ExchangeError(f"the {view} pictures have {width}x{height} pixels: videos need even numbers")
+    return width, height
+
+
+def _told(size: Any) -> str:
+    return f"{size[0]}x{size[1]}"
