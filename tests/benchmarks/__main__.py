@@ -8,11 +8,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import camera, chunk, handover, jitter, launch, memory, piper, reaction, safety, selector
+from . import annotate, camera, chunk, handover, jitter, launch, memory, piper, reaction, safety, selector
 from .measuring import MeasurementError, machine
 from .processes import own_domain
 
 BENCHMARKS = {
+    "annotate": annotate.measure,
     "camera": camera.measure,
     "chunk": chunk.measure,
     "handover": handover.measure,

@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,15 +61,15 @@ def read_curves(episode: AnnotatedEpisode) -> dict[str, Curve]:
     Raises:
         BagError: a message cannot be read.
     """
-    joints = episode.messages("joint_states")
     times = episode.recorded_at("joint_states")
-    heights = [float(message.pose.position.z) for message in episode.messages("tool_pose")]
-    scores = [float(message.score) for message in episode.messages("keyframes/score")]
+    openings, speeds = _felt(episode, times)
+    heights = np.array([float(message.pose.position.z) for message in episode.messages("tool_pose")])
+    scores = np.array([float(message.score) for message in episode.messages("keyframes/score")])
     curves = {
-        "gripper": Curve(times, np.array([_opening(message) for message in joints])),
-        "joint speed": Curve(times, _speeds(joints, times)),
-        "tool height": Curve(episode.recorded_at("tool_pose"), np.array(heights)),
-        "score": Curve(episode.recorded_at("keyframes/score"), np.array(scores)),
+        "gripper": Curve(times, openings),
+        "joint speed": Curve(times, speeds),
+        "tool height": Curve(episode.recorded_at("tool_pose"), heights),
+        "score": Curve(episode.recorded_at("keyframes/score"), scores),
     }
     return {name: curve for name, curve in curves.items() if np.isfinite(curve.values).any()}
 
@@ -100,21 +99,23 @@ def cache_file(bag: Path) -> Path:
     return Path(home) / "kc_vla" / "curves" / f"{name}.npz"
 
 
-def _opening(message: Any) -> float:
-    """Of the gripper, m: the joints called finger or gripper add up."""
-    fingers = [p for n, p in zip(message.name, message.position, strict=False) if "finger" in n or "gripper" in n]
-    return float(sum(fingers)) if fingers else float("nan")
+def _felt(episode: AnnotatedEpisode, times: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Opening of the gripper (m), and speed of all other joints together (rad/s), at each joint state.
 
-
-def _speeds(joints: list[Any], times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of all joints but the fingers together, rad/s; from the positions where no velocities were recorded."""
-    if not joints:
-        return np.zeros(0)
-    arm = [k for k, name in enumerate(joints[0].name) if "finger" not in name and "gripper" not in name]
-    if all(len(message.velocity) == len(message.name) for message in joints):
-        found = np.array([[message.velocity[k] for k in arm] for message in joints])
-        return np.asarray(np.linalg.norm(found, axis=1))
-    places = np.array([[message.position[k] for k in arm] for message in joints])
-    moved = np.linalg.norm(np.diff(places, axis=0, prepend=places[:1]), axis=1)
-    took = np.maximum(np.diff(times, prepend=times[0] - 1.0), 1e-3)
-    return np.asarray(moved / took)
+    The joints called finger or gripper add up. The speed is from the positions where no velocities were recorded.
+    """
+    openings, speeds = np.full(len(times), np.nan), np.full(len(times), np.nan)
+    before: tuple[float, NDArray[np.float64]] | None = None
+    for k, message in enumerate(episode.messages("joint_states")):
+        holds = np.array(["finger" in name or "gripper" in name for name in message.name], bool)
+        places = np.array(message.position, float)
+        if len(places) != len(holds):
+            continue
+        if holds.any():
+            openings[k] = places[holds].sum()
+        if len(message.velocity) == len(holds):
+            speeds[k] = np.linalg.norm(np.array(message.velocity, float)[~holds])
+        elif before is not None and len(before[1]) == len(places) and times[k] > before[0]:
+            speeds[k] = np.linalg.norm((places - before[1])[~holds]) / (times[k] - before[0])
+        before = (float(times[k]), places)
+    return openings, speeds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import threading
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -137,18 +137,17 @@ class AnnotatedEpisode:
         near = [frame for frame in (at - 1, at) if 0 <= frame < self.length]
         return min(near, key=lambda frame: abs(self.stamp_ns(frame) - stamp_ns))
 
-    def messages(self, *names: str) -> list[Any]:
-        """All decoded messages on the topics called so in any namespace; errors as `BagReader.decode`."""
-        found = []
+    def messages(self, *names: str) -> Iterator[Any]:
+        """The decoded messages on the topics called so in any namespace; errors as `BagReader.decode`."""
         for ref in self._refs(*names):
             with self._lock:
-                found.append(self._reader.decode(self._reader.load(ref)))
-        return found
+                message = self._reader.decode(self._reader.load(ref))
+            yield message
 
     def recorded_at(self, *names: str) -> NDArray[np.float64]:
         """When these messages were recorded, s since the first frame."""
         logged = np.array([ref.log_time_ns for ref in self._refs(*names)], np.int64)
-        return (logged - self._frames[0].log_time_ns) * 1e-9
+        return np.asarray((logged - self._frames[0].log_time_ns) * 1e-9, np.float64)
 
     def _refs(self, *names: str) -> list[MessageRef]:
         """Where the messages are; of several names that there are messages of, the first."""

@@ -34,7 +34,7 @@ def recorded_proposals(episode: AnnotatedEpisode) -> dict[str, tuple[Mark, ...]]
         ]
         for source in dict.fromkeys(event.source for event in events)
     }
-    for result in episode.messages("episode/result")[-1:]:
+    for result in list(episode.messages("episode/result"))[-1:]:
         period_ns = round(episode.announced.period_s * 1e9)
         stamps = [episode.announced.start_ns + frame * period_ns for frame in result.oracle_frames]
         if stamps:

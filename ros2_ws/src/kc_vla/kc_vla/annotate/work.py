@@ -66,7 +66,7 @@ class Work:
 
     def curves(self, key: int) -> Job[Curves]:
         """The curves of a bag."""
-        return self._start("curves", key, lambda key, job: cached_curves(self._library.episode(key)), self._pool)
+        return self._start("curves", key, lambda key, job: cached_curves(self._open(key)), self._pool)
 
     def proposals(self, key: int) -> dict[str, Job[tuple[Mark, ...]]]:
         """What was asked for so far, by source."""
@@ -103,12 +103,16 @@ class Work:
         job.share = 1.0
 
     def _look_into(self, key: int, job: Job[Any]) -> dict[str, tuple[Mark, ...]]:
-        return recorded_proposals(AnnotatedEpisode(self._library.entry(key).bag))
+        return recorded_proposals(self._open(key))
+
+    def _open(self, key: int) -> AnnotatedEpisode:
+        """The bag, opened once more, so that nobody who steps through it has to wait."""
+        return AnnotatedEpisode(self._library.entry(key).bag)
 
     def _propose(self, key: int, source: str, job: Job[Any]) -> tuple[Mark, ...]:
         if source not in self._loaded:
             self._loaded[source] = self._sources[source]()
-        episode = self._library.episode(key)
+        episode = self._open(key)
 
         def done(frame: int) -> None:
             job.share = frame / episode.length

@@ -438,11 +438,11 @@ async function attempt(work) {
 
 document.addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]")) return;
-  if (event.target.matches("input, select")) {
+  if (event.target.matches?.("input, select")) {
     if (event.key === "Escape" || event.key === "Enter") event.target.blur();
     return;
   }
-  if (event.target.matches("button") && (event.key === "Enter" || event.key === " ")) return;
+  if (event.target.matches?.("button") && (event.key === "Enter" || event.key === " ")) return;
   const [command, ...given] = commandOf(event) ?? [];
   if (!command || (!page.episode && !["filter", "help", "nextEpisode"].includes(command))) return;
   event.preventDefault();
