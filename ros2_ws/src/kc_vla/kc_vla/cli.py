@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kc_vla.bags.errors import BagError, BagReadError
-from kc_vla.bags.exchange.cli import add_export
+from kc_vla.bags.exchange.cli import add_export, add_import
 
 
 def _report(arguments: argparse.Namespace) -> None:
@@ -67,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
         action.add_argument("bags", nargs="+", metavar="bag", help="bag folder or .mcap file")
         action.set_defaults(run=run)
     add_export(actions)
+    add_import(actions)
     verbs.add_parser("sim", help="film, check and measure the simulated tasks: kc-vla sim --help")
     for verb, text in (
         ("train", "train a keyframe selector on recorded episodes: kc-vla train selector --help"),

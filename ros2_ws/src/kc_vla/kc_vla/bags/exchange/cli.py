@@ -37,3 +37,77 @@ def _export(arguments: argparse.Namespace) -> None:
     for note in done.notes:
         print(note)
     print(f"{done.folder}: {done.episodes} episodes, {done.frames} frames")
+
+
+def add_import(actions: Any) -> None:
+    """Add `import` to the actions of `kc-vla bag`."""
+    text = "LeRobot data sets, videos, or bags of other stacks into episode bags"
+    action = actions.add_parser("import", help=text, description=f"{text}.")
+    action.add_argument("sources", nargs="*", type=Path, metavar="source", help="data set, bag, or folder of bags")
+    action.add_argument("--output", type=Path, required=True, help="folder for the episodes")
+    action.add_argument("--task", help="name of the task (default: told by the instruction)")
+    action.add_argument("--instruction", default="", help="in words (default: the source's, or the task's)")
+    action.add_argument("--name", help="of the episode, where it is one")
+    action.add_argument("--third-person", metavar="X", help="a video; of a data set, the key of its camera")
+    action.add_argument("--wrist", metavar="X", help="the same")
+    action.add_argument("--joints", type=Path, metavar="CSV", help="beside videos: time in s, then the joints")
+    action.add_argument("--topics", type=Path, metavar="YAML", help="of bags: our topics and theirs")
+    action.add_argument("--jpeg-quality", type=int, default=95, help="of pictures out of videos, 1 to 100 (95)")
+    action.set_defaults(run=_import)
+
+
+def _import(arguments: argparse.Namespace) -> None:
+    from kc_vla.bags.exchange.errors import ExchangeError
+
+    if not 1 <= arguments.jpeg_quality <= 100:
+        raise ExchangeError(f"--jpeg-quality {arguments.jpeg_quality}: from 1 to 100")
+    sets = [path for path in arguments.sources if (path / "meta" / "info.json").exists()]
+    if not arguments.sources:
+        done = [_import_videos(arguments)]
+    elif len(sets) == len(arguments.sources):
+        done = [_import_data_set(path, arguments) for path in sets]
+    elif arguments.topics is not None:
+        done = [_import_bags(arguments)]
+    else:
+        other = next(path for path in arguments.sources if path not in sets)
+        raise ExchangeError(f"{other} is no LeRobot data set (no meta/info.json); for bags, say which topics: --topics")
+    for result in done:
+        for note in result.notes:
+            print(note)
+        print(f"{len(result.folders)} episodes, {result.frames} new frames: {result.folders[0].parent}")
+
+
+def _import_videos(arguments: argparse.Namespace) -> Any:
+    from kc_vla.bags.exchange.errors import ExchangeError
+    from kc_vla.bags.exchange.from_videos import Videos, import_videos
+
+    if arguments.third_person is None:
+        raise ExchangeError("nothing to import: give a data set, bags with --topics, or a video with --third-person")
+    videos = Videos(
+        Path(arguments.third_person),
+        Path(arguments.wrist) if arguments.wrist else None,
+        arguments.joints,
+        arguments.task,
+        arguments.instruction,
+        arguments.name,
+        arguments.jpeg_quality,
+    )
+    return import_videos(videos, arguments.output)
+
+
+def _import_data_set(folder: Path, arguments: argparse.Namespace) -> Any:
+    from kc_vla.bags.exchange.from_data_set import Wanted, import_data_set
+
+    named = (("third_person", arguments.third_person), ("wrist", arguments.wrist))
+    cameras = tuple((view, key) for view, key in named if key)
+    wanted = Wanted(arguments.task, arguments.instruction, cameras, arguments.jpeg_quality)
+    return import_data_set(folder, arguments.output, wanted)
+
+
+def _import_bags(arguments: argparse.Namespace) -> Any:
+    from kc_vla.bags.exchange.bags import find_bags
+    from kc_vla.bags.exchange.from_bags import Asked, import_bags
+    from kc_vla.bags.exchange.topic_map import read_topic_map
+
+    asked = Asked(read_topic_map(arguments.topics), arguments.task, arguments.instruction, arguments.name)
+    return import_bags(find_bags(arguments.sources), arguments.output, asked)

@@ -1,0 +1,170 @@
+"""LeRobot data sets into episode bags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from kc_vla.annotate.log import CONFIRMED, AnnotationLog, Mark
+from kc_vla.bags.exchange.bag_output import JPEG_QUALITY, START_NS, Announcement, BagOutput
+from kc_vla.bags.exchange.errors import ExchangeError
+from kc_vla.bags.exchange.felt_and_told import FeltAndTold
+from kc_vla.bags.exchange.imported import Imported, task_and_instruction
+from kc_vla.bags.lerobot.annotations import Annotation
+from kc_vla.bags.lerobot.source import Source, SourceEpisode, open_source
+from kc_vla.tasks import TASKS
+
+AUTHOR = SOURCE = "import"
+"""Of the annotations of imported episodes."""
+_VIEWS = ("third_person", "wrist")
+_CALLED = {
+    "third_person": ("third_person", "image", "exterior_image_1_left", "top", "front", "cam_high", "laptop"),
+    "wrist": ("wrist", "wrist_image", "wrist_image_left", "hand", "gripper", "cam_right_wrist", "phone"),
+}
+"""What data sets call their cameras; others have to be named."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How a data set is to be imported.
+
+    Attributes:
+        task: name of the task of all episodes; by default it is told by their instructions.
+        instruction: of all episodes; by default the data set's.
+        cameras: key of the data set's camera for a view; found by its name where it is not there.
+        quality: of the pictures, JPEG, of 100.
+    """
+
+    task: str | None = None
+    instruction: str = ""
+    cameras: tuple[tuple[str, str], ...] = ()
+    quality: int = JPEG_QUALITY
+
+
+def import_data_set(folder: Path, output: Path, wanted: Wanted = Wanted()) -> Imported:
+    """Write each episode of a data set as the bag `output`/<name of the data set>-<index>/bag.
+
+    Episodes that are there already are left as they are, so that an import that was interrupted can go on.
+
+    Raises:
+        BagError: the data set cannot be read, or a bag cannot be written; the message names episode and frame.
+    """
+    source = open_source(folder)
+    cameras = _cameras(source, dict(wanted.cameras))
+    name = folder.resolve().name
+    known = source.annotations()
+    folders, notes, frames, before = [], dict[str, None](), 0, 0
+    for episode in tqdm(source.episodes, desc=f"import {name}", unit="episode"):
+        place = output / f"{name}-{episode.index:06d}"
+        folders.append(place)
+        if place.exists():
+            before += 1
+            continue
+        about = _announcement(source, episode, wanted, place.name)
+        numbers = FeltAndTold(source, episode)
+        notes |= dict.fromkeys(numbers.notes)
+        topics = [*(f"/{view}/image_raw/compressed" for view in cameras), *numbers.topics]
+        with BagOutput(output, about, topics) as bag:
+            _write(bag, source, episode, cameras, numbers, wanted.quality)
+            _annotate(bag, source, episode, [row for row in known if row.episode == episode.index], folder)
+        frames += episode.length
+    if before:
+        notes[f"{before} of {len(folders)} episodes were there already and were left as they are"] = None
+    return Imported(tuple(folders), frames, tuple(notes))
+
+
+def _announcement(source: Source, episode: SourceEpisode, wanted: Wanted, name: str) -> Announcement:
+    row = episode.row
+    told = row.get("task") if isinstance(row.get("task"), str) else None
+    task, text = task_and_instruction(
+        wanted.task or told, wanted.instruction or episode.instruction, source.told(episode)
+    )
+    seed, variant = row.get("seed"), row.get("variant")
+    return Announcement(
+        name,
+        task,
+        text,
+        START_NS,
+        1 / source.fps,
+        seed if isinstance(seed, int) and seed >= 0 else 0,
+        variant if isinstance(variant, str) else "",
+    )
+
+
+def _write(
+    bag: BagOutput,
+    source: Source,
+    episode: SourceEpisode,
+    cameras: dict[str, str],
+    numbers: FeltAndTold,
+    quality: int,
+) -> None:
+    films = {view: source.frames(episode, key) for view, key in cameras.items()}
+    velocities: Sequence[float] = ()
+    for frame, stamp in enumerate(_stamps(episode.length, source.fps)):
+        if numbers.pose is not None:
+            bag.tool_pose(numbers.pose[frame].tolist(), stamp)
+        for view, film in films.items():
+            bag.picture(view, next(film), stamp, quality)
+        if numbers.positions is not None and numbers.joints is not None:
+            velocities = numbers.velocities[frame].tolist() if numbers.velocities is not None else ()
+            bag.joints(numbers.joints, numbers.positions[frame].tolist(), velocities, stamp)
+        if numbers.actions is not None and numbers.mode is not None:
+            bag.command(frame, int(numbers.mode), numbers.action_names, numbers.actions[frame].tolist(), stamp)
+    for film in films.values():
+        next(film, None)  # a video that goes on says so here
+    bag.finish(_stamp(episode.length - 1, source.fps))
+
+
+def _annotate(
+    bag: BagOutput, source: Source, episode: SourceEpisode, known: Sequence[Annotation], folder: Path
+) -> None:
+    """Put the data set's keyframes beside the bag, where the annotation page and the export find them."""
+    frames = source.keyframes(episode)
+    if not frames:
+        return
+    labels = TASKS[bag.about.task].keyframes if bag.about.task in TASKS else ()
+    told = {(row.frame, row.phase): row for row in known}
+    marks = []
+    for phase, frame in enumerate(frames):
+        row = told.get((frame, phase))
+        label = row.label if row else labels[phase] if phase < len(labels) else f"keyframe {phase}"
+        score = min(1.0, max(0.0, row.score)) if row else 1.0
+        marks.append(Mark(frame, _stamp(frame, source.fps), phase, label, SOURCE, score))
+    AnnotationLog(bag.bag).append(AUTHOR, 0, CONFIRMED, marks, f"imported from {folder.resolve().name}")
+
+
+def _cameras(source: Source, named: dict[str, str]) -> dict[str, str]:
+    """Key of the data set's camera for each view that there is.
+
+    Raises:
+        ExchangeError: a named one is not there, or none can be told to be the third-person one.
+    """
+    there = ", ".join(source.cameras) or "none"
+    for view, key in named.items():
+        if key not in source.cameras:
+            raise ExchangeError(f"{source.folder} has no camera '{key}' for {view}: it has {there}")
+    short = {key.rsplit(".", 1)[-1]: key for key in source.cameras}
+    found = dict(named)
+    for view in _VIEWS:
+        match = next(
+            (short[name] for name in _CALLED[view] if name in short and short[name] not in found.values()), None
+        )
+        if view not in found and match is not None:
+            found[view] = match
+    if "third_person" not in found:
+        raise ExchangeError(
+            f"{source.folder}: which of its cameras is the third-person one? Say --third-person KEY; it has {there}"
+        )
+    return {view: found[view] for view in _VIEWS if view in found}
+
+
+def _stamps(length: int, fps: float) -> Iterator[int]:
+    return (_stamp(frame, fps) for frame in range(length))
+
+
+def _stamp(frame: int, fps: float) -> int:
+    return START_NS + round(frame * 1e9 / fps)
