@@ -382,16 +382,16 @@ const COMMANDS = {
   nextMark: () => jump(markFrames(), 1),
   previousMark: () => jump(markFrames(), -1),
   set: () => {
-    const proposal = proposalAt(page.frame);
-    change(model.set(page.steps.now, page.frame, proposal?.source, proposal?.score), `set ${page.frame}`);
+    const proposal = proposalAt(page.wanted);
+    change(model.set(page.steps.now, page.wanted, proposal?.source, proposal?.score), `set ${page.wanted}`);
   },
-  remove: () => change(model.remove(page.steps.now, page.frame), `delete ${page.frame}`),
+  remove: () => change(model.remove(page.steps.now, page.wanted), `delete ${page.wanted}`),
   move: () => {
-    const nearest = model.nearestMark(page.steps.now.filter((mark) => mark.frame > 0), page.frame);
+    const nearest = model.nearestMark(page.steps.now.filter((mark) => mark.frame > 0), page.wanted);
     if (!nearest) throw new model.Refused("there is no keyframe to move");
-    change(model.move(page.steps.now, nearest.frame, page.frame), `move ${nearest.frame} to ${page.frame}`);
+    change(model.move(page.steps.now, nearest.frame, page.wanted), `move ${nearest.frame} to ${page.wanted}`);
   },
-  phase: (phase) => change(model.label(page.steps.now, page.frame, phase), `phase ${phase} at ${page.frame}`),
+  phase: (phase) => change(model.label(page.steps.now, page.wanted, phase), `phase ${phase} at ${page.wanted}`),
   nextSource: () => {
     const sources = Object.keys(page.proposals);
     if (!sources.length) throw new model.Refused("there are no proposals: ask the rules or the learned selector");

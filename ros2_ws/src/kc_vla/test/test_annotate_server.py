@@ -1,0 +1,202 @@
+"""The annotation page's server, asked as the page asks it; the page itself is tested in a browser."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from episode_bag import ORACLE, Script, info, third_person_view, write_episode
+from starlette.testclient import TestClient
+
+from kc_vla.annotate.episode import AnnotatedEpisode
+from kc_vla.annotate.errors import AnnotationError
+from kc_vla.annotate.library import Library, find_bags
+from kc_vla.annotate.log import AnnotationLog
+from kc_vla.annotate.proposals import propose
+from kc_vla.annotate.server import create_app
+from kc_vla.annotate.work import Work, learned_selector
+from kc_vla.bags.errors import BagMissingError, BagReadError
+from kc_vla.bags.topics import TopicInfo
+from kc_vla.bags.writer import EpisodeBagWriter
+from kc_vla.keyframes.sources import RuleSource
+
+SCRIPT = Script(size=64, steps=60)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for seed in (1, 2):
+        write_episode(tmp_path / "runs" / f"counting-{seed}" / "bag", SCRIPT)
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def client(folder: Path) -> Iterator[TestClient]:
+    library = Library(folder)
+    work = Work(library, lambda: learned_selector(None, "keyframe_selector"))
+    with TestClient(create_app(library, work, "somebody", ["localhost"]), base_url="http://localhost") as client:
+        yield client
+
+
+def answer(client: TestClient, path: str) -> Any:
+    found = client.get(path)
+    assert found.status_code == 200, found.text
+    return found.json()
+
+
+def until(client: TestClient, path: str, done: Callable[[Any], bool]) -> Any:
+    end = time.monotonic() + 60.0
+    while not done(found := answer(client, path)):
+        assert time.monotonic() < end, found
+        time.sleep(0.05)
+    return found
+
+
+def track(author: str, since: int, frames: list[int], **changed: object) -> dict[str, object]:
+    marks = [{"frame": frame, "phase": k, "source": "person", "score": 1.0} for k, frame in enumerate(frames)]
+    return {"author": author, "since": since, "state": "open", "action": "test", "marks": marks, **changed}
+
+
+def test_the_list_tells_how_far_everybody_is(client: TestClient) -> None:
+    client.put("/api/episodes/1/track", json=track("anna", 0, [0, 12], state="confirmed"))
+    rows = until(client, "/api/episodes", lambda found: all(row["proposed"] for row in found["episodes"]))["episodes"]
+    assert [row["name"] for row in rows] == ["counting-1", "counting-2"]
+    assert [row["tracks"].get("anna", {}).get("state") for row in rows] == [None, "confirmed"]
+
+
+def test_pictures_are_those_of_the_bag(client: TestClient) -> None:
+    for frame in (0, 15, 60):
+        found = client.get(f"/api/episodes/0/frames/third_person/{frame}.jpg")
+        pixels = cv2.imdecode(np.frombuffer(found.content, np.uint8), cv2.IMREAD_COLOR)[:, :, ::-1]
+        assert np.abs(pixels.astype(int) - third_person_view(SCRIPT, frame)).mean() < 6.0
+
+
+def test_an_annotation_is_kept_with_stamps_and_labels(client: TestClient, folder: Path) -> None:
+    kept = client.put("/api/episodes/0/track", json=track("anna", 0, [0, 12])).json()
+    assert [(m["frame"], m["stamp_ns"], m["label"]) for m in kept["marks"]] == [
+        (0, 1_000_000_000, "start"),
+        (12, 1_600_000_000, "flash 1 on"),
+    ]
+    assert AnnotationLog(folder / "counting-1" / "bag").tracks()["anna"].revision == 1
+    assert answer(client, "/api/episodes/0")["tracks"]["anna"] == kept
+    assert [row["author"] for row in answer(client, "/api/episodes/0/history")] == ["anna"]
+
+
+def test_a_second_window_gets_a_conflict(client: TestClient) -> None:
+    client.put("/api/episodes/0/track", json=track("anna", 0, [0]))
+    late = client.put("/api/episodes/0/track", json=track("anna", 0, [0, 5]))
+    assert late.status_code == 409
+    assert "anna has changed this annotation elsewhere" in late.json()["error"]
+
+
+def test_recording_rules_and_learned_selector_propose(client: TestClient) -> None:
+    recorded = until(client, "/api/episodes/0/proposals", lambda found: found["ready"])["recorded"]
+    assert [mark["frame"] for mark in recorded["oracle"]] == list(ORACLE)
+    assert [mark["frame"] for mark in recorded["committed (oracle)"]] == list(ORACLE)
+    for source in ("rules", "learned"):
+        client.post(f"/api/episodes/0/proposals/{source}")
+    asked = until(
+        client,
+        "/api/episodes/0/proposals",
+        lambda found: all(job["ready"] or job["problem"] for job in found["asked"].values()),
+    )["asked"]
+    assert asked["rules"]["problem"] == "the recording has no tool pose and no gripper, which the rules look at"
+    assert asked["learned"]["problem"] == ""
+    assert asked["learned"]["marks"][0] == recorded["oracle"][0] | {"source": "learned", "score": 1.0}
+
+
+def test_curves_are_read_once_and_kept(client: TestClient, tmp_path: Path) -> None:
+    found = until(client, "/api/episodes/0/curves", lambda found: found["ready"])["curves"]
+    assert found["joint speed"]["unit"] == "rad/s"
+    assert found["joint speed"]["values"] == pytest.approx([0.2 * 7**0.5] * 61, abs=1e-3)
+    assert "gripper" not in found  # the bag has no joint of that name
+    assert list((tmp_path / "cache" / "kc_vla" / "curves").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "words"),
+    [
+        ("/api/episodes/7", 400, "no episode 7: there are 2"),
+        ("/api/episodes/0/frames/third_person/61.jpg", 400, "no frame 61: the episode has 61"),
+        ("/api/episodes/0/frames/third_person/-1.jpg", 400, "no frame -1"),
+        ("/api/episodes/0/frames/head/0.jpg", 400, "no view 'head'"),
+    ],
+)
+def test_what_is_not_there_is_told(client: TestClient, path: str, status: int, words: str) -> None:
+    found = client.get(path)
+    assert found.status_code == status
+    assert words in found.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        track("", 0, [0]),
+        track("anna\n", 0, [0]),
+        track("anna", 0, [0, 999]),
+        track("anna", 0, [5, 5]),
+        track("anna", 0, [3], state="confirmed"),
+        track("anna", 0, [0], state="perhaps"),
+        track("anna", 0, [0], marks=[{"frame": 0, "phase": 0, "source": "a guess", "score": 1.0}]),
+        track("anna", 0, [0], marks=[{"frame": 0, "phase": 0, "source": "person", "score": 7.0}]),
+        track("anna", 0, [0], marks=[{"frame": "0", "phase": 0, "source": "person", "score": 1.0}]),
+        {"author": "anna"},
+        [],
+    ],
+)
+def test_garbage_is_refused_and_nothing_written(client: TestClient, folder: Path, body: Any) -> None:
+    assert client.put("/api/episodes/0/track", json=body).status_code in (400, 422)
+    assert not list(folder.rglob("*annotations*"))
+
+
+def test_a_page_of_somebody_else_cannot_write(client: TestClient) -> None:
+    found = client.put("/api/episodes/0/track", json=track("anna", 0, [0]), headers={"Origin": "http://evil.example"})
+    assert (found.status_code, found.json()["error"]) == (400, "a page of http://evil.example may not write here")
+    assert client.get("/api/episodes", headers={"Host": "evil.example"}).status_code == 400
+
+
+def test_a_folder_that_cannot_be_written_says_so(client: TestClient, folder: Path) -> None:
+    (folder / "counting-1" / "bag" / "annotations.jsonl").mkdir()
+    found = client.put("/api/episodes/0/track", json=track("anna", 0, [0]))
+    assert found.status_code == 507
+    assert "Is a directory" in found.json()["error"]
+
+
+def test_a_bag_that_cannot_be_read_is_told_in_the_list(folder: Path) -> None:
+    (folder / "broken.mcap").write_bytes(b"no bag at all")
+    library = Library(folder)
+    work = Work(library, lambda: learned_selector(None, "keyframe_selector"))
+    with TestClient(create_app(library, work, "somebody", ["localhost"]), base_url="http://localhost") as client:
+        rows = until(client, "/api/episodes", lambda found: bool(found["episodes"][0]["problem"]))["episodes"]
+        assert rows[0]["name"] == "broken.mcap"
+        assert "no MCAP file" in rows[0]["problem"]
+        assert client.get("/api/episodes/0").status_code == 422
+
+
+def test_a_folder_without_bags_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BagMissingError, match="no bag at"):
+        Library(tmp_path)
+    assert find_bags(tmp_path / "nothing") == []
+
+
+def test_frames_are_found_by_their_stamps(folder: Path) -> None:
+    episode = AnnotatedEpisode(folder / "counting-1" / "bag")
+    assert [episode.frame_of(episode.stamp_ns(frame)) for frame in range(episode.length)] == list(range(61))
+    assert (episode.frame_of(0), episode.frame_of(10**12)) == (0, 60)
+    assert episode.frame_of(episode.stamp_ns(30) + 20_000_000) == 30
+
+
+def test_a_bag_without_pictures_is_refused(tmp_path: Path) -> None:
+    EpisodeBagWriter(tmp_path / "bag", {"/joy": TopicInfo("sensor_msgs/msg/Joy")}, info(SCRIPT)).close()
+    with pytest.raises(BagReadError, match="has no pictures on third_person/image_raw"):
+        AnnotatedEpisode(tmp_path / "bag")
+
+
+def test_a_task_without_rules_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bag = write_episode(tmp_path / "bag", Script(size=16, steps=12, oracle=(0, 3, 5, 7, 9), task="identity"))
+    with pytest.raises(AnnotationError, match="no rule finds the keyframes of 'identity'"):
+        propose(AnnotatedEpisode(bag), RuleSource(), "rules", {})
