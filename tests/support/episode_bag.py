@@ -20,6 +20,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import Image, JointState
 
+from kc_vla.bags.storage import Storage
 from kc_vla.bags.topics import EpisodeInfo, Qos, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla_msgs.msg import ActionChunk, ArmCommand, EpisodeResult, EpisodeStatus, KeyframeEvent, KeyframeScore
@@ -69,9 +70,9 @@ def info(script: Script) -> EpisodeInfo:
     return EpisodeInfo(script.episode_id, script.task, script.seed, script.instruction, "0.1.0", WALL_NS)
 
 
-def write_episode(folder: Path, script: Script = Script()) -> Path:
+def write_episode(folder: Path, script: Script = Script(), storage: Storage = Storage.MCAP) -> Path:
     """Write the episode as the bag `folder` and return it."""
-    writer = EpisodeBagWriter(folder, TOPICS, info(script))
+    writer = EpisodeBagWriter(folder, TOPICS, info(script), storage=storage)
     for topic, message, time_ns in messages(script):
         assert writer.write(topic, serialize_message(message), time_ns, time_ns)
     writer.close()

@@ -141,7 +141,7 @@ def test_a_chunk_that_would_not_fit_the_memory_is_refused(tmp_path: Path, whole:
 def test_what_is_no_bag_says_so(tmp_path: Path) -> None:
     with pytest.raises(BagMissingError, match="no bag at"):
         BagReader(tmp_path / "nowhere")
-    with pytest.raises(BagEmptyError, match=r"no \.mcap file in"):
+    with pytest.raises(BagEmptyError, match=r"no \.mcap or \.db3 file in"):
         BagReader(tmp_path)
     (tmp_path / "a.mcap").write_bytes(b"")
     with pytest.raises(BagEmptyError, match="nothing was recorded"):

@@ -25,6 +25,7 @@ from kc_vla.bags.records import (
     RandomAccess,
     chunk_content,
     split_chunk,
+    unpack_message,
     walk,
 )
 from kc_vla.bags.schemas import Schema
@@ -216,7 +217,8 @@ class McapFile:
         channel = self._channels.get(number)
         if log_time_ns != ref.log_time_ns or channel is None or channel.topic != ref.topic:
             raise Damage(f"has another message at byte {ref.position} of the chunk at byte {ref.chunk}")
-        return BagMessage(ref, content[MESSAGE_HEAD.size :], publish_time_ns)
+        data = unpack_message(content[MESSAGE_HEAD.size :], f"the message at byte {ref.position}")
+        return BagMessage(ref, data, publish_time_ns)
 
     def _take(
         self, content: bytes, begin: int, end: int, chunk: int, position: int, topics: Collection[str] | None
@@ -232,7 +234,8 @@ class McapFile:
         if topics is not None and channel.topic not in topics:
             return None
         ref = MessageRef(channel.topic, self._type(channel), log_time_ns, self.path, chunk, position)
-        return BagMessage(ref, content[begin + MESSAGE_HEAD.size : end], publish_time_ns)
+        data = unpack_message(content[begin + MESSAGE_HEAD.size : end], f"the message at byte {position}")
+        return BagMessage(ref, data, publish_time_ns)
 
     def _learn(self, opcode: int, content: bytes, offset: int) -> None:
         """Learn from the record that begins, or whose chunk begins, at byte `offset`."""

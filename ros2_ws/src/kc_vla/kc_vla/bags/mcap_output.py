@@ -13,6 +13,7 @@ from mcap.writer import CompressionType, Writer
 from kc_vla.bags.mcap_file import EPISODE_RECORD
 from kc_vla.bags.metadata import FileFacts, to_yaml
 from kc_vla.bags.schemas import Schema
+from kc_vla.bags.storage import Storage
 from kc_vla.bags.topics import EpisodeInfo, TopicInfo
 
 
@@ -54,12 +55,14 @@ class RecordFile:
 class McapOutput:
     """An MCAP file of serialized ROS 2 messages with zstd chunks."""
 
+    storage = Storage.MCAP
+
     def __init__(
         self,
         path: Path,
         topics: Mapping[str, TopicInfo],
         schemas: Mapping[str, Schema],
-        episode: EpisodeInfo,
+        episode: EpisodeInfo | None,
         chunk_bytes: int,
     ) -> None:
         """Create the file `path` and write its head.
@@ -68,7 +71,7 @@ class McapOutput:
             path: a file that does not exist yet.
             topics: what will be written, by topic name.
             schemas: schema by message type.
-            episode: whose bag this is.
+            episode: whose bag this is, if it is one's.
             chunk_bytes: a chunk is closed when it has grown beyond this.
 
         Raises:
@@ -77,31 +80,34 @@ class McapOutput:
         self._path = path
         self._file = RecordFile(path)
         self._writer = Writer(self._file, chunk_size=chunk_bytes, compression=CompressionType.ZSTD)  # type: ignore[arg-type]
-        self._counts = dict.fromkeys(topics, 0)
+        self._counts: dict[str, int] = {}
+        self._channels: dict[str, int] = {}
+        self._schema_ids: dict[str, int] = {}
         self._start_ns: int | None = None
         self._end_ns = 0
         try:
-            self._writer.start(profile="ros2", library=f"kc_vla {episode.stack_version}")
-            self._writer.add_metadata(EPISODE_RECORD, episode.as_metadata())
-            schema_ids = {
-                name: self._writer.register_schema(name, "ros2msg", schema.text.encode())
-                for name, schema in schemas.items()
-            }
-            self._channels = {
-                topic: self._writer.register_channel(
-                    topic,
-                    "cdr",
-                    schema_ids[info.type],
-                    {
-                        "offered_qos_profiles": to_yaml([info.qos.profile()]),
-                        "topic_type_hash": schemas[info.type].type_hash,
-                    },
-                )
-                for topic, info in topics.items()
-            }
+            self._writer.start(
+                profile="ros2", library="kc_vla" if episode is None else f"kc_vla {episode.stack_version}"
+            )
+            if episode is not None:
+                self._writer.add_metadata(EPISODE_RECORD, episode.as_metadata())
+            for topic, info in topics.items():
+                self.declare(topic, info, schemas[info.type])
         except OSError:
             self._file.close()
             raise
+
+    def declare(self, topic: str, info: TopicInfo, schema: Schema) -> None:
+        """Announce a further topic; raise OSError where a chunk became full and could not be written."""
+        if info.type not in self._schema_ids:
+            self._schema_ids[info.type] = self._writer.register_schema(info.type, schema.encoding, schema.text.encode())
+        self._channels[topic] = self._writer.register_channel(
+            topic,
+            "cdr",
+            self._schema_ids[info.type],
+            {"offered_qos_profiles": to_yaml([info.qos.profile()]), "topic_type_hash": schema.type_hash},
+        )
+        self._counts[topic] = 0
 
     def add(self, topic: str, data: bytes, publish_time_ns: int, log_time_ns: int) -> None:
         """Add one serialized message; raise OSError where a chunk became full and could not be written."""

@@ -1,6 +1,7 @@
-"""Gives a torn .mcap file its end back, so that stock tools open it too.
+"""Makes a torn file of a bag whole, so that stock tools open it too.
 
-A recorder that was killed leaves a file without summary. All whole messages are copied, in place of the file.
+A recorder that was killed leaves an MCAP file without summary, or a SQLite file with a journal beside it. All whole
+messages are copied, in place of the file.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from kc_vla.bags.errors import Damage
 from kc_vla.bags.metadata import FileFacts
 from kc_vla.bags.reader import BagReader
 from kc_vla.bags.records import MAGIC, PARSE_ERRORS, chunk_content, split_chunk, walk
+from kc_vla.bags.sqlite_mend import mend_sqlite
+from kc_vla.bags.storage import Storage, storage_of
 from kc_vla.files import replacing
 
 
@@ -31,21 +34,29 @@ def mend(path: Path) -> tuple[FileFacts, str]:
         what it holds, and what was wrong with it ("" for nothing). A file without any message is left as it is.
 
     Raises:
-        BagReadError: it is no MCAP file of ROS 2 messages, or cannot be read.
+        BagReadError: it is no file of ROS 2 messages, or cannot be read.
         OSError: there is no room for the copy; the file is unchanged then.
     """
     if path.stat().st_size == 0:
         return FileFacts(path.name, 0, 0, {}), f"{path} is empty"
     reader = BagReader(path)
+    facts = _facts(path, reader)
+    if reader.damages and facts.messages:
+        if storage_of(path) == Storage.SQLITE3:
+            mend_sqlite(path)
+        else:
+            _rewrite(path)
+    return facts, "".join(reader.damages)
+
+
+def _facts(path: Path, reader: BagReader) -> FileFacts:
     counts: Counter[str] = Counter()
     start, end = None, 0
     for message in reader.messages():
         counts[message.topic] += 1
         start = message.ref.log_time_ns if start is None else min(start, message.ref.log_time_ns)
         end = max(end, message.ref.log_time_ns)
-    if reader.damages and counts:
-        _rewrite(path)
-    return FileFacts(path.name, start or 0, end, counts), "".join(reader.damages)
+    return FileFacts(path.name, start or 0, end, counts)
 
 
 def _rewrite(path: Path) -> None:

@@ -9,14 +9,15 @@ from typing import Any
 
 import yaml
 
+from kc_vla.bags.storage import Storage
 from kc_vla.bags.topics import TopicInfo
 
-_VERSION = 9
+VERSION = 9
 
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What one .mcap file of a bag holds.
+    """What one file of a bag holds.
 
     Attributes:
         name: its name within the bag folder.
@@ -40,6 +41,7 @@ def bag_information(
     topics: Mapping[str, TopicInfo],
     type_hashes: Mapping[str, str],
     custom_data: Mapping[str, str],
+    storage: Storage = Storage.MCAP,
 ) -> dict[str, Any]:
     """Return the content of `rosbag2_bagfile_information` for a bag of `files`.
 
@@ -48,13 +50,14 @@ def bag_information(
         topics: the recorded topics by name.
         type_hashes: "RIHS01_..." by message type.
         custom_data: free text fields.
+        storage: of the files.
     """
     filled = [f for f in files if f.messages]
     start = min((f.start_ns for f in filled), default=0)
     end = max((f.end_ns for f in filled), default=0)
     return {
-        "version": _VERSION,
-        "storage_identifier": "mcap",
+        "version": VERSION,
+        "storage_identifier": str(storage),
         "duration": {"nanoseconds": end - start},
         "starting_time": {"nanoseconds_since_epoch": start},
         "message_count": sum(f.messages for f in files),

@@ -1,5 +1,7 @@
 """Reads a bag: every message up to its end or to the first damage, which is told in one line; or any one of them.
 
+MCAP and SQLite look the same from here.
+
 Messages are decoded with the definitions that the bag carries (mcap-ros2-support). That needs no ROS
 installation, and unlike a shared type store it has no registry that a bag from another version of the
 interfaces could contradict.
@@ -16,20 +18,24 @@ import mcap.records
 from mcap_ros2.decoder import DecoderFactory
 
 from kc_vla.bags.chunk_cache import ChunkCache
-from kc_vla.bags.errors import BagEmptyError, BagMissingError, BagReadError, Damage
+from kc_vla.bags.errors import BagEmptyError, BagForeignError, BagMissingError, BagReadError, Damage
 from kc_vla.bags.mcap_file import McapFile
 from kc_vla.bags.messages import BagMessage, MessageRef
 from kc_vla.bags.records import PARSE_ERRORS
+from kc_vla.bags.schemas import Schema
+from kc_vla.bags.sqlite_file import SqliteFile
+from kc_vla.bags.storage import Storage, files_of, storage_of
 from kc_vla.bags.topics import Contents, EpisodeInfo, Qos, RecordedTopic
 
 __all__ = ["BagMessage", "BagReader", "MessageRef", "bag_files"]
 
 T = TypeVar("T")
+_BagFile = McapFile | SqliteFile
 _CACHE_BYTES = 128 * 1024 * 1024
 
 
 class BagReader:
-    """A bag folder or a single .mcap file, open for reading.
+    """A bag folder or a single .mcap or .db3 file, open for reading.
 
     Attributes:
         files: its files, in order of recording.
@@ -45,15 +51,18 @@ class BagReader:
 
         Raises:
             BagMissingError: nothing is there.
-            BagEmptyError: a folder without .mcap files, or only empty files.
-            BagForeignError: a file that is no MCAP file.
+            BagEmptyError: a folder without files of a bag, or only empty files.
+            BagForeignError: a file that is something else than its name says.
         """
         self.path = bag
         self.files = _find_files(bag)
         self.damages: list[str] = []
         cache = ChunkCache(cache_bytes)
         try:
-            self._files = {path: McapFile(path, cache) for path in self.files}
+            self._files: dict[Path, _BagFile] = {
+                path: SqliteFile(path) if storage_of(path) == Storage.SQLITE3 else McapFile(path, cache)
+                for path in self.files
+            }
         except OSError as error:
             raise BagReadError(f"cannot read {bag}: {error.strerror}") from error
         self._decoders: dict[tuple[Path, str], Callable[[bytes], Any]] = {}
@@ -128,6 +137,14 @@ class BagReader:
                 refs.setdefault(topic, []).extend(places)
         return refs
 
+    def schema(self, message_type: str) -> Schema | None:
+        """Return the definition of a type, as far as the bag has been read; None where none is known.
+
+        Raises:
+            BagReadError: it cannot be read.
+        """
+        return next((found for path in self.files if (found := self._schema(path, message_type)) is not None), None)
+
     def load(self, ref: MessageRef) -> BagMessage:
         """Return the message at `ref`, which this reader has given before. For any thread.
 
@@ -156,7 +173,7 @@ class BagReader:
         except _DECODE_ERRORS as error:
             raise BagReadError(f"{ref.file}: a message on {ref.topic} is no {ref.type}: {error}") from error
 
-    def _walk(self, file: McapFile, topics: Sequence[str] | None) -> Iterator[BagMessage]:
+    def _walk(self, file: _BagFile, topics: Sequence[str] | None) -> Iterator[BagMessage]:
         count = 0
         try:
             for message in file.messages(None if topics is None else frozenset(topics)):
@@ -167,7 +184,7 @@ class BagReader:
         except OSError as error:
             raise BagReadError(f"cannot read {file.path}: {error.strerror}") from error
 
-    def _from_summary(self, file: McapFile, ask: Callable[[], T | None]) -> T | None:
+    def _from_summary(self, file: _BagFile, ask: Callable[[], T | None]) -> T | None:
         """Return what the summary of `file` answers, or None where it has to be read through."""
         try:
             return ask()
@@ -177,7 +194,7 @@ class BagReader:
         except OSError as error:
             raise BagReadError(f"cannot read {file.path}: {error.strerror}") from error
 
-    def _count(self, file: McapFile) -> Contents:
+    def _count(self, file: _BagFile) -> Contents:
         """Read `file` through."""
         counts: dict[str, int] = {}
         types: dict[str, str] = {}
@@ -190,12 +207,20 @@ class BagReader:
         topics = {name: RecordedTopic(types[name], file.qos[name], count) for name, count in counts.items()}
         return Contents(topics, *(times or (0, 0)))
 
-    def _decoder(self, ref: MessageRef) -> Callable[[bytes], Any]:
+    def _schema(self, path: Path, message_type: str) -> Schema | None:
         try:
-            schema = self._files[ref.file].schema(ref.type)
+            return self._files[path].schema(message_type)
         except Damage as damage:
-            raise BagReadError(f"{ref.file} {damage}") from damage
-        if schema is None or schema.encoding != "ros2msg":
+            raise BagReadError(f"{path} {damage}") from damage
+        except OSError as error:
+            raise BagReadError(f"cannot read {path}: {error.strerror}") from error
+
+    def _decoder(self, ref: MessageRef) -> Callable[[bytes], Any]:
+        schema = self._schema(ref.file, ref.type)
+        if schema is None:
+            package = ref.type.split("/")[0]
+            raise BagReadError(f"{ref.file} has no definition of {ref.type}: install {package}, which has it")
+        if schema.encoding != "ros2msg":
             raise BagReadError(f"{ref.file}: the definition of {ref.type} is not in .msg form")
         record = mcap.records.Schema(1, schema.text.encode(), schema.encoding, schema.type)
         decoder = DecoderFactory().decoder_for("cdr", record)
@@ -208,19 +233,32 @@ _DECODE_ERRORS = (*PARSE_ERRORS, KeyError, IndexError, TypeError, AttributeError
 
 
 def bag_files(folder: Path) -> list[Path]:
-    """Return the .mcap files of a bag folder in the order of recording: name_0, name_1, ... name_10."""
-    return sorted(folder.glob("*.mcap"), key=lambda path: (len(path.name), path.name))
+    """Return the files of a bag folder in the order of recording: name_0, name_1, ... name_10.
+
+    What metadata.yaml says of them is not asked: it may be missing, wrong, or lead elsewhere.
+
+    Raises:
+        BagForeignError: there are files of two storages, which cannot be one bag.
+    """
+    found = [files for storage in Storage if (files := files_of(folder, storage))]
+    if len(found) > 1:
+        raise BagForeignError(f"{folder} holds .mcap and .db3 files: give one of them")
+    return found[0] if found else []
 
 
 def _find_files(bag: Path) -> list[Path]:
     if not bag.exists():
-        raise BagMissingError(f"no bag at {bag}: give a bag folder or an .mcap file")
+        raise BagMissingError(f"no bag at {bag}: give a bag folder, an .mcap or a .db3 file")
     if bag.is_dir():
         files = bag_files(bag)
+        if not files and (packed := sorted(bag.glob("*.zstd"))):
+            raise BagForeignError(f"{packed[0]} is compressed as a whole: unpack it with 'zstd -d --rm' first")
         if not files:
-            raise BagEmptyError(f"no .mcap file in {bag}: give the folder that the recorder wrote")
-    else:
+            raise BagEmptyError(f"no .mcap or .db3 file in {bag}: give the folder that the recorder wrote")
+    elif bag.is_file():
         files = [bag]
+    else:
+        raise BagForeignError(f"{bag} is neither a file nor a folder: give a bag folder, an .mcap or a .db3 file")
     filled = [path for path in files if path.stat().st_size > 0]
     if not filled:
         raise BagEmptyError(f"{bag} is empty: nothing was recorded")

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from kc_vla.bags.errors import BagEmptyError, BagError, BagReadError, BagWriteError
 from kc_vla.bags.reader import BagReader, bag_files
+from kc_vla.bags.storage import Storage
 from kc_vla.bags.topics import EpisodeInfo, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 
@@ -68,17 +69,25 @@ class _Message(NamedTuple):
 class EpisodeRecorder:
     """Turns a stream of serialized messages into one bag per episode. For one thread."""
 
-    def __init__(self, output_folder: Path, topics: Mapping[str, TopicInfo], stack_version: str) -> None:
+    def __init__(
+        self,
+        output_folder: Path,
+        topics: Mapping[str, TopicInfo],
+        stack_version: str,
+        storage: Storage = Storage.MCAP,
+    ) -> None:
         """Set up; nothing is written yet.
 
         Args:
             output_folder: bags go to `output_folder/<episode id>/bag`.
             topics: every topic that will come, by its full name.
             stack_version: noted in each bag.
+            storage: form of the bags.
         """
         self._output_folder = output_folder
         self._topics = dict(topics)
         self._version = stack_version
+        self._storage = storage
         self._writer: EpisodeBagWriter | None = None
         self._closing: list[tuple[str, EpisodeBagWriter]] = []
         self._episode_id = ""
@@ -105,7 +114,7 @@ class EpisodeRecorder:
             if not episode_id or PurePath(episode_id).name != episode_id or episode_id == "..":
                 raise BagWriteError(f"episode id '{episode_id}' cannot name a folder: its episode is not recorded")
             folder = _choose_folder(folder, episode)
-            self._writer = EpisodeBagWriter(folder, self._topics, episode, resume=True)
+            self._writer = EpisodeBagWriter(folder, self._topics, episode, storage=self._storage, resume=True)
             for message in self._kept:
                 self._writer.write(*message)
         except BagError as error:

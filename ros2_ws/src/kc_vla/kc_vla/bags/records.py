@@ -32,6 +32,8 @@ _MAX_RECORD_BYTES = 1 << 29
 _KNOWN = frozenset(range(Opcode.HEADER, Opcode.DATA_END + 1)) - {Opcode.ATTACHMENT}
 _LONGEST_NAME = 16
 _LZ4_STEP = 1 << 20
+_ZSTD = b"\x28\xb5\x2f\xfd"
+"""How what zstd has compressed begins; a message in CDR begins with a zero."""
 
 PARSE_ERRORS = (McapError, ValueError, struct.error, zstandard.ZstdError, RuntimeError, OverflowError, EOFError)
 """What libraries raise for records that are not what they claim (RuntimeError: lz4)."""
@@ -215,7 +217,7 @@ def _decompress(head: ChunkHead, data: bytes, offset: int) -> bytes:
     where = f"is damaged in the chunk at byte {offset}"
     try:
         if head.compression == "zstd":
-            content = unpack_zstd(data, head.size)
+            content = _unpack_zstd(data, head.size)
         elif head.compression == "lz4":
             content = _unpack_lz4(data, head.size)
         elif head.compression == "":
@@ -231,7 +233,21 @@ def _decompress(head: ChunkHead, data: bytes, offset: int) -> bytes:
     return content
 
 
-def unpack_zstd(data: bytes, most: int) -> bytes:
+def unpack_message(data: bytes, which: str) -> bytes:
+    """Return a message as it travelled: rosbag2 compresses each by itself in its mode MESSAGE.
+
+    Raises:
+        Damage: it cannot be decompressed; `which` says which it is.
+    """
+    if not data.startswith(_ZSTD):
+        return data
+    try:
+        return _unpack_zstd(data, _MAX_RECORD_BYTES)
+    except PARSE_ERRORS as error:
+        raise Damage(f"is damaged: {which} cannot be decompressed: {error}") from error
+
+
+def _unpack_zstd(data: bytes, most: int) -> bytes:
     """Return the decompressed frame `data` of at most `most` bytes; raise ZstdError or ValueError otherwise."""
     if zstandard.frame_content_size(data) > most:
         raise ValueError("it decompresses to more than it claims")

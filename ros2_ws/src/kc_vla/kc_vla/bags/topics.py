@@ -13,6 +13,7 @@ _UNLIMITED = {"sec": 9223372036, "nsec": 854775807}
 _BEST_EFFORT, _TRANSIENT_LOCAL = ("best_effort", 2), ("transient_local", 1)
 """In words, and as older versions of rosbag2 write them."""
 _MOST_DEPTH = 1000
+_MOST_YAML = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,19 @@ class Qos:
         }
 
 
+def parsed_yaml(text: str) -> Any:
+    """Return what the YAML of a bag says; None where it is none, or longer than any that is needed."""
+    if len(text) > _MOST_YAML:
+        return None
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError, OverflowError):  # ValueError: the 32nd of May
+        return None
+
+
 def offered(profiles: str) -> Qos:
     """What a channel's `offered_qos_profiles` says, the first of them; reliable and volatile where it says nothing."""
-    try:
-        found = yaml.safe_load(profiles)
-    except yaml.YAMLError:
-        return Qos()
+    found = parsed_yaml(profiles)
     first = found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else {}
     depth = first.get("depth")
     return Qos(

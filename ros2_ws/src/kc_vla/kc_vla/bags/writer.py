@@ -1,4 +1,4 @@
-"""Writes an episode: an MCAP bag in rosbag2's form, safe against a crash and never in the caller's way.
+"""Writes an episode: a bag in rosbag2's form, MCAP or SQLite, safe against a crash and never in the caller's way.
 
 Messages go through a bounded queue to a thread of its own, because a chunk takes milliseconds to compress and
 a disk may stall for seconds, while the caller serves callbacks. A full queue drops messages and counts them;
@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kc_vla.bags.errors import BagReadError, BagWriteError
-from kc_vla.bags.mcap_output import McapOutput
 from kc_vla.bags.mend import mend
 from kc_vla.bags.metadata import FileFacts, bag_information, to_yaml, write_metadata
+from kc_vla.bags.outputs import create_output
 from kc_vla.bags.reader import bag_files
 from kc_vla.bags.schemas import Schema, collect_schema
+from kc_vla.bags.storage import Storage, storage_of
 from kc_vla.bags.topics import EpisodeInfo, TopicInfo
 
 _LARGE_BYTES = 16 * 1024
@@ -54,7 +55,7 @@ _CLOSED = _Queued("", b"", 0, 0)
 
 
 class EpisodeBagWriter:
-    """One bag folder with an .mcap file and, once closed, `metadata.yaml`.
+    """One bag folder with a file and, once closed, `metadata.yaml`.
 
     A process that is killed loses at most the last `flush_period_s` of messages.
     """
@@ -63,8 +64,9 @@ class EpisodeBagWriter:
         self,
         folder: Path,
         topics: Mapping[str, TopicInfo],
-        episode: EpisodeInfo,
+        episode: EpisodeInfo | None,
         *,
+        storage: Storage = Storage.MCAP,
         flush_period_s: float = 1.0,
         chunk_bytes: int = 2 * 1024 * 1024,
         queue_bytes: int = 64 * 1024 * 1024,
@@ -75,12 +77,13 @@ class EpisodeBagWriter:
         Args:
             folder: the bag folder; made if missing.
             topics: every topic that will be written, by its full name.
-            episode: whose bag this is; written into it.
+            episode: whose bag this is, if it is one's; written into it.
+            storage: form of the file.
             flush_period_s: a message is in the file at most this much later, in s.
-            chunk_bytes: size of a chunk before compression, in bytes.
+            chunk_bytes: size of a chunk of an MCAP file before compression, in bytes.
             queue_bytes: bound of the messages that wait for the disk, in bytes.
             resume: the folder may hold files of this episode already, from a process that was killed. They are
-                mended and kept, and a further file is added.
+                mended and kept, and a further file of the same storage is added.
 
         Raises:
             BagWriteError: the folder holds a bag (and not `resume`), cannot be written, or a message type is not
@@ -101,7 +104,9 @@ class EpisodeBagWriter:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._earlier = self._mend_earlier(resume)
-            self._output = McapOutput(self._free_path(), topics, self._schemas, episode, chunk_bytes)
+            if self._earlier:
+                storage = storage_of(Path(self._earlier[-1].name))
+            self._output = create_output(storage, self._free_path(storage), topics, self._schemas, episode, chunk_bytes)
         except OSError as error:
             raise self._describe(error) from error
         self._thread = threading.Thread(target=self._run, name="bag-writer", daemon=True)
@@ -224,16 +229,17 @@ class EpisodeBagWriter:
                 path.unlink()
         return kept
 
-    def _free_path(self) -> Path:
+    def _free_path(self, storage: Storage) -> Path:
         number = len(self._earlier)
-        while (path := self._folder / f"{self._folder.name}_{number}.mcap").exists():
+        while (path := self._folder / f"{self._folder.name}_{number}{storage.suffix}").exists():
             number += 1
         return path
 
     def _finish(self) -> None:
         hashes = {name: schema.type_hash for name, schema in self._schemas.items()}
         files = [*self._earlier, self._output.facts()]
-        information = bag_information(files, self._topics, hashes, self._episode.as_metadata())
+        custom_data = {} if self._episode is None else self._episode.as_metadata()
+        information = bag_information(files, self._topics, hashes, custom_data, self._output.storage)
         self._output.finish(to_yaml(information))
         write_metadata(self._folder, information)
 

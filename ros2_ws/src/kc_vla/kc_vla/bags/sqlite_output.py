@@ -1,0 +1,154 @@
+"""One SQLite file being written as rosbag2 does it (schema version 4); what was committed outlives this process.
+
+Not thread-safe: `EpisodeBagWriter` calls it from its writing thread only.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from kc_vla.bags.metadata import VERSION, FileFacts, bag_information, to_yaml
+from kc_vla.bags.schemas import Schema
+from kc_vla.bags.storage import Storage
+from kc_vla.bags.topics import EpisodeInfo, TopicInfo
+
+_TABLES = """
+CREATE TABLE schema(schema_version INTEGER PRIMARY KEY, ros_distro TEXT NOT NULL);
+CREATE TABLE metadata(id INTEGER PRIMARY KEY, metadata_version INTEGER NOT NULL, metadata TEXT NOT NULL);
+CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL,
+    serialization_format TEXT NOT NULL, offered_qos_profiles TEXT NOT NULL, type_description_hash TEXT NOT NULL);
+CREATE TABLE message_definitions(id INTEGER PRIMARY KEY, topic_type TEXT NOT NULL, encoding TEXT NOT NULL,
+    encoded_message_definition TEXT NOT NULL, type_description_hash TEXT NOT NULL);
+CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT NULL,
+    data BLOB NOT NULL);
+CREATE INDEX timestamp_idx ON messages (timestamp ASC);
+INSERT INTO schema VALUES (4, 'jazzy');
+"""
+
+
+class SqliteOutput:
+    """A SQLite file of serialized ROS 2 messages."""
+
+    storage = Storage.SQLITE3
+
+    def __init__(
+        self,
+        path: Path,
+        topics: Mapping[str, TopicInfo],
+        schemas: Mapping[str, Schema],
+        episode: EpisodeInfo | None,
+    ) -> None:
+        """Create the file `path` and write its tables.
+
+        Args:
+            path: a file that does not exist yet.
+            topics: what will be written, by topic name.
+            schemas: schema by message type.
+            episode: whose bag this is, if it is one's.
+
+        Raises:
+            OSError: the file cannot be created or written.
+        """
+        self._path = path
+        self._counts: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
+        self._defined: set[str] = set()
+        self._start_ns: int | None = None
+        self._end_ns = 0
+        path.touch(exist_ok=False)
+        with _os_errors():
+            self._bag = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        try:
+            with _os_errors():
+                # Readers see what was committed while this process writes, and after it was killed.
+                self._bag.execute("PRAGMA journal_mode = WAL")
+                self._bag.execute("PRAGMA synchronous = NORMAL")
+                self._bag.executescript(f"BEGIN; {_TABLES} COMMIT;")
+                custom = {} if episode is None else episode.as_metadata()
+                facts = bag_information([self.facts()], topics, {}, custom, Storage.SQLITE3)
+                self._bag.execute("INSERT INTO metadata VALUES (NULL, ?, ?)", (VERSION, to_yaml(facts)))
+                for topic, info in topics.items():
+                    self.declare(topic, info, schemas[info.type])
+        except OSError:
+            self._bag.close()
+            raise
+
+    def declare(self, topic: str, info: TopicInfo, schema: Schema) -> None:
+        """Announce a further topic; raise OSError where that could not be written."""
+        with _os_errors():
+            if info.type not in self._defined:
+                self._defined.add(info.type)
+                self._bag.execute(
+                    "INSERT INTO message_definitions VALUES (NULL, ?, ?, ?, ?)",
+                    (info.type, schema.encoding, schema.text, schema.type_hash),
+                )
+            number = self._numbers[topic] = len(self._numbers) + 1
+            self._counts[topic] = 0
+            self._bag.execute(
+                "INSERT INTO topics VALUES (?, ?, ?, 'cdr', ?, ?)",
+                (number, topic, info.type, to_yaml([info.qos.profile()]), schema.type_hash),
+            )
+
+    def add(self, topic: str, data: bytes, publish_time_ns: int, log_time_ns: int) -> None:
+        """Add one serialized message; raise OSError where the disk refuses. `publish_time_ns` has no place there."""
+        with _os_errors():
+            if not self._bag.in_transaction:
+                self._bag.execute("BEGIN")
+            self._bag.execute("INSERT INTO messages VALUES (NULL, ?, ?, ?)", (self._numbers[topic], log_time_ns, data))
+        self._counts[topic] += 1
+        self._start_ns = log_time_ns if self._start_ns is None else min(self._start_ns, log_time_ns)
+        self._end_ns = max(self._end_ns, log_time_ns)
+
+    def flush(self) -> None:
+        """Commit, so that what was added outlives this process; raise OSError if that fails."""
+        with _os_errors():
+            if self._bag.in_transaction:
+                self._bag.execute("COMMIT")
+
+    def facts(self) -> FileFacts:
+        """Return what was added so far."""
+        return FileFacts(self._path.name, self._start_ns or 0, self._end_ns, dict(self._counts))
+
+    def finish(self, rosbag2_information: str) -> None:
+        """Write the metadata and close the file, so that it is one file again.
+
+        Args:
+            rosbag2_information: the YAML that rosbag2 keeps inside the file as well as beside it.
+
+        Raises:
+            OSError: the end could not be written; the messages are readable nevertheless.
+        """
+        try:
+            self.flush()
+            with _os_errors():
+                self._bag.execute("INSERT INTO metadata VALUES (NULL, ?, ?)", (VERSION, rosbag2_information))
+                close_journal(self._bag)
+        finally:
+            self._bag.close()
+
+    def abandon(self) -> None:
+        """Close the file as it is, without an end."""
+        with suppress(sqlite3.Error):
+            if self._bag.in_transaction:
+                self._bag.execute("ROLLBACK")
+        self._bag.close()
+
+
+def close_journal(bag: sqlite3.Connection) -> None:
+    """Bring everything into the one file, whatever journal it had; raise sqlite3.Error where that fails."""
+    (busy, *_) = bag.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    (mode,) = bag.execute("PRAGMA journal_mode = DELETE").fetchone()
+    if busy or mode != "delete":
+        raise sqlite3.OperationalError("somebody else has the file open")
+
+
+@contextmanager
+def _os_errors() -> Iterator[None]:
+    """What SQLite finds wrong with the disk, in the words of the operating system's errors."""
+    try:
+        yield
+    except (sqlite3.Error, OverflowError) as error:
+        raise OSError(str(error)) from error
