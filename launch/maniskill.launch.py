@@ -9,7 +9,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import SetParameter
 from launch_ros.substitutions import FindPackageShare
 
-from kc_vla.launching import AGAIN, end_with, node, state_folder, texts
+from kc_vla.launching import AGAIN, CLOSE_S, end_with, last_word, node, state_folder, texts
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -77,6 +77,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument("params", default_value=params, description="parameters of the nodes, YAML"),
             SetParameter("use_sim_time", True),
+            *last_word(),
             node(
                 "maniskill_bridge",
                 {
@@ -90,7 +91,7 @@ def generate_launch_description() -> LaunchDescription:
             node("keyframe_buffer", {"state_folder": state_folder()}, **AGAIN),
             node("policy_server", texts(backend="policy", bag="bag"), **AGAIN),
             node("arm_controller", {"state_folder": state_folder(), **texts(mode="mode")}, **AGAIN),
-            node("recorder", texts(output_folder="output"), **AGAIN),
+            node("recorder", texts(output_folder="output"), sigterm_timeout=CLOSE_S, **AGAIN),
             node(
                 "episode_runner",
                 {

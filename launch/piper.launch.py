@@ -14,15 +14,35 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-from kc_vla.launching import AGAIN, emulated_bus, end_with, node, state_folder, text, texts
+from kc_vla.launching import AGAIN, CLOSE_S, emulated_bus, end_with, last_word, node, state_folder, text, texts
 
 PARK_S = "45"
 """How long the controller may take to park the arm before it is killed; the arm keeps its power then."""
 VIEWS = ("third_person", "wrist")
 
 
-def cameras(context: LaunchContext) -> list[Node]:
-    """Start one camera node for each view in the file."""
+def check(context: LaunchContext) -> None:
+    """Look whether there is what the arguments name before anything starts."""
+    kind, can, policy, leader = (
+        LaunchConfiguration(name).perform(context) for name in ("arm", "can", "policy", "leader")
+    )
+    wanted = {"can": can} if kind == "piper" else {}
+    wanted |= {"leader": leader} if policy == "leader" and "/" not in leader else {}
+    for argument, interface in wanted.items():
+        if not _exists(interface):
+            raise RuntimeError(
+                f"{argument}:={interface}: there is no such CAN interface: plug it in, then "
+                f"'sudo ip link set {interface} up type can bitrate 1000000'; `ip link` shows those that there are"
+            )
+    _rig(context)
+
+
+def _exists(interface: str) -> bool:
+    return Path("/sys/class/net", interface).exists()
+
+
+def _rig(context: LaunchContext) -> tuple[Path, dict[str, dict]]:
+    """The cameras file and what it says."""
     path = Path(LaunchConfiguration("cameras").perform(context)).expanduser()
     try:
         rig = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -30,6 +50,12 @@ def cameras(context: LaunchContext) -> list[Node]:
         raise RuntimeError(f"cameras:={path} cannot be read: {error}") from error
     if not isinstance(rig, dict) or sorted(rig) != sorted(VIEWS) or not all(isinstance(v, dict) for v in rig.values()):
         raise RuntimeError(f"cameras:={path} must name {' and '.join(VIEWS)}, each with its parameters, e.g. source")
+    return path, rig
+
+
+def cameras(context: LaunchContext) -> list[Node]:
+    """Start one camera node for each view in the file."""
+    path, rig = _rig(context)
     nodes = []
     for view, wanted in rig.items():
         files = {
@@ -60,7 +86,7 @@ def arm(context: LaunchContext) -> list:
     """Start the controller, and an emulated arm where there is none."""
     kind, can = (LaunchConfiguration(name).perform(context) for name in ("arm", "can"))
     actions: list = []
-    if kind == "auto" and not Path("/sys/class/net", can).exists():
+    if kind == "auto" and not _exists(can):
         message = f"NO ARM: there is no CAN interface '{can}', so an EMULATED Piper moves instead of a real one"
         actions.append(LogInfo(msg=message))
         kind = "emulated"
@@ -136,12 +162,20 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "params", default_value=file("params", "piper.yaml"), description="parameters of the nodes, YAML"
             ),
+            *last_word(),
+            OpaqueFunction(function=check),
             OpaqueFunction(function=arm),
             OpaqueFunction(function=cameras),
             node("keyframe_selector", texts(source="source", models_folder="models"), **AGAIN),
             node("keyframe_buffer", {"state_folder": state_folder()}, **AGAIN),
             node("policy_server", texts(backend="policy", script="script", bag="bag"), **AGAIN),
-            node("recorder", texts(output_folder="output"), condition=IfCondition(argument("record")), **AGAIN),
+            node(
+                "recorder",
+                texts(output_folder="output"),
+                condition=IfCondition(argument("record")),
+                sigterm_timeout=CLOSE_S,
+                **AGAIN,
+            ),
             node(
                 "robot_session",
                 {"duration": argument("duration"), **texts(task="task", instruction="instruction")},

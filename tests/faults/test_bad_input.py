@@ -5,15 +5,19 @@ from pathlib import Path
 
 import pytest
 from finished_run import FinishedRun
-from stack import Stack
+from stack import PIPER, Stack
+
+DESK = Path(__file__).parents[2] / "launch" / "desk"
 
 
 def assert_refused(stack: Stack, line: str) -> None:
-    """It ended by itself with exit code 1, said `line` once, and no traceback."""
+    """It ended by itself with exit code 1, said `line` once and in the end, and no traceback."""
     assert stack.finish() == 1
     assert "Traceback" not in stack.text
-    lines = [x for x in stack.text.splitlines() if line in x]
-    assert len(lines) == 1, stack.text
+    said = stack.text.splitlines()
+    assert sum(line in x for x in said) <= 2, stack.text
+    assert any(line in x for x in said[-2:]), stack.text
+    assert sum("process has died" in x for x in said) <= 1, stack.text
 
 
 @pytest.mark.parametrize(
@@ -51,6 +55,25 @@ def test_an_argument_that_does_not_exist(launch: Callable[..., Stack]) -> None:
     stack.wait_for(r"does not declare the launch argument 'sede'; did you mean 'seed'\?")
     stack.wait_for("process started")
     stack.finish()
+
+
+@pytest.mark.parametrize(
+    ("rig", "arguments", "line"),
+    [
+        (None, {}, "cameras.yaml cannot be read"),
+        ("third_person: {}", {}, "cameras.yaml must name third_person and wrist"),
+        ("third_person: {}\nwrist: {}", {"arm": "piper", "can": "none0"}, "can:=none0: there is no such CAN interface"),
+        ("third_person: {source: cameras.yaml}\nwrist: {}", {}, "cameras.yaml is no video that can be read"),
+        ("third_person: {}\nwrist: {widht: 9}", {}, "there is no parameter 'widht': did you mean 'width'?"),
+    ],
+)
+def test_robots_that_cannot_be(tmp_path: Path, rig: str | None, arguments: dict[str, object], line: str) -> None:
+    file = tmp_path / "cameras.yaml"
+    if rig is not None:
+        file.write_text(rig.replace("{}", f"{{source: {DESK / 'wrist.mp4'}}}"))
+    given = {"cameras": file, "arm": "emulated", **arguments}
+    with Stack(tmp_path / "runs", given, launch_file=PIPER, environment={"ROS_HOME": str(tmp_path)}) as stack:
+        assert_refused(stack, line)
 
 
 def test_no_vulkan(launch: Callable[..., Stack], tmp_path: Path) -> None:

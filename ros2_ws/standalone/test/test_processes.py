@@ -115,16 +115,19 @@ def test_events_of_a_process(launch: Callable[..., Running]) -> None:
     running = launch(
         "first, RegisterEventHandler(OnProcessStart(target_action=first, on_start=[LogInfo(msg='seen start')])),"
         "RegisterEventHandler(OnProcessExit(target_action=first, on_exit=told)),"
+        "RegisterEventHandler(OnProcessIO(target_action=first, on_stderr=heard)),"
         "RegisterEventHandler(OnShutdown(on_shutdown=[LogInfo(msg='seen shutdown')])),",
         setup="""
-        first = ExecuteProcess(cmd=['sh', '-c', 'exit 4'])
+        first = ExecuteProcess(cmd=['sh', '-c', 'echo so; echo oh >&2; exit 4'])
+        def heard(event, context):
+            return LogInfo(msg=f'heard {event.text} of {event.process_name}')
         def told(event, context):
             return [LogInfo(msg=f'seen exit {event.returncode} of {event.process_name}'),
                     ExecuteProcess(cmd=['echo', 'second'], output='screen')]
         """,
     )
     assert running.wait() == 0
-    for text in ("seen start", "seen exit 4 of sh-1", "[echo-2] second", "seen shutdown"):
+    for text in ("seen start", "heard b'oh\\n' of sh-1", "seen exit 4 of sh-1", "[echo-2] second", "seen shutdown"):
         assert text in running.output
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import getpass
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from typing import Any
 
 from launch import LaunchContext
-from launch.actions import Shutdown
-from launch.events.process import ProcessExited
+from launch.actions import LogInfo, RegisterEventHandler, Shutdown
+from launch.event_handlers import OnProcessExit, OnProcessIO, OnProcessStart
+from launch.events.process import ProcessExited, ProcessStarted, ProcessStderr
 from launch.substitutions import EnvironmentVariable, LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -18,11 +20,24 @@ from launch_ros.parameter_descriptions import ParameterValue
 CANNOT_START = 2
 """Exit code of a node that cannot do its work, whatever is tried: see `kc_vla.nodes.base.run_node`."""
 
+CLOSE_S = "20"
+"""How long the recorder may take to hear the result of an interrupted episode and to close its bag."""
+
+
+def last_word() -> list[RegisterEventHandler]:
+    """Say why a node could not start once more when everything has ended: what comes between is long."""
+    return [
+        RegisterEventHandler(OnProcessStart(on_start=_note_start)),
+        RegisterEventHandler(OnProcessIO(on_stderr=_note_complaint)),
+        RegisterEventHandler(OnProcessExit(on_exit=_tell_at_last)),
+    ]
+
 
 def end_with(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
     """End the launch with a required node, and with exit code 1 if that node failed."""
     if context.is_shutdown:
         return None
+    end_if_it_cannot_start(event, context)
     if event.returncode:
         raise RuntimeError(f"{event.process_name} was required and ended with exit code {event.returncode}")
     return Shutdown(reason=f"{event.process_name} has done its work")
@@ -31,7 +46,42 @@ def end_with(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
 def end_if_it_cannot_start(event: ProcessExited, context: LaunchContext) -> None:
     """Let a node that has died start again, unless that cannot help."""
     if event.returncode == CANNOT_START and not context.is_shutdown:
+        _launch.running.discard(event.pid)
+        _launch.why = f"{event.process_name} cannot start: {_launch.complaints.get(event.pid, 'see above')}"
         raise RuntimeError(f"{event.process_name} cannot start: see what it says above")
+
+
+class _Launch:
+    """What the handlers of a launch know: of a process that this is, a launch.
+
+    Attributes:
+        running: processes, by their pid.
+        complaints: what each said last on its standard error.
+        why: a node could not start.
+    """
+
+    def __init__(self) -> None:
+        self.running: set[int] = set()
+        self.complaints: dict[int, str] = {}
+        self.why = ""
+
+
+_launch = _Launch()
+
+
+def _note_start(event: ProcessStarted, context: LaunchContext) -> None:
+    _launch.running.add(event.pid)
+
+
+def _note_complaint(event: ProcessStderr, context: LaunchContext) -> None:
+    lines = event.text.decode(errors="replace").strip().splitlines()
+    if lines:  # without the severity, the time and the name that ROS's log puts before it
+        _launch.complaints[event.pid] = re.sub(r"^\[[A-Z]+\] \[[\d.]+\] \[[\w.]+\]: ", "", lines[-1])
+
+
+def _tell_at_last(event: ProcessExited, context: LaunchContext) -> LogInfo | None:
+    _launch.running.discard(event.pid)
+    return LogInfo(msg=_launch.why) if _launch.why and not _launch.running else None
 
 
 AGAIN: Mapping[str, Any] = {

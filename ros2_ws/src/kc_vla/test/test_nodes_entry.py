@@ -22,7 +22,7 @@ def test_an_interrupt_while_a_node_loads_ends_it_without_a_traceback(tmp_path: P
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert errors == ""
-    assert process.returncode == -signal.SIGINT
+    assert process.returncode == 0
 
 
 def test_every_node_has_its_entry_point() -> None:

@@ -52,7 +52,10 @@ class StackNode(LifecycleNode):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.parameters = declare(self, self.Parameters)
+        try:
+            self.parameters = declare(self, self.Parameters)
+        except BadParameterError as error:
+            raise BadParameterError(f"{self.get_fully_qualified_name().lstrip('/')}: {error}") from None
         self.add_on_set_parameters_callback(self._change_parameters)
         self.statistics = Statistics()
         self.episode: Episode | None = None
@@ -262,7 +265,7 @@ def run_node(kind: type[StackNode]) -> None:
     try:
         node = kind()  # type: ignore[call-arg]  # each node knows its name
     except BadParameterError as error:
-        print(f"{kind.__name__}: {error}", file=sys.stderr)
+        print(error, file=sys.stderr)
         rclpy.try_shutdown()
         sys.exit(CANNOT_START)
     executor = SingleThreadedExecutor()

@@ -1,9 +1,10 @@
 """Entry points of the node processes.
 
-A node loads libraries for up to some seconds. An interrupt in that time ends it as it ends any program, and not with
-the traceback of whatever was being imported.
+A node loads libraries for up to some seconds. An interrupt in that time ends it as it does later, and not with
+the traceback of whatever was being imported, nor as a death that a launch would tell among its errors.
 """
 
+import os
 import signal
 from functools import partial
 from importlib import import_module
@@ -11,7 +12,7 @@ from importlib import import_module
 
 def run(module: str) -> None:
     """Call `main` of the node's module (its full name)."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, lambda number, frame: os._exit(0))
     main = import_module(module).main
     main()
 

@@ -43,7 +43,7 @@ _DISCOVERY_S = 3.0
 _LATE_NS = 500_000_000
 _RESEND_S = 4.0
 """After messages have come later than that, the bag stays open this long: a reliable writer repeats every 3 s."""
-_FAREWELL_S = 5.0
+_FAREWELL_S = 3.0
 """How long a node that is told to end, with an episode open, waits for the result: whoever tells it ends as well."""
 _DEPTH = 100
 """Messages that wait for this node on each topic: more than a policy that acts on the newest would want."""

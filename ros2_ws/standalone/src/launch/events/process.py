@@ -51,6 +51,16 @@ class ProcessExited(RunningProcessEvent):
         self.returncode = returncode
 
 
+class ProcessStderr(RunningProcessEvent):
+    """A process wrote `text`, a line, to its standard error."""
+
+    name = "launch.events.process.ProcessStderr"
+
+    def __init__(self, *, text: bytes, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.text = text
+
+
 class ProcessTargetedEvent(Event):
     """A request to the processes that `process_matcher` accepts."""
 
