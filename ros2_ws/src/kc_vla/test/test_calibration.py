@@ -1,5 +1,7 @@
 """Calibration finds cameras, hand-eye poses, joint offsets and latencies that are known, and refuses poor material."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from rendered_board import DISTORTION, MATRIX, SIZE, looking_pose, render
@@ -11,8 +13,10 @@ from kc_vla.calibration.errors import PoorCalibrationError
 from kc_vla.calibration.hand_eye import calibrate_hand_eye, calibrate_joints, pose_of
 from kc_vla.calibration.intrinsics import board_pose, calibrate_intrinsics, reprojection_rms
 from kc_vla.calibration.latency import measure_latency
+from kc_vla.policy.scripted import load_script
 
 BOARD = Board()
+SCRIPT = Path(__file__).parents[4] / "launch" / "params" / "hand_eye_script.yaml"
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +93,27 @@ def test_a_known_camera_is_found_against_the_arm(in_hand):
     assert np.median(found.place_mm) < 1.0
 
 
+@pytest.mark.parametrize("mount", [[0.06, 0.0, 0.02, 0.0, 0.0, 0.0], [-0.07, 0.0, 0.02, 0.0, 0.1, 1.57]])
+def test_the_script_shows_the_board_on_the_table_from_all_sides(mount):
+    """The camera may be on any side of the flange, upright or not."""
+    chance, camera, board = np.random.default_rng(0), pose_of(np.array(mount)), np.eye(4)
+    board[:3, :3] = [[0, -1, 0], [-1, 0, 0], [0, 0, -1]]
+    board[:3, 3] = [0.36, 0.0, 0.0] - board[:3, :3] @ [
+        BOARD.columns * BOARD.square / 2,
+        BOARD.rows * BOARD.square / 2,
+        0,
+    ]
+    flanges, boards = [], []
+    for pose in load_script(SCRIPT)[::2]:
+        flange = flange_pose(pose.values[:6])
+        corners = BOARD.find(render(BOARD, np.linalg.inv(flange @ camera) @ board, chance))
+        if corners is not None:
+            flanges.append(flange)
+            boards.append(board_pose(corners, MATRIX, DISTORTION))
+    found = calibrate_hand_eye(flanges, boards, in_hand=True)
+    assert np.linalg.norm(found.camera[:3, 3] - camera[:3, 3]) < 1e-3
+
+
 def moments(offsets: np.ndarray, in_hand: bool, number: int = 25):
     """Angles that an arm with these offsets tells, and where the camera sees the board, to about 0.2 mm."""
     chance = np.random.default_rng(5)
@@ -150,5 +175,7 @@ def test_the_printed_board_has_its_true_size(tmp_path):
     assert text.startswith(b"%PDF")
     box = [float(number) for number in text.split(b"/MediaBox")[1].split(b"[")[1].split(b"]")[0].split()]
     np.testing.assert_allclose(np.array(box[2:]) / 72 * 25.4, [297, 210], atol=0.5)
+    assert f"squares of {1e3 * BOARD.square:g} mm" in BOARD.title
+    assert "100 %" in BOARD.title
     with pytest.raises(PoorCalibrationError, match="does not fit on A4"):
         Board(columns=20).write_pdf(tmp_path / "large.pdf")

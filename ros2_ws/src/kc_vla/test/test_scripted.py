@@ -1,10 +1,14 @@
 """The scripted policy: smooth from where the arm is, through all poses, again and again."""
 
 import asyncio
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from kc_vla.arm.kinematics import flange_pose
+from kc_vla.arm.piper_limits import HIGHEST, LOWEST, REST
+from kc_vla.arm.workspace import Workspace
 from kc_vla.episode import Episode
 from kc_vla.policy.backends import PolicyError, PolicyInput
 from kc_vla.policy.scripted import ScriptedBackend, load_script
@@ -13,6 +17,7 @@ SCRIPT = """
 - {joints: [10, 60, -40, 0, 20, 0], gripper: 0.05, seconds: 2.0}
 - {joints: [-10, 50, -30, 0, 10, 0], gripper: 0.0, seconds: 1.0}
 """
+CALIBRATION_SCRIPT = Path(__file__).parents[4] / "launch" / "params" / "hand_eye_script.yaml"
 EPISODE = Episode("e", "", "", 0, 50_000_000, running=True)
 
 
@@ -41,6 +46,34 @@ def test_it_begins_where_the_arm_is_and_goes_through_all_poses(backend):
     assert speeds.max() < 1.875 * np.radians(70) / 1.0 + 1e-6
 
 
+def test_it_stays_where_it_is_to_stay(tmp_path):
+    path = tmp_path / "script.yaml"
+    path.write_text(SCRIPT.replace("2.0}", "2.0, hold: 1.5}"))
+    backend = ScriptedBackend(load_script(path), 16)
+    backend.reset(EPISODE)
+    rows(backend, 0, np.zeros(7))
+    held = [*np.radians([10, 60, -40, 0, 20, 0]), 0.05]
+    for seconds in (2.0, 2.7, 3.5):
+        np.testing.assert_allclose(backend.at(seconds), held, atol=1e-9)
+    np.testing.assert_allclose(backend.at(4.5), [*np.radians([-10, 50, -30, 0, 10, 0]), 0.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("zero", [0, 1])
+def test_the_script_for_calibration_stays_clear_of_the_table_and_is_slow(zero):
+    """A gripper of 0.14 m on the flange; whether the poses say enough is tested where the calibration is."""
+    backend = ScriptedBackend(load_script(CALIBRATION_SCRIPT), 16)
+    backend.reset(EPISODE)
+    rows(backend, 0, np.array([*REST, 0.0]))
+    way = np.array([backend.at(seconds)[:6] for seconds in np.arange(0.0, 120.0, 0.05)])
+    assert (way >= np.minimum(LOWEST, REST) - 1e-9).all()
+    assert (way <= HIGHEST + 1e-9).all()
+    assert np.abs(np.diff(way, axis=0)).max() / 0.05 < 0.8
+    for angles in way:
+        assert Workspace(dh_is_offset=zero).outside(angles) == ""
+        flange = flange_pose(angles, zero)
+        assert (flange[:3, 3] + 0.14 * flange[:3, 2])[2] > 0.05
+
+
 def test_a_new_episode_begins_anew(backend):
     first = rows(backend, 0, np.zeros(7))
     backend.reset(EPISODE)
@@ -63,6 +96,8 @@ def test_an_arm_of_another_kind_is_refused(backend):
         "- {joints: [0, 0, 0, 0, 0, 0], gripper: 0}",
         "- {joints: [0, 0, 0, 0, 0, .nan], gripper: 0, seconds: 1}",
         "- {joints: [0, 0, 0, 0, 0, 0], gripper: 0, seconds: 0}",
+        "- {joints: [0, 0, 0, 0, 0, 0], gripper: 0, seconds: 1, hold: -1}",
+        "- {joints: [0, 0, 0, 0, 0, 0], gripper: 0, seconds: 1, holt: 1}",
         "{",
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from kc_vla.calibration.errors import PoorCalibrationError
 
@@ -19,6 +19,8 @@ _FEWEST = 8
 """Corners without which a picture says too little."""
 _PX_PER_SQUARE = 200
 _A4_MM = (297.0, 210.0)
+_EDGE_MM, _TEXT_MM = 5.0, 3.5
+"""What printers leave white at the edges of the page; height of the line of text below the board."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,14 @@ class Board:
     def _detector(self) -> cv2.aruco.CharucoDetector:
         return cv2.aruco.CharucoDetector(self._board)
 
+    @property
+    def title(self) -> str:
+        """What is printed beside it."""
+        return (
+            f"ChArUco, 5x5_100 markers, {self.columns} x {self.rows} squares of {1e3 * self.square:g} mm, markers of "
+            f"{1e3 * self.marker:g} mm. Print at 100 % (no fit to page), then measure a square."
+        )
+
     def picture(self, px_per_square: int = _PX_PER_SQUARE) -> NDArray[np.uint8]:
         """The board (H, W) uint8, grey."""
         size = (self.columns * px_per_square, self.rows * px_per_square)
@@ -88,11 +98,12 @@ class Board:
         """Write an A4 page with the board in its true size.
 
         Raises:
-            PoorCalibrationError: the board is larger than the page.
+            PoorCalibrationError: the board and the line that says what it is do not fit on the page.
             OSError: it cannot be written.
         """
         size_mm = np.array([self.columns, self.rows]) * self.square * 1e3
-        if (size_mm > np.array(_A4_MM) - 10).any():
+        below_mm = _EDGE_MM + 2 * _TEXT_MM
+        if (size_mm > np.array(_A4_MM) - [2 * _EDGE_MM, _EDGE_MM + below_mm]).any():
             raise PoorCalibrationError(
                 f"a board of {size_mm[0]:.0f} x {size_mm[1]:.0f} mm does not fit on A4 "
                 f"({_A4_MM[0]:.0f} x {_A4_MM[1]:.0f} mm): choose fewer or smaller squares"
@@ -101,5 +112,9 @@ class Board:
         width, height = (round(side * px_per_mm) for side in _A4_MM)
         page = Image.new("1", (width, height), 1)
         board = Image.fromarray(self.picture()).convert("1")
-        page.paste(board, ((width - board.width) // 2, (height - board.height) // 2))
+        left, top = (width - board.width) // 2, (height - board.height) // 2
+        page.paste(board, (left, min(top, height - board.height - round(below_mm * px_per_mm))))
+        font = ImageFont.load_default(_TEXT_MM * px_per_mm)
+        edge = round(_EDGE_MM * px_per_mm)
+        ImageDraw.Draw(page).text((edge, height - edge), self.title, fill=0, font=font, anchor="ls")
         page.save(path, "PDF", resolution=px_per_mm * 25.4)  # two colours: packed without loss

@@ -14,6 +14,8 @@ from kc_vla.episode import Episode
 from kc_vla.policy.backends import PolicyError, PolicyInput, piper_positions
 from kc_vla.policy.chunk import PIPER_NAMES, ActionType
 
+_KEYS = frozenset({"joints", "gripper", "seconds", "hold"})
+
 
 @dataclass(frozen=True, eq=False)
 class Pose:
@@ -29,7 +31,9 @@ class Pose:
 
 
 def load_script(path: Path) -> list[Pose]:
-    """The poses of a file: a list of `joints` (six, degrees), `gripper` (m) and `seconds`.
+    """The poses of a file: a list of `joints` (six, degrees), `gripper` (m), `seconds` and, if it stays, `hold` (s).
+
+    A pose that is held is there twice: the way from it to itself takes as long as it is held.
 
     Raises:
         PolicyError: it cannot be read, or is no such list.
@@ -40,7 +44,7 @@ def load_script(path: Path) -> list[Pose]:
         raise PolicyError(f"no script can be read from '{path}': {error}") from error
     if not isinstance(content, list) or not content:
         raise PolicyError(f"{path} holds no list of poses: each has joints, gripper and seconds")
-    return [_pose(path, number, item) for number, item in enumerate(content, 1)]
+    return [pose for number, item in enumerate(content, 1) for pose in _poses(path, number, item)]
 
 
 class ScriptedBackend:
@@ -89,14 +93,18 @@ class ScriptedBackend:
         return start
 
 
-def _pose(path: Path, number: int, item: Any) -> Pose:
+def _poses(path: Path, number: int, item: Any) -> list[Pose]:
     try:
         values = np.array([*np.radians(np.array(item["joints"], float)), float(item["gripper"])])
-        seconds = float(item["seconds"])
-    except (KeyError, TypeError, ValueError) as error:
+        seconds, hold = float(item["seconds"]), float(item.get("hold", 0.0))
+        unknown = ", ".join(map(str, item.keys() - _KEYS))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise PolicyError(f"{path}, pose {number}: joints, gripper and seconds are wanted ({error!r})") from error
-    if len(values) != len(PIPER_NAMES) or not np.isfinite(values).all() or not 0.0 < seconds < np.inf:
+    if unknown:
+        raise PolicyError(f"{path}, pose {number}: {unknown} is not known; a pose has {', '.join(sorted(_KEYS))}")
+    times = 0.0 < seconds < np.inf and 0.0 <= hold < np.inf
+    if len(values) != len(PIPER_NAMES) or not np.isfinite(values).all() or not times:
         raise PolicyError(
             f"{path}, pose {number}: six angles in degrees, a gripper in m and a time above 0 s are wanted"
         )
-    return Pose(values, seconds)
+    return [Pose(values, seconds), *([Pose(values, hold)] if hold else [])]
