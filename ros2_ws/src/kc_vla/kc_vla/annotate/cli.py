@@ -67,6 +67,7 @@ def _listening(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen()  # whoever comes before the server has begun waits for it
     except (OSError, OverflowError) as error:
         listener.close()
         raise AnnotationError(f"cannot listen at {host}, port {port}: {error}: choose another --port") from error
