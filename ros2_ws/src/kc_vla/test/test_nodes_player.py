@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
 from episode_bag import Script, write_episode
 from node_process import Peer, running
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -62,11 +64,40 @@ def test_a_person_pauses_and_steps(bag, tmp_path):
         assert [nanoseconds(state.header.stamp) for state in states[:10]] == recorded[steps : steps + 10]
 
 
+def test_a_player_that_waits_publishes_nothing_and_tells_who_would_hear_it(bag, tmp_path):
+    """Also not the messages whose time is second 0: they would be lost to everybody who is still on the way."""
+    with Peer() as peer, running(MODULE, tmp_path / "log", bag=bag, paused=True, diagnostics_period=0.1):
+        states = peer.hear(JointState, topics.JOINT_STATES, READ)
+        diagnostics = peer.hear(DiagnosticArray, topics.DIAGNOSTICS, qos.EVENT)
+
+        def told():
+            return {pair.key: pair.value for message in diagnostics for pair in message.status[0].values}
+
+        peer.until(lambda: told().get("readers/joint_states") == "1")
+        seen = len(diagnostics)
+        peer.until(lambda: len(diagnostics) > seen + 3)
+        assert told()["published"] == "0"
+        assert states == []
+
+
+def test_the_clock_of_the_stamps_is_told_where_that_is_asked_for(bag, tmp_path):
+    """The drawn episode was recorded in 2026, and its cameras saw it from second 1 on."""
+    with Peer() as peer:
+        clock = peer.hear(Clock, "/clock", qos.STATE)
+        with running(MODULE, tmp_path / "log", bag=bag, time="stamped", clock=True, wait=3.0) as player:
+            peer.until(lambda: player.poll() is not None)
+    assert player.returncode == 0
+    times = [nanoseconds(message.clock) for message in clock]
+    assert times == sorted(times)
+    assert times[0] >= 10**9
+    assert times[-1] < 4 * 10**9
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ({"bag": "/nowhere"}, "no bag at /nowhere"),
-        ({"topics": "joint_states,dreams"}, "has no /dreams"),
+        ({"topics": "joint_states,dreams"}, "has no /dreams: it has /arm/command, /diagnostics, /episode/result"),
         ({"start": "3600.0"}, "the bag ends before second 3600"),
     ],
 )

@@ -17,6 +17,7 @@ from std_srvs.srv import Trigger
 from kc_vla.bags.errors import BagError
 from kc_vla.bags.playback import Playback
 from kc_vla.bags.reader import BagMessage, BagReader
+from kc_vla.bags.stamped_time import in_stamped_time
 from kc_vla.bags.topics import Qos
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
@@ -40,6 +41,11 @@ class PlayerParameters(NodeParameters):
     paused: bool = parameter(False, "wait for the service bag_player/resume")
     topics: str = parameter("", "topics to play, with commas between; empty: all")
     clock: bool = parameter(False, "tell the time of the bag on /clock, for nodes with use_sim_time")
+    time: str = parameter(
+        "recorded",
+        "when a message is due: as it was recorded, or stamped: as its sensor saw it",
+        choices=("recorded", "stamped"),
+    )
     wait: float = parameter(1.0, "s for others to find its topics before the first message", low=0.0, high=60.0)
 
 
@@ -60,19 +66,23 @@ class BagPlayerNode(StackNode):
         self._published = 0
         try:
             self._reader = BagReader(Path(wanted.bag).expanduser())
-            kinds = {message.topic: message.ref.type for message in self._reader.messages(self._chosen)}
-            if missing := sorted(set(self._chosen or ()) - kinds.keys()):
-                raise StartError(f"{wanted.bag} has no {', '.join(missing)}: it has {', '.join(sorted(kinds)) or '-'}")
-            latched = [topic for topic, offered in self._reader.qos.items() if offered.transient_local]
-            self._playback = Playback(self._messages, time.monotonic(), wanted.rate, wanted.start, wanted.loop, latched)
+            recorded = {topic: found for topic, found in self._reader.topics().items() if found.count}
+            if missing := sorted(set(self._chosen or ()) - recorded.keys()):
+                has = ", ".join(sorted(recorded)) or "no message"
+                raise StartError(f"{wanted.bag} has no {', '.join(missing)}: it has {has}")
+            kinds = {topic: found.type for topic, found in recorded.items() if topic in (self._chosen or recorded)}
+            self._stamped = {topic for topic, kind in kinds.items() if _has_header(kind)}
+            latched = [topic for topic, found in recorded.items() if found.qos.transient_local]
+            now = time.monotonic()
+            self._playback = Playback(self._messages, now, wanted.rate, wanted.start, wanted.loop, latched)
+            self._playback.pause(now)
         except BagError as error:
             raise StartError(str(error)) from error
         self._outlets = {
-            topic: self.advertise(_message_class(kind), topic, _profile(self._reader.qos.get(topic, Qos())))
+            topic: self.advertise(_message_class(kind), topic, _profile(recorded[topic].qos))
             for topic, kind in kinds.items()
         }
         self._time_topic = self.advertise(Clock, "/clock", qos.STATE) if wanted.clock else None
-        self._playback.pause(time.monotonic())
         self._begins_at = time.monotonic() + wanted.wait
         self._waits = not wanted.paused
         self.serve(Trigger, topics.PLAYER_PAUSE, self._pause)
@@ -91,10 +101,13 @@ class BagPlayerNode(StackNode):
         playback = getattr(self, "_playback", None)
         if playback is None:
             return {}
-        return {"published": self._published, "paused": playback.paused, "rounds": playback.rounds}
+        told = {"published": self._published, "paused": playback.paused, "rounds": playback.rounds}
+        outlets = getattr(self, "_outlets", {})
+        return told | {f"readers{topic}": outlet.get_subscription_count() for topic, outlet in outlets.items()}
 
     def _messages(self) -> Iterator[BagMessage]:
-        return self._reader.messages(self._chosen)
+        messages = self._reader.messages(self._chosen)
+        return in_stamped_time(messages, self._stamped) if self.parameters.time == "stamped" else messages
 
     def _tick(self) -> None:
         now = time.monotonic()
@@ -102,7 +115,7 @@ class BagPlayerNode(StackNode):
             self._waits = False
             self._playback.resume(now)
         try:
-            for message in self._playback.due(now):
+            for message in [] if self._playback.paused else self._playback.due(now):
                 self._publish(message)
         except BagError as error:
             self.fail(str(error))
@@ -159,6 +172,11 @@ def _message_class(kind: str) -> Any:
         raise StartError(
             f"message type {kind} is not known here: build its package, or leave its topics out with 'topics'"
         ) from error
+
+
+def _has_header(kind: str) -> bool:
+    """Whether a message of this type begins with a stamp."""
+    return next(iter(_message_class(kind).get_fields_and_field_types().values()), "") == "std_msgs/Header"
 
 
 def _profile(offered: Qos) -> QoSProfile:
