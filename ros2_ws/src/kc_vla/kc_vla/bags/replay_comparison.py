@@ -1,0 +1,382 @@
+"""What live nodes made of a recorded episode beside what its bag holds: keyframes, scores, frames, chunks, latency."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kc_vla.bags.episode import RecordedEpisode
+from kc_vla.bags.episode_data import Chunk, Event, KeyframeState, NodeDiagnostics, Score, keyframes_after
+from kc_vla.bags.summary import dropped, latencies
+from kc_vla.policy.chunk import TOOL_DELTA_NAMES
+
+NODES = ("keyframe_selector", "keyframe_buffer", "policy_server")
+"""The nodes that run live."""
+_TOOL_DELTA_UNITS = dict(zip(TOOL_DELTA_NAMES, ("m", "m", "m", "rad", "rad", "rad", "0..1"), strict=True))
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """What the live nodes said.
+
+    Attributes:
+        scores: the selector's word by frame number.
+        events: the life of the keyframes, in order.
+        chunks: the policy server's answers by the position of the chunk among those of the bag.
+        refusals: why there is no answer, likewise; None where the policy was not asked at all.
+        diagnostics: the last word of every node, by its name.
+    """
+
+    scores: Mapping[int, Score] = field(default_factory=dict)
+    events: tuple[Event, ...] = ()
+    chunks: Mapping[int, Chunk] = field(default_factory=dict)
+    refusals: Mapping[int, str] | None = field(default_factory=dict)
+    diagnostics: Mapping[str, NodeDiagnostics] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class KeyframePair:
+    """The keyframe of one phase in the bag and as it was found live; None where there is none.
+
+    Attributes:
+        phase: index of the keyframe, 0 for frame 0.
+        bag: as the bag has it.
+        live: as the live selector has it.
+        oracle: frame of the ground truth; None where the bag knows none of this phase.
+    """
+
+    phase: int
+    bag: KeyframeState | None
+    live: KeyframeState | None
+    oracle: int | None
+
+    @property
+    def difference(self) -> int | None:
+        """Frames by which the live one is later (negative: earlier); None where one is missing."""
+        return None if self.bag is None or self.live is None else self.live.frame - self.bag.frame
+
+    @property
+    def label(self) -> str:
+        """Name of the phase, of the bag first."""
+        state = self.bag or self.live
+        return state.label if state is not None else f"keyframe {self.phase}"
+
+    @property
+    def same(self) -> bool:
+        """Whether frame, label and finality are those of the bag."""
+        if self.bag is None or self.live is None:
+            return self.bag is self.live
+        return (self.bag.frame, self.bag.label, self.bag.committed) == (
+            self.live.frame,
+            self.live.label,
+            self.live.committed,
+        )
+
+    @property
+    def verdict(self) -> str:
+        """The difference in a few words."""
+        if self.bag is None or self.live is None:
+            return "not found" if self.bag is None and self.live is None else "missing" if self.bag else "extra"
+        found = []
+        if self.difference:
+            frames = "frame" if abs(self.difference) == 1 else "frames"
+            found.append(f"{abs(self.difference)} {frames} {'later' if self.difference > 0 else 'earlier'}")
+        if self.bag.label != self.live.label:
+            found.append(f"called '{self.live.label}'")
+        if self.bag.committed != self.live.committed:
+            found.append("not committed" if self.bag.committed else "committed")
+        return ", ".join(found) or "same"
+
+
+@dataclass(frozen=True)
+class ScoreDifference:
+    """How far two score curves lie apart, over the frames that both have a score of.
+
+    Attributes:
+        frames: how many these are.
+        mean, largest: absolute difference; NaN without such frames.
+        largest_at: frame of the largest; None without such frames.
+        one_sided: frames of which only one of the two has a score that is a number.
+        other_phase: frames at which the two waited for different keyframes.
+    """
+
+    frames: int
+    mean: float
+    largest: float
+    largest_at: int | None
+    one_sided: int
+    other_phase: int
+
+
+@dataclass(frozen=True)
+class FrameCount:
+    """What became of the frames.
+
+    Attributes:
+        played: third-person images of the episode in the bag.
+        scored_in_bag: of how many the bag holds a score.
+        scored: of how many the live selector gave a score.
+        dropped: frame numbers of the others, ascending.
+    """
+
+    played: int
+    scored_in_bag: int
+    scored: int
+    dropped: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ColumnDifference:
+    """How far the actions lie apart in one column, in `unit`.
+
+    Attributes:
+        name: of the column.
+        unit: "m", "rad" or "0..1"; empty where it is not known.
+        largest: absolute difference.
+        largest_at: control step of it.
+        rms: root of the mean square.
+    """
+
+    name: str
+    unit: str
+    largest: float
+    largest_at: int
+    rms: float
+
+
+@dataclass(frozen=True)
+class ChunkDifference:
+    """The chunks of the bag and the answers to the same questions.
+
+    Attributes:
+        asked: chunks in the bag, each asked for once.
+        answered: answers that came.
+        missing: (frame, reason) of each that did not.
+        later: answers that were computed from a later frame than the chunk in the bag.
+        other_keyframes: (frame, those of the bag, the live ones) of each answer whose policy was given other keyframes.
+        other_columns: answers that cannot be compared, for their columns are others or their steps do not overlap.
+        actions: number of actions compared, paired by control step.
+        columns: what they differ by.
+    """
+
+    asked: int
+    answered: int
+    missing: tuple[tuple[int, str], ...]
+    later: int
+    other_keyframes: tuple[tuple[int, tuple[int, ...], tuple[int, ...]], ...]
+    other_columns: int
+    actions: int
+    columns: tuple[ColumnDifference, ...]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How long one stage of a node took, ms; None where it was not measured."""
+
+    node: str
+    stage: str
+    bag: Mapping[str, float] | None
+    live: Mapping[str, float] | None
+
+
+@dataclass(frozen=True)
+class Loss:
+    """How many messages of a topic a node says it lost; None where it says nothing of that."""
+
+    node: str
+    topic: str
+    bag: int | None
+    live: int | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that is compared; `chunks` is None where the policy was not asked."""
+
+    keyframes: tuple[KeyframePair, ...]
+    scores: ScoreDifference
+    frames: FrameCount
+    chunks: ChunkDifference | None
+    stages: tuple[Stage, ...]
+    losses: tuple[Loss, ...]
+
+    @property
+    def same_keyframes(self) -> bool:
+        """Whether the live selector found what the bag holds, and nothing else."""
+        return all(pair.same for pair in self.keyframes)
+
+
+def last_frame(episode: RecordedEpisode) -> int:
+    """The last frame number of an episode; -1 without frames."""
+    return episode.frames[-1].index if episode.frames else -1
+
+
+def compare(episode: RecordedEpisode, live: LiveRun) -> Comparison:
+    """Compare a live run with the episode that was played to it."""
+    last = last_frame(episode)
+    events = tuple(event for event in live.events if event.decided_at_frame <= last)
+    return Comparison(
+        keyframes=_keyframes(episode, keyframes_after(events)),
+        scores=score_difference(episode.scores, live.scores),
+        frames=_frames(episode, live.scores),
+        chunks=None if live.refusals is None else _chunks(episode, live.chunks, live.refusals),
+        stages=_stages(episode.diagnostics, live.diagnostics),
+        losses=_losses(episode.diagnostics, live.diagnostics),
+    )
+
+
+def score_difference(bag: Mapping[int, Score], live: Mapping[int, Score]) -> ScoreDifference:
+    """Compare two score curves, each by frame number."""
+    both = sorted(bag.keys() & live.keys())
+    pairs = [(frame, bag[frame].score, live[frame].score) for frame in both]
+    told = [(frame, abs(a - b)) for frame, a, b in pairs if math.isfinite(a) and math.isfinite(b)]
+    largest = max(told, key=lambda pair: pair[1], default=(None, math.nan))
+    return ScoreDifference(
+        frames=len(told),
+        mean=math.fsum(apart for _, apart in told) / len(told) if told else math.nan,
+        largest=largest[1],
+        largest_at=largest[0],
+        one_sided=sum(math.isfinite(a) != math.isfinite(b) for _, a, b in pairs),
+        other_phase=sum(bag[frame].phase != live[frame].phase for frame in both),
+    )
+
+
+def _keyframes(episode: RecordedEpisode, live: tuple[KeyframeState, ...]) -> tuple[KeyframePair, ...]:
+    truth = episode.result.oracle_frames if episode.result is not None else ()
+    recorded = {state.phase: state for state in episode.keyframes}
+    found = {state.phase: state for state in live}
+    return tuple(
+        KeyframePair(phase, recorded.get(phase), found.get(phase), truth[phase] if phase < len(truth) else None)
+        for phase in sorted({*recorded, *found, *range(len(truth))})
+    )
+
+
+def _frames(episode: RecordedEpisode, scores: Mapping[int, Score]) -> FrameCount:
+    played = [frame.index for frame in episode.frames]
+    dropped_frames = tuple(index for index in played if index not in scores)
+    return FrameCount(
+        played=len(played),
+        scored_in_bag=sum(index in episode.scores for index in played),
+        scored=len(played) - len(dropped_frames),
+        dropped=dropped_frames,
+    )
+
+
+def _chunks(episode: RecordedEpisode, answers: Mapping[int, Chunk], refusals: Mapping[int, str]) -> ChunkDifference:
+    answered = [(chunk, answers[n]) for n, chunk in enumerate(episode.chunks) if n in answers]
+    missing = [
+        (chunk.observation_frame, refusals.get(n, "it was not asked for: the replay ended before"))
+        for n, chunk in enumerate(episode.chunks)
+        if n not in answers
+    ]
+    overlaps = [found for pair in answered if (found := _overlap(*pair)) is not None]
+    names = answered[0][0].names if overlaps else ()
+    comparable = [(steps, apart) for columns, steps, apart in overlaps if columns == names]
+    return ChunkDifference(
+        asked=len(episode.chunks),
+        answered=len(answered),
+        missing=tuple(missing),
+        later=sum(answer.observation_frame > chunk.observation_frame for chunk, answer in answered),
+        other_keyframes=tuple(
+            (chunk.observation_frame, chunk.keyframes_used, answer.keyframes_used)
+            for chunk, answer in answered
+            if answer.keyframes_used != chunk.keyframes_used
+        ),
+        other_columns=len(answered) - len(comparable),
+        actions=sum(len(steps) for steps, _ in comparable),
+        columns=_columns(names, comparable),
+    )
+
+
+def _overlap(chunk: Chunk, answer: Chunk) -> tuple[tuple[str, ...], np.ndarray, np.ndarray] | None:
+    """Columns, control steps (n,) and differences (n, dimension) of what both plan; None where that is nothing."""
+    first = max(chunk.observation_frame, answer.observation_frame)
+    end = min(c.observation_frame + len(c.actions) for c in (chunk, answer))
+    if chunk.names != answer.names or first >= end:
+        return None
+    a, b = (c.actions[first - c.observation_frame : end - c.observation_frame] for c in (chunk, answer))
+    return chunk.names, np.arange(first, end), b.astype(np.float64) - a
+
+
+def _columns(names: tuple[str, ...], comparable: list[tuple[np.ndarray, np.ndarray]]) -> tuple[ColumnDifference, ...]:
+    if not comparable:
+        return ()
+    steps = np.concatenate([steps for steps, _ in comparable])
+    apart = np.abs(np.concatenate([apart for _, apart in comparable]))
+    return tuple(
+        ColumnDifference(
+            name=name,
+            unit=_unit(name, names),
+            largest=float(apart[:, column].max()),
+            largest_at=int(steps[apart[:, column].argmax()]),
+            rms=float(np.sqrt(np.mean(apart[:, column] ** 2))),
+        )
+        for column, name in enumerate(names)
+    )
+
+
+def _unit(name: str, names: tuple[str, ...]) -> str:
+    if names == TOOL_DELTA_NAMES:
+        return _TOOL_DELTA_UNITS[name]
+    return "m" if "gripper" in name or "finger" in name else "rad"
+
+
+def _stages(bag: Mapping[str, NodeDiagnostics], live: Mapping[str, NodeDiagnostics]) -> tuple[Stage, ...]:
+    found = []
+    for name in NODES:
+        before, now = (latencies(known[name]) if name in known else {} for known in (bag, live))
+        found += [Stage(name, stage, before.get(stage), now.get(stage)) for stage in sorted({*before, *now})]
+    return tuple(found)
+
+
+def _losses(bag: Mapping[str, NodeDiagnostics], live: Mapping[str, NodeDiagnostics]) -> tuple[Loss, ...]:
+    found = []
+    for name in NODES:
+        before, now = (dropped(known[name]) if name in known else {} for known in (bag, live))
+        found += [Loss(name, topic, before.get(topic), now.get(topic)) for topic in sorted({*before, *now})]
+    return tuple(found)
+
+
+def plain(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values for JSON; what is no number is None."""
+    chunks = comparison.chunks
+    return {
+        "same_keyframes": comparison.same_keyframes,
+        "keyframes": [
+            {
+                "phase": pair.phase,
+                "label": pair.label,
+                "bag": pair.bag.frame if pair.bag is not None else None,
+                "live": pair.live.frame if pair.live is not None else None,
+                "oracle": pair.oracle,
+                "difference": pair.difference,
+                "verdict": pair.verdict,
+            }
+            for pair in comparison.keyframes
+        ],
+        "scores": {name: _finite(value) for name, value in vars(comparison.scores).items()},
+        "frames": {**vars(comparison.frames), "dropped": list(comparison.frames.dropped)},
+        "chunks": None
+        if chunks is None
+        else {
+            **vars(chunks),
+            "other_keyframes": [
+                {"frame": frame, "bag": list(bag), "live": list(live)} for frame, bag, live in chunks.other_keyframes
+            ],
+            "missing": [{"frame": frame, "reason": reason} for frame, reason in chunks.missing],
+            "columns": [{name: _finite(value) for name, value in vars(column).items()} for column in chunks.columns],
+        },
+        "latency_ms": [
+            {"node": s.node, "stage": s.stage, "bag": s.bag and dict(s.bag), "live": s.live and dict(s.live)}
+            for s in comparison.stages
+        ],
+        "losses": [vars(loss) for loss in comparison.losses],
+    }
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
