@@ -13,6 +13,18 @@ from kc_vla.policy.scheduler import Request
 from kc_vla_msgs.srv import PredictChunk
 
 
+def request_message(episode_id: str, request: Request) -> PredictChunk.Request:
+    """Return a request as the policy server takes it."""
+    message = PredictChunk.Request(
+        episode_id=episode_id,
+        observation_frame=request.step,
+        sequence=request.sequence,
+        frozen_steps=len(request.frozen),
+    )
+    message.frozen_actions = floats_array(request.frozen)
+    return message
+
+
 class ChunkClient:
     """The arm controller's end of the service `predict_chunk`."""
 
@@ -37,15 +49,8 @@ class ChunkClient:
     def ask(self, episode_id: str, request: Request) -> None:
         """Send a request; one that is still waiting is given up."""
         self.forget()
-        message = PredictChunk.Request(
-            episode_id=episode_id,
-            observation_frame=request.step,
-            sequence=request.sequence,
-            frozen_steps=len(request.frozen),
-        )
-        message.frozen_actions = floats_array(request.frozen)
         self._sequence, self._asked_at = request.sequence, time.monotonic()
-        self._future = self._client.call_async(message)
+        self._future = self._client.call_async(request_message(episode_id, request))
         self._future.add_done_callback(lambda done: self._answered(episode_id, request.sequence, done))
 
     def forget(self) -> None:

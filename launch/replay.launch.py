@@ -1,0 +1,106 @@
+"""A recorded episode, played to the live selector, buffer and policy as their cameras would, and compared with them.
+
+ros2 launch kc_vla replay.launch.py bag:=runs/<episode>/bag
+"""
+
+import json
+import subprocess
+
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, SetLaunchConfiguration
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import SetParameter
+from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
+
+from kc_vla.launching import AGAIN, end_if_it_cannot_start, end_with, node, text, texts
+
+
+def plan(context: LaunchContext) -> dict:
+    """What the bag allows, and a new folder for what comes of it.
+
+    Raises:
+        RuntimeError: it cannot be replayed.
+    """
+    program = ExecutableInPackage(executable="replay_plan", package="kc_vla").perform(context)
+    bag, *wanted = (LaunchConfiguration(name).perform(context) for name in ("bag", "source", "policy", "output"))
+    options = [f"--{name}={value}" for name, value in zip(("source", "policy", "output"), wanted, strict=True)]
+    done = subprocess.run([program, *options, "--", bag], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(
+            (done.stderr.strip() or f"replay_plan ended with exit code {done.returncode}").splitlines()[-1]
+        )
+    return json.loads(done.stdout)
+
+
+def replay(context: LaunchContext) -> list:
+    """Start the graph that the bag can be played to."""
+    planned = plan(context)
+    actions: list = [LogInfo(msg=f"note: {note}") for note in planned["notes"]]
+    if not LaunchConfiguration("params").perform(context):
+        file = PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", "params", planned["params"]])
+        actions.append(SetLaunchConfiguration("params", file))
+    bag, folder, policy = text(planned["bag"]), planned["folder"], planned["policy"]
+    player = {
+        "bag": bag,
+        "topics": ",".join(planned["topics"]),
+        "paused": True,
+        "diagnostics_period": 0.25,
+        "clock": True,
+        "time": "stamped",
+    }
+    comparison = {"bag": bag, "folder": text(folder), "policy": policy, "notes": text("\n".join(planned["notes"]))}
+    rate = LaunchConfiguration("rate")
+    actions += [
+        node("keyframe_selector", texts(source="source", models_folder="models"), **AGAIN),
+        node("keyframe_buffer", {"state_folder": text(f"{folder}/state")}, **AGAIN),
+        node(
+            "bag_player",
+            {**player, "rate": rate},
+            remappings=[("/keyframes/score", "oracle/score")],  # played for source:=oracle alone
+            on_exit=end_if_it_cannot_start,
+        ),
+        node("replay_comparison", {**comparison, "rate": rate, **texts(source="source")}, on_exit=end_with),
+    ]
+    if policy != "none":
+        actions.append(node("policy_server", {"backend": policy, "bag": bag, **texts(script="script")}, **AGAIN))
+    return actions
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Describe the graph."""
+    script = PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", "params", "piper_script.yaml"])
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument("bag", description="recorded episode: a bag folder, or a file of one"),
+            DeclareLaunchArgument("rate", default_value="1.0", description="times as fast as the cameras saw it"),
+            DeclareLaunchArgument(
+                "source",
+                default_value="learned",
+                choices=["learned", "rules", "oracle"],
+                description="what selects the keyframes live; oracle: the scores of the simulator, from the bag",
+            ),
+            DeclareLaunchArgument(
+                "models",
+                default_value="",
+                description="folder with a registry of models, for source:=learned; empty: the models shipped",
+            ),
+            DeclareLaunchArgument(
+                "policy",
+                default_value="auto",
+                choices=["auto", "replay", "scripted", "none"],
+                description="what makes the actions live; auto: replay of tool deltas, the script for a scripted bag, "
+                "none for others",
+            ),
+            DeclareLaunchArgument("script", default_value=script, description="poses for policy:=scripted"),
+            DeclareLaunchArgument(
+                "output", default_value="runs", description="folder; the comparison goes to <output>/<episode>-replay"
+            ),
+            DeclareLaunchArgument(
+                "params",
+                default_value="",
+                description="parameters of the nodes, YAML; empty: those of the launch file that recorded the bag",
+            ),
+            SetParameter("use_sim_time", True),
+            OpaqueFunction(function=replay),
+        ]
+    )
