@@ -48,15 +48,33 @@ def _bag_repair(arguments: argparse.Namespace) -> None:
         print(*(troubles or [f"{bag} is whole"]), sep="\n")
 
 
+def _bag_cut(arguments: argparse.Namespace) -> None:
+    from kc_vla.bags.cut_and_merge import cut
+    from kc_vla.bags.storage import Storage
+
+    storage = Storage(arguments.storage) if arguments.storage else None
+    bag, output = Path(arguments.bag), Path(arguments.output)
+    copied = cut(bag, output, arguments.begin, arguments.end, arguments.topics, storage)
+    print(*copied.lines(), sep="\n")
+
+
+def _bag_merge(arguments: argparse.Namespace) -> None:
+    from kc_vla.bags.cut_and_merge import merge
+    from kc_vla.bags.storage import Storage
+
+    storage = Storage(arguments.storage) if arguments.storage else None
+    print(*merge(Path(arguments.output), [Path(bag) for bag in arguments.bags], storage).lines(), sep="\n")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="kc-vla", description="Tools of the kc_vla robot stack.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
     report = verbs.add_parser("report", help="video, contact sheet and summary of a recorded episode")
-    report.add_argument("bag", help="bag folder or .mcap file of one episode")
+    report.add_argument("bag", help="bag folder, .mcap or .db3 file of one episode")
     report.add_argument("-o", "--output", help="folder to write into (default: beside the bag)")
     report.add_argument("--summary-only", action="store_true", help="neither video nor contact sheet")
     report.set_defaults(run=_report)
-    bag = verbs.add_parser("bag", help="look into recorded bags, check them, make torn ones whole")
+    bag = verbs.add_parser("bag", help="look into recorded bags, check, cut, merge them, make torn ones whole")
     actions = bag.add_subparsers(dest="action", required=True, metavar="action")
     for name, text, run in (
         ("info", "topics, times and sizes", _bag_info),
@@ -64,10 +82,24 @@ def _parser() -> argparse.ArgumentParser:
         ("repair", "make torn files whole, in their place", _bag_repair),
     ):
         action = actions.add_parser(name, help=text)
-        action.add_argument("bags", nargs="+", metavar="bag", help="bag folder or .mcap file")
+        action.add_argument("bags", nargs="+", metavar="bag", help="bag folder, .mcap or .db3 file")
         action.set_defaults(run=run)
     add_export(actions)
     add_import(actions)
+    cut = actions.add_parser("cut", help="a part of a bag as a new bag")
+    cut.add_argument("bag", help="bag folder, .mcap or .db3 file")
+    cut.add_argument("output", help="folder of the new bag; it must not exist")
+    cut.add_argument("--from", dest="begin", type=float, default=0.0, metavar="S", help="s from its first message")
+    cut.add_argument(
+        "--to", dest="end", type=float, default=float("inf"), metavar="S", help="s since its first message"
+    )
+    cut.add_argument("--topics", nargs="+", metavar="TOPIC", help="topics to keep (default: all)")
+    merge = actions.add_parser("merge", help="several bags as one new bag, in the order of time")
+    merge.add_argument("output", help="folder of the new bag; it must not exist")
+    merge.add_argument("bags", nargs="+", metavar="bag", help="bag folder, .mcap or .db3 file")
+    for action, run in ((cut, _bag_cut), (merge, _bag_merge)):
+        action.add_argument("--storage", choices=("mcap", "sqlite3"), help="of the new bag (default: as the first)")
+        action.set_defaults(run=run)
     verbs.add_parser("sim", help="film, check and measure the simulated tasks: kc-vla sim --help")
     for verb, text in (
         ("train", "train a keyframe selector on recorded episodes: kc-vla train selector --help"),

@@ -256,7 +256,8 @@ class McapFile:
 
     def _learn_channel(self, channel: mcap.Channel) -> None:
         self._channels[channel.id] = channel
-        self.qos.setdefault(channel.topic, offered(channel.metadata.get("offered_qos_profiles", "")))
+        if channel.topic not in self.qos:
+            self.qos[channel.topic] = offered(channel.metadata.get("offered_qos_profiles", ""))
 
     def _learn_metadata(self, name: str, fields: dict[str, str]) -> None:
         if name == EPISODE_RECORD and self.episode is None:

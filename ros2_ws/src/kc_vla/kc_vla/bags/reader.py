@@ -111,7 +111,7 @@ class BagReader:
         Raises:
             BagReadError: a file cannot be read from the disk.
         """
-        return dict(self.contents().topics)
+        return self.contents().topics
 
     def index(self, topics: Sequence[str] | None = None) -> dict[str, list[MessageRef]]:
         """Return where every message is, by topic and in order of recording, without reading the messages.

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from kc_vla.bags.metadata import bag_information, to_yaml
+from kc_vla.bags.new_bag import definition
 from kc_vla.bags.reader import BagReader
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.sqlite_file import companions
@@ -62,7 +63,7 @@ def _copy(path: Path, target: Path) -> None:
         if output is None:
             output = SqliteOutput(target, {}, {}, reader.episode)
         if message.topic not in topics:
-            schemas.setdefault(kind, reader.schema(kind) or Schema(kind, "", "", ""))
+            schemas.setdefault(kind, definition(reader, kind))
             topics[message.topic] = TopicInfo(kind, reader.qos[message.topic])
             output.declare(message.topic, topics[message.topic], schemas[kind])
         output.add(message.topic, message.data, message.publish_time_ns, message.ref.log_time_ns)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -55,6 +55,7 @@ def parsed_yaml(text: str) -> Any:
         return None
 
 
+@lru_cache(maxsize=64)  # most topics of a bag say the same, and YAML takes milliseconds
 def offered(profiles: str) -> Qos:
     """What a channel's `offered_qos_profiles` says, the first of them; reliable and volatile where it says nothing."""
     found = parsed_yaml(profiles)
@@ -104,7 +105,7 @@ class Contents:
         start_ns, end_ns: log time of the first and the last message, ns since the epoch; both 0 without messages.
     """
 
-    topics: Mapping[str, RecordedTopic]
+    topics: dict[str, RecordedTopic]
     start_ns: int
     end_ns: int
 

@@ -1,0 +1,142 @@
+"""A part of a bag, and several bags in one: `kc-vla bag cut|merge`. Bags of any size: messages pass one by one."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from kc_vla.bags.errors import BagEmptyError, BagReadError
+from kc_vla.bags.messages import BagMessage
+from kc_vla.bags.new_bag import NewBag, definition, new_bag
+from kc_vla.bags.reader import BagReader
+from kc_vla.bags.storage import Storage, storage_of
+from kc_vla.bags.topics import RecordedTopic, TopicInfo
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What became of it.
+
+    Attributes:
+        output: the new bag.
+        messages: how many were written.
+        damages: of the bags that were read, a line each.
+    """
+
+    output: Path
+    messages: int
+    damages: tuple[str, ...]
+
+    def lines(self) -> Iterator[str]:
+        """The result for a person."""
+        yield from self.damages
+        yield f"{self.output}: {self.messages} messages"
+
+
+def cut(
+    bag: Path,
+    output: Path,
+    from_s: float = 0.0,
+    to_s: float = float("inf"),
+    topics: Sequence[str] | None = None,
+    storage: Storage | None = None,
+) -> Copied:
+    """Write the messages of `bag` between two times into the new bag `output`.
+
+    What late subscribers would have got at the beginning (the last messages of transient local topics) comes first,
+    with the beginning of the cut as its log time.
+
+    Args:
+        bag: folder or file; it may be torn.
+        output: folder that does not exist.
+        from_s, to_s: s since the first message of the bag, both included.
+        topics: full names; all by default.
+        storage: of the output; that of `bag` by default.
+
+    Raises:
+        BagReadError: the bag cannot be read, has no such topic or no message in that time.
+        BagWriteError: the output exists, or cannot be written.
+    """
+    if not 0.0 <= from_s <= to_s:
+        raise BagReadError(f"cannot cut from {from_s:g} s to {to_s:g} s: the first is to be 0 or more, and the smaller")
+    reader = BagReader(bag)
+    contents = reader.contents()
+    chosen = _chosen(bag, contents.topics, topics)
+    begin = contents.start_ns + round(from_s * 1e9)
+    end = contents.end_ns if to_s == float("inf") else contents.start_ns + round(to_s * 1e9)
+    latched = {
+        name: deque[BagMessage](maxlen=topic.qos.depth) for name, topic in chosen.items() if topic.qos.transient_local
+    }
+    with new_bag(output, storage or storage_of(reader.files[0]), reader.episode) as new:
+        _declare(new, reader, chosen)
+        count = sum(topic.count for topic in chosen.values())
+        for message in _with_bar(reader.messages(list(chosen)), f"cut {bag.name}", count):
+            now = message.ref.log_time_ns
+            if now < begin and message.topic in latched:
+                latched[message.topic].append(message)
+            if begin <= now <= end:
+                if not new.messages:
+                    _begin_with(new, latched, begin)
+                new.add(message, now)
+        if not new.messages:
+            lasts = (contents.end_ns - contents.start_ns) * 1e-9
+            raise BagEmptyError(f"{bag} has no message from {from_s:g} s to {to_s:g} s: it lasts {lasts:.1f} s")
+        return Copied(output, new.messages, tuple(reader.damages))
+
+
+def merge(output: Path, bags: Sequence[Path], storage: Storage | None = None) -> Copied:
+    """Write the messages of several bags into the new bag `output`, in the order of their log times.
+
+    Messages of one bag keep their order. The episode is that of the first bag that names one.
+
+    Args:
+        output: folder that does not exist.
+        bags: folders or files, of any storage; they may be torn.
+        storage: of the output; that of the first bag by default.
+
+    Raises:
+        BagReadError: a bag cannot be read, or they disagree about a topic.
+        BagWriteError: the output exists, or cannot be written.
+    """
+    readers = [BagReader(bag) for bag in bags]
+    contents = [reader.contents() for reader in readers]
+    episode = next((reader.episode for reader in readers if reader.episode is not None), None)
+    with new_bag(output, storage or storage_of(readers[0].files[0]), episode) as new:
+        for reader, found in zip(readers, contents, strict=True):
+            _declare(new, reader, found.topics)
+        streams = (reader.messages() for reader in readers)
+        ordered = heapq.merge(*streams, key=lambda message: message.ref.log_time_ns)
+        for message in _with_bar(ordered, f"merge {len(bags)} bags", sum(found.messages for found in contents)):
+            new.add(message, message.ref.log_time_ns)
+        if not new.messages:
+            raise BagEmptyError("none of the bags holds a message")
+        return Copied(output, new.messages, tuple(damage for reader in readers for damage in reader.damages))
+
+
+def _chosen(bag: Path, recorded: dict[str, RecordedTopic], topics: Sequence[str] | None) -> dict[str, RecordedTopic]:
+    if topics is None:
+        return recorded
+    names = [name if name.startswith("/") else f"/{name}" for name in topics]
+    if missing := sorted(set(names) - recorded.keys()):
+        raise BagReadError(f"{bag} has no {', '.join(missing)}: it has {', '.join(sorted(recorded)) or 'no topic'}")
+    return {name: topic for name, topic in recorded.items() if name in names}
+
+
+def _declare(new: NewBag, reader: BagReader, topics: dict[str, RecordedTopic]) -> None:
+    for name, topic in topics.items():
+        new.declare(name, TopicInfo(topic.type, topic.qos), definition(reader, topic.type), reader.path)
+
+
+def _begin_with(new: NewBag, latched: dict[str, deque[BagMessage]], begin_ns: int) -> None:
+    """Write what was latched before the beginning."""
+    for message in sorted((m for held in latched.values() for m in held), key=lambda m: m.ref.log_time_ns):
+        new.add(message, begin_ns)
+
+
+def _with_bar(messages: Iterable[BagMessage], what: str, count: int) -> Iterator[BagMessage]:
+    return iter(tqdm(messages, desc=what, total=count, unit="message", unit_scale=True, leave=False, disable=None))
