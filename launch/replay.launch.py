@@ -12,7 +12,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import SetParameter
 from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
-from kc_vla.launching import AGAIN, end_if_it_cannot_start, end_with, node, text, texts
+from kc_vla.launching import AGAIN, end_if_it_cannot_start, end_with, last_word, node, text, texts
 
 
 def plan(context: LaunchContext) -> dict:
@@ -100,6 +100,7 @@ def generate_launch_description() -> LaunchDescription:
                 default_value="",
                 description="parameters of the nodes, YAML; empty: those of the launch file that recorded the bag",
             ),
+            *last_word(),
             SetParameter("use_sim_time", True),
             OpaqueFunction(function=replay),
         ]

@@ -21,6 +21,7 @@ MAIN_JOB = {"task": "counting", "variant": "paper", "image_size": 64, "source": 
 """Launch arguments of a run that is soon over and whose keyframes are known: most tests are about other things."""
 
 PIPER = ("kc_vla", "piper.launch.py")
+REPLAY = ("kc_vla", "replay.launch.py")
 
 _MARK = "KC_VLA_TEST_STACK"
 _STARTED = re.compile(r"\[(?P<node>\w+)-\d+\]: process started with pid \[(?P<pid>\d+)\]")
@@ -53,7 +54,7 @@ class Stack:
         assert ros2, "there is no ros2: source env.sh first"
         self.output = output
         self._mark = uuid.uuid4().hex
-        main_job = {} if launch_file == PIPER else MAIN_JOB
+        main_job = {} if launch_file in (PIPER, REPLAY) else MAIN_JOB
         given = {**main_job, "output": output, **arguments}
         self._process = subprocess.Popen(
             [*wrapper, ros2, "launch", *launch_file, *(f"{name}:={value}" for name, value in given.items())],
