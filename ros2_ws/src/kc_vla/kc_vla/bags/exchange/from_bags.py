@@ -20,6 +20,8 @@ from kc_vla.bags.reader import BagMessage, BagReader
 from kc_vla.bags.recorder import BAG_FOLDER
 
 _NS = 1_000_000_000
+_WHOLE_SHARE = 0.03
+"""Cameras that make 29.97 frames a second, or a few with jitter, are taken to make a whole number."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,7 @@ def import_bags(bags: Sequence[Path], output: Path, asked: Asked) -> Imported:
         scan = _scan(bag, asked.topics)
         name = asked.name or (bag.parent.name if bag.name == BAG_FOLDER else bag.stem if bag.is_file() else bag.name)
         task, instruction = task_and_instruction(asked.task, asked.instruction, str(bag))
-        period = float(np.median(np.diff(scan.stamps))) / _NS
-        about = Announcement(name, task, instruction, scan.stamps[0], period)
+        about = Announcement(name, task, instruction, scan.stamps[0], _period_s(scan.stamps))
         notes += _copy(bag, output, about, asked.topics, scan)
         folders.append(output / name)
         frames += len(scan.stamps)
@@ -129,9 +130,16 @@ def _copy(bag: Path, output: Path, about: Announcement, topics: Mapping[str, str
                         written, content, stamp, message.ref.log_time_ns, f"{bag}, message {number} on {message.topic}"
                     )
             else:
-                written.copy(topic, message.data, message.ref.publish_time_ns, message.ref.log_time_ns)
+                written.copy(topic, message.data, message.publish_time_ns, message.ref.log_time_ns)
         written.finish(scan.stamps[-1], message.ref.log_time_ns)
     return [f"{bag}: {damage}" for damage in reader.damages]
+
+
+def _period_s(stamps: Sequence[int]) -> float:
+    """Time between two frames; where the camera makes about a whole number of them a second, just that."""
+    rate = _NS / float(np.median(np.diff(stamps)))
+    whole = max(1, round(rate))
+    return 1 / (whole if abs(rate - whole) <= _WHOLE_SHARE * rate else rate)
 
 
 def _command(bag: BagOutput, state: Any, stamp: int, log_ns: int, told: str) -> None:

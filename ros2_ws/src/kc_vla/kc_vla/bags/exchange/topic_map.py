@@ -41,9 +41,11 @@ def parse_topic_map(text: str, told: str) -> dict[str, str]:
     """
     try:
         content: Any = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
-        line = f", line {error.problem_mark.line + 1}" if getattr(error, "problem_mark", None) else ""
-        raise ExchangeError(f"{told}{line}: no YAML: {getattr(error, 'problem', None) or error}") from error
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ExchangeError(f"{told}{line}: no YAML: {error.problem}") from error
+    except (yaml.YAMLError, ValueError) as error:  # a letter that YAML does not have; a date that is none
+        raise ExchangeError(f"{told}: no YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
         raise ExchangeError(
             f"{told}: a line 'ours: theirs' for each topic is wanted, as third_person/image_raw: /camera"

@@ -210,7 +210,7 @@ class _Source3(Source):
         return read_frames(path, told, episode.length, float(begin), self.fps)
 
     def _path(self, kind: str, prefix: str, episode: SourceEpisode, camera: str = "") -> Path:
-        values = {"video_key": camera}
+        values: dict[str, str | int] = {"video_key": camera}
         for name in ("chunk_index", "file_index"):
             value = episode.row.get(f"{prefix}/{name}")
             if not isinstance(value, int):

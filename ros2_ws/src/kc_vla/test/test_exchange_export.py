@@ -1,0 +1,245 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from data_sets import write_data_set
+from episode_bag import Script, write_episode
+from robot_bags import (
+    KEYFRAMES,
+    PERIOD_NS,
+    START_NS,
+    annotate,
+    delta,
+    panda_joints,
+    picture,
+    piper_joints,
+    piper_stamps,
+    piper_target,
+    pose,
+    write_panda_bag,
+    write_piper_bag,
+)
+
+from kc_vla.bags.exchange.bags import find_bags
+from kc_vla.bags.exchange.errors import ExchangeError
+from kc_vla.bags.exchange.export import V3, export_bags
+from kc_vla.bags.exchange.origin import Origin
+from kc_vla.bags.lerobot.annotations import read_annotations
+from kc_vla.bags.lerobot.episode_writer import EpisodeWriter
+from kc_vla.bags.lerobot.reader import DataSet
+from kc_vla.cli import main
+
+
+@pytest.fixture(scope="module")
+def bags(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bags")
+    for number in range(3):
+        write_panda_bag(folder, f"counting-{number}", 24 + number)
+    return folder
+
+
+def features(folder: Path) -> dict[str, object]:
+    return json.loads((folder / "meta/info.json").read_text())["features"]
+
+
+def test_bags_of_the_panda_become_a_data_set_like_those_that_are_collected(bags: Path, tmp_path: Path) -> None:
+    done = export_bags(find_bags([bags]), tmp_path)
+    assert done.folder == tmp_path / "counting"
+    assert (done.episodes, done.frames, done.notes) == (3, 24 + 25 + 26, ())
+    assert features(done.folder) == features(write_data_set(tmp_path / "collected"))
+    data_set = DataSet(done.folder)
+    assert [(e.length, e.task, e.seed, e.variant) for e in data_set.episodes] == [
+        (24 + n, "counting", 7, "paper") for n in range(3)
+    ]
+    columns = data_set.columns(1)
+    felt = np.array([panda_joints(frame) for frame in range(25)], np.float32)
+    np.testing.assert_array_equal(columns["observation.joint_positions"], felt)
+    opening = np.mean([0.0123, 0.0125]) / 0.04
+    expected = np.array([[*pose(frame), opening] for frame in range(25)], np.float32)
+    np.testing.assert_array_equal(columns["observation.state"], expected)
+    actions = np.array([delta(frame) for frame in range(24)], np.float32)
+    np.testing.assert_array_equal(columns["action"][:24], actions)
+    np.testing.assert_array_equal(columns["action"][24], [0, 0, 0, 0, 0, 0, 0])  # the last frame holds still
+    assert data_set.keyframes(1) == KEYFRAMES
+    assert np.flatnonzero(columns["annotation.keyframe"]).tolist() == list(KEYFRAMES)
+    for view in ("third_person", "wrist"):
+        for number, pixels in enumerate(data_set.frames(1, view)):
+            assert np.abs(pixels.astype(int) - picture(number, view=view)).mean() < 6
+    row = read_annotations(done.folder / "meta/annotations.jsonl")[6]
+    assert (row.episode, row.frame, row.label, row.source, row.author, row.score) == (
+        1,
+        6,
+        "flash 1 on",
+        "person",
+        "ann",
+        0.5,
+    )
+
+
+def test_a_piper_is_described_as_what_it_is(tmp_path: Path) -> None:
+    bag = write_piper_bag(tmp_path, "desk", 24)
+    done = export_bags([bag], tmp_path / "out")
+    info = json.loads((done.folder / "meta/info.json").read_text())
+    assert (info["robot_type"], info["fps"]) == ("piper", 20)
+    names = [*(f"joint{k}" for k in range(1, 7)), "gripper"]
+    assert [info["features"][key]["names"] for key in ("observation.state", "action")] == [names, names]
+    columns = DataSet(done.folder).columns(0)
+    for row, stamp in zip(columns["observation.state"], piper_stamps(24), strict=True):
+        near = round((stamp - START_NS) / 1e7) * 10_000_000 + START_NS
+        np.testing.assert_array_equal(row, np.float32(piper_joints(near)))
+    expected = np.array([piper_target(step) for step in range(24)], np.float32)
+    np.testing.assert_array_equal(columns["action"], expected)  # jitter neither repeats nor leaves out a step
+    assert columns["observation.tool_pose"].shape == (24, 7)
+    assert DataSet(done.folder).keyframes(0) == KEYFRAMES
+    assert DataSet(done.folder).episodes[0].seed is None
+
+
+def test_lost_frames_are_told_and_move_no_keyframe_to_another_moment(tmp_path: Path) -> None:
+    bag = write_piper_bag(tmp_path, "desk", 24, lost=(3, 4, 12))
+    done = export_bags([bag], tmp_path / "out")
+    assert done.notes == (f"{bag}: frames missing between others: 3",)
+    data_set = DataSet(done.folder)
+    assert data_set.keyframes(0) == (0, 4, 7, 12, 17)
+    steps = [step for step in range(24) if step not in (3, 4, 12)]
+    expected = np.array([piper_target(step) for step in steps], np.float32)
+    np.testing.assert_array_equal(data_set.columns(0)["action"], expected)
+
+
+def test_bags_without_a_confirmed_annotation_are_named(bags: Path, tmp_path: Path, capsys) -> None:
+    bare = write_panda_bag(tmp_path, "bare", annotated=False)
+    assert main(["bag", "export", str(bags), str(bare), "--output", str(tmp_path / "out")]) == 1
+    error = capsys.readouterr().err
+    assert f"1 of 4 bags have no confirmed annotation: {bare}: confirm" in error
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("origin", "frames", "source"),
+    [(Origin.COMMITTED, (0, 12, 20, 32, 42), "committed"), (Origin.ORACLE, (0, 12, 20, 32, 40), "oracle")],
+)
+def test_the_bags_own_keyframes_can_be_asked_for(
+    tmp_path: Path, origin: Origin, frames: tuple[int, ...], source: str
+) -> None:
+    bag = write_episode(tmp_path / "bag", Script(late=2, hold_steps=(30, 31)))
+    done = export_bags([bag], tmp_path / "out", origin=origin)
+    assert DataSet(done.folder).keyframes(0) == frames
+    assert {row.source for row in read_annotations(done.folder / "meta/annotations.jsonl")} == {source}
+    actions = DataSet(done.folder).columns(0)["action"]
+    np.testing.assert_array_equal(actions[30], [0, 0, 0, 0, 0, 0, 1])  # held, the gripper as it was
+
+
+def test_an_episode_that_was_broken_off_has_no_oracle(tmp_path: Path) -> None:
+    bag = write_episode(tmp_path / "bag", Script(with_result=False, size=16))
+    with pytest.raises(ExchangeError, match=f"{bag}: it holds no keyframes of an oracle"):
+        export_bags([bag], tmp_path / "out", origin=Origin.ORACLE)
+
+
+def test_nothing_is_written_over_a_data_set(bags: Path, tmp_path: Path) -> None:
+    (tmp_path / "counting").mkdir()
+    (tmp_path / "counting/precious").write_text("x")
+    with pytest.raises(ExchangeError, match="counting is there already: choose another --output or --name"):
+        export_bags(find_bags([bags]), tmp_path)
+    assert [path.name for path in tmp_path.rglob("*")] == ["counting", "precious"]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("kind", ["lerobot-v2.1", V3])
+def test_an_interrupted_export_goes_on_and_has_no_name_before_its_end(
+    bags: Path, tmp_path: Path, monkeypatch, kind: str
+) -> None:
+    whole = contents(export_bags(find_bags([bags]), tmp_path / "whole", kind).folder)
+    finish, begun = EpisodeWriter.finish, []
+
+    def interrupted(self: EpisodeWriter, about, rows) -> None:
+        begun.append(about.index)
+        if about.index == 2 and begun.count(2) == 1:
+            raise KeyboardInterrupt
+        finish(self, about, rows)
+
+    monkeypatch.setattr(EpisodeWriter, "finish", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        export_bags(find_bags([bags]), tmp_path / "out", kind)
+    assert not (tmp_path / "out/counting").exists()
+    assert contents(export_bags(find_bags([bags]), tmp_path / "out", kind).folder) == whole
+    assert begun == [0, 1, 2, 2]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["counting"]
+
+
+def test_other_keyframes_than_those_it_was_begun_with_begin_it_anew(tmp_path: Path, monkeypatch) -> None:
+    bags = [write_panda_bag(tmp_path / "bags", f"e{number}") for number in range(2)]
+    finish = EpisodeWriter.finish
+
+    def interrupted(self: EpisodeWriter, about, rows) -> None:
+        if about.index == 1:
+            raise KeyboardInterrupt
+        finish(self, about, rows)
+
+    monkeypatch.setattr(EpisodeWriter, "finish", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        export_bags(bags, tmp_path / "out")
+    monkeypatch.undo()
+    annotate(bags[0], [(0, START_NS), (1, START_NS + 8 * PERIOD_NS)], since=1)
+    assert DataSet(export_bags(bags, tmp_path / "out").folder).keyframes(0) == (0, 8)
+
+
+def test_episodes_that_do_not_belong_together_are_named(bags: Path, tmp_path: Path) -> None:
+    piper = write_piper_bag(tmp_path, "desk")
+    with pytest.raises(
+        ExchangeError, match=f"{piper}: it has the robot piper, the first bag panda: export them into two"
+    ):
+        export_bags([*find_bags([bags]), piper], tmp_path / "out")
+
+
+def test_tasks_of_one_robot_share_a_data_set(bags: Path, tmp_path: Path) -> None:
+    other = write_panda_bag(tmp_path, "spatial-0", keyframes=(0, 5, 10, 15), task="spatial")
+    done = export_bags([*find_bags([bags]), other], tmp_path / "out")
+    assert done.folder.name == "episodes"
+    data_set = DataSet(done.folder)
+    assert [e.task for e in data_set.episodes] == ["counting"] * 3 + ["spatial"]
+    assert [int(data_set.columns(index)["task_index"][0]) for index in range(4)] == [0, 0, 0, 1]
+    tasks = [json.loads(line) for line in (done.folder / "meta/tasks.jsonl").read_text().splitlines()]
+    assert [row["task_index"] for row in tasks] == [0, 1]
+    assert tasks[1]["task"] == data_set.episodes[3].instruction
+
+
+def test_a_keyframe_that_was_left_out_is_told(tmp_path: Path) -> None:
+    bag = write_panda_bag(tmp_path, "e", annotated=False)
+    annotate(bag, [(0, START_NS), (2, START_NS + 8 * PERIOD_NS)])
+    with pytest.raises(ExchangeError, match=f"{bag}, keyframe 2 'flash 1 off': keyframe 1 is not annotated"):
+        export_bags([bag], tmp_path / "out")
+
+
+def test_a_keyframe_outside_of_the_episode_is_told(tmp_path: Path) -> None:
+    bag = write_panda_bag(tmp_path, "e", annotated=False)
+    annotate(bag, [(0, START_NS), (1, START_NS + 800 * PERIOD_NS)])
+    with pytest.raises(ExchangeError, match="is not one of the episode's frames"):
+        export_bags([bag], tmp_path / "out")
+
+
+def test_a_torn_picture_is_told_with_its_frame(tmp_path: Path, monkeypatch) -> None:
+    bag = write_panda_bag(tmp_path, "e")
+    from kc_vla.bags import episode as module
+
+    decode, seen = module.decode_image, []
+
+    def torn(message, topic: str):
+        seen.append(topic)
+        if len(seen) == 2 + 2 * 5 + 1:  # two for the sizes, then two a frame
+            message.data = bytes(message.data)[:100]
+        return decode(message, topic)
+
+    monkeypatch.setattr(module, "decode_image", torn)
+    with pytest.raises(ExchangeError, match=f"{bag}, frame 5, third_person: an image on .* is cut off"):
+        export_bags([bag], tmp_path / "out")
+    assert not (tmp_path / "out/counting").exists()
+
+
+def test_there_must_be_a_bag(tmp_path: Path) -> None:
+    with pytest.raises(ExchangeError, match="there is no bag in"):
+        find_bags([tmp_path])
+    with pytest.raises(ExchangeError, match="no bag at"):
+        find_bags([tmp_path / "nowhere"])

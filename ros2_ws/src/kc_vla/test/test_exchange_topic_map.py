@@ -1,0 +1,51 @@
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kc_vla.bags.exchange.errors import ExchangeError
+from kc_vla.bags.exchange.topic_map import OURS, parse_topic_map, read_topic_map
+
+TOPICS = st.from_regex(r"\A(/[a-z][a-z0-9_]{0,8}){1,3}\Z")
+
+
+@given(st.data())
+def test_what_was_written_is_read(data: st.DataObject) -> None:
+    others = data.draw(st.sets(st.sampled_from([name for name in OURS if name != "third_person/image_raw"])))
+    names = ["third_person/image_raw", *sorted(others)]
+    theirs = data.draw(st.lists(TOPICS, min_size=len(names), max_size=len(names), unique=True))
+    wanted = dict(zip(names, theirs, strict=True))
+    assert parse_topic_map(yaml.safe_dump(wanted), "map.yaml") == wanted
+
+
+@given(st.text(max_size=120) | st.text("third_person/image_raw: /abc\n-[]{}'\"&*!", max_size=120))
+def test_any_text_is_a_map_or_told(text: str) -> None:
+    try:
+        found, told = parse_topic_map(text, "map.yaml"), ""
+    except ExchangeError as error:
+        found, told = {}, str(error)
+    assert told.startswith("map.yaml") if told else "third_person/image_raw" in found
+    assert set(found) <= set(OURS)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("joint_states: /j\n", "third_person/image_raw is missing: without it there are no frames"),
+        ("third_person/image_raw: /a\nwrist: /b\n", "'wrist' is none of our topics: third_person/image_raw, wrist"),
+        ("third_person/image_raw: camera\n", "needs the full name of a topic, as /camera/image_raw, not 'camera'"),
+        ("third_person/image_raw: [/a]\n", "needs the full name of a topic"),
+        ("third_person/image_raw: /a\nwrist/image_raw: /a\n", "/a stands for two of our topics"),
+        ("- /a\n", "a line 'ours: theirs' for each topic is wanted"),
+        ("a: [\n", "line 2: no YAML"),
+        ("a: !!python/object:os.system {}\n", "line 1: no YAML"),
+    ],
+)
+def test_what_is_wrong_is_told(text: str, told: str) -> None:
+    with pytest.raises(ExchangeError, match=told):
+        parse_topic_map(text, "map.yaml")
+
+
+def test_a_missing_file_is_told(tmp_path) -> None:
+    with pytest.raises(ExchangeError, match=r"map\.yaml cannot be read"):
+        read_topic_map(tmp_path / "map.yaml")
