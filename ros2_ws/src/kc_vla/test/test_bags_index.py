@@ -89,6 +89,21 @@ def test_a_recorded_episode_over_several_files(tmp_path):
     assert topics["/arm/command"].count == 2 * (SCRIPT.steps + 1)
 
 
+def test_two_publishers_of_a_topic_with_different_types(tmp_path):
+    path = tmp_path / "a.mcap"
+    with path.open("wb") as file:
+        writer = Writer(file, chunk_size=100)
+        writer.start(profile="ros2")
+        channels = []
+        for kind in ("Bool", "Int8"):
+            schema = writer.register_schema(f"std_msgs/msg/{kind}", "ros2msg", f"{kind.lower()} data".encode())
+            channels.append(writer.register_channel("/a", "cdr", schema))
+        for number in range(40):
+            writer.add_message(channels[number % 3 == 0], number, bytes([0, 1, 0, 0, number % 2]), number)
+        writer.finish()
+    assert BagReader(path).index() == walked(BagReader(path))
+
+
 def test_chunks_are_not_read_for_an_index_nor_whole_where_they_are_not_compressed(tmp_path, monkeypatch):
     path = write_bools(tmp_path / "a.mcap", 5000, compression=CompressionType.NONE, chunk_size=50_000)
     read = 0

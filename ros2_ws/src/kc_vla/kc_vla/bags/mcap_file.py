@@ -9,13 +9,12 @@ from itertools import repeat
 from pathlib import Path
 
 import mcap.records as mcap
-import numpy as np
 from mcap.data_stream import ReadDataStream
 from mcap.opcode import Opcode
 
 from kc_vla.bags.chunk_cache import ChunkCache
 from kc_vla.bags.errors import BagForeignError, Damage
-from kc_vla.bags.mcap_summary import Positions, Summary, in_order, message_positions, read_summary
+from kc_vla.bags.mcap_summary import Positions, Summary, message_positions, read_summary
 from kc_vla.bags.messages import NO_CHUNK, BagMessage, MessageRef
 from kc_vla.bags.records import (
     MAGIC,
@@ -122,13 +121,15 @@ class McapFile:
             positions = message_positions(RandomAccess(file), summary, topics)
         if positions is None:
             return None
-        by_topic: dict[str, list[Positions]] = {}
+        refs: dict[str, list[MessageRef]] = {}
         for number, found in positions.items():
-            by_topic.setdefault(self._channels[number].topic, []).append(found)
-        return {
-            topic: self._refs(topic, in_order(np.concatenate(found)) if len(found) > 1 else found[0])
-            for topic, found in by_topic.items()
-        }
+            channel = self._channels[number]
+            earlier = refs.setdefault(channel.topic, [])
+            several = bool(earlier)
+            earlier.extend(self._refs(channel, found))
+            if several:  # publishers with channels of their own
+                earlier.sort(key=lambda ref: (ref.chunk, ref.position))
+        return refs
 
     def load(self, ref: MessageRef) -> BagMessage:
         """Return the message at `ref`.
@@ -200,10 +201,10 @@ class McapFile:
             self._learn_metadata(EPISODE_RECORD, summary.metadata.get(EPISODE_RECORD, {}))
         return summary
 
-    def _refs(self, topic: str, positions: Positions) -> list[MessageRef]:
-        kind = next(self._type(channel) for channel in self._channels.values() if channel.topic == topic)
+    def _refs(self, channel: mcap.Channel, positions: Positions) -> list[MessageRef]:
         times, chunks, places = positions.T.tolist()
-        return list(map(MessageRef, repeat(topic), repeat(kind), times, repeat(self.path), chunks, places))
+        topic, kind = repeat(channel.topic), repeat(self._type(channel))
+        return list(map(MessageRef, topic, kind, times, repeat(self.path), chunks, places))
 
     def _load_from(self, file: RandomAccess, ref: MessageRef, at: int) -> BagMessage:
         opcode, length = RECORD_HEAD.unpack(file.read(at, RECORD_HEAD.size))

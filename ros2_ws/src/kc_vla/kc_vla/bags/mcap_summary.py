@@ -170,9 +170,5 @@ def _positions(entries: list[bytes], chunks: list[tuple[int, int]]) -> Positions
     found[:, 0] = packed[:, 0]
     found[:, 1] = np.repeat(places[:, 0], places[:, 1])
     found[:, 2] = packed[:, 1]
-    return in_order(found)
-
-
-def in_order(found: Positions) -> Positions:
-    """Return the rows by chunk and position: the order in which they were recorded."""
+    # Chunks and their entries may stand in any order; messages were recorded in that of their bytes.
     return found[np.lexsort((found[:, 2], found[:, 1]))]
