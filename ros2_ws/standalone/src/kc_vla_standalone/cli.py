@@ -22,19 +22,17 @@ _VERBS = {
     "pkg": "List packages and their executables",
     "interface": "Show message, service and action definitions",
     "lifecycle": "Show and change the state of lifecycle nodes",
+    "bag": "Record, play and show bags",
 }
-_BAG = "ros2 bag is not part of the stand-in; the recorder node writes bags, and `kc-vla` reads them"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ros2 <verb> ...` and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     parser = argparse.ArgumentParser(prog="ros2", description="The stand-in for the ros2 command (see its README)")
-    parser.add_argument("verb", choices=[*_VERBS, "bag"], metavar="verb", help=_help())
+    parser.add_argument("verb", choices=[*_VERBS], metavar="verb", help=_help())
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="ros2 <verb> -h says what a verb takes")
     options = parser.parse_args(arguments)
-    if options.verb == "bag":
-        return _fail(_BAG)
     verb = importlib.import_module(f".verbs.{options.verb}", __package__)
     try:
         return int(verb.main(options.arguments) or 0)

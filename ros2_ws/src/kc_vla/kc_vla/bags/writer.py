@@ -50,6 +50,12 @@ class _Queued(NamedTuple):
     log_time_ns: int
 
 
+class _Declared(NamedTuple):
+    topic: str
+    info: TopicInfo
+    schema: Schema
+
+
 _CLOSED = _Queued("", b"", 0, 0)
 """Stands for the end of the queue."""
 
@@ -76,7 +82,7 @@ class EpisodeBagWriter:
 
         Args:
             folder: the bag folder; made if missing.
-            topics: every topic that will be written, by its full name.
+            topics: the topics that will be written, by their full names; `declare` adds to them.
             episode: whose bag this is, if it is one's; written into it.
             storage: form of the file.
             flush_period_s: a message is in the file at most this much later, in s.
@@ -95,7 +101,7 @@ class EpisodeBagWriter:
         self._flush_period_s = flush_period_s
         self._queue_bytes = queue_bytes
         self._schemas: dict[str, Schema] = {t.type: collect_schema(t.type) for t in topics.values()}
-        self._queue: deque[_Queued] = deque()
+        self._queue: deque[_Queued | _Declared] = deque()
         self._queued_bytes = 0
         self._dropped = dict.fromkeys(topics, 0)
         self._error: BagWriteError | None = None
@@ -122,6 +128,21 @@ class EpisodeBagWriter:
         """Counts of written and dropped messages so far."""
         return WriterStats(dict(self._output.facts().counts), dict(self._dropped))
 
+    def declare(self, topic: str, info: TopicInfo) -> None:
+        """Add a topic by its full name.
+
+        Raises:
+            BagWriteError: an earlier message could not be written, the bag is closed, or the type is not installed.
+        """
+        schema = self._schemas.get(info.type) or collect_schema(info.type)
+        with self._wake:
+            self._check_open()
+            if topic not in self._topics:
+                self._topics[topic], self._schemas[info.type] = info, schema
+                self._dropped[topic] = 0
+                self._queue.append(_Declared(topic, info, schema))
+                self._wake.notify()
+
     def write(self, topic: str, serialized_cdr: bytes, publish_time_ns: int, log_time_ns: int) -> bool:
         """Queue one message and return at once.
 
@@ -142,10 +163,7 @@ class EpisodeBagWriter:
             raise KeyError(f"topic {topic} was not declared for the bag {self._folder}")
         size = len(serialized_cdr) + _OVERHEAD_BYTES
         with self._wake:
-            if self._error is not None:
-                raise self._error
-            if self._closing:
-                raise BagWriteError(f"the bag {self._folder} is closed: nothing can be added")
+            self._check_open()
             bound = self._queue_bytes * (1 - _RESERVED_FOR_SMALL if size > _LARGE_BYTES else 1)
             if self._queued_bytes + size > bound:
                 self._dropped[topic] += 1
@@ -187,7 +205,9 @@ class EpisodeBagWriter:
         flush_at: float | None = None  # when the oldest message of the open chunk has waited long enough
         try:
             while (message := self._take(flush_at)) is not _CLOSED:
-                if message is not None:
+                if isinstance(message, _Declared):
+                    self._output.declare(*message)
+                elif message is not None:
                     self._output.add(*message)
                     flush_at = flush_at or time.monotonic() + self._flush_period_s
                 if flush_at is not None and time.monotonic() >= flush_at:
@@ -200,8 +220,8 @@ class EpisodeBagWriter:
                 self._error = self._describe(error)
                 self._queue.clear()
 
-    def _take(self, deadline: float | None) -> _Queued | None:
-        """Wait for a message until `deadline` (monotonic, s), else return None; `_CLOSED` at the end."""
+    def _take(self, deadline: float | None) -> _Queued | _Declared | None:
+        """Wait for a message or a topic until `deadline` (monotonic, s), else return None; `_CLOSED` at the end."""
         with self._wake:
             while not self._queue:
                 if self._closing:
@@ -209,8 +229,15 @@ class EpisodeBagWriter:
                 if not self._wake.wait(None if deadline is None else max(0.0, deadline - time.monotonic())):
                     return None
             message = self._queue.popleft()
-            self._queued_bytes -= len(message.data) + _OVERHEAD_BYTES
+            if isinstance(message, _Queued):
+                self._queued_bytes -= len(message.data) + _OVERHEAD_BYTES
             return message
+
+    def _check_open(self) -> None:
+        if self._error is not None:
+            raise self._error
+        if self._closing:
+            raise BagWriteError(f"the bag {self._folder} is closed: nothing can be added")
 
     def _mend_earlier(self, resume: bool) -> list[FileFacts]:
         """Return the facts of the files that an earlier process left, each made whole."""
