@@ -163,6 +163,17 @@ def test_an_instruction_of_no_known_task_is_told(folder: Path, tmp_path: Path) -
     assert RecordedEpisode(tmp_path / "out/counting-000000/bag").status.task == "tea"
 
 
+@pytest.mark.parametrize("kind", FORMATS)
+def test_keyframes_survive_tools_that_keep_the_columns_alone(tmp_path: Path, kind: str) -> None:
+    data_set = export_bags([write_panda_bag(tmp_path, "e")], tmp_path / "set", kind).folder
+    for name in ("keyframes.json", "annotations.jsonl"):
+        (data_set / "meta" / name).unlink()
+    track = confirmed_track(import_data_set(data_set, tmp_path / "out").folders[0] / "bag")
+    assert track is not None
+    assert [mark.frame for mark in track.keyframes] == list(KEYFRAMES)
+    assert [mark.label for mark in track.keyframes] == list(TASKS["counting"].keyframes)
+
+
 # -- videos -------------------------------------------------------------------------------------------------------
 
 
@@ -289,6 +300,8 @@ def test_an_imported_bag_can_be_exported_without_annotation_only_when_asked(tmp_
     bag = write_panda_bag(tmp_path, "e")
     data_set = DataSet(export_bags([bag], tmp_path / "set").folder)
     (data_set.folder / "meta/keyframes.json").unlink()
+    info = data_set.folder / "meta/info.json"
+    info.write_text(info.read_text().replace("annotation.keyframe", "annotation.other"))
     done = import_data_set(data_set.folder, tmp_path / "out")
     with pytest.raises(ExchangeError, match="1 of 1 bags have no confirmed annotation"):
         export_bags([done.folders[0] / "bag"], tmp_path / "again")

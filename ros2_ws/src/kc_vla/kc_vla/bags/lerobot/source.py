@@ -18,7 +18,7 @@ from kc_vla.bags.lerobot.annotations import Annotation, read_annotations, read_k
 from kc_vla.bags.lerobot.columns import read_columns
 from kc_vla.bags.lerobot.errors import DataSetError
 from kc_vla.bags.lerobot.frames import read_frames
-from kc_vla.bags.lerobot.layout import ANNOTATIONS, EPISODES, INFO, KEYFRAMES, read_json, read_json_lines
+from kc_vla.bags.lerobot.layout import ANNOTATIONS, EPISODES, INFO, KEYFRAME, KEYFRAMES, read_json, read_json_lines
 from kc_vla.bags.lerobot.v3_layout import DATA_PATH, VIDEO_PATH
 
 
@@ -75,15 +75,24 @@ class Source(ABC):
         return None
 
     def keyframes(self, episode: SourceEpisode) -> tuple[int, ...]:
-        """The keyframes of an episode; none where the data set has no `keyframes.json`, or not for this episode.
+        """The keyframes of an episode, ascending, the first 0; none where the data set does not tell.
+
+        They are in `keyframes.json`, or, where LeRobot's own tools have taken episodes away or put data sets together,
+        in the column `annotation.keyframe` alone.
 
         Raises:
             DataSetError: they are not as they should be.
         """
         path = self.folder / KEYFRAMES
-        if not path.exists() or str(episode.index) not in read_json(path):
+        if path.exists() and str(episode.index) in read_json(path):
+            return read_keyframes(path, {episode.index: episode.length})[episode.index]
+        marked = self.columns(episode).get(KEYFRAME.key) if KEYFRAME.key in self.features else None
+        if marked is None or not marked.any():
             return ()
-        return read_keyframes(path, {episode.index: episode.length})[episode.index]
+        frames = np.flatnonzero(np.ravel(marked)).tolist()
+        if frames[0] != 0:
+            raise DataSetError(f"{self.told(episode)}, frame {frames[0]}: the first keyframe must be frame 0")
+        return tuple(frames)
 
     def annotations(self) -> tuple[Annotation, ...]:
         """What is known of the keyframes; empty where the data set does not say."""
