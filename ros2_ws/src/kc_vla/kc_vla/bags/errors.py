@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+_MOST_LETTERS = 1000
+
 
 class BagError(Exception):
     """Any trouble with a bag."""
+
+    def __init__(self, text: str) -> None:
+        """Keep `text` to one line: it may quote what a damaged file holds."""
+        super().__init__(_one_line(text))
 
 
 class BagWriteError(BagError):
@@ -30,6 +36,14 @@ class BagForeignError(BagReadError):
 class Damage(Exception):  # noqa: N818 - it ends a reading, it is no failure of the caller
     """A file can be read no further, and the text says why ("is ..."); it does not leave `kc_vla.bags`."""
 
+    def __init__(self, text: str) -> None:
+        """Keep `text` to one line, as `BagError` does."""
+        super().__init__(_one_line(text))
+
 
 class ReportError(BagError):
     """A file of the report cannot be written."""
+
+
+def _one_line(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text[:_MOST_LETTERS])
