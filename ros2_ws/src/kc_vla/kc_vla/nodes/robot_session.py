@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from rclpy.duration import Duration
 from sensor_msgs.msg import CameraInfo, JointState
 from std_srvs.srv import Trigger
 
+from kc_vla.episode import start_in_step
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
-from kc_vla.nodes.convert import time_message
+from kc_vla.nodes.convert import nanoseconds, time_message
 from kc_vla.nodes.narrator import Narrator
 from kc_vla.nodes.parameters import NodeParameters, parameter
 from kc_vla.tasks import UnknownTaskError, find_task
@@ -23,8 +25,9 @@ _ACKNOWLEDGED_S = 1.0
 """So long the others may take to hear the end of the episode before this node goes."""
 _NOTICE_NS = 500_000_000
 """So long before its first frame an episode is announced: nobody may miss that frame."""
+_FRAMES = "the third-person camera"
 _PUBLISHED = {
-    "the third-person camera": (CameraInfo, topics.THIRD_PERSON_INFO, qos.IMAGE),
+    _FRAMES: (CameraInfo, topics.THIRD_PERSON_INFO, qos.IMAGE),
     "the wrist camera": (CameraInfo, topics.WRIST_INFO, qos.IMAGE),
     "arm_controller": (JointState, topics.JOINT_STATES, qos.STATE),
 }
@@ -64,9 +67,9 @@ class RobotSessionNode(StackNode):
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
         self._narrator = Narrator(self)
-        self._heard: set[str] = set()
+        self._heard: dict[str, int] = {}  # newest stamp of each, ns
         self._waiting = [
-            self.subscribe(kind, topic, lambda message, name=name: self._heard.add(name), profile)
+            self.subscribe(kind, topic, partial(self._hear, name), profile)
             for name, (kind, topic, profile) in _PUBLISHED.items()
         ]
         self._wait_until = time.monotonic() + self.parameters.startup_timeout
@@ -103,9 +106,13 @@ class RobotSessionNode(StackNode):
             self.exit_code = 1
             self.done = True
 
+    def _hear(self, name: str, message: CameraInfo | JointState) -> None:
+        self._heard[name] = nanoseconds(message.header.stamp)
+
     def _begin(self) -> None:
         values, now = self.parameters, self.get_clock().now()
-        start_ns = now.nanoseconds + _NOTICE_NS
+        period_ns = round(1e9 / values.frame_rate)
+        start_ns = start_in_step(now.nanoseconds + _NOTICE_NS, self._heard[_FRAMES], period_ns)
         status = EpisodeStatus(
             episode_id=f"{values.task}-{datetime.now():%Y%m%d-%H%M%S}",
             task=values.task,
@@ -117,7 +124,7 @@ class RobotSessionNode(StackNode):
         status.header.stamp = now.to_msg()
         self._status = status
         if values.duration:
-            self._end_at = time.monotonic() + _NOTICE_NS * 1e-9 + values.duration
+            self._end_at = time.monotonic() + (start_ns - now.nanoseconds) * 1e-9 + values.duration
         self._narrator.begin(status.episode_id, status.instruction)
         self._statuses.publish(status)
 
