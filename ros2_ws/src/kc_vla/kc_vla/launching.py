@@ -61,8 +61,8 @@ class _Launch:
     """
 
     def __init__(self) -> None:
-        self.running: set[int] = set()
-        self.complaints: dict[int, str] = {}
+        self.running: set[int | None] = set()
+        self.complaints: dict[int | None, str] = {}
         self.why = ""
 
 

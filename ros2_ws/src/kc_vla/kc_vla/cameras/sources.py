@@ -90,6 +90,7 @@ def open_source(spec: SourceSpec) -> FrameSource:
         SourceUndecodableError: it is a file that is no video.
         SourceBusyError: it is a device that another program holds or that may not be opened.
     """
+    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_ERROR)  # its warnings come beside ours and say less
     name = f"/dev/video{spec.source}" if spec.source.isdigit() else spec.source
     path = Path(name).expanduser()
     if not name or not path.exists():

@@ -21,9 +21,9 @@ INTERRUPTED = 130
 
 _WHATS = {"selector": "the network that selects keyframes", "rules": "the rules of the task table"}
 _TRAIN = """\
-Train a keyframe selector on recorded episodes (LeRobot v2.1 data sets with meta/keyframes.json, as `kc-vla collect` makes
-them): first the trunk by metric learning, then the query head on its features. Curves and checkpoints are in the run's
-folder; the same command goes on with a run that was interrupted.
+Train a keyframe selector on recorded episodes (LeRobot v2.1 data sets with meta/keyframes.json, as `kc-vla collect`
+makes them): first the trunk by metric learning, then the query head on its features. Curves and checkpoints are in the
+run's folder; the same command goes on with a run that was interrupted.
 ---
 examples:
   kc-vla train selector --config models/keyframe_selector/train.toml      the settings of the shipped model
