@@ -1,31 +1,12 @@
 """Bags that others wrote, with the `rosbags` and `mcap` libraries, are read as they were meant."""
 
-from pathlib import Path
-
 import pytest
-from builtin_interfaces.msg import Time
-from rclpy.serialization import serialize_message
-from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
-from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
-from rosbags.typesys import Stores, get_typestore
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Header, String
+from foreign_bag import BEGIN_NS, WORDS, states, write
+from rosbags.rosbag2 import CompressionMode, StoragePlugin
 
 from kc_vla.bags.errors import BagForeignError
 from kc_vla.bags.reader import BagReader
 
-BEGIN_NS = 1_700_000_000 * 10**9
-LATCHED = Qos(
-    QosHistory.KEEP_LAST,
-    7,
-    QosReliability.RELIABLE,
-    QosDurability.TRANSIENT_LOCAL,
-    QosTime(0, 0),
-    QosTime(0, 0),
-    QosLiveliness.AUTOMATIC,
-    QosTime(0, 0),
-    avoid_ros_namespace_conventions=False,
-)
 MODES = [
     (StoragePlugin.SQLITE3, CompressionMode.NONE),
     (StoragePlugin.SQLITE3, CompressionMode.MESSAGE),
@@ -35,35 +16,13 @@ MODES = [
 ]
 
 
-def states(count: int) -> list[JointState]:
-    return [
-        JointState(
-            header=Header(stamp=Time(sec=k), frame_id="arm"), name=["one", "two"], position=[0.5 * k, -k], velocity=[k]
-        )
-        for k in range(count)
-    ]
-
-
-def write(folder: Path, storage: StoragePlugin, mode: CompressionMode, version: int = 9, count: int = 50) -> Path:
-    store = get_typestore(Stores.ROS2_JAZZY)
-    writer = Writer(folder, version=version, storage_plugin=storage)
-    writer.set_compression(mode, CompressionFormat.ZSTD)
-    with writer:
-        words = writer.add_connection("/words", "std_msgs/msg/String", typestore=store, offered_qos_profiles=[LATCHED])
-        joints = writer.add_connection("/joint_states", "sensor_msgs/msg/JointState", typestore=store)
-        writer.write(words, BEGIN_NS, serialize_message(String(data="pick up the salt")))
-        for k, state in enumerate(states(count)):
-            writer.write(joints, BEGIN_NS + k * 10**7, serialize_message(state))
-    return folder
-
-
 @pytest.mark.parametrize(("storage", "mode"), MODES, ids=str)
 @pytest.mark.parametrize("version", [8, 9])
 def test_a_bag_of_rosbags(tmp_path, storage, mode, version):
     reader = BagReader(write(tmp_path / "bag", storage, mode, version))
     found = [(message.topic, reader.decode(message)) for message in reader.messages()]
     assert reader.damages == []
-    assert found[0][1].data == "pick up the salt"
+    assert found[0][1].data == WORDS
     joints = [message for topic, message in found if topic == "/joint_states"]
     assert [list(joint.position) for joint in joints] == [list(state.position) for state in states(50)]
     assert joints[7].header.stamp.sec == 7

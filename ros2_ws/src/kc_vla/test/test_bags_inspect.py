@@ -63,6 +63,19 @@ def test_a_message_that_is_not_what_it_says_is_named(tmp_path, capsys):
     assert "1 messages of /words are over a second older than the one ahead" in text
 
 
+def test_a_name_that_would_move_the_cursor_does_not(tmp_path, capsys):
+    path = tmp_path / "odd.mcap"
+    with path.open("wb") as stream:
+        writer = Writer(stream)
+        writer.start(profile="ros2", library="test")
+        schema = writer.register_schema("std_msgs/msg/Bool", "ros2msg", b"bool data")
+        writer.add_message(writer.register_channel("/a\n\x1b[2J", "cdr", schema), 1, b"\0\1\0\0\7\0", 1)
+        writer.finish()
+    _, text = told(capsys, "check", str(path))
+    assert text.isascii()
+    assert all(letter.isprintable() or letter == "\n" for letter in text)
+
+
 @pytest.mark.parametrize("action", ["info", "check", "repair"])
 @pytest.mark.parametrize(
     ("content", "words"), [(None, "nowhere.mcap"), (b"", "empty"), (b"no bag" * 50, "no MCAP file")]

@@ -10,7 +10,7 @@ class BagError(Exception):
 
     def __init__(self, text: str) -> None:
         """Keep `text` to one line: it may quote what a damaged file holds."""
-        super().__init__(_one_line(text))
+        super().__init__(one_line(text))
 
 
 class BagWriteError(BagError):
@@ -38,12 +38,13 @@ class Damage(Exception):  # noqa: N818 - it ends a reading, it is no failure of 
 
     def __init__(self, text: str) -> None:
         """Keep `text` to one line, as `BagError` does."""
-        super().__init__(_one_line(text))
+        super().__init__(one_line(text))
 
 
 class ReportError(BagError):
     """A file of the report cannot be written."""
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return `text` without what would break a line or move a terminal's cursor, and not longer than one can read."""
     return "".join(letter if letter.isprintable() else " " for letter in text[:_MOST_LETTERS])

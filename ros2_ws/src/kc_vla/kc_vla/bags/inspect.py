@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from kc_vla.bags.errors import BagReadError
+from tqdm import tqdm
+
+from kc_vla.bags.errors import BagReadError, one_line
 from kc_vla.bags.mend import mend
 from kc_vla.bags.reader import BagReader
 
@@ -87,15 +89,15 @@ class BagFacts:
         yield f"{self.path}: {seconds:.1f} s from {begun}, {messages} messages, {sizes}{episode}"
         width = max(map(len, self.topics), default=0)
         for name, facts in sorted(self.topics.items()):
-            yield f"  {name:<{width}}  {facts.count:>7}  {facts.rate:>6.1f} Hz  {facts.type}"
-        yield from (f"  {trouble}" for trouble in self.troubles)
+            yield one_line(f"  {name:<{width}}  {facts.count:>7}  {facts.rate:>6.1f} Hz  {facts.type}")
+        yield from (one_line(f"  {trouble}") for trouble in self.troubles)
 
 
 def look_into(bag: Path, decode: bool = False) -> BagFacts:
     """Read a bag through once; it may be larger than the memory.
 
     Args:
-        bag: folder or .mcap file.
+        bag: folder, .mcap or .db3 file.
         decode: whether every message is taken apart, too, as a check of its bytes.
 
     Raises:
@@ -104,7 +106,7 @@ def look_into(bag: Path, decode: bool = False) -> BagFacts:
     reader = BagReader(bag)
     facts = BagFacts(bag, on_disk=sum(file.stat().st_size for file in reader.files))
     misunderstood: dict[str, int] = {}
-    for message in reader.messages():
+    for message in tqdm(reader.messages(), desc=bag.name, unit="message", leave=False, disable=None):
         ref = message.ref
         facts.topics.setdefault(ref.topic, TopicFacts(ref.type)).add(ref.log_time_ns, len(message.data))
         if not decode:

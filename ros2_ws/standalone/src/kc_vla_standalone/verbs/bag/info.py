@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from kc_vla.bags.errors import BagError
+from kc_vla.bags.errors import BagError, one_line
 from kc_vla.bags.reader import BagReader
 from kc_vla.bags.storage import storage_of
 
@@ -41,7 +41,7 @@ def _lines(reader: BagReader) -> Iterator[str]:
     yield _row("End:", _time(contents.end_ns))
     yield _row("Messages:", str(contents.messages))
     topics = (
-        f"Topic: {name} | Type: {topic.type} | Count: {topic.count} | Serialization Format: cdr"
+        one_line(f"Topic: {name} | Type: {topic.type} | Count: {topic.count} | Serialization Format: cdr")
         for name, topic in sorted(contents.topics.items())
     )
     yield _row("Topic information:", "\n".join(topics))
