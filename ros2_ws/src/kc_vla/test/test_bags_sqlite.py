@@ -140,6 +140,7 @@ def test_what_is_cut_off_is_read_up_to_there_and_mended(bag, whole):
         reader = BagReader(bag)
         found = contents(reader)
         assert 0 < len(found) <= len(list(messages(SCRIPT)))
+        assert reader.episode == info(SCRIPT)
         assert len(reader.damages) == 1
         assert found == contents(BagReader(whole))[: len(found)]
         assert sum(map(len, reader.index().values())) == len(found)
@@ -185,6 +186,7 @@ def test_an_older_bag_is_decoded_with_the_definitions_that_are_installed(bag):
         "DROP TABLE message_definitions",
         "DROP TABLE schema",
         "DROP TABLE metadata",
+        "DROP TABLE kc_vla",
         "ALTER TABLE topics DROP COLUMN type_description_hash",
         "ALTER TABLE topics DROP COLUMN offered_qos_profiles",
     )

@@ -28,10 +28,7 @@ from kc_vla.bags.records import (
     walk,
 )
 from kc_vla.bags.schemas import Schema
-from kc_vla.bags.topics import Contents, EpisodeInfo, Qos, RecordedTopic, offered
-
-EPISODE_RECORD = "kc_vla"
-"""Name of the metadata record that says whose bag this is."""
+from kc_vla.bags.topics import EPISODE_RECORD, Contents, EpisodeInfo, Qos, RecordedTopic, offered
 
 
 class McapFile:

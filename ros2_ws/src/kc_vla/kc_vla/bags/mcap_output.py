@@ -10,11 +10,10 @@ from pathlib import Path
 
 from mcap.writer import CompressionType, Writer
 
-from kc_vla.bags.mcap_file import EPISODE_RECORD
 from kc_vla.bags.metadata import FileFacts, to_yaml
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.storage import Storage
-from kc_vla.bags.topics import EpisodeInfo, TopicInfo
+from kc_vla.bags.topics import EPISODE_RECORD, EpisodeInfo, TopicInfo
 
 
 class RecordFile:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 import struct
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,10 @@ from kc_vla.bags.errors import BagForeignError, BagWriteError, Damage
 from kc_vla.bags.messages import NO_CHUNK, BagMessage, MessageRef
 from kc_vla.bags.records import unpack_message
 from kc_vla.bags.schemas import Schema, collect_schema
-from kc_vla.bags.topics import Contents, EpisodeInfo, Qos, RecordedTopic, offered, parsed_yaml
+from kc_vla.bags.topics import EPISODE_RECORD, Contents, EpisodeInfo, Qos, RecordedTopic, offered
 
 _HEAD_BYTES = 100
+_MOST_FIELDS = 100
 MAGIC = b"SQLite format 3\0"
 _MAX_BLOB_BYTES = 1 << 29
 _LATEST_NS = 2**63 - 1
@@ -255,16 +256,11 @@ def _fetched(bag: sqlite3.Connection, query: str, values: Sequence[Any] = ()) ->
 
 
 def _episode(bag: sqlite3.Connection) -> EpisodeInfo | None:
-    if "metadata" not in _columns(bag, "metadata"):
+    """Return what the table of our own says; it lies at the front, where a file that is cut off still has it."""
+    if not _columns(bag, EPISODE_RECORD) >= {"name", "value"}:
         return None
-    with suppress(Damage):  # the messages may be well nevertheless
-        for (text,) in _fetched(bag, "SELECT metadata FROM metadata ORDER BY rowid"):
-            found = parsed_yaml(text) if isinstance(text, str) else None
-            fields = found.get("custom_data") if isinstance(found, dict) else None
-            if isinstance(fields, dict) and (episode := EpisodeInfo.from_metadata(_texts(fields))) is not None:
-                return episode
-    return None
-
-
-def _texts(fields: dict[Any, Any]) -> dict[str, str]:
-    return {str(key): str(value) for key, value in fields.items()}
+    try:
+        rows = _fetched(bag, f"SELECT name, value FROM {EPISODE_RECORD} LIMIT {_MOST_FIELDS}")
+        return EpisodeInfo.from_metadata({str(name): str(value) for name, value in rows})
+    except Damage:
+        return None  # the messages may be well nevertheless

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kc_vla.bags.metadata import VERSION, FileFacts, bag_information, to_yaml
+from kc_vla.bags.metadata import VERSION, FileFacts, to_yaml
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.storage import Storage
-from kc_vla.bags.topics import EpisodeInfo, TopicInfo
+from kc_vla.bags.topics import EPISODE_RECORD, EpisodeInfo, TopicInfo
 
 _TABLES = """
 CREATE TABLE schema(schema_version INTEGER PRIMARY KEY, ros_distro TEXT NOT NULL);
@@ -67,9 +67,10 @@ class SqliteOutput:
                 self._bag.execute("PRAGMA journal_mode = WAL")
                 self._bag.execute("PRAGMA synchronous = NORMAL")
                 self._bag.executescript(f"BEGIN; {_TABLES} COMMIT;")
-                custom = {} if episode is None else episode.as_metadata()
-                facts = bag_information([self.facts()], topics, {}, custom, Storage.SQLITE3)
-                self._bag.execute("INSERT INTO metadata VALUES (NULL, ?, ?)", (VERSION, to_yaml(facts)))
+                if episode is not None:
+                    self._bag.execute(f"CREATE TABLE {EPISODE_RECORD}(name TEXT NOT NULL, value TEXT NOT NULL)")
+                    fields = episode.as_metadata().items()
+                    self._bag.executemany(f"INSERT INTO {EPISODE_RECORD} VALUES (?, ?)", fields)
                 for topic, info in topics.items():
                     self.declare(topic, info, schemas[info.type])
         except OSError:

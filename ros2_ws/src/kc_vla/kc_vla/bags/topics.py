@@ -8,6 +8,9 @@ from typing import Any
 
 import yaml
 
+EPISODE_RECORD = "kc_vla"
+"""Name of the metadata record of an MCAP file, or of the table of a SQLite file, that says whose bag it is."""
+
 # rosbag2's way of writing "no limit": the largest number of nanoseconds in 64 bits.
 _UNLIMITED = {"sec": 9223372036, "nsec": 854775807}
 _BEST_EFFORT, _TRANSIENT_LOCAL = ("best_effort", 2), ("transient_local", 1)
