@@ -71,8 +71,10 @@ class Stack(Peer):
             self.say(topic, message)
 
 
-def test_an_episode_is_recorded_whole(tmp_path: Path) -> None:
-    with running(MODULE, tmp_path / "log", **FAST, output_folder=tmp_path / "runs"), Stack() as stack:
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+def test_an_episode_is_recorded_whole(tmp_path: Path, storage: str) -> None:
+    parameters = {**FAST, "output_folder": tmp_path / "runs", "storage": storage}
+    with running(MODULE, tmp_path / "log", **parameters), Stack() as stack:
         stack.wait_for_recorder()
         stack.say("/joint_states", JointState(name=["a"], position=[1.0]))
         stack.play(Script(size=64))

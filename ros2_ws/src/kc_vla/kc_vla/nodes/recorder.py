@@ -21,6 +21,7 @@ from sensor_msgs.msg import CameraInfo, Image, JointState, Joy
 from std_msgs.msg import Bool, String
 
 from kc_vla.bags.recorder import EpisodeRecorder, RecorderStatus, State
+from kc_vla.bags.storage import Storage
 from kc_vla.bags.topics import Qos, TopicInfo
 from kc_vla.episode import Episode
 from kc_vla.nodes import qos, topics
@@ -77,6 +78,7 @@ class RecorderParameters(NodeParameters):
     """Parameters of the node."""
 
     output_folder: str = parameter("runs", "folder for the bags; each episode gets <output_folder>/<episode id>/bag")
+    storage: str = parameter("mcap", "form of the bags", choices=("mcap", "sqlite3"))
     grace: float = parameter(0.5, "s that the bag stays open after the end of the episode", low=0.0, high=60.0)
     result_timeout: float = parameter(5.0, "s to wait for the result of a finished episode", low=0.0, high=600.0)
 
@@ -95,7 +97,7 @@ class RecorderNode(StackNode):
         folder = Path(self.parameters.output_folder).expanduser().resolve()
         names = {topic: self.resolve_topic_name(topic) for topic, _, _ in RECORDED}
         infos = {names[topic]: TopicInfo(_type_name(kind), _offered(profile)) for topic, kind, profile in RECORDED}
-        self._recorder = EpisodeRecorder(folder, infos, _stack_version())
+        self._recorder = EpisodeRecorder(folder, infos, _stack_version(), Storage(self.parameters.storage))
         self._begun = ""
         self._announced_ns = 0
         self._result_of = ""
