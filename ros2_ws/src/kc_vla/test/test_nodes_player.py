@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
+import foreign_bag
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from episode_bag import Script, write_episode
 from node_process import Peer, running
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosbags.rosbag2 import CompressionMode, StoragePlugin
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from kc_vla.bags.reader import BagReader
@@ -91,6 +94,21 @@ def test_the_clock_of_the_stamps_is_told_where_that_is_asked_for(bag, tmp_path):
     assert times == sorted(times)
     assert times[0] >= 10**9
     assert times[-1] < 4 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("storage", "mode"),
+    [(StoragePlugin.SQLITE3, CompressionMode.MESSAGE), (StoragePlugin.MCAP, CompressionMode.STORAGE)],
+    ids=str,
+)
+def test_a_bag_that_others_wrote_is_played(tmp_path, storage, mode):
+    bag = foreign_bag.write(tmp_path / "bag", storage, mode)
+    with Peer() as peer:
+        words = peer.hear(String, "/words", qos.STATUS)
+        with running(MODULE, tmp_path / "log", bag=bag, rate=0.5) as player:
+            peer.until(lambda: player.poll() is not None)
+    assert player.returncode == 0
+    assert [word.data for word in words] == [foreign_bag.WORDS]  # it is latched: also for a reader that comes late
 
 
 @pytest.mark.parametrize(
