@@ -153,6 +153,27 @@ def test_what_is_cut_off_is_read_up_to_there_and_mended(bag, whole):
         assert list(bag.parent.iterdir()) == [bag]
 
 
+def test_a_journal_that_was_left_is_told_and_repair_gives_everything_back(bag):
+    whole = contents(BagReader(bag))
+    code = f"""
+import os, sqlite3
+bag = sqlite3.connect({str(bag)!r}, isolation_level=None)
+bag.execute("PRAGMA cache_size = 5")
+bag.execute("BEGIN")
+bag.execute("UPDATE messages SET timestamp = timestamp + 1, data = zeroblob(length(data))")
+os._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert bag.with_name("bag_0.db3-journal").stat().st_size > 0
+    reader = BagReader(bag)
+    list(reader.messages())
+    assert len(reader.damages) == 1
+    facts, _ = mend(bag)
+    assert facts.messages == len(whole)
+    assert contents(BagReader(bag)) == whole
+    assert list(bag.parent.iterdir()) == [bag]
+
+
 def test_a_full_disk_is_one_error_and_what_was_committed_stays_readable(tmp_path):
     code = f"""
 import os, resource, time

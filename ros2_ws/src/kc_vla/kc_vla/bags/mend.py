@@ -41,11 +41,11 @@ def mend(path: Path) -> tuple[FileFacts, str]:
         return FileFacts(path.name, 0, 0, {}), f"{path} is empty"
     reader = BagReader(path)
     facts = _facts(path, reader)
-    if reader.damages and facts.messages:
-        if storage_of(path) == Storage.SQLITE3:
-            mend_sqlite(path)
-        else:
-            _rewrite(path)
+    if reader.damages and storage_of(path) == Storage.SQLITE3:
+        mend_sqlite(path, holds_messages=facts.messages > 0)
+        facts = _facts(path, BagReader(path))  # a journal may have held more than could be read
+    elif reader.damages and facts.messages:
+        _rewrite(path)
     return facts, "".join(reader.damages)
 
 

@@ -19,14 +19,18 @@ from kc_vla.bags.topics import TopicInfo
 from kc_vla.files import replacing
 
 
-def mend_sqlite(path: Path) -> None:
+def mend_sqlite(path: Path, holds_messages: bool) -> None:
     """Make `path` whole, in its place.
+
+    Args:
+        path: a damaged file.
+        holds_messages: whether any message of it can be read; otherwise there is nothing to copy.
 
     Raises:
         BagReadError: it cannot be read.
         OSError: there is no room for the copy; the file is unchanged then.
     """
-    if _finish(path) and _is_whole(path):
+    if (_finish(path) and _is_whole(path)) or not holds_messages:
         return
     with replacing(path) as part:
         _copy(path, part)
