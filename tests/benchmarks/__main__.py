@@ -8,12 +8,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import annotate, camera, chunk, handover, jitter, launch, memory, piper, reaction, safety, selector
+from . import annotate, bags, camera, chunk, handover, jitter, launch, memory, piper, reaction, safety, selector
 from .measuring import MeasurementError, machine
 from .processes import own_domain
 
 BENCHMARKS = {
     "annotate": annotate.measure,
+    "bags": bags.measure,
     "camera": camera.measure,
     "chunk": chunk.measure,
     "handover": handover.measure,

@@ -25,7 +25,9 @@ _FOOTER_BYTES = RECORD_HEAD.size + 20
 _FOOTER_SIGNED = RECORD_HEAD.size + 16
 """Bytes of the footer that its check sum covers."""
 _CHUNK_INDEX_HEAD = struct.Struct("<QQQQI")
-_INDEX_HEAD = struct.Struct("<HI")
+_INDEX_HEAD = struct.Struct("<BQHI")
+"""Of the record, then channel and bytes of the entries."""
+_INDEX_BYTES = 6
 _ENTRY_BYTES = 16
 
 Positions = npt.NDArray[np.int64]
@@ -151,15 +153,19 @@ def _learn(summary: Summary, file: RandomAccess, opcode: int, content: bytes) ->
 
 
 def _message_indexes(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the channel and the packed entries of each message index."""
-    for opcode, begin, end in split_records(content, "in its message indexes"):
-        if opcode != Opcode.MESSAGE_INDEX or end - begin < _INDEX_HEAD.size:
+    """Yield the channel and the packed entries of each message index; a long bag has very many."""
+    at = 0
+    while at < len(content):
+        if at + _INDEX_HEAD.size > len(content):
+            raise Damage("is damaged in its message indexes: a torn one")
+        opcode, record, number, length = _INDEX_HEAD.unpack_from(content, at)
+        at += _INDEX_HEAD.size
+        if opcode != Opcode.MESSAGE_INDEX or record != length + _INDEX_BYTES or length % _ENTRY_BYTES:
             raise Damage("is damaged in its message indexes: something else is there")
-        number, length = _INDEX_HEAD.unpack_from(content, begin)
-        begin += _INDEX_HEAD.size
-        if length != end - begin or length % _ENTRY_BYTES:
-            raise Damage("is damaged in its message indexes: a wrong length")
-        yield number, content[begin:end]
+        if length > len(content) - at:
+            raise Damage("is damaged in its message indexes: a torn one")
+        yield number, content[at : at + length]
+        at += length
 
 
 def _positions(entries: list[bytes], chunks: list[tuple[int, int]]) -> Positions:

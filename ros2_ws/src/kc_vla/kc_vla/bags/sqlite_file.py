@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import struct
+import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class _Topic:
 
 
 class SqliteFile:
-    """See the module. The file is open only while it is read, and never written.
+    """See the module. The file is never written; it is open while it is read, and after the first `load`.
 
     Attributes:
         path: the file.
@@ -53,6 +54,8 @@ class SqliteFile:
         self.path = path
         self.episode: EpisodeInfo | None = None
         self.qos: dict[str, Qos] = {}
+        self._lock = threading.Lock()
+        self._loader: tuple[sqlite3.Connection, dict[int, _Topic]] | None = None
         with path.open("rb") as file:
             head = file.read(len(MAGIC))
         if head != MAGIC[: len(head)]:
@@ -116,8 +119,11 @@ class SqliteFile:
             Damage: something else is there.
             OSError: the file cannot be read.
         """
-        with closing(self._open()) as bag:
-            known = self._topics(bag)
+        with self._lock:
+            if self._loader is None:
+                bag = self._open()
+                self._loader = bag, self._topics(bag)
+            bag, known = self._loader
             query = "SELECT rowid, topic_id, timestamp, data FROM messages WHERE rowid = ?"
             row = next(_fetched(bag, query, [ref.position]), None)
         if row is None or not isinstance(row[3], bytes):
@@ -168,7 +174,8 @@ class SqliteFile:
         how = "mode=ro" if left_open(self.path) else "mode=ro&immutable=1"
         self.path.stat()  # a file that is gone, or a disk that does not answer, is no damage
         try:
-            bag = sqlite3.connect(f"file:{quote(str(self.path.absolute()))}?{how}", uri=True, isolation_level=None)
+            name = f"file:{quote(str(self.path.absolute()))}?{how}"
+            bag = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False)
             bag.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_BLOB_BYTES)
             bag.execute("PRAGMA trusted_schema = OFF")
             bag.execute("PRAGMA cell_size_check = ON")
