@@ -35,9 +35,9 @@ def test_a_selector_learns_from_annotated_bags(tmp_path: Path, capsys) -> None:
             gaps = chance.integers(12, 20, 5)
             keyframes = (0, *np.cumsum(gaps[:-1]).tolist())
             write_panda_bag(tmp_path / "bags" / split, f"e{number}", int(gaps.sum()), keyframes)
-        words = ["--output", str(tmp_path / "data" / split)]
+        words = ["--output", str(tmp_path / "data" / split), "--name", "mine"]
         assert main(["bag", "export", str(tmp_path / "bags" / split), *words]) == 0
-        assert f"{split}/counting: {episodes} episodes" in capsys.readouterr().out
+        assert f"{split}/mine: {episodes} episodes" in capsys.readouterr().out
     folders = [f"--{name}={tmp_path / 'data' / split}" for name, split in (("data", "train"), ("validation",) * 2)]
     settings = [f"--set={name}={value}" for name, value in SETTINGS.items()]
     assert learn(["train", "selector", *folders, f"--output={tmp_path / 'run'}", "--device=cpu", *settings]) == 0

@@ -14,10 +14,10 @@ def add_export(actions: Any) -> None:
     text = "annotated bags into a LeRobot data set"
     export = actions.add_parser("export", help=text, description=f"{text[0].upper()}{text[1:]}.")
     export.add_argument("bags", nargs="+", type=Path, metavar="bag", help="bag, or folder with bags in it")
-    export.add_argument("--output", type=Path, required=True, help="folder for the data set")
+    export.add_argument("--output", type=Path, required=True, help="folder of the data set")
     formats = ("lerobot-v2.1", "lerobot-v3")
     export.add_argument("--format", choices=formats, default=formats[0], help=f"({formats[0]})")
-    export.add_argument("--name", help="of the data set in the output folder (default: the task)")
+    export.add_argument("--name", help="of the data set, if the output folder is for several")
     export.add_argument(
         "--keyframes",
         choices=[origin.value for origin in Origin],
@@ -31,9 +31,8 @@ def _export(arguments: argparse.Namespace) -> None:
     from kc_vla.bags.exchange.bags import find_bags
     from kc_vla.bags.exchange.export import export_bags
 
-    done = export_bags(
-        find_bags(arguments.bags), arguments.output, arguments.format, arguments.name, Origin(arguments.keyframes)
-    )
+    folder = arguments.output / arguments.name if arguments.name else arguments.output
+    done = export_bags(find_bags(arguments.bags), folder, arguments.format, Origin(arguments.keyframes))
     for note in done.notes:
         print(note)
     print(f"{done.folder}: {done.episodes} episodes, {done.frames} frames")

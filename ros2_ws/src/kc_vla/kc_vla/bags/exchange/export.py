@@ -15,7 +15,6 @@ from typing import Any
 
 from tqdm import tqdm
 
-from kc_vla.bags.episode import RecordedEpisode
 from kc_vla.bags.exchange.errors import ExchangeError
 from kc_vla.bags.exchange.keyframes import Chosen, annotation_rows, confirmed_keyframes, recorded_keyframes
 from kc_vla.bags.exchange.origin import Origin
@@ -27,14 +26,12 @@ from kc_vla.bags.lerobot.meta import Form
 from kc_vla.bags.lerobot.reader import DataSet
 from kc_vla.bags.lerobot.v3_writer import write_v3
 from kc_vla.bags.lerobot.writer import DataSetWriter, begun_with, forget_how_it_was_made
-from kc_vla.bags.reader import BagReader
 from kc_vla.files import write_whole
 from kc_vla.tasks import UnknownTaskError, find_task
 
 V2, V3 = "lerobot-v2.1", "lerobot-v3"
 FORMATS = (V2, V3)
 _SPLIT = "train"
-_SEVERAL = "episodes"
 _ORIGIN = "meta/exported.json"
 
 
@@ -55,16 +52,13 @@ class Exported:
     notes: tuple[str, ...]
 
 
-def export_bags(
-    bags: Sequence[Path], output: Path, kind: str = V2, name: str | None = None, origin: Origin = Origin.CONFIRMED
-) -> Exported:
-    """Write `bags`, an episode each, as the data set `output`/`name`.
+def export_bags(bags: Sequence[Path], folder: Path, kind: str = V2, origin: Origin = Origin.CONFIRMED) -> Exported:
+    """Write `bags`, an episode each, as a data set.
 
     Args:
         bags: at least one, all of one robot with the same cameras.
-        output: folder for the data set.
+        folder: of the data set; must not be there, or be empty.
         kind: one of `FORMATS`.
-        name: of the data set; by default that of the task, or "episodes" where there are several.
         origin: which keyframes.
 
     Raises:
@@ -72,10 +66,9 @@ def export_bags(
             already. The message names the bag.
         OSError: the data set cannot be written.
     """
-    keyframes = confirmed_keyframes(bags) if origin is Origin.CONFIRMED else {}
-    folder = output / (name or _common_task(bags))
-    if folder.exists():
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise ExchangeError(f"{folder} is there already: choose another --output or --name")
+    keyframes = confirmed_keyframes(bags) if origin is Origin.CONFIRMED else {}
     part = folder.with_name(f".{folder.name}.part")
     first = read_rows(bags[0])
     notes: list[str] = []
@@ -93,16 +86,6 @@ def export_bags(
     if ACTION.key not in {column.key for column in form.recorded}:
         notes.append("the bags hold no commands: the data set has no actions")
     return Exported(folder, len(bags), frames, tuple(notes))
-
-
-def _common_task(bags: Sequence[Path]) -> str:
-    """Name of the task of all bags, or of no task."""
-    tasks = set()
-    for bag in bags:
-        reader = BagReader(bag)
-        next(reader.messages(), None)
-        tasks.add(reader.episode.task if reader.episode is not None else RecordedEpisode(bag).status.task)
-    return tasks.pop() if len(tasks) == 1 else _SEVERAL
 
 
 def _settings(bags: Sequence[Path], keyframes: Mapping[Path, Sequence[Chosen]], origin: Origin) -> dict[str, Any]:
