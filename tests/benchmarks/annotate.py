@@ -20,7 +20,8 @@ from kc_vla.bags.topics import EpisodeInfo, Qos, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla_msgs.msg import EpisodeStatus, KeyframeScore
 from tests.support import episode_bag
-from tests.support.browser import LAPTOP, PageServer, browser, chromium
+from tests.support.browser import LAPTOP, browser, chromium
+from tests.support.page_server import PageServer
 
 from .measuring import MeasurementError, Spread, Table
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import LAPTOP, PageServer, browser, chromium, enter
+from browser import LAPTOP, browser, chromium, enter
 from episode_bag import ORACLE, Script, write_episode
+from page_server import PageServer
 from playwright.sync_api import Browser, Dialog, Page
 
 from kc_vla.annotate.log import CONFIRMED, OPEN, AnnotationLog, Track

@@ -26,6 +26,8 @@ _IMAGE = {view: (f"{view}/image_raw", f"{view}/image_raw/compressed") for view i
 _RUNNING = 1
 _JPEG = b"\xff\xd8\xff"
 _JPEG_QUALITY = 85
+_CACHE_BYTES = 32 * 1024 * 1024
+"""Of decompressed chunks, for each open bag: those around the present frame."""
 _DEFAULT_PERIOD_S = 0.05
 _NEAR = 4
 
@@ -68,7 +70,7 @@ class AnnotatedEpisode:
         """
         self.bag = bag
         self._lock = threading.Lock()
-        self._reader = BagReader(bag)
+        self._reader = BagReader(bag, _CACHE_BYTES)
         self._index = self._reader.index()
         self._stamps: dict[MessageRef, int] = {}
         self._frames = self._refs(*_IMAGE["third_person"])

@@ -66,8 +66,8 @@ class LearnedSource:
         """
         task = self._tasks.find(episode.instruction)
         model = self._network.model
-        if task not in model.tasks:
-            raise ValueError(f"model '{model.name}' has not learnt '{task}': it knows {', '.join(model.tasks)}")
+        if task not in model.thresholds:
+            raise ValueError(f"model '{model.name}' has not learnt '{task}': it knows {', '.join(model.thresholds)}")
         scorer = LearnedScorer(self._network, task)
         return Scoring(model.keyframes[task], scorer, model.thresholds[task], middle=True)
 

@@ -90,9 +90,9 @@ def _export(options: argparse.Namespace) -> None:
     from kc_vla.learning.release import release_selector
     from kc_vla.learning.run import Run
 
-    chosen = release_selector(
-        Run(options.run_folder), options.data, options.validation, options.models, options.name, options.precision
-    )
+    run = Run(options.run_folder)
+    data, validation = options.data or Path(run.data["train"]), options.validation or Path(run.data["validation"])
+    chosen = release_selector(run, data, validation, options.models, options.name, options.precision)
     for task, (threshold, f1) in chosen.items():
         print(f"{task:10} threshold {threshold:.2f}   F1 on validation {100 * f1:.1f} %")
     print(f"{options.models / options.name}")
@@ -152,8 +152,12 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument(
         "run_folder", type=Path, metavar="run", help=f"folder of the training: --output of `kc-vla train`, e.g. {_RUN}"
     )
-    _folder(export, "--data", "data/train", "episodes that tell the ranges of 8-bit numbers")
-    _folder(export, "--validation", "data/validation", "episodes to choose the thresholds by")
+    export.add_argument(
+        "--data",
+        type=Path,
+        help="episodes it was learnt from: its tasks, and the ranges of 8-bit numbers (the run's own)",
+    )
+    export.add_argument("--validation", type=Path, help="episodes to choose the thresholds by (the run's own)")
     _folder(export, "--models", "models", "folder of models to add it to; a registry is made where there is none")
     export.add_argument("--name", default=_SELECTOR, help=f"its name there ({_SELECTOR})")
     export.add_argument(

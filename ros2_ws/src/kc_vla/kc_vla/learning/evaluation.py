@@ -17,6 +17,7 @@ from kc_vla.keyframes.learned import Features, SelectorNetwork
 from kc_vla.keyframes.metrics import Counts, Detection, count, delays
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.keyframes.window import window_frames
+from kc_vla.learning.errors import LearningError
 from kc_vla.learning.recordings import TASK_NAMES, Recording
 
 RATE = 20
@@ -183,6 +184,8 @@ def evaluate(
 def episode_scores(network: SelectorNetwork, features: Features, task: str) -> Scores:
     """Scores (N, phases) of N pictures one after the other, from their features (N, 512)."""
     model = network.model
+    if task not in model.keyframes:
+        raise LearningError(f"model '{model.name}' has not learnt '{task}': it knows {', '.join(model.keyframes)}")
     windows = features[window_frames(np.arange(len(features)), model.window, model.stride)]
     return np.stack([network.scores(windows, task, phase) for phase in range(model.phases(task))], axis=1)
 

@@ -31,7 +31,7 @@ def release_selector(
 
     Args:
         run: finished.
-        train: data whose pictures give the ranges of 8-bit numbers.
+        train: what it was learnt from: its tasks are the model's, its pictures give the ranges of 8-bit numbers.
         validation: data by which the thresholds are chosen, with the exported files.
         models: folder of models.
         name: of the model.
@@ -41,13 +41,14 @@ def release_selector(
         For each task its threshold, and the F1 on the validation episodes with it.
 
     Raises:
-        LearningError: the run is not finished, or `validation` lacks a task.
+        LearningError: the run is not finished, or `validation` lacks a task of `train`.
         BagError: an episode cannot be read.
     """
     config = run.config
-    recordings = load_recordings(validation)
-    if len({r.task for r in recordings}) < len(TASK_NAMES):
-        raise LearningError(f"{validation} has not all tasks: the threshold of each is chosen there")
+    recordings, learnt_from = load_recordings(validation), load_recordings(train)
+    learnt = sorted({TASK_NAMES[recording.task] for recording in learnt_from})
+    if missing := sorted(set(learnt) - {TASK_NAMES[recording.task] for recording in recordings}):
+        raise LearningError(f"{validation} has no episode of {', '.join(missing)}: the thresholds are chosen there")
     trunk, head = trained_networks(run)
     folder = models / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,7 +57,7 @@ def release_selector(
     if precision == "int8":
         exact = folder / "trunk.fp32.part"
         export_trunk(trunk, config.image_size, exact)
-        pictures = sample_pictures(load_recordings(train), config.image_size, _CALIBRATION)
+        pictures = sample_pictures(learnt_from, config.image_size, _CALIBRATION)
         quantize_trunk(exact, pictures, files["trunk"])
         exact.unlink()
     else:
@@ -69,10 +70,11 @@ def release_selector(
         window=config.window,
         stride=config.stride,
         tasks=TASK_NAMES,
-        keyframes={task: TASKS[task].keyframes for task in TASK_NAMES},
+        keyframes={task: TASKS[task].keyframes for task in learnt},
         thresholds={},
     )
-    chosen = _choose_thresholds(SelectorNetwork(model, "cpu"), recordings)
+    judged = [recording for recording in recordings if TASK_NAMES[recording.task] in learnt]
+    chosen = _choose_thresholds(SelectorNetwork(model, "cpu"), judged)
     model = replace(model, thresholds={task: threshold for task, (threshold, _) in chosen.items()})
     entry = {
         "kind": KIND,
@@ -83,8 +85,7 @@ def release_selector(
             "precision": precision,
             "order": list(TASK_NAMES),
             "tasks": {
-                task: {"keyframes": list(model.keyframes[task]), "threshold": model.thresholds[task]}
-                for task in TASK_NAMES
+                task: {"keyframes": list(model.keyframes[task]), "threshold": model.thresholds[task]} for task in learnt
             },
         },
         "source": {"method": run.method, "training": config_as_dict(config)},
