@@ -86,7 +86,7 @@ def _fill(add: Add, frames: int, name: str) -> None:
     noise, other = np.random.default_rng(1).bytes(100 * _PICTURE_BYTES), bytes(_OTHER_BYTES)
     for frame in tqdm(range(frames), desc=f"write {name}", unit="frame"):
         for number, topic in enumerate(_TOPICS):
-            begin = (7919 * (frame + number)) % (99 * _PICTURE_BYTES)
+            begin = (frame * _CAMERAS + number) % 100 * _PICTURE_BYTES  # no two alike within a chunk
             add(topic, noise[begin : begin + _PICTURE_BYTES] if number < _CAMERAS else other, frame * _PERIOD_NS)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from kc_vla.bags.errors import BagEmptyError, BagReadError
+from kc_vla.bags.joining_late import latched_before
 from kc_vla.bags.messages import BagMessage
 from kc_vla.bags.new_bag import NewBag, definition, new_bag
 from kc_vla.bags.reader import BagReader
@@ -69,20 +69,15 @@ def cut(
     chosen = _chosen(bag, contents.topics, topics)
     begin = contents.start_ns + round(from_s * 1e9)
     end = contents.end_ns if to_s == float("inf") else contents.start_ns + round(to_s * 1e9)
-    latched = {
-        name: deque[BagMessage](maxlen=topic.qos.depth) for name, topic in chosen.items() if topic.qos.transient_local
-    }
+    latched = {name: topic.qos.depth for name, topic in chosen.items() if topic.qos.transient_local}
+    before = latched_before(reader, latched, begin) if latched and begin > contents.start_ns else []
     with new_bag(output, storage or storage_of(reader.files[0]), reader.episode) as new:
         _declare(new, reader, chosen)
-        count = sum(topic.count for topic in chosen.values())
-        for message in _with_bar(reader.messages(list(chosen)), f"cut {bag.name}", count):
-            now = message.ref.log_time_ns
-            if now < begin and message.topic in latched:
-                latched[message.topic].append(message)
-            if begin <= now <= end:
-                if not new.messages:
-                    _begin_with(new, latched, begin)
-                new.add(message, now)
+        for message in _with_bar(reader.messages(list(chosen), begin), f"cut {bag.name}", None):
+            if message.ref.log_time_ns <= end:
+                while before:
+                    new.add(before.pop(0), begin)
+                new.add(message, message.ref.log_time_ns)
         if not new.messages:
             lasts = (contents.end_ns - contents.start_ns) * 1e-9
             raise BagEmptyError(f"{bag} has no message from {from_s:g} s to {to_s:g} s: it lasts {lasts:.1f} s")
@@ -132,11 +127,5 @@ def _declare(new: NewBag, reader: BagReader, topics: dict[str, RecordedTopic]) -
         new.declare(name, TopicInfo(topic.type, topic.qos), definition(reader, topic.type), reader.path)
 
 
-def _begin_with(new: NewBag, latched: dict[str, deque[BagMessage]], begin_ns: int) -> None:
-    """Write what was latched before the beginning."""
-    for message in sorted((m for held in latched.values() for m in held), key=lambda m: m.ref.log_time_ns):
-        new.add(message, begin_ns)
-
-
-def _with_bar(messages: Iterable[BagMessage], what: str, count: int) -> Iterator[BagMessage]:
+def _with_bar(messages: Iterable[BagMessage], what: str, count: int | None) -> Iterator[BagMessage]:
     return iter(tqdm(messages, desc=what, total=count, unit="message", unit_scale=True, leave=False, disable=None))

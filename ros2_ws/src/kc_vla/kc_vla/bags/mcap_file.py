@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import struct
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from io import BytesIO
 from itertools import repeat
 from pathlib import Path
@@ -53,10 +54,13 @@ class McapFile:
         self._cache = cache
         self._schemas: dict[int, mcap.Schema] = {}
         self._channels: dict[int, mcap.Channel] = {}
+        self._summarised = False
         self._check_head()
 
-    def messages(self, topics: Collection[str] | None) -> Iterator[BagMessage]:
-        """Yield the messages of `topics` (all: None) in the order in which they were recorded.
+    def messages(self, topics: Collection[str] | None, since_ns: int = 0) -> Iterator[BagMessage]:
+        """Yield the messages of `topics` (all: None) that came at `since_ns` or later, in the order of recording.
+
+        Where the summary has told what topics there are, chunks of older messages are passed by.
 
         Raises:
             Damage: the file can be read no further.
@@ -64,7 +68,8 @@ class McapFile:
         """
         with self.path.open("rb") as file:
             file.seek(len(MAGIC))
-            for record in walk(file, self.path.stat().st_size):
+            passes = self._passes(RandomAccess(file), since_ns) if since_ns and self._summarised else None
+            for record in walk(file, self.path.stat().st_size, passes):
                 if record.opcode == Opcode.CHUNK:
                     content, chunk = chunk_content(record), record.offset
                     records = split_chunk(content, chunk)
@@ -77,7 +82,7 @@ class McapFile:
                         continue
                     position = record.offset if chunk == NO_CHUNK else begin - RECORD_HEAD.size
                     message = self._take(content, begin, end, chunk, position, topics)
-                    if message is not None:
+                    if message is not None and message.ref.log_time_ns >= since_ns:
                         yield message
 
     def contents(self) -> Contents | None:
@@ -186,11 +191,23 @@ class McapFile:
         if profile not in ("ros2", ""):
             raise BagForeignError(f"{self.path} holds '{profile}' messages: only ROS 2 bags can be read")
 
+    @staticmethod
+    def _passes(file: RandomAccess, since_ns: int) -> Callable[[int, int], bool]:
+        """Say whether a record may be passed by: a chunk whose messages are all older."""
+
+        def passes(opcode: int, offset: int) -> bool:
+            return opcode == Opcode.CHUNK and file.chunk_head(offset).end_ns < since_ns
+
+        return passes
+
     def _summary(self) -> Summary | None:
         """Read the summary and learn from it."""
         with self.path.open("rb") as file:
             summary = read_summary(RandomAccess(file), self.path.stat().st_size)
         if summary is not None:
+            self._summarised = (
+                summary.statistics is not None and len(summary.channels) == summary.statistics.channel_count
+            )
             for schema in summary.schemas.values():
                 self._learn_schema(schema)
             for channel in summary.channels.values():
@@ -201,7 +218,13 @@ class McapFile:
     def _refs(self, channel: mcap.Channel, positions: Positions) -> list[MessageRef]:
         times, chunks, places = positions.T.tolist()
         topic, kind = repeat(channel.topic), repeat(self._type(channel))
-        return list(map(MessageRef, topic, kind, times, repeat(self.path), chunks, places))
+        collects = gc.isenabled()
+        gc.disable()  # it would go through hundreds of thousands of new tuples again and again, and find nothing
+        try:
+            return list(map(MessageRef._make, zip(topic, kind, times, repeat(self.path), chunks, places, strict=False)))
+        finally:
+            if collects:
+                gc.enable()
 
     def _load_from(self, file: RandomAccess, ref: MessageRef, at: int) -> BagMessage:
         opcode, length = RECORD_HEAD.unpack(file.read(at, RECORD_HEAD.size))

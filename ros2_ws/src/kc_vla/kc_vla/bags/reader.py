@@ -80,18 +80,20 @@ class BagReader:
             offered |= file.qos
         return offered
 
-    def messages(self, topics: Sequence[str] | None = None) -> Iterator[BagMessage]:
+    def messages(self, topics: Sequence[str] | None = None, since_ns: int = 0) -> Iterator[BagMessage]:
         """Yield the messages in the order in which they were recorded.
 
         Args:
             topics: full topic names to keep; all by default.
+            since_ns: log time from which on they are kept, ns since the epoch. What lies before costs little if
+                `contents`, `topics` or `index` was asked first.
 
         Raises:
             BagReadError: a file cannot be read from the disk.
         """
         self.damages = []
         for file in self._files.values():
-            yield from self._walk(file, topics)
+            yield from self._walk(file, topics, since_ns)
 
     def contents(self) -> Contents:
         """Return topics, counts and times, without reading the messages where the bag has a summary.
@@ -173,10 +175,10 @@ class BagReader:
         except _DECODE_ERRORS as error:
             raise BagReadError(f"{ref.file}: a message on {ref.topic} is no {ref.type}: {error}") from error
 
-    def _walk(self, file: _BagFile, topics: Sequence[str] | None) -> Iterator[BagMessage]:
+    def _walk(self, file: _BagFile, topics: Sequence[str] | None, since_ns: int = 0) -> Iterator[BagMessage]:
         count = 0
         try:
-            for message in file.messages(None if topics is None else frozenset(topics)):
+            for message in file.messages(None if topics is None else frozenset(topics), since_ns):
                 count += 1
                 yield message
         except Damage as damage:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
@@ -74,10 +74,11 @@ class ChunkHead(NamedTuple):
     end: int
 
 
-def walk(file: BinaryIO, size: int) -> Iterator[Record]:
+def walk(file: BinaryIO, size: int, passes: Callable[[int, int], bool] | None = None) -> Iterator[Record]:
     """Yield the records of `file` (positioned after the magic) up to and without the footer.
 
-    Attachments, and kinds of records that are not known, are left out.
+    Attachments, and kinds of records that are not known, are left out, and those for whose opcode and first byte
+    `passes` is true; they are not read.
 
     Raises:
         Damage: the file ends or lies before the footer.
@@ -96,7 +97,7 @@ def walk(file: BinaryIO, size: int) -> Iterator[Record]:
             return
         if length > size - offset - RECORD_HEAD.size:
             raise Damage(f"is cut off in a record at byte {offset}")
-        if opcode not in _KNOWN:
+        if opcode not in _KNOWN or (passes is not None and passes(opcode, offset)):
             file.seek(length, os.SEEK_CUR)
             continue
         if length > _MAX_RECORD_BYTES:

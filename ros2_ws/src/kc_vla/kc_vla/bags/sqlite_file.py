@@ -61,8 +61,8 @@ class SqliteFile:
         if head != MAGIC[: len(head)]:
             raise BagForeignError(f"{path} is no SQLite file: give a bag recorded with rosbag2 or kc-vla")
 
-    def messages(self, topics: Collection[str] | None) -> Iterator[BagMessage]:
-        """Yield the messages of `topics` (all: None) in the order in which they were recorded.
+    def messages(self, topics: Collection[str] | None, since_ns: int = 0) -> Iterator[BagMessage]:
+        """Yield the messages of `topics` (all: None) that came at `since_ns` or later, in the order of recording.
 
         Raises:
             Damage: the file can be read no further.
@@ -70,7 +70,7 @@ class SqliteFile:
         """
         with closing(self._open()) as bag:
             known = self._topics(bag)
-            for row, topic, time_ns, data in self._rows(bag, known, topics, data=True):
+            for row, topic, time_ns, data in self._rows(bag, known, topics, data=True, since_ns=since_ns):
                 yield self._message(MessageRef(topic.name, topic.type, time_ns, self.path, NO_CHUNK, row), data)
         if unfinished := self._unfinished():
             raise Damage(unfinished)
@@ -204,16 +204,28 @@ class SqliteFile:
         return known
 
     def _rows(
-        self, bag: sqlite3.Connection, known: dict[int, _Topic], topics: Collection[str] | None, *, data: bool
+        self,
+        bag: sqlite3.Connection,
+        known: dict[int, _Topic],
+        topics: Collection[str] | None,
+        *,
+        data: bool,
+        since_ns: int = 0,
     ) -> Iterator[tuple[int, _Topic, int, bytes]]:
         """Yield row, topic, time in ns and, if asked for, data of the messages, in the order of the rows."""
         query = f"SELECT rowid, topic_id, timestamp, {'data' if data else 'NULL'} FROM messages"
-        chosen: list[int] = []
+        values: list[int] = []
+        conditions: list[str] = []
         if topics is not None:
-            chosen = [number for number, topic in known.items() if topic.name in topics]
-            query += f" WHERE topic_id IN ({', '.join('?' * len(chosen))})"
+            values += [number for number, topic in known.items() if topic.name in topics]
+            conditions.append(f"topic_id IN ({', '.join('?' * len(values))})")
+        if since_ns:
+            values.append(since_ns)
+            conditions.append("timestamp >= ?")
+        if conditions:
+            query += f" WHERE {' AND '.join(conditions)}"
         last = -(2**63) - 1
-        for row, number, time_ns, content in _fetched(bag, f"{query} ORDER BY rowid", chosen):
+        for row, number, time_ns, content in _fetched(bag, f"{query} ORDER BY rowid", values):
             if not isinstance(row, int) or row <= last:
                 raise Damage(f"is damaged: message {row!r} after message {last}")
             last = row

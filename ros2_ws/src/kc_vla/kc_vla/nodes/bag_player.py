@@ -15,6 +15,7 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
 from kc_vla.bags.errors import BagError
+from kc_vla.bags.joining_late import with_late_start
 from kc_vla.bags.playback import Playback
 from kc_vla.bags.reader import BagMessage, BagReader
 from kc_vla.bags.stamped_time import in_stamped_time
@@ -72,9 +73,10 @@ class BagPlayerNode(StackNode):
                 raise StartError(f"{wanted.bag} has no {', '.join(missing)}: it has {has}")
             kinds = {topic: found.type for topic, found in recorded.items() if topic in (self._chosen or recorded)}
             self._stamped = {topic for topic, kind in kinds.items() if _has_header(kind)}
-            latched = [topic for topic, found in recorded.items() if found.qos.transient_local]
+            self._latched = [topic for topic in kinds if recorded[topic].qos.transient_local]
+            self._start = wanted.start
             now = time.monotonic()
-            self._playback = Playback(self._messages, now, wanted.rate, wanted.start, wanted.loop, latched)
+            self._playback = Playback(self._messages, now, wanted.rate, wanted.start, wanted.loop, self._latched)
             self._playback.pause(now)
         except BagError as error:
             raise StartError(str(error)) from error
@@ -106,8 +108,12 @@ class BagPlayerNode(StackNode):
         return told | {f"readers{topic}": outlet.get_subscription_count() for topic, outlet in outlets.items()}
 
     def _messages(self) -> Iterator[BagMessage]:
-        messages = self._reader.messages(self._chosen)
-        return in_stamped_time(messages, self._stamped) if self.parameters.time == "stamped" else messages
+        if self.parameters.time == "stamped":
+            return in_stamped_time(self._reader.messages(self._chosen), self._stamped)
+        start, self._start = self._start, 0.0  # a loop begins with what was left out at first
+        if start > 0.0:
+            return with_late_start(self._reader, self._chosen, self._latched, start)
+        return self._reader.messages(self._chosen)
 
     def _tick(self) -> None:
         now = time.monotonic()
