@@ -57,7 +57,7 @@ class RecordedEpisode:
     """
 
     def __init__(self, bag: Path) -> None:
-        """Read `bag`, a bag folder or an .mcap file.
+        """Read `bag`, a bag folder, an .mcap or a .db3 file.
 
         Raises:
             BagReadError: it cannot be read, holds no episode (no RUNNING status), or its messages are not ours.

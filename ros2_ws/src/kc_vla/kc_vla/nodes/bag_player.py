@@ -35,7 +35,7 @@ _FAREWELL = Duration(seconds=1)
 class PlayerParameters(NodeParameters):
     """Parameters of the node."""
 
-    bag: str = parameter("", "bag folder or .mcap file")
+    bag: str = parameter("", "bag folder, .mcap or .db3 file")
     rate: float = parameter(1.0, "times as fast as it was recorded", low=0.01, high=100.0, fixed=False)
     start: float = parameter(0.0, "s of the bag that are left out", low=0.0)
     loop: bool = parameter(False, "begin again at the end")
