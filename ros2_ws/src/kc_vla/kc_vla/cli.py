@@ -125,7 +125,7 @@ def _simulate(verb: str, argv: Sequence[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments."""
+    """Run one verb; return the exit status: 0, 1 for a failure told in a line, 2 for bad arguments, 130 interrupted."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["sim"]:
         return _simulate("sim", words[1:])
@@ -149,6 +149,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (BagError, OSError) as error:
         print(f"kc-vla {arguments.verb}: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print(f"kc-vla {arguments.verb}: interrupted", file=sys.stderr)
+        return 130
     return 0
 
 

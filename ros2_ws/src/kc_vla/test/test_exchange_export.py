@@ -170,6 +170,25 @@ def test_an_interrupted_export_goes_on_and_has_no_name_before_its_end(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "whole"]
 
 
+def test_an_interrupted_export_says_no_more_than_that(bags: Path, tmp_path: Path, monkeypatch, capsys) -> None:
+    def interrupted(self: EpisodeWriter, about, rows) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(EpisodeWriter, "finish", interrupted)
+    assert main(["bag", "export", str(bags), f"--output={tmp_path}/out"]) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == "kc-vla bag: interrupted"
+
+
+def test_a_torn_bag_is_exported_as_far_as_it_goes_and_said(tmp_path: Path) -> None:
+    bag = write_episode(tmp_path / "bag", Script(with_result=False, size=16))
+    path = bag / "bag_0.mcap"
+    path.write_bytes(path.read_bytes()[:-100])
+    done = export_bags([bag], tmp_path / "out", origin=Origin.COMMITTED)
+    assert done.frames == 61
+    assert len(done.notes) == 1
+    assert "bag_0.mcap" in done.notes[0]
+
+
 def test_other_keyframes_than_those_it_was_begun_with_begin_it_anew(tmp_path: Path, monkeypatch) -> None:
     bags = [write_panda_bag(tmp_path / "bags", f"e{number}") for number in range(2)]
     finish = EpisodeWriter.finish

@@ -236,6 +236,9 @@ TOPICS = {
 }
 
 
+COMPRESSED = {f"{view}/image_raw": f"/{view}/image_raw/compressed" for view in ("third_person", "wrist")}
+
+
 def test_a_bag_of_another_stack_becomes_an_episode(tmp_path: Path) -> None:
     bag = write_episode(tmp_path / "theirs", Script(size=32))
     done = import_bags([bag], tmp_path / "out", Asked(TOPICS, "counting"))
@@ -269,6 +272,21 @@ def test_compressed_pictures_and_joint_targets_are_taken_over(tmp_path: Path, ca
     assert np.array_equal(here, there)
     assert {command.mode for command in episode.commands} == {CommandMode.JOINT_POSITION}
     assert episode.commands[0].names == PIPER_NAMES
+
+
+def test_pictures_can_be_had_raw_for_the_live_nodes(made: Path, tmp_path: Path) -> None:
+    assert main(["bag", "import", str(made), f"--output={tmp_path}/raw", "--raw"]) == 0
+    assert main(["bag", "import", str(made), f"--output={tmp_path}/jpeg"]) == 0
+    raw, jpeg = (RecordedEpisode(tmp_path / kind / "counting-000001/bag") for kind in ("raw", "jpeg"))
+    assert {"/third_person/image_raw", "/wrist/image_raw"} < set(raw.message_counts)
+    exact = list(DataSet(made).frames(1))
+    for frame in raw.frames:
+        assert np.array_equal(raw.image(frame.third_person), exact[frame.index])
+    again = import_bags([jpeg.bag], tmp_path / "again", Asked(COMPRESSED, "counting", name="x", raw=True))
+    pixels = RecordedEpisode(again.folders[0] / "bag")
+    assert pixels.frames[3].wrist is not None
+    assert pixels.frames[3].wrist.type == "sensor_msgs/msg/Image"
+    assert np.array_equal(pixels.image(pixels.frames[3].wrist), jpeg.image(jpeg.frames[3].wrist))
 
 
 @pytest.mark.parametrize(

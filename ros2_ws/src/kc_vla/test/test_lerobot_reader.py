@@ -69,6 +69,7 @@ def test_annotations_tell_phase_label_and_source(made: Path) -> None:
 def test_a_folder_of_data_sets_is_opened_by_name(made: Path, tmp_path: Path) -> None:
     write_data_set(tmp_path / "temporal", lengths=(12,), keyframes=(0, 3, 6, 9), task="temporal")
     shutil.copytree(made, tmp_path / "counting")
+    shutil.copytree(made, tmp_path / ".identity.part")  # not whole yet
     assert [data_set.folder.name for data_set in open_data_sets(tmp_path)] == ["counting", "temporal"]
     assert [data_set.folder for data_set in open_data_sets(made)] == [made]
 

@@ -27,6 +27,8 @@ JOINTS, POSE = "sensor_msgs/msg/JointState", "geometry_msgs/msg/PoseStamped"
 STATUS, COMMAND = "kc_vla_msgs/msg/EpisodeStatus", "kc_vla_msgs/msg/ArmCommand"
 JPEG_QUALITY = 95
 """Of pictures that were decoded from a video, of 100."""
+RAW = 0
+"""In place of a quality: as it is."""
 START_NS = 1_000_000_000
 """Stamp of frame 0 where the source does not know when it was recorded; 0 would mean no stamp."""
 _RUNNING, _FINISHED = 1, 2
@@ -126,17 +128,30 @@ class BagOutput:
         log_ns = stamp_ns if log_ns is None else log_ns
         self.copy(topic, self._encode[topic](message), log_ns, log_ns)
 
-    def picture(self, view: str, pixels: NDArray[np.uint8], stamp_ns: int, quality: int = JPEG_QUALITY) -> None:
-        """Write a picture (H, W, 3), RGB, as JPEG.
+    def picture(
+        self,
+        view: str,
+        pixels: NDArray[np.uint8],
+        stamp_ns: int,
+        quality: int = JPEG_QUALITY,
+        log_ns: int | None = None,
+    ) -> None:
+        """Write a picture (H, W, 3), RGB, on `picture_topic`: as JPEG of that quality, or as it is with `RAW`.
 
         Raises:
             BagError: it cannot be encoded or written.
         """
-        done, data = cv2.imencode(".jpg", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, quality])
-        if not done:
-            raise ExchangeError(f"a picture of {pixels.shape[1]}x{pixels.shape[0]} pixels cannot be encoded as JPEG")
-        fields = {"format": "jpeg", "data": data.tobytes()}
-        self.write(f"/{view}/image_raw/compressed", fields, stamp_ns, f"{view}_optical_frame")
+        height, width = pixels.shape[:2]
+        if quality == RAW:
+            form = {"height": height, "width": width, "encoding": "rgb8", "is_bigendian": 0, "step": 3 * width}
+            fields = {**form, "data": np.ascontiguousarray(pixels).tobytes()}
+        else:
+            bgr = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)
+            done, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])
+            if not done:
+                raise ExchangeError(f"a picture of {width}x{height} pixels cannot be encoded as JPEG")
+            fields = {"format": "jpeg", "data": data.tobytes()}
+        self.write(picture_topic(view, quality), fields, stamp_ns, f"{view}_optical_frame", log_ns)
 
     def joints(
         self,
@@ -209,6 +224,11 @@ class BagOutput:
             "state": state,
         }
         self.copy("/episode/status", self._encode["/episode/status"](message), log_ns, log_ns)
+
+
+def picture_topic(view: str, quality: int = JPEG_QUALITY) -> str:
+    """Where pictures of that quality go."""
+    return f"/{view}/image_raw" if quality == RAW else f"/{view}/image_raw/compressed"
 
 
 def _encoder(kind: str) -> Callable[[Any], bytes]:

@@ -52,14 +52,20 @@ def add_import(actions: Any) -> None:
     action.add_argument("--joints", type=Path, metavar="CSV", help="beside videos: time in s, then the joints")
     action.add_argument("--topics", type=Path, metavar="YAML", help="of bags: our topics and theirs")
     action.add_argument("--jpeg-quality", type=int, default=95, help="of pictures out of videos, 1 to 100 (95)")
+    action.add_argument(
+        "--raw", action="store_true", help="pictures as they are, for a replay by the live nodes; large"
+    )
     action.set_defaults(run=_import)
 
 
 def _import(arguments: argparse.Namespace) -> None:
+    from kc_vla.bags.exchange.bag_output import RAW
     from kc_vla.bags.exchange.errors import ExchangeError
 
     if not 1 <= arguments.jpeg_quality <= 100:
         raise ExchangeError(f"--jpeg-quality {arguments.jpeg_quality}: from 1 to 100")
+    if arguments.raw:
+        arguments.jpeg_quality = RAW
     sets = [path for path in arguments.sources if (path / "meta" / "info.json").exists()]
     if not arguments.sources:
         done = [_import_videos(arguments)]
@@ -108,5 +114,7 @@ def _import_bags(arguments: argparse.Namespace) -> Any:
     from kc_vla.bags.exchange.from_bags import Asked, import_bags
     from kc_vla.bags.exchange.topic_map import read_topic_map
 
-    asked = Asked(read_topic_map(arguments.topics), arguments.task, arguments.instruction, arguments.name)
+    asked = Asked(
+        read_topic_map(arguments.topics), arguments.task, arguments.instruction, arguments.name, arguments.raw
+    )
     return import_bags(find_bags(arguments.sources), arguments.output, asked)

@@ -12,10 +12,12 @@ import numpy as np
 from tqdm import tqdm
 
 from kc_vla.bags.episode_data import CommandMode
-from kc_vla.bags.exchange.bag_output import COMPRESSED, Announcement, BagOutput
+from kc_vla.bags.errors import BagReadError
+from kc_vla.bags.exchange.bag_output import COMPRESSED, RAW, Announcement, BagOutput
 from kc_vla.bags.exchange.errors import ExchangeError
 from kc_vla.bags.exchange.imported import Imported, task_and_instruction
 from kc_vla.bags.exchange.topic_map import OURS
+from kc_vla.bags.images import decode_image
 from kc_vla.bags.reader import BagMessage, BagReader
 from kc_vla.bags.recorder import BAG_FOLDER
 
@@ -33,12 +35,14 @@ class Asked:
         task: name of the task.
         instruction: in words; by default the task's.
         name: of the episode, where it is one bag; by default the bag's.
+        raw: whether compressed pictures are decompressed.
     """
 
     topics: Mapping[str, str]
     task: str | None = None
     instruction: str = ""
     name: str | None = None
+    raw: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ def import_bags(bags: Sequence[Path], output: Path, asked: Asked) -> Imported:
         name = asked.name or (bag.parent.name if bag.name == BAG_FOLDER else bag.stem if bag.is_file() else bag.name)
         task, instruction = task_and_instruction(asked.task, asked.instruction, str(bag))
         about = Announcement(name, task, instruction, scan.stamps[0], _period_s(scan.stamps))
-        notes += _copy(bag, output, about, asked.topics, scan)
+        notes += _copy(bag, output, about, asked, scan)
         folders.append(output / name)
         frames += len(scan.stamps)
     return Imported(tuple(folders), frames, tuple(notes))
@@ -109,10 +113,10 @@ def _scan(bag: Path, topics: Mapping[str, str]) -> _Scan:
     return _Scan(types, stamps, first_log_ns, count)
 
 
-def _copy(bag: Path, output: Path, about: Announcement, topics: Mapping[str, str], scan: _Scan) -> list[str]:
+def _copy(bag: Path, output: Path, about: Announcement, asked: Asked, scan: _Scan) -> list[str]:
     target = {
-        theirs: f"/{own}/compressed" if scan.types[theirs] == COMPRESSED else f"/{own}"
-        for own, theirs in topics.items()
+        theirs: f"/{own}/compressed" if scan.types[theirs] == COMPRESSED and not asked.raw else f"/{own}"
+        for own, theirs in asked.topics.items()
     }
     reader = BagReader(bag)
     counts = dict.fromkeys(target, 0)
@@ -129,6 +133,12 @@ def _copy(bag: Path, output: Path, about: Announcement, topics: Mapping[str, str
                     _command(
                         written, content, stamp, message.ref.log_time_ns, f"{bag}, message {number} on {message.topic}"
                     )
+            elif message.ref.type == COMPRESSED and asked.raw:
+                try:
+                    pixels = decode_image(content, message.topic)
+                except BagReadError as error:
+                    raise ExchangeError(f"{bag}, frame {number}: {error}") from error
+                written.picture(topic.split("/")[1], pixels, stamp, RAW, message.ref.log_time_ns)
             else:
                 written.copy(topic, message.data, message.publish_time_ns, message.ref.log_time_ns)
         written.finish(scan.stamps[-1], message.ref.log_time_ns)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from kc_vla.annotate.errors import AnnotationError
 from kc_vla.annotate.log import CONFIRMED, AnnotationLog, Mark
-from kc_vla.bags.exchange.bag_output import JPEG_QUALITY, START_NS, Announcement, BagOutput
+from kc_vla.bags.exchange.bag_output import JPEG_QUALITY, START_NS, Announcement, BagOutput, picture_topic
 from kc_vla.bags.exchange.errors import ExchangeError
 from kc_vla.bags.exchange.felt_and_told import FeltAndTold
 from kc_vla.bags.exchange.imported import Imported, task_and_instruction
@@ -35,7 +36,7 @@ class Wanted:
         task: name of the task of all episodes; by default it is told by their instructions.
         instruction: of all episodes; by default the data set's.
         cameras: key of the data set's camera for a view; found by its name where it is not there.
-        quality: of the pictures, JPEG, of 100.
+        quality: of the pictures, JPEG, of 100; `RAW`: as they are.
     """
 
     task: str | None = None
@@ -66,7 +67,7 @@ def import_data_set(folder: Path, output: Path, wanted: Wanted = Wanted()) -> Im
         about = _announcement(source, episode, wanted, place.name)
         numbers = FeltAndTold(source, episode)
         notes |= dict.fromkeys(numbers.notes)
-        topics = [*(f"/{view}/image_raw/compressed" for view in cameras), *numbers.topics]
+        topics = [*(picture_topic(view, wanted.quality) for view in cameras), *numbers.topics]
         with BagOutput(output, about, topics) as bag:
             _write(bag, source, episode, cameras, numbers, wanted.quality)
             _annotate(bag, source, episode, [row for row in known if row.episode == episode.index], folder)
@@ -134,7 +135,10 @@ def _annotate(
         label = row.label if row else labels[phase] if phase < len(labels) else f"keyframe {phase}"
         score = min(1.0, max(0.0, row.score)) if row else 1.0
         marks.append(Mark(frame, _stamp(frame, source.fps), phase, label, SOURCE, score))
-    AnnotationLog(bag.bag).append(AUTHOR, 0, CONFIRMED, marks, f"imported from {folder.resolve().name}")
+    try:
+        AnnotationLog(bag.bag).append(AUTHOR, 0, CONFIRMED, marks, f"imported from {folder.resolve().name}")
+    except AnnotationError as error:
+        raise ExchangeError(f"{source.told(episode)}: {error}") from error
 
 
 def _cameras(source: Source, named: dict[str, str]) -> dict[str, str]:

@@ -14,12 +14,10 @@ from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from kc_vla.bags.exchange.bag_output import JPEG_QUALITY, START_NS, Announcement, BagOutput
+from kc_vla.bags.exchange.bag_output import JPEG_QUALITY, START_NS, Announcement, BagOutput, picture_topic
 from kc_vla.bags.exchange.errors import ExchangeError
 from kc_vla.bags.exchange.imported import Imported, task_and_instruction
 from kc_vla.bags.exchange.joints_csv import JointTable, read_joints
-
-_JPEG_TOPIC = "/{}/image_raw/compressed"
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class Videos:
         task: name of the task.
         instruction: in words; by default the task's.
         name: of the episode; by default that of the third-person video.
-        quality: of the pictures, JPEG, of 100.
+        quality: of the pictures, JPEG, of 100; `RAW`: as they are.
     """
 
     third_person: Path
@@ -56,7 +54,7 @@ def import_videos(videos: Videos, output: Path) -> Imported:
     files = {"third_person": videos.third_person} | ({"wrist": videos.wrist} if videos.wrist else {})
     period_s, length = _rhythm(videos.third_person)
     name = videos.name or videos.third_person.stem
-    topics = [*(_JPEG_TOPIC.format(view) for view in files), *(["/joint_states"] if joints else [])]
+    topics = [*(picture_topic(view, videos.quality) for view in files), *(["/joint_states"] if joints else [])]
     counts, last_s = dict.fromkeys(files, 0), 0.0
     with BagOutput(output, Announcement(name, task, instruction, START_NS, period_s), topics) as bag:
         with tqdm(total=length, desc=f"import {name}", unit="frame") as bar:

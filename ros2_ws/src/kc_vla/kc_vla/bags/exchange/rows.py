@@ -92,7 +92,9 @@ def _rows(bag: Path, episode: RecordedEpisode) -> EpisodeRows:
     third_person = {stamp: ref for stamp, ref in episode.pictures("third_person")}
     stamps = np.array(list(third_person), np.int64)
     clock = clock_of(stamps, episode.status.start_ns, episode.status.frame_period_s)
-    notes = [f"frames missing between others: {clock.missing}"] if clock.missing else []
+    notes = [*episode.damages]
+    if clock.missing:
+        notes.append(f"frames missing between others: {clock.missing}")
     pictures = {"third_person": tuple(third_person.values())}
     if wrist := episode.pictures("wrist"):
         pictures["wrist"], held = _nearest(wrist, clock)

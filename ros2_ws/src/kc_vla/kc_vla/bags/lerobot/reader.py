@@ -127,7 +127,8 @@ def open_data_sets(folder: Path) -> tuple[DataSet, ...]:
     """
     if (folder / "meta").is_dir():
         return (DataSet(folder),)
-    found = sorted(path.parent for path in folder.glob("*/meta") if path.is_dir())
+    # A hidden one is being made.
+    found = sorted(path.parent for path in folder.glob("[!.]*/meta") if path.is_dir())
     if not found:
         raise DataSetError(f"there is no LeRobot data set in {folder}: record one with kc-vla collect")
     return tuple(DataSet(path) for path in found)

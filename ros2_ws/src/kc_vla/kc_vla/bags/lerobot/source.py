@@ -84,7 +84,8 @@ class Source(ABC):
             DataSetError: they are not as they should be.
         """
         path = self.folder / KEYFRAMES
-        if path.exists() and str(episode.index) in read_json(path):
+        content = read_json(path) if path.exists() else {}
+        if not isinstance(content, dict) or str(episode.index) in content:
             return read_keyframes(path, {episode.index: episode.length})[episode.index]
         marked = self.columns(episode).get(KEYFRAME.key) if KEYFRAME.key in self.features else None
         if marked is None or not marked.any():
