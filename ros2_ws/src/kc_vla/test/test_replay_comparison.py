@@ -85,7 +85,7 @@ def test_frames_that_the_live_graph_dropped_are_named(episode: RecordedEpisode) 
     scores = {frame: score for frame, score in episode.scores.items() if frame not in (3, 4, 5, 20)}
     comparison = compare(episode, replace(as_recorded(episode), scores=scores))
     assert comparison.frames.dropped == (3, 4, 5, 20)
-    assert "The live graph did NOT keep up: try a lower rate than 1. 4 frames dropped: 3-5, 20." in told(
+    assert "The live graph did NOT keep up: try a lower rate than 1. 4 of them dropped: 3-5, 20." in told(
         episode, comparison
     )
 

@@ -79,7 +79,7 @@ def _frames(comparison: Comparison, rate: float) -> list[str]:
     if frames.dropped:
         advice = f": try a lower rate than {rate:g}" if frames.scored else ""
         told.append(
-            f"The live graph did NOT keep up{advice}. {len(frames.dropped)} frames dropped: {ranges(frames.dropped)}."
+            f"The live graph did NOT keep up{advice}. {len(frames.dropped)} of them dropped: {ranges(frames.dropped)}."
         )
     told += [
         f"{loss.node} lost {loss.live or 0} of {loss.topic} (in the recording: {loss.bag or 0})."
