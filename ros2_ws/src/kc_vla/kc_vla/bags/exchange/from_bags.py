@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from kc_vla.bags.episode import header_stamp_ns
 from kc_vla.bags.episode_data import CommandMode
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.exchange.bag_output import COMPRESSED, RAW, Announcement, BagOutput
@@ -165,14 +165,11 @@ def _stamp(message: BagMessage, bag: Path, number: int) -> int:
     """The header's stamp.
 
     Raises:
-        ExchangeError: there is none.
+        BagError: there is none.
     """
-    data = message.data
-    told = f"{bag}, message {number} on {message.topic}"
-    if len(data) < 12:
-        raise ExchangeError(f"{told}: it is too short for a header")
-    sec, nanosec = struct.unpack_from("<iI" if data[1] & 1 else ">iI", data, 4)
-    stamp = int(sec) * _NS + int(nanosec)
+    stamp = header_stamp_ns(message)
     if stamp <= 0:
-        raise ExchangeError(f"{told}: it has no stamp; pictures and joints cannot be brought together without")
+        raise ExchangeError(
+            f"{bag}, message {number} on {message.topic}: it has no stamp; without, nothing can be brought together"
+        )
     return stamp

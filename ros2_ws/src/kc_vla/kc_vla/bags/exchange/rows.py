@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from kc_vla.bags.exchange.actions import joint_targets, mode_of, tool_deltas
 from kc_vla.bags.exchange.clock import Clock, clock_of
 from kc_vla.bags.exchange.errors import ExchangeError
 from kc_vla.bags.exchange.robots import PANDA, gripper_opening, robot_of
-from kc_vla.bags.exchange.samples import Felt, read_felt
+from kc_vla.bags.exchange.samples import Felt, nearest_to, read_felt
 from kc_vla.bags.lerobot.layout import JOINT_POSITIONS, JOINT_VELOCITIES, STATE, Column
 from kc_vla.bags.reader import MessageRef
 
@@ -71,7 +70,8 @@ class EpisodeRows:
             raise ExchangeError(f"{told}: {error}") from error
         height, width = pixels.shape[:2]
         if (width, height) != self.sizes[view]:
-            raise ExchangeError(f"{told}: {width}x{height} pixels, the first has {_told(self.sizes[view])}")
+            first = "x".join(map(str, self.sizes[view]))
+            raise ExchangeError(f"{told}: {width}x{height} pixels, the first has {first}")
         return pixels
 
 
@@ -144,9 +144,7 @@ def _tool_pose(felt: Felt, clock: Clock, within: int) -> list[tuple[Column, NDAr
 def _nearest(wrist: list[tuple[int, MessageRef]], clock: Clock) -> tuple[tuple[MessageRef, ...], str]:
     """The wrist picture nearest to each frame, and a word about those that are far."""
     times = np.array([stamp for stamp, _ in wrist], np.int64)
-    after = np.clip(np.searchsorted(times, clock.stamps), 0, len(times) - 1)
-    before = np.maximum(after - 1, 0)
-    nearest = np.where(clock.stamps - times[before] <= times[after] - clock.stamps, before, after)
+    nearest = nearest_to(clock.stamps, times)
     away = np.abs(times[nearest] - clock.stamps)
     far = int((away > _NS / clock.fps).sum())
     told = f"{far} frames have a wrist picture from up to {away.max() / 1e6:.0f} ms away" if far else ""
@@ -163,7 +161,3 @@ def _size(episode: RecordedEpisode, view: str, ref: MessageRef) -> tuple[int, in
     if height % 2 or width % 2:
         raise ExchangeError(f"the {view} pictures have {width}x{height} pixels: videos need even numbers")
     return width, height
-
-
-def _told(size: Any) -> str:
-    return f"{size[0]}x{size[1]}"

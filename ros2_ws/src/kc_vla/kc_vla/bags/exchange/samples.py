@@ -38,9 +38,7 @@ class Samples:
         Raises:
             ExchangeError: a frame has none within `within_ns`.
         """
-        after = np.clip(np.searchsorted(self.stamps, stamps), 0, len(self.stamps) - 1)
-        before = np.maximum(after - 1, 0)
-        nearest = np.where(stamps - self.stamps[before] <= self.stamps[after] - stamps, before, after)
+        nearest = nearest_to(stamps, self.stamps)
         far = np.flatnonzero(np.abs(self.stamps[nearest] - stamps) > within_ns)
         if len(far):
             raise ExchangeError(f"frame {far[0]}: no {self.name} within {within_ns / _NS:g} s of it")
@@ -60,6 +58,13 @@ class Felt:
     positions: Samples | None
     velocities: Samples | None
     tool_pose: Samples | None
+
+
+def nearest_to(wanted: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each of the times `wanted` (T,), the index of the nearest of `times` (N,), ascending, at least one."""
+    after = np.clip(np.searchsorted(times, wanted), 0, len(times) - 1)
+    before = np.maximum(after - 1, 0)
+    return np.asarray(np.where(wanted - times[before] <= times[after] - wanted, before, after), np.int64)
 
 
 def read_felt(episode: RecordedEpisode) -> Felt:

@@ -109,7 +109,7 @@ class Source(ABC):
         wanted = [key for key in self.features if key not in self.cameras]
         path = self._data(episode)
         present = [key for key in wanted if key in _schema(path, self.told(episode)).names]
-        return read_columns(path, self.told(episode), episode.length, [*present], self._index_in_file(episode))
+        return read_columns(path, self.told(episode), episode.length, present, self._index_in_file(episode))
 
     def frames(self, episode: SourceEpisode, camera: str) -> Iterator[NDArray[np.uint8]]:
         """The pictures of an episode from its start, each (H, W, 3), RGB: exactly as many as it has frames.
