@@ -153,6 +153,14 @@ def test_cameras_of_other_names_are_asked_for(folder: Path, tmp_path: Path, caps
     assert "2 episodes, 54 new frames" in capsys.readouterr().out
 
 
+def test_cameras_that_are_left_out_are_named(folder: Path, tmp_path: Path) -> None:
+    text = (folder / "meta/info.json").read_text().replace("images.wrist", "images.side")
+    (folder / "meta/info.json").write_text(text)
+    done = import_data_set(folder, tmp_path / "out")
+    taken = "observation.images.third_person as third_person; not imported: observation.images.side"
+    assert done.notes == (f"{folder}: {taken}",)
+
+
 def test_an_instruction_of_no_known_task_is_told(folder: Path, tmp_path: Path) -> None:
     authors(folder)
     path = folder / "meta/episodes.jsonl"

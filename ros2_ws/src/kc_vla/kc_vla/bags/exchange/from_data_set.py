@@ -58,6 +58,9 @@ def import_data_set(folder: Path, output: Path, wanted: Wanted = Wanted()) -> Im
     name = folder.resolve().name
     known = source.annotations()
     folders, notes, frames, before = [], dict[str, None](), 0, 0
+    if others := [key for key in source.cameras if key not in cameras.values()]:
+        taken = ", ".join(f"{key} as {view}" for view, key in cameras.items())
+        notes[f"{folder}: {taken}; not imported: {', '.join(others)}"] = None
     for episode in tqdm(source.episodes, desc=f"import {name}", unit="episode"):
         place = output / f"{name}-{episode.index:06d}"
         folders.append(place)
