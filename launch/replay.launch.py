@@ -47,6 +47,7 @@ def replay(context: LaunchContext) -> list:
         "diagnostics_period": 0.25,
         "clock": True,
         "time": "stamped",
+        "decompress": True,
     }
     comparison = {"bag": bag, "folder": text(folder), "policy": policy, "notes": text("\n".join(planned["notes"]))}
     rate = LaunchConfiguration("rate")

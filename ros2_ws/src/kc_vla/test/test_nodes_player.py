@@ -3,20 +3,22 @@
 from pathlib import Path
 
 import foreign_bag
+import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from episode_bag import Script, write_episode
 from node_process import Peer, running
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from robot_bags import picture, write_panda_bag
 from rosbags.rosbag2 import CompressionMode, StoragePlugin
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from kc_vla.bags.reader import BagReader
 from kc_vla.nodes import qos, topics
-from kc_vla.nodes.convert import nanoseconds
+from kc_vla.nodes.convert import image_pixels, nanoseconds
 from kc_vla_msgs.msg import EpisodeStatus, KeyframeEvent
 
 READ = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -65,6 +67,18 @@ def test_a_person_pauses_and_steps(bag, tmp_path):
         assert peer.call(Trigger, topics.PLAYER_RESUME, Trigger.Request()).success
         peer.until(lambda: len(states) > 10)
         assert [nanoseconds(state.header.stamp) for state in states[:10]] == recorded[steps : steps + 10]
+
+
+def test_compressed_pictures_are_unpacked_where_asked(tmp_path):
+    bag = write_panda_bag(tmp_path, "e0")
+    with Peer() as peer:
+        pictures = peer.hear(Image, topics.WRIST_IMAGE, READ)
+        wanted = {"topics": "wrist/image_raw/compressed", "decompress": True, "wait": 5.0}
+        with running(MODULE, tmp_path / "log", bag=bag, **wanted) as player:
+            peer.until(lambda: player.poll() is not None)
+    assert len(pictures) > 5
+    assert np.abs(image_pixels(pictures[0]).astype(int) - picture(0, view="wrist")).mean() < 5.0
+    assert {nanoseconds(image.header.stamp) for image in pictures} <= set(stamps(bag, "/wrist/image_raw/compressed"))
 
 
 def test_a_player_that_waits_publishes_nothing_and_tells_who_would_hear_it(bag, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from episode_bag import TOPICS as RECORDED
 from episode_bag import Script, info, messages, write_episode
 from rclpy.serialization import serialize_message
+from robot_bags import write_panda_bag
 
 from kc_vla.bags.episode import RecordedEpisode
 from kc_vla.bags.errors import BagReadError
@@ -38,6 +39,11 @@ def test_only_what_sensors_say_is_played(bag: Path) -> None:
     assert plan.topics == ("/third_person/image_raw", "/wrist/image_raw", "/joint_states")
     assert (plan.policy, plan.params) == ("replay", "maniskill.yaml")
     assert plan.notes == ("the bag has no /tool_pose: no observation is whole, so no chunk can be answered",)
+
+
+def test_compressed_pictures_are_as_good(tmp_path: Path) -> None:
+    plan = plan_replay(RecordedEpisode(write_panda_bag(tmp_path, "e0")), "learned", "auto")
+    assert plan.topics[:2] == ("/third_person/image_raw/compressed", "/wrist/image_raw/compressed")
 
 
 def test_the_scores_of_an_oracle_are_played_for_one(bag: Path) -> None:

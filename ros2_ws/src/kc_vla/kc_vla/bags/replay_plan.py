@@ -21,6 +21,8 @@ IMAGES = "/third_person/image_raw"
 OBSERVED = ("/wrist/image_raw", "/joint_states", "/tool_pose")
 """What an observation needs beside the third-person image."""
 _ALSO = ("/third_person/camera_info", "/wrist/camera_info", "/detections")
+_PACKED = "/compressed"
+"""End of a topic of compressed pictures; the player publishes them as raw ones."""
 SCORES = "/keyframes/score"
 _ORACLE = "oracle"
 
@@ -31,7 +33,7 @@ class ReplayPlan:
 
     Attributes:
         episode_id: of the episode in it.
-        topics: what the player publishes.
+        topics: of the bag, what the player publishes.
         policy: backend of the policy server, "none" for no policy server.
         params: name of the file with the parameters of the launch that recorded it.
         notes: one line for each thing that is not as it should be.
@@ -55,7 +57,7 @@ def plan_replay(episode: RecordedEpisode, source: str, policy: str) -> ReplayPla
     Raises:
         BagReadError: the bag lacks what this needs.
     """
-    known = episode.message_counts
+    known = {topic.removesuffix(_PACKED): topic for topic in sorted(episode.message_counts, reverse=True)}
     if IMAGES not in known or not episode.frames:
         raise BagReadError(f"{episode.bag} holds no images of the episode on {IMAGES}: there is nothing to replay")
     sources = {score.source for score in episode.scores.values()}
@@ -70,7 +72,7 @@ def plan_replay(episode: RecordedEpisode, source: str, policy: str) -> ReplayPla
     chosen, remark = (policy, "") if policy != "auto" else _policy_of(episode)
     return ReplayPlan(
         episode_id=episode.status.episode_id,
-        topics=tuple(topic for topic in (IMAGES, *OBSERVED, *_ALSO) if topic in known)
+        topics=tuple(known[topic] for topic in (IMAGES, *OBSERVED, *_ALSO) if topic in known)
         + ((SCORES,) if source == _ORACLE else ()),
         policy=chosen,
         params="maniskill.yaml" if episode.status.variant else "piper.yaml",

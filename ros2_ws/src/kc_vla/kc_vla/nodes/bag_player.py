@@ -9,12 +9,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from builtin_interfaces.msg import Time
 from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Image
 from std_srvs.srv import Trigger
 
 from kc_vla.bags.errors import BagError
+from kc_vla.bags.images import decode_image
 from kc_vla.bags.joining_late import with_late_start
 from kc_vla.bags.playback import Playback
 from kc_vla.bags.reader import BagMessage, BagReader
@@ -22,9 +25,10 @@ from kc_vla.bags.stamped_time import in_stamped_time
 from kc_vla.bags.topics import Qos
 from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
-from kc_vla.nodes.convert import time_message
+from kc_vla.nodes.convert import image_message, time_message
 from kc_vla.nodes.parameters import NodeParameters, parameter
 
+_COMPRESSED = "sensor_msgs/msg/CompressedImage"
 _TICK_S = 0.002
 _CLOCK_HZ = 100.0
 _FAREWELL = Duration(seconds=1)
@@ -47,6 +51,7 @@ class PlayerParameters(NodeParameters):
         "when a message is due: as it was recorded, or stamped: as its sensor saw it",
         choices=("recorded", "stamped"),
     )
+    decompress: bool = parameter(False, "publish compressed pictures as raw ones, on the topic without /compressed")
     wait: float = parameter(1.0, "s for others to find its topics before the first message", low=0.0, high=60.0)
 
 
@@ -80,8 +85,13 @@ class BagPlayerNode(StackNode):
             self._playback.pause(now)
         except BagError as error:
             raise StartError(str(error)) from error
+        self._packed = {topic for topic, kind in kinds.items() if wanted.decompress and kind == _COMPRESSED}
         self._outlets = {
-            topic: self.advertise(_message_class(kind), topic, _profile(recorded[topic].qos))
+            topic: self.advertise(
+                Image if topic in self._packed else _message_class(kind),
+                self._offered(topic),
+                _profile(recorded[topic].qos),
+            )
             for topic, kind in kinds.items()
         }
         self._time_topic = self.advertise(Clock, "/clock", qos.STATE) if wanted.clock else None
@@ -105,7 +115,11 @@ class BagPlayerNode(StackNode):
             return {}
         told = {"published": self._published, "paused": playback.paused, "rounds": playback.rounds}
         outlets = getattr(self, "_outlets", {})
-        return told | {f"readers{topic}": outlet.get_subscription_count() for topic, outlet in outlets.items()}
+        counts = {f"readers{self._offered(topic)}": o.get_subscription_count() for topic, o in outlets.items()}
+        return told | counts
+
+    def _offered(self, topic: str) -> str:
+        return topic.removesuffix("/compressed") if topic in self._packed else topic
 
     def _messages(self) -> Iterator[BagMessage]:
         if self.parameters.time == "stamped":
@@ -135,8 +149,13 @@ class BagPlayerNode(StackNode):
             self.done = True
 
     def _publish(self, message: BagMessage) -> None:
-        self._outlets[message.topic].publish(message.data)
+        self._outlets[message.topic].publish(self._unpacked(message) if message.topic in self._packed else message.data)
         self._published += 1
+
+    def _unpacked(self, message: BagMessage) -> Image:
+        told = self._reader.decode(message)
+        stamp = Time(sec=told.header.stamp.sec, nanosec=told.header.stamp.nanosec)
+        return image_message(decode_image(told, message.topic), stamp, told.header.frame_id)
 
     def _tell_time(self) -> None:
         assert self._time_topic is not None
