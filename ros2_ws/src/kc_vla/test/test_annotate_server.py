@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.annotate.errors import AnnotationError
-from kc_vla.annotate.library import Library, find_bags
+from kc_vla.annotate.library import Library
 from kc_vla.annotate.log import AnnotationLog
 from kc_vla.annotate.proposals import propose
 from kc_vla.annotate.server import create_app
@@ -180,7 +180,6 @@ def test_a_bag_that_cannot_be_read_is_told_in_the_list(folder: Path) -> None:
 def test_a_folder_without_bags_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BagMissingError, match="no bag at"):
         Library(tmp_path)
-    assert find_bags(tmp_path / "nothing") == []
 
 
 def test_frames_are_found_by_their_stamps(folder: Path) -> None:

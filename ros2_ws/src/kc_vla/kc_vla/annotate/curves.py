@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.annotate.episode import BAG_SUFFIXES, AnnotatedEpisode
+from kc_vla.annotate.episode import AnnotatedEpisode
+from kc_vla.bags.find import SUFFIXES
 from kc_vla.files import replacing
 
 UNITS = {"gripper": "m", "joint speed": "rad/s", "tool height": "m", "score": ""}
@@ -93,7 +94,7 @@ def cache_file(bag: Path) -> Path:
     """Where the curves of a bag as it is now are kept."""
     files = sorted(bag.iterdir()) if bag.is_dir() else [bag]
     facts = [str(_CACHE_FORM), str(bag.resolve())]
-    facts += [f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.suffix in BAG_SUFFIXES]
+    facts += [f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.suffix in SUFFIXES]
     name = hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "kc_vla" / "curves" / f"{name}.npz"

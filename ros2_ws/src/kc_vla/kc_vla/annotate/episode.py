@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 import threading
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -15,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.annotate.errors import AnnotationError
+from kc_vla.bags.episode import header_stamp_ns, nanoseconds
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.images import decode_image
-from kc_vla.bags.reader import BagReader, MessageRef
+from kc_vla.bags.messages import MessageRef
+from kc_vla.bags.reader import BagReader
 from kc_vla.tasks import TASKS
 
-BAG_SUFFIXES = (".mcap", ".db3")
 VIEWS = ("third_person", "wrist")
 _IMAGE = {view: (f"{view}/image_raw", f"{view}/image_raw/compressed") for view in VIEWS}
 _RUNNING = 1
@@ -169,11 +169,7 @@ class AnnotatedEpisode:
     def _stamp(self, ref: MessageRef) -> int:
         if ref not in self._stamps:
             with self._lock:
-                data = self._reader.load(ref).data
-            if len(data) < 12:
-                raise BagReadError(f"{self.bag}: a message on {ref.topic} is too short")
-            sec, nanosec = struct.unpack_from("<iI" if data[1] & 1 else ">iI", data, 4)
-            self._stamps[ref] = sec * 1_000_000_000 + nanosec
+                self._stamps[ref] = header_stamp_ns(self._reader.load(ref))
         return self._stamps[ref]
 
     def _announced(self) -> Announced:
@@ -182,13 +178,13 @@ class AnnotatedEpisode:
             return Announced()
         status = running[-1]
         ends = [
-            _ns(message.header.stamp)
+            nanoseconds(message.header.stamp)
             for message in self.messages("episode/result")
             if message.episode_id == status.episode_id
         ]
         period = status.frame_period if status.frame_period > 0.0 else _DEFAULT_PERIOD_S
         return Announced(
-            status.task, status.instruction, _ns(status.start_time), ends[-1] if ends else 0, float(period)
+            status.task, status.instruction, nanoseconds(status.start_time), ends[-1] if ends else 0, float(period)
         )
 
     def _keep_the_episode(self) -> None:
@@ -212,7 +208,3 @@ def _paired(times: NDArray[np.int64], refs: Sequence[MessageRef], within_ns: int
         refs[at] if abs(int(logged[at]) - int(time)) <= within_ns else None
         for at, time in zip(nearest, times, strict=True)
     ]
-
-
-def _ns(time: Any) -> int:
-    return int(time.sec) * 1_000_000_000 + int(time.nanosec)

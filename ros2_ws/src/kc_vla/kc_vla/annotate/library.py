@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
-from kc_vla.annotate.episode import BAG_SUFFIXES, AnnotatedEpisode
+from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.annotate.errors import AnnotationError
 from kc_vla.annotate.log import AnnotationLog
 from kc_vla.bags.errors import BagMissingError
+from kc_vla.bags.find import bags_below
 
 _OPEN_BAGS = 3
 
@@ -41,7 +41,7 @@ class Library:
             BagMissingError: there is none.
         """
         self.path = path
-        bags = find_bags(path)
+        bags = bags_below(path)
         if not bags:
             raise BagMissingError(f"no bag at {path}: give a bag, or a folder with bags in it")
         self.entries = [Entry(number, _name(path, bag), bag) for number, bag in enumerate(bags)]
@@ -77,26 +77,6 @@ class Library:
     def log(self, key: int) -> AnnotationLog:
         """Its annotations; errors as `entry`."""
         return AnnotationLog(self.entry(key).bag)
-
-
-def find_bags(path: Path) -> list[Path]:
-    """`path` itself, or the bags below it: folders that hold bag files, and single bag files that no folder names.
-
-    Folders are not left by links, so that a list ends.
-    """
-    if path.is_file():
-        return [path] if path.suffix in BAG_SUFFIXES else []
-    found: list[Path] = []
-    for name, folders, files in os.walk(path):
-        folder = Path(name)
-        folders.sort()
-        held = sorted(file for file in files if Path(file).suffix in BAG_SUFFIXES and not file.startswith("."))
-        if held and "metadata.yaml" in files:
-            found.append(folder)
-            folders.clear()
-        else:
-            found += [folder / file for file in held]
-    return sorted(found)
 
 
 def _name(path: Path, bag: Path) -> str:

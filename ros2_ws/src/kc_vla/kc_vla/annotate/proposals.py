@@ -10,6 +10,7 @@ from kc_vla.annotate.curves import Curves
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.annotate.errors import AnnotationError
 from kc_vla.annotate.log import Mark
+from kc_vla.bags.episode import nanoseconds
 from kc_vla.episode import Episode
 from kc_vla.keyframes.selector import Event, KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
@@ -28,7 +29,7 @@ def recorded_proposals(episode: AnnotatedEpisode) -> dict[str, tuple[Mark, ...]]
     events = [event for event in episode.messages("keyframes/event") if event.type == _COMMITTED]
     found = {
         f"committed ({source})": [
-            _mark(episode, _stamp(event), event.phase, "committed", event.score)
+            _mark(episode, nanoseconds(event.header.stamp), event.phase, "committed", event.score)
             for event in events
             if event.source == source
         ]
@@ -122,8 +123,3 @@ def _share(score: float) -> float:
 def _ascending(marks: Sequence[Mark]) -> tuple[Mark, ...]:
     """One mark a frame, by frame."""
     return tuple(sorted({mark.frame: mark for mark in marks}.values(), key=lambda mark: mark.frame))
-
-
-def _stamp(message: object) -> int:
-    stamp = message.header.stamp  # type: ignore[attr-defined]
-    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)

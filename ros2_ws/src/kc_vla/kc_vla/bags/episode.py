@@ -135,7 +135,7 @@ class RecordedEpisode:
             hint = f" ({self.damages[0]})" if self.damages else ""
             raise BagReadError(f"{self.bag} holds no episode: no RUNNING message on episode/status{hint}")
         m = running[-1]
-        return Status(m.episode_id, m.task, m.variant, m.instruction, m.seed, _ns(m.start_time), m.frame_period)
+        return Status(m.episode_id, m.task, m.variant, m.instruction, m.seed, nanoseconds(m.start_time), m.frame_period)
 
     def _own(self, name: str) -> list[Any]:
         """Return the messages on `name` that belong to this episode."""
@@ -144,7 +144,7 @@ class RecordedEpisode:
     def _frames(self) -> tuple[Frame, ...]:
         """Number the third-person images as the selector did, or by their stamps where it was silent."""
         period_ns = max(1, round(self.status.frame_period_s * 1e9))
-        numbered = {_ns(m.header.stamp): m.frame_index for m in self._own("keyframes/score")}
+        numbered = {nanoseconds(m.header.stamp): m.frame_index for m in self._own("keyframes/score")}
         wrist = self.pictures("wrist")
         frames = {}
         for stamp, ref in self.pictures("third_person"):
@@ -196,7 +196,8 @@ def _is(topic: str, name: str) -> bool:
     return topic == name or topic.endswith("/" + name)
 
 
-def _ns(time: Any) -> int:
+def nanoseconds(time: Any) -> int:
+    """A decoded builtin_interfaces/Time in ns."""
     return int(time.sec) * 1_000_000_000 + int(time.nanosec)
 
 
@@ -224,7 +225,7 @@ def _result(m: Any) -> Result:
         reason=m.reason,
         steps=m.steps,
         duration_s=m.duration,
-        end_ns=_ns(m.header.stamp),
+        end_ns=nanoseconds(m.header.stamp),
         oracle_frames=tuple(m.oracle_frames),
         oracle_labels=tuple(m.oracle_labels),
     )
@@ -247,7 +248,7 @@ def chunk_from(m: Any) -> Chunk:
     return Chunk(
         sequence=m.sequence,
         observation_frame=m.observation_frame,
-        stamp_ns=_ns(m.header.stamp),
+        stamp_ns=nanoseconds(m.header.stamp),
         latency_s=m.latency,
         period_s=m.period,
         # A chunk whose numbers do not fit its shape was refused by the controller; here it is empty.
@@ -261,7 +262,7 @@ def chunk_from(m: Any) -> Chunk:
 def _command(m: Any) -> Command:
     return Command(
         step=m.step,
-        stamp_ns=_ns(m.header.stamp),
+        stamp_ns=nanoseconds(m.header.stamp),
         mode=CommandMode(m.mode),
         values=np.asarray(m.values, dtype=np.float32),
         chunk_sequence=m.chunk_sequence,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.bags.episode import RecordedEpisode
+from kc_vla.bags.episode import RecordedEpisode, nanoseconds
 from kc_vla.bags.exchange.errors import ExchangeError
 from kc_vla.bags.reader import BagReader
 
@@ -104,8 +104,7 @@ def _in_order(messages: list[Any]) -> list[Any]:
 
 
 def _stamp(message: Any) -> int:
-    stamp = message.header.stamp
-    return int(stamp.sec) * _NS + int(stamp.nanosec)
+    return nanoseconds(message.header.stamp)
 
 
 def _by_name(message: Any, names: tuple[str, ...], values: Any) -> list[float]:
