@@ -93,7 +93,7 @@ def create_app(library: Library, work: Work, author: str, hosts: Sequence[str]) 
         job = work.curves(key)
         found = {
             name: {"unit": UNITS.get(name, ""), "times": _numbers(c.times), "values": _numbers(c.values)}
-            for name, c in ((name, curve.thinned()) for name, curve in (job.result or {}).items())
+            for name, c in (job.result or {}).items()
         }
         return {"ready": job.result is not None, "problem": job.problem, "curves": found}
 

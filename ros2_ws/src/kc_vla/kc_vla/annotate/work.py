@@ -65,8 +65,8 @@ class Work:
         return self._jobs["recorded", key]
 
     def curves(self, key: int) -> Job[Curves]:
-        """The curves of a bag."""
-        return self._start("curves", key, lambda key, job: cached_curves(self._open(key)), self._pool)
+        """The curves of a bag, as many points as can be seen: those of all bags that were opened stay here."""
+        return self._start("curves", key, self._thinned_curves, self._pool)
 
     def proposals(self, key: int) -> dict[str, Job[tuple[Mark, ...]]]:
         """What was asked for so far, by source."""
@@ -101,6 +101,9 @@ class Work:
         except (AnnotationError, BagError, OSError, ValueError, RuntimeError) as error:
             job.problem = str(error)
         job.share = 1.0
+
+    def _thinned_curves(self, key: int, job: Job[Any]) -> Curves:
+        return {name: curve.thinned() for name, curve in cached_curves(self._open(key)).items()}
 
     def _look_into(self, key: int, job: Job[Any]) -> dict[str, tuple[Mark, ...]]:
         return recorded_proposals(self._open(key))
