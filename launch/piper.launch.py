@@ -14,7 +14,18 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-from kc_vla.launching import AGAIN, CLOSE_S, emulated_bus, end_with, last_word, node, state_folder, text, texts
+from kc_vla.launching import (
+    AGAIN,
+    CLOSE_S,
+    arm_state_folder,
+    emulated_bus,
+    end_with,
+    last_word,
+    node,
+    state_folder,
+    text,
+    texts,
+)
 
 PARK_S = "45"
 """How long the controller may take to park the arm before it is killed; the arm keeps its power then."""
@@ -95,7 +106,7 @@ def arm(context: LaunchContext) -> list:
         channel, bus = emulated_bus(), "kc_vla_socket"
         emulator = {"path": channel, **texts(fault="fault")}
         actions.append(node("piper_emulator", emulator, sigterm_timeout=PARK_S, on_exit=end_with))
-    controller: dict = {"arm": "piper", "channel": channel, "bus": bus, "state_folder": state_folder()}
+    controller: dict = {"arm": "piper", "channel": channel, "bus": bus, "state_folder": arm_state_folder(channel)}
     policy, leader = (LaunchConfiguration(name).perform(context) for name in ("policy", "leader"))
     if policy in ("leader", "joy"):
         controller |= {"execute_steps": 1, "blend_steps": 0}  # a person wants to be followed at once

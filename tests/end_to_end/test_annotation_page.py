@@ -179,6 +179,32 @@ def test_a_page_closed_while_the_server_was_dead_has_not_forgotten(
         assert frames(bags, 1) == [0, 1]
 
 
+def test_nobody_marks_a_picture_that_cannot_be_seen(page: Page, server: PageServer, bags: Path, tmp_path: Path) -> None:
+    press(page, "ArrowRight", "k")
+    saved(page, 1)
+    server.kill()
+    press(page, "End")
+    said(page, "frame 80 cannot be shown")
+    press(page, "k")
+    said(page, "frame 1 is a keyframe already")
+
+
+def test_undoing_an_edit_of_a_confirmed_annotation_confirms_it_again(page: Page, bags: Path) -> None:
+    proposals(page)
+    press(page, "t", "c")
+    page.wait_for_function("document.querySelector('#name').textContent === 'counting-2'")
+    press(page, "E")
+    page.wait_for_function("document.querySelector('#name').textContent === 'counting-1'")
+    at_frame(page, 0)
+    press(page, "ArrowRight", "k")
+    said(page, "no longer confirmed")
+    saved(page, 3)
+    assert track(bags, 1).state == OPEN
+    press(page, "z")
+    saved(page, 4)
+    assert track(bags, 1).state == CONFIRMED
+
+
 def test_two_windows_of_one_person_do_not_overwrite_each_other(page: Page, bags: Path) -> None:
     second = page.context.new_page()
     second.goto(page.url)

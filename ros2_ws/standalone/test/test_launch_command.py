@@ -114,7 +114,7 @@ def test_wrong_names(ros2: Callable[..., Running], package: Callable[..., Path],
         (["launch", path, "seed=3"], "malformed launch argument 'seed=3', expected format '<name>:=<value>'"),
         (["run", "absent", "x"], "package 'absent' not found"),
         (["run", "demo", "x"], "has no executable 'x' (it has: tool)"),
-        (["bag", "record"], "ros2 bag is not part of the stand-in"),
+        (["bag", "record"], "nothing to record: name topics, or give --all"),
     ):
         running = ros2(*words)
         assert running.wait() == 1, words

@@ -15,7 +15,9 @@ def _report(arguments: argparse.Namespace) -> None:
     from kc_vla.bags.report import write_report  # heavy imports only for the verb that needs them
 
     bag = Path(arguments.bag)
-    out = Path(arguments.output) if arguments.output else bag.resolve().parent
+    beside = bag.resolve()
+    own = beside.parent if beside.name == "bag" else beside.with_name(f"{beside.stem}-report")
+    out = Path(arguments.output) if arguments.output else own
     report = write_report(bag, out, pictures=not arguments.summary_only)
     for line in report.lines():
         print(line)
@@ -45,7 +47,7 @@ def _bag_repair(arguments: argparse.Namespace) -> None:
 
     for bag in arguments.bags:
         troubles = repair(Path(bag))
-        print(*(troubles or [f"{bag} is whole"]), sep="\n")
+        print(*([f"{trouble}; made whole" for trouble in troubles] or [f"{bag} is whole"]), sep="\n")
 
 
 def _bag_cut(arguments: argparse.Namespace) -> None:
@@ -71,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
     report = verbs.add_parser("report", help="video, contact sheet and summary of a recorded episode")
     report.add_argument("bag", help="bag folder, .mcap or .db3 file of one episode")
-    report.add_argument("-o", "--output", help="folder to write into (default: beside the bag)")
+    report.add_argument("-o", "--output", help="folder (default: that of <episode>/bag; else <bag>-report beside it)")
     report.add_argument("--summary-only", action="store_true", help="neither video nor contact sheet")
     report.set_defaults(run=_report)
     bag = verbs.add_parser("bag", help="look into recorded bags, check, cut, merge them, make torn ones whole")

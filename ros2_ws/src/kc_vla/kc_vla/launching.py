@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from launch import LaunchContext
 from launch.actions import LogInfo, RegisterEventHandler, Shutdown
@@ -107,6 +108,12 @@ def state_folder() -> ParameterValue:
     """Where nodes keep what outlives them: two stacks, two folders. Within the launch argument `output`."""
     domain = EnvironmentVariable("ROS_DOMAIN_ID", default_value="0")
     return text([LaunchConfiguration("output"), "/state-", domain])
+
+
+def arm_state_folder(channel: str) -> ParameterValue:
+    """Where an emergency stop of the arm on that channel is on record: of the arm, whoever starts what from where."""
+    home = os.environ.get("ROS_HOME") or os.path.expanduser("~/.ros")
+    return text(os.path.join(home, "kc_vla", f"arm-{quote(channel, safe='')}"))
 
 
 def emulated_bus() -> str:

@@ -124,11 +124,22 @@ def test_actions_that_nobody_explains_are_left_out_and_said(folder: Path, tmp_pa
 
 
 def test_what_is_there_is_left_as_it_is(made: Path, tmp_path: Path) -> None:
-    (tmp_path / "counting-000000").mkdir()
+    import_data_set(made, tmp_path)
+    bag = tmp_path / "counting-000000/bag/bag_0.mcap"
+    bag.unlink()
+    shutil.rmtree(tmp_path / "counting-000001")
     done = import_data_set(made, tmp_path)
     assert done.notes == ("1 of 2 episodes were there already and were left as they are",)
-    assert list((tmp_path / "counting-000000").iterdir()) == []
+    assert not bag.exists()
     assert (tmp_path / "counting-000001/bag/bag_0.mcap").exists()
+
+
+def test_an_episode_of_another_data_set_of_that_name_is_not_taken_for_this_one(made: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / made.name
+    shutil.copytree(made, other)
+    import_data_set(made, tmp_path / "out")
+    with pytest.raises(ExchangeError, match="counting-000000 is there already and came from"):
+        import_data_set(other, tmp_path / "out")
 
 
 def test_a_video_that_ends_early_is_told_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
@@ -192,7 +203,7 @@ def film(tmp_path: Path) -> Path:
         with Mp4Writer(tmp_path / f"{view}.mp4", 32, 32, 0.05, {"crf": "10"}) as video:
             for number in range(24):
                 video.add(picture(number, view=view), number)
-    rows = [f"{0.02 * k:.2f},{','.join(str(0.1 * j + k) for j in range(7))}" for k in range(60)]
+    rows = [f"{0.02 * k:.2f},{','.join(str(0.1 * j + 0.01 * k) for j in range(7))}" for k in range(60)]
     (tmp_path / "joints.csv").write_text("\n".join(["time," + ",".join(PIPER_NAMES), *rows]))
     return tmp_path
 
@@ -205,7 +216,7 @@ def test_videos_and_a_table_become_an_episode(film: Path, capsys) -> None:
     rows = read_rows(film / "out/mine/bag")
     assert (rows.robot, rows.clock.fps, len(rows), list(rows.sizes)) == ("piper", 20, 24, ["third_person", "wrist"])
     state = next(values for column, values in rows.columns.items() if column.key == "observation.state")
-    np.testing.assert_allclose(state[:, 0], [2.5 * frame for frame in range(24)], atol=0.5 + 1e-6)
+    np.testing.assert_allclose(state[:, 0], [0.025 * frame for frame in range(24)], atol=0.005 + 1e-6)
     for number, (_, pictures) in enumerate(rows.rows()):
         assert np.abs(pictures["wrist"].astype(int) - picture(number, view="wrist")).mean() < 8
     assert main(words) == 1

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from kc_vla.bags.exchange.errors import ExchangeError
 from kc_vla.bags.exchange.joints_csv import parse_joints, read_joints
 
-NUMBERS = st.floats(-1e6, 1e6).map(float)
+NUMBERS = st.floats(-6.3, 6.3).map(float)
 NAMES = st.text(st.characters(categories=["L"]), min_size=1, max_size=8).filter(
     lambda name: name.lower() not in ("nan", "inf", "infinity")
 )
@@ -63,3 +63,8 @@ def test_a_file_of_a_spreadsheet_is_read(tmp_path) -> None:
     assert read_joints(tmp_path / "joints.csv").names == ("joint1",)
     with pytest.raises(ExchangeError, match="cannot be read"):
         read_joints(tmp_path / "none.csv")
+
+
+def test_degrees_and_millimetres_are_told_from_what_is_wanted() -> None:
+    with pytest.raises(ExchangeError, match="elbow goes to 30: rad and m are wanted, not degrees or millimetres"):
+        parse_joints("time,shoulder,elbow\n0,1.2,-30\n", "j.csv")

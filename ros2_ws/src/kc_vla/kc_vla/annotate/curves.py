@@ -20,7 +20,7 @@ from kc_vla.files import replacing
 
 UNITS = {"gripper": "m", "joint speed": "rad/s", "tool height": "m", "score": ""}
 _POINTS = 4000
-_CACHE_FORM = 1
+_CACHE_FORM = 2
 
 
 @dataclass(frozen=True, eq=False)

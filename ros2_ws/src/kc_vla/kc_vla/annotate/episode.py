@@ -30,6 +30,7 @@ _CACHE_BYTES = 32 * 1024 * 1024
 """Of decompressed chunks, for each open bag: those around the present frame."""
 _DEFAULT_PERIOD_S = 0.05
 _NEAR = 4
+_SAMPLES = 33
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class AnnotatedEpisode:
         announced: what it says of itself.
         labels: of the task's keyframes, in order; empty for a task that is not in the table.
         length: number of third-person frames.
-        times_s: (length,) when each was recorded, s since the first.
+        times_s: (length,) when each was seen, s since the first.
         views: names of those that there are pictures of.
     """
 
@@ -83,7 +84,8 @@ class AnnotatedEpisode:
         self.labels: tuple[str, ...] = task.keyframes if task else ()
         self.length = len(self._frames)
         logged = np.array([ref.log_time_ns for ref in self._frames], np.int64)
-        self.times_s: NDArray[np.float64] = (logged - logged[0]) * 1e-9
+        self._known_times = self._sampled_times(logged)
+        self.times_s = self._since_first_frame(logged)
         self._wrist = _paired(logged, self._refs(*_IMAGE["wrist"]), round(self.announced.period_s * 1e9))
         self.views = VIEWS if any(ref is not None for ref in self._wrist) else VIEWS[:1]
 
@@ -147,9 +149,28 @@ class AnnotatedEpisode:
             yield message
 
     def recorded_at(self, *names: str) -> NDArray[np.float64]:
-        """When these messages were recorded, s since the first frame."""
-        logged = np.array([ref.log_time_ns for ref in self._refs(*names)], np.int64)
-        return np.asarray((logged - self._frames[0].log_time_ns) * 1e-9, np.float64)
+        """When these messages were recorded, in the episode's time, s since the first frame."""
+        return self._since_first_frame(np.array([ref.log_time_ns for ref in self._refs(*names)], np.int64))
+
+    def _sampled_times(self, logged: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Some frames' times of recording and of their stamps, s since the first frame's.
+
+        An episode that was simulated slowly took longer to record than it lasted. A few stamps tell, and no bag of
+        gigabytes has to be read for them.
+        """
+        frames = np.unique(np.linspace(0, self.length - 1, _SAMPLES).round().astype(int))
+        recorded = (logged[frames] - logged[0]) * 1e-9
+        seen = np.array([self.stamp_ns(int(frame)) for frame in frames], np.int64)
+        seen_s = (seen - seen[0]) * 1e-9
+        return (recorded, seen_s) if (np.diff(seen_s) > 0.0).all() else (recorded, recorded)
+
+    def _since_first_frame(self, logged: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Time of the episode, s, at which something was recorded."""
+        recorded, seen = self._known_times
+        at = (logged - self._frames[0].log_time_ns) * 1e-9
+        inside = np.interp(at, recorded, seen)
+        beyond = at - np.clip(at, recorded[0], recorded[-1])
+        return np.asarray(inside + beyond, np.float64)
 
     def _refs(self, *names: str) -> list[MessageRef]:
         """Where the messages are; of several names that there are messages of, the first."""
@@ -174,6 +195,8 @@ class AnnotatedEpisode:
 
     def _announced(self) -> Announced:
         running = [message for message in self.messages("episode/status") if message.state == _RUNNING]
+        if own := self._reader.episode:
+            running = [message for message in running if message.episode_id == own.episode_id]
         if not running:
             return Announced()
         status = running[-1]

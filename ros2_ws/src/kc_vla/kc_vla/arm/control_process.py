@@ -112,7 +112,7 @@ class ControlProcess:
         _connect(arm)
         had_power = bool(arm.read().powered.any())
         moved = arm if offsets is None else OffsetArm(arm, offsets)
-        servo = Servo(moved, settings, Workspace(dh_is_offset=arm.dh_is_offset))
+        servo = Servo(moved, settings, Workspace(settings.lowest, settings.highest, arm.dh_is_offset))
         if enable and not had_power:
             servo.resume()
         self._servo, self.period = servo, settings.period

@@ -46,6 +46,7 @@ class ServoSettings:
         astray: distance of a joint from where it was sent that is too far, rad.
         astray_after: for so long, s.
         grace: how long the arm keeps to an old target's end before this is called a hold, s.
+        lowest, highest: corners of the workspace, see `Workspace`.
     """
 
     period: float = 0.005
@@ -58,6 +59,8 @@ class ServoSettings:
     astray: float = 0.3
     astray_after: float = 0.3
     grace: float = 0.05
+    lowest: tuple[float, float, float] = Workspace.lowest
+    highest: tuple[float, float, float] = Workspace.highest
 
 
 @dataclass(frozen=True, eq=False)

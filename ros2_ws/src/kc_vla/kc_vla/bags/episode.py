@@ -54,6 +54,7 @@ class RecordedEpisode:
         diagnostics: the last word of every node, by its name.
         message_counts: messages in the bag by topic.
         damages: one line for each torn file.
+        episode_ids: of all episodes that are announced in the bag; more than one in a bag that was merged.
     """
 
     def __init__(self, bag: Path) -> None:
@@ -129,6 +130,7 @@ class RecordedEpisode:
 
     def _status(self) -> Status:
         running = [m for m in self._decoded["episode/status"] if m.state == _RUNNING]
+        self.episode_ids = tuple(dict.fromkeys(m.episode_id for m in running))
         if self.info is not None:
             running = [m for m in running if m.episode_id == self.info.episode_id]
         if not running:

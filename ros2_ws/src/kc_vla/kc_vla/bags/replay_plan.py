@@ -14,6 +14,7 @@ from pathlib import Path, PurePath
 
 from kc_vla.bags.episode import RecordedEpisode
 from kc_vla.bags.errors import BagError, BagReadError
+from kc_vla.bags.find import bags_below
 from kc_vla.policy.chunk import TOOL_DELTA_NAMES
 from kc_vla.run_table import OutputFolderError, require_writable
 
@@ -60,6 +61,9 @@ def plan_replay(episode: RecordedEpisode, source: str, policy: str) -> ReplayPla
     known = {topic.removesuffix(_PACKED): topic for topic in sorted(episode.message_counts, reverse=True)}
     if IMAGES not in known or not episode.frames:
         raise BagReadError(f"{episode.bag} holds no images of the episode on {IMAGES}: there is nothing to replay")
+    if len(episode.episode_ids) > 1:
+        told = ", ".join(episode.episode_ids)
+        raise BagReadError(f"{episode.bag} holds {len(episode.episode_ids)} episodes, {told}: replay the bag of one")
     sources = {score.source for score in episode.scores.values()}
     if source == _ORACLE and sources != {_ORACLE}:
         told = ", ".join(sorted(sources)) or "none"
@@ -118,6 +122,12 @@ def new_folder(output: Path, episode_id: str) -> Path:
             return folder
 
 
+def _the_bag_in(path: Path) -> Path:
+    """The only bag of an episode's folder; otherwise the path itself, of which the reader says what is wrong."""
+    below = bags_below(path)
+    return below[0] if len(below) == 1 else path
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the plan of a replay and the folder made for it, as JSON; return 1 after a line that says why not."""
     parser = argparse.ArgumentParser(prog="replay_plan", description=__doc__)
@@ -130,6 +140,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if not arguments.bag:
             raise BagReadError("no bag was given: replay.launch.py bag:=<folder of a recorded episode>/bag")
+        bag = _the_bag_in(bag)
         plan = plan_replay(RecordedEpisode(bag), arguments.source, arguments.policy)
         folder = new_folder(Path(arguments.output).expanduser().resolve(), plan.episode_id)
     except (BagError, OutputFolderError) as error:

@@ -42,6 +42,12 @@ class ControllerParameters(NodeParameters):
     command_rate: float = parameter(200.0, "Hz at which the arm is sent its angles (arm: piper)", low=50.0, high=200.0)
     state_rate: float = parameter(100.0, "Hz of the arm's state (arm: piper)", low=10.0, high=200.0)
     max_speed: float = parameter(1.5, "rad/s of any joint (arm: piper)", low=0.05, high=3.0)
+    workspace_x_low: float = parameter(-0.7, "m, bound of the flange in the base frame", low=-2.0, high=2.0)
+    workspace_x_high: float = parameter(0.7, "m, likewise", low=-2.0, high=2.0)
+    workspace_y_low: float = parameter(-0.7, "m, likewise", low=-2.0, high=2.0)
+    workspace_y_high: float = parameter(0.7, "m, likewise", low=-2.0, high=2.0)
+    workspace_z_low: float = parameter(0.0, "m, bound of the flange and of every joint", low=-2.0, high=2.0)
+    workspace_z_high: float = parameter(0.9, "m, bound of the flange in the base frame", low=-2.0, high=2.0)
     priority: int = parameter(50, "real-time priority of the control loop (realtime); 0: none", low=0, high=99)
     execute_steps: int = parameter(5, "control steps executed of a chunk before the next is asked for", low=1, high=500)
     blend_steps: int = parameter(3, "control steps of the fade from chunk to chunk", low=0, high=100)
@@ -120,7 +126,11 @@ class ArmControllerNode(StackNode):
             period=1.0 / values.control_rate,
             command_every=max(1, round(values.control_rate / values.command_rate)),
             speed=values.max_speed,
+            lowest=(values.workspace_x_low, values.workspace_y_low, values.workspace_z_low),
+            highest=(values.workspace_x_high, values.workspace_y_high, values.workspace_z_high),
         )
+        if not all(low < high for low, high in zip(settings.lowest, settings.highest, strict=True)):
+            raise StartError(f"the workspace from {settings.lowest} to {settings.highest} m is empty")
         try:
             file = values.joint_offsets
             offsets = load_offsets(Path(file).expanduser(), SDK_LIMITS) if file else None

@@ -22,6 +22,7 @@ const page = {
   frame: 0,
   wanted: 0,
   steps: new model.Steps([]),
+  states: new WeakMap(), // of each list of keyframes: undoing an edit of a confirmed one brings that back, too
   state: "untouched",
   saver: null,
   proposals: {}, // source -> marks
@@ -108,6 +109,7 @@ async function open(key, frame = 0) {
   const track = episode.tracks[page.author];
   Object.assign(page, { key, episode, proposals: {}, problems: {}, source: "", state: track?.state ?? "untouched" });
   page.steps = new model.Steps(track?.marks ?? []);
+  page.states = new WeakMap([[page.steps.now, page.state]]);
   page.saver = new Saver(page.path, key, page.author, track?.revision ?? 0, told, conflict, restore);
   page.frames = new Frames(key, episode.length, episode.views, episode.version);
   history.replaceState(null, "", `#${key}`);
@@ -133,6 +135,7 @@ async function takeUpUnsaved(revision) {
   if (!mine) return page.saver.done();
   page.steps = new model.Steps(left.marks);
   page.state = left.state;
+  page.states.set(page.steps.now, page.state);
   page.saver.save(left.state, left.marks, left.action);
 }
 
@@ -201,7 +204,9 @@ async function show(frame) {
     // A frame that came late is still shown on the way to the one that is wanted now.
     if (frames === page.frames && Math.abs(wanted - page.wanted) <= Math.abs(page.frame - page.wanted)) paint(wanted, pair);
   } catch (error) {
-    if (error.name !== "AbortError") say(error.message);
+    if (error.name === "AbortError" || frames !== page.frames) return;
+    if (page.wanted === wanted) page.wanted = Math.max(0, page.frame); // nobody marks what cannot be seen
+    say(`frame ${wanted} cannot be shown: ${error.message}`);
   }
 }
 
@@ -266,7 +271,9 @@ function change(marks, action, state = "open") {
 }
 
 function commit(action, state) {
+  if (page.state === "confirmed" && state === "open") say("no longer confirmed: c confirms it again");
   page.state = state;
+  page.states.set(page.steps.now, state);
   marksChanged();
   return page.saver.save(state, bare(page.steps.now), action);
 }
@@ -405,11 +412,11 @@ const COMMANDS = {
   },
   undo: () => {
     page.steps.undo();
-    commit("undo", "open");
+    commit("undo", page.states.get(page.steps.now) ?? "open");
   },
   redo: () => {
     page.steps.redo();
-    commit("redo", "open");
+    commit("redo", page.states.get(page.steps.now) ?? "open");
   },
   confirm,
   reopen: () => {
@@ -478,13 +485,16 @@ async function conflict(track) {
 function restore(track) {
   page.steps.go(track.marks);
   page.state = track.state;
+  page.states.set(page.steps.now, page.state);
   marksChanged();
   told(`saved, revision ${track.revision}`, false);
 }
 
 async function askAuthor() {
   $("whoname").value = page.author || page.proposedAuthor;
-  await answer($("who"));
+  const answered = answer($("who"));
+  $("whoname").select();
+  await answered;
   const given = $("whoname").value.trim();
   if (!given) return askAuthor();
   localStorage.setItem("kc_vla author", given);

@@ -16,10 +16,12 @@ from kc_vla.bags.exchange.felt_and_told import FeltAndTold
 from kc_vla.bags.exchange.imported import Imported, task_and_instruction
 from kc_vla.bags.lerobot.annotations import Annotation
 from kc_vla.bags.lerobot.source import Source, SourceEpisode, open_source
+from kc_vla.files import write_whole
 from kc_vla.tasks import TASKS
 
 AUTHOR = SOURCE = "import"
 """Of the annotations of imported episodes."""
+_ORIGIN = "imported_from.txt"
 _VIEWS = ("third_person", "wrist")
 _CALLED = {
     "third_person": ("third_person", "image", "exterior_image_1_left", "top", "front", "cam_high", "laptop"),
@@ -65,6 +67,7 @@ def import_data_set(folder: Path, output: Path, wanted: Wanted = Wanted()) -> Im
         place = output / f"{name}-{episode.index:06d}"
         folders.append(place)
         if place.exists():
+            _check_origin(place, folder)
             before += 1
             continue
         about = _announcement(source, episode, wanted, place.name)
@@ -74,10 +77,19 @@ def import_data_set(folder: Path, output: Path, wanted: Wanted = Wanted()) -> Im
         with BagOutput(output, about, topics) as bag:
             _write(bag, source, episode, cameras, numbers, wanted.quality)
             _annotate(bag, source, episode, [row for row in known if row.episode == episode.index], folder)
+        write_whole(place / _ORIGIN, f"{folder.resolve()}\n")
         frames += episode.length
     if before:
         notes[f"{before} of {len(folders)} episodes were there already and were left as they are"] = None
     return Imported(tuple(folders), frames, tuple(notes))
+
+
+def _check_origin(place: Path, folder: Path) -> None:
+    """See that an episode that is there came from this data set; Raises: ExchangeError."""
+    origin = place / _ORIGIN
+    told = origin.read_text(encoding="utf-8").strip() if origin.exists() else "something else"
+    if told != str(folder.resolve()):
+        raise ExchangeError(f"{place} is there already and came from {told}: choose another --output")
 
 
 def _announcement(source: Source, episode: SourceEpisode, wanted: Wanted, name: str) -> Announcement:

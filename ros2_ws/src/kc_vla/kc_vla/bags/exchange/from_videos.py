@@ -19,6 +19,9 @@ from kc_vla.bags.exchange.errors import ExchangeError
 from kc_vla.bags.exchange.imported import Imported, task_and_instruction
 from kc_vla.bags.exchange.joints_csv import JointTable, read_joints
 
+_LONGER = 3.0
+"""A table of joints that goes on for so many times the video is in another unit of time."""
+
 
 @dataclass(frozen=True)
 class Videos:
@@ -71,6 +74,10 @@ def import_videos(videos: Videos, output: Path) -> Imported:
                     bar.update()
         if not counts["third_person"]:
             raise ExchangeError(f"{videos.third_person}, frame 0: the video has no pictures")
+        if joints is not None and joints.times_s[-1] > _LONGER * (last_s + period_s):
+            raise ExchangeError(
+                f"{videos.joints} goes to {joints.times_s[-1]:g} s, the video to {last_s:g} s: times are in s"
+            )
         bag.finish(START_NS + round(last_s * 1e9))
     notes = _notes(joints, videos, last_s, period_s)
     if "wrist" in counts and counts["wrist"] != counts["third_person"]:

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from kc_vla.bags.exchange.errors import ExchangeError
 
+_MOST_RAD = 4 * math.pi
+"""No joint turns further, no finger goes further (m)."""
+
 
 @dataclass(frozen=True, eq=False)
 class JointTable:
@@ -66,7 +69,17 @@ def parse_joints(text: str, told: str) -> JointTable:
     if names is None or not rows:
         raise ExchangeError(f"{told} has no {'header row' if names is None else 'rows'}: time in s, then joint columns")
     values = np.array(rows, np.float64)
+    _check_unit(names, values[:, 1:], told)
     return JointTable(names, values[:, 0], values[:, 1:])
+
+
+def _check_unit(names: tuple[str, ...], positions: NDArray[np.float64], told: str) -> None:
+    largest = np.abs(positions).max(axis=0)
+    if (largest > _MOST_RAD).any():
+        column = int(largest.argmax())
+        raise ExchangeError(
+            f"{told}: {names[column]} goes to {largest[column]:g}: rad and m are wanted, not degrees or millimetres"
+        )
 
 
 def _header(cells: list[str], where: str) -> tuple[str, ...]:
