@@ -119,7 +119,7 @@ def test_a_bag_that_others_wrote_is_played(tmp_path, storage, mode):
     bag = foreign_bag.write(tmp_path / "bag", storage, mode)
     with Peer() as peer:
         words = peer.hear(String, "/words", qos.STATUS)
-        with running(MODULE, tmp_path / "log", bag=bag, rate=0.5) as player:
+        with running(MODULE, tmp_path / "log", bag=bag, rate=0.5, wait=5.0) as player:
             peer.until(lambda: player.poll() is not None)
     assert player.returncode == 0
     assert [word.data for word in words] == [foreign_bag.WORDS]  # it is latched: also for a reader that comes late
