@@ -66,7 +66,7 @@ def test_a_policy_that_asks_for_too_much_and_too_soon_gets_what_the_arm_can_do(t
     run_for_eight_seconds(tmp_path, {"script": script})
 
 
-def test_an_arm_that_was_stopped_is_not_parked_nor_resumed(tmp_path: Path) -> None:
+def test_an_arm_that_was_stopped_is_not_parked_nor_resumed_nor_given_power_by_the_next_start(tmp_path: Path) -> None:
     parameters = yaml.safe_load(PARAMETERS.read_text())
     parameters["piper_emulator"] = {"ros__parameters": {"stay": 2.0}}  # nobody will park it
     file = tmp_path / "params.yaml"
@@ -83,6 +83,12 @@ def test_an_arm_that_was_stopped_is_not_parked_nor_resumed(tmp_path: Path) -> No
     saw = SAW.search(robot.text)
     assert saw
     assert (int(saw["raised"]), saw["powered"]) == (0, " It still had power.")
+    with Peer() as peer, Robot(tmp_path, {"params": file, "output": tmp_path / "elsewhere"}, peer) as robot:
+        robot.wait_for("the arm has no power: the emergency stop is set")
+        assert "released" in robot.call("/arm/release_e_stop")
+        assert "the arm moves again" in robot.call("/arm/resume")
+        robot.press_ctrl_c()
+        assert robot.finish() == 0
 
 
 @pytest.mark.parametrize(
