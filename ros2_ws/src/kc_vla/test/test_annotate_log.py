@@ -113,7 +113,7 @@ def test_the_newest_confirmed_annotation_is_taken(tmp_path: Path) -> None:
     AnnotationLog(bag).append("bert", 0, OPEN, [mark(0, 0)], "begun")
     found = confirmed_track(bag)
     assert found is not None
-    assert (found.author, [m.frame for m in found.keyframes]) == ("anna", [0, 5])
+    assert (found.author, [m.frame for m in found.marks]) == ("anna", [0, 5])
 
 
 def test_a_single_file_has_its_annotations_beside_it(tmp_path: Path) -> None:

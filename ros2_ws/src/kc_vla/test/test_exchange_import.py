@@ -59,9 +59,9 @@ def test_a_bag_comes_back_from_a_data_set_as_it_was(tmp_path: Path, kind: str, r
             assert np.abs(here[view].astype(int) - there[view]).mean() < 6
     track = confirmed_track(back)
     assert track is not None
-    assert [mark.frame for mark in track.keyframes] == list(KEYFRAMES)
-    assert {mark.source for mark in track.keyframes} == {"import"}
-    assert [mark.label for mark in track.keyframes] == list(TASKS["counting"].keyframes)
+    assert [mark.frame for mark in track.marks] == list(KEYFRAMES)
+    assert {mark.source for mark in track.marks} == {"import"}
+    assert [mark.label for mark in track.marks] == list(TASKS["counting"].keyframes)
     assert not look_into(back, decode=True).troubles
     again = export_bags([back], tmp_path / "again", kind)
     assert (again.frames, again.episodes) == (24, 1)
@@ -111,7 +111,7 @@ def test_a_data_set_of_the_authors_becomes_episodes(folder: Path, tmp_path: Path
     np.testing.assert_array_equal(pose.astype(np.float32), np.array(expected, np.float32))
     track = confirmed_track(bag)
     assert track is not None
-    assert [(mark.frame, mark.label) for mark in track.keyframes][1] == (6, "flash 1 on")
+    assert [(mark.frame, mark.label) for mark in track.marks][1] == (6, "flash 1 on")
 
 
 def test_actions_that_nobody_explains_are_left_out_and_said(folder: Path, tmp_path: Path) -> None:
@@ -189,8 +189,8 @@ def test_keyframes_survive_tools_that_keep_the_columns_alone(tmp_path: Path, kin
         (data_set / "meta" / name).unlink()
     track = confirmed_track(import_data_set(data_set, tmp_path / "out").folders[0] / "bag")
     assert track is not None
-    assert [mark.frame for mark in track.keyframes] == list(KEYFRAMES)
-    assert [mark.label for mark in track.keyframes] == list(TASKS["counting"].keyframes)
+    assert [mark.frame for mark in track.marks] == list(KEYFRAMES)
+    assert [mark.label for mark in track.marks] == list(TASKS["counting"].keyframes)
 
 
 # -- videos -------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.annotate.errors import AnnotationError
-from kc_vla.bags.episode import header_stamp_ns, nanoseconds
+from kc_vla.bags.episode import header_stamp_ns, is_topic, nanoseconds
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.images import decode_image
 from kc_vla.bags.messages import MessageRef
@@ -176,7 +176,7 @@ class AnnotatedEpisode:
         """Where the messages are; of several names that there are messages of, the first."""
         for name in names:
             for topic, refs in self._index.items():
-                if refs and (topic == name or topic.endswith("/" + name)):
+                if refs and is_topic(topic, name):
                     return refs
         return []
 

@@ -67,11 +67,6 @@ class Track:
     marks: tuple[Mark, ...]
     action: str
 
-    @property
-    def keyframes(self) -> tuple[Mark, ...]:
-        """The marks."""
-        return self.marks
-
 
 class AnnotationLog:
     """The annotations of one bag; every call looks at the file, which others may add to as well."""

@@ -120,11 +120,11 @@ class RecordedEpisode:
     def _take(self, message: BagMessage) -> None:
         self.message_counts[message.topic] = self.message_counts.get(message.topic, 0) + 1
         for name, images in self._images.items():
-            if _is(message.topic, name):
+            if is_topic(message.topic, name):
                 images.append((header_stamp_ns(message), message.ref))
                 return
         for name, found in self._decoded.items():
-            if _is(message.topic, name):
+            if is_topic(message.topic, name):
                 found.append(self._reader.decode(message))
                 return
 
@@ -193,7 +193,7 @@ _DECODED_TOPICS = (
 )
 
 
-def _is(topic: str, name: str) -> bool:
+def is_topic(topic: str, name: str) -> bool:
     """Whether the full `topic` is the relative `name` in any namespace."""
     return topic == name or topic.endswith("/" + name)
 

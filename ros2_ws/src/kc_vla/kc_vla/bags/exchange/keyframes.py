@@ -54,8 +54,7 @@ def confirmed_keyframes(bags: Sequence[Path]) -> dict[Path, tuple[Chosen, ...]]:
             without.append(str(bag))
             continue
         found[bag] = tuple(
-            Chosen(mark.stamp_ns, mark.phase, mark.label, mark.source, track.author, mark.score)
-            for mark in track.keyframes
+            Chosen(mark.stamp_ns, mark.phase, mark.label, mark.source, track.author, mark.score) for mark in track.marks
         )
     if without:
         raise ExchangeError(

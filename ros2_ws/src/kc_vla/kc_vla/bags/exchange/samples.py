@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.bags.episode import RecordedEpisode, nanoseconds
+from kc_vla.bags.episode import RecordedEpisode, is_topic, nanoseconds
 from kc_vla.bags.exchange.errors import ExchangeError
 from kc_vla.bags.reader import BagReader
 
@@ -95,7 +95,7 @@ def read_felt(episode: RecordedEpisode) -> Felt:
 
 def _topic(episode: RecordedEpisode, name: str) -> str:
     """The full name of a topic; of several, as of a second arm in a namespace, the shortest; empty for none."""
-    found = [topic for topic in episode.message_counts if topic == name or topic.endswith("/" + name)]
+    found = [topic for topic in episode.message_counts if is_topic(topic, name)]
     return min(found, key=len, default="")
 
 
