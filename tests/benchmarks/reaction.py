@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import struct
+import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +20,11 @@ from tqdm import tqdm
 from kc_vla.arm.emulator.bus import SocketBus
 from kc_vla.arm.interface import Vector
 from kc_vla.launching import emulated_bus
+from tests.support.jumping_clock import JumpingClock, by_the_clock, told
 from tests.support.node_process import Peer
 from tests.support.robot import Robot
+from tests.support.rogue_answers import RogueAnswers
+from tests.support.rogue_policy import GARBAGE
 
 from .measuring import MeasurementError, Table
 
@@ -36,14 +41,24 @@ class Harm:
     """One thing that goes wrong.
 
     Attributes:
-        does: it, to the running graph.
+        does: it, to the running graph; may return words that a person reads.
         told: the line that a person reads.
         mends: what makes the arm move again.
+        comes_to: what the arm has to be doing before.
+        stops: whether the arm comes to rest of it.
     """
 
     does: Callable[[Robot], object]
     told: str
     mends: Callable[[Robot], object] = lambda robot: None
+    comes_to: Callable[[Robot], object] = Robot.wait_until_it_moves
+    stops: bool = True
+
+
+_USED_UP = "the arm holds: the chunk is used up"
+_REFUSED = "another controller has the arm"
+_STOPPED = "emergency stop: the arm holds until"
+_FOUND = "the arm was found with power"
 
 
 def _kill_control(robot: Robot) -> None:
@@ -56,33 +71,92 @@ def _resume(robot: Robot) -> None:
     robot.call("/arm/resume")
 
 
-_USED_UP = "the arm holds: the chunk is used up"
-_FOUND = "the arm was found with power"
-HARMS: dict[str, Harm] = {
-    "policy server stalls": Harm(
-        lambda robot: robot.pause("policy_server"), _USED_UP, lambda robot: robot.resume("policy_server")
-    ),
-    "policy server killed": Harm(lambda robot: robot.kill("policy_server"), _USED_UP),
-    "cameras stall": Harm(lambda robot: robot.pause("camera"), _USED_UP, lambda robot: robot.resume("camera")),
-    "emergency stop called": Harm(
-        lambda robot: robot.call("/arm/e_stop"),
-        "the arm holds: emergency stop",
-        lambda robot: robot.call("/arm/release_e_stop"),
-    ),
-    "controller killed": Harm(lambda robot: robot.kill("arm_controller"), _FOUND, _resume),
-    "its control process killed": Harm(_kill_control, _FOUND, _resume),
-}
+def _second_controller() -> Harm:
+    started: list[subprocess.Popen[str]] = []
+
+    def does(robot: Robot) -> str:
+        parameters = {"arm": "piper", "mode": "realtime", "channel": emulated_bus(), "bus": "kc_vla_socket"}
+        words = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
+        command = ["ros2", "run", "kc_vla", "arm_controller", "--ros-args", "-r", "__node:=second", *words]
+        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        assert started[0].stderr is not None
+        return next((line for line in started[0].stderr if _REFUSED in line), "it was not refused")
+
+    return Harm(does, _REFUSED, lambda robot: started[0].communicate(timeout=_PATIENCE_S), stops=False)
+
+
+def _wait_for_hold(robot: Robot) -> None:
+    robot.wait_until_it_moves()
+    line = robot.position
+    robot.pause("policy_server")
+    robot.wait_for(_USED_UP, line)
+    time.sleep(_REST_S)
+
+
+def _let_go(robot: Robot) -> None:
+    robot.call("/arm/release_e_stop")
+    robot.resume("policy_server")
+
+
+def _garbage(kind: str, told: str, rogue: RogueAnswers) -> Harm:
+    """The policy answers with nothing else from now on."""
+
+    def does(robot: Robot) -> None:
+        robot.pause("policy_server")
+        rogue.begin(GARBAGE[kind])
+
+    def mends(robot: Robot) -> None:
+        rogue.end()
+        robot.resume("policy_server")
+
+    return Harm(does, told, mends)
+
+
+def _harms(rogue: RogueAnswers) -> dict[str, Harm]:
+    return {
+        "policy server stalls": Harm(
+            lambda robot: robot.pause("policy_server"), _USED_UP, lambda robot: robot.resume("policy_server")
+        ),
+        "policy sends NaN": _garbage("not a number", "is not finite in action", rogue),
+        "policy sends joints out of range": _garbage("far joints", "has a joint target of 1000000.00", rogue),
+        "policy sends a wrong length": _garbage("cut short", "and carries 5", rogue),
+        "policy sends old chunks": _garbage("an older number", "was not asked for, or came too late", rogue),
+        "policy server killed": Harm(lambda robot: robot.kill("policy_server"), _USED_UP),
+        "cameras stall": Harm(lambda robot: robot.pause("camera"), _USED_UP, lambda robot: robot.resume("camera")),
+        "second controller started": _second_controller(),
+        "emergency stop in motion": Harm(
+            lambda robot: robot.call("/arm/e_stop"), _STOPPED, lambda robot: robot.call("/arm/release_e_stop")
+        ),
+        "emergency stop at rest": Harm(lambda robot: robot.call("/arm/e_stop"), _STOPPED, _let_go, _wait_for_hold),
+        "controller killed": Harm(lambda robot: robot.kill("arm_controller"), _FOUND, _resume),
+        "its control process killed": Harm(_kill_control, _FOUND, _resume),
+    }
+
+
+def _jumps(clock: JumpingClock) -> dict[str, Harm]:
+    def by(seconds: float) -> Callable[[Robot], None]:
+        def jump(robot: Robot) -> None:
+            clock.ahead += seconds
+
+        return jump
+
+    return {
+        "clock jumps 20 s on": Harm(by(20.0), _USED_UP, stops=False),
+        "clock jumps 10 s back": Harm(by(-10.0), "the arm holds: the clock went back"),
+    }
 
 
 def measure(quick: bool, work: Path) -> Table:
     """Let the Piper's launch file run a script of poses, and do one harm after the other to it."""
-    names = list(HARMS)[:2] if quick else list(HARMS)
-    with Peer() as peer, Robot(work, {}, peer) as robot:
-        robot.wait_for("keyframe 0 'start' committed")
-        with _watching(emulated_bus()) as watch:
-            rows = [_row(name, HARMS[name], robot, watch) for name in tqdm(names, desc="reaction", unit="fault")]
-        robot.press_ctrl_c()
-        robot.finish()
+    clock = JumpingClock()
+    with Peer() as peer:
+        with RogueAnswers() as rogue:
+            rows = _rows(_harms(rogue), 2 if quick else None, work, {}, peer)
+        if not quick:
+            folder = work / "clock"
+            folder.mkdir()
+            with told(clock, peer):
+                rows += _rows(_jumps(clock), None, folder, by_the_clock(folder), peer)
     return Table(
         "Reaction of the running graph",
         rows,
@@ -90,29 +164,45 @@ def measure(quick: bool, work: Path) -> Table:
             "`piper.launch.py`: emulated arm, recorded cameras, learned selector, a script of poses. Times count from "
             "the fault; the arm is watched on its bus. What it still does is the rest of the running chunk.",
             "`told`: the line that a person reads. `goes on for`: the way of the joint that went furthest after it "
-            "had happened. `fastest`: of any joint, from then on, as the arm tells it every 5 ms.",
+            "had happened. `fastest`: of any joint, from then on, as the arm tells it every 5 ms. A policy that sends "
+            "garbage sends nothing else from then on. For the jumps of the clock all nodes go by `/clock`, and the "
+            "selector by rules.",
         ),
     )
 
 
+def _rows(
+    harms: Mapping[str, Harm], most: int | None, work: Path, arguments: Mapping[str, object], peer: Peer
+) -> list[dict[str, object]]:
+    chosen = list(harms.items())[:most]
+    with Robot(work, arguments, peer) as robot:
+        robot.wait_for("keyframe 0 'start' committed")
+        with _watching(emulated_bus()) as watch:
+            rows = [_row(name, harm, robot, watch) for name, harm in tqdm(chosen, desc="reaction", unit="fault")]
+        robot.press_ctrl_c()
+        robot.finish()
+    return rows
+
+
 def _row(name: str, harm: Harm, robot: Robot, watch: Watch) -> dict[str, object]:
-    robot.wait_until_it_moves()
+    harm.comes_to(robot)
     line, begun = robot.position, time.monotonic()
-    harm.does(robot)
-    robot.wait_for(harm.told, line)
-    told = time.monotonic() - begun
+    words = str(harm.does(robot))
+    if not re.search(harm.told, words):
+        robot.wait_for(harm.told, line)
+    told_after = time.monotonic() - begun
     time.sleep(_AFTER_S)
     times, angles = watch.since(begun)
-    stands = _stands(angles)
+    row = {"what goes wrong": name, "told": harm.told, "told after, s": f"{told_after:.2f}"}
+    if harm.stops:
+        stands = _stands(angles)
+        row["the arm stands after, s"] = f"{times[stands] - begun:.2f}"
+        row["goes on for, degrees"] = f"{np.degrees(np.abs(angles[: stands + 1] - angles[0]).max()):.1f}"
+    else:
+        robot.wait_until_it_moves()
+        row["the arm stands after, s"] = row["goes on for, degrees"] = "goes on"
     harm.mends(robot)
-    return {
-        "what goes wrong": name,
-        "told": harm.told,
-        "told after, s": f"{told:.2f}",
-        "the arm stands after, s": f"{times[stands] - begun:.2f}",
-        "goes on for, degrees": f"{np.degrees(np.abs(angles[: stands + 1] - angles[0]).max()):.1f}",
-        "fastest, degrees/s": f"{np.degrees(_fastest(angles)):.0f}",
-    }
+    return {**row, "fastest, degrees/s": f"{np.degrees(_fastest(angles)):.0f}"}
 
 
 def _stands(angles: Vector) -> int:

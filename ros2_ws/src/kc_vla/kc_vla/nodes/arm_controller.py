@@ -29,6 +29,9 @@ from kc_vla.policy.scheduler import Action, ChunkScheduler, Hold, SchedulerSetti
 from kc_vla_msgs.msg import ArmCommand
 from kc_vla_msgs.srv import PredictChunk
 
+_BACK_STEPS = 2
+"""A clock that is set right a little at a time may count a control step twice."""
+
 
 @dataclass(frozen=True)
 class ControllerParameters(NodeParameters):
@@ -208,6 +211,8 @@ class ArmControllerNode(StackNode):
         elapsed_ns = self.get_clock().now().nanoseconds - self.episode.start_ns
         step = elapsed_ns // self.episode.period_ns
         if step <= self._step:
+            if step + _BACK_STEPS < self._step:
+                self.problem("the arm holds: the clock went back, and what lies before was done already")
             return
         self._step = step
         if now - self._state_at > self.parameters.stale_after:
