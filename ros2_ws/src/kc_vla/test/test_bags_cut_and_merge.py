@@ -122,6 +122,19 @@ def test_bags_that_disagree_are_not_merged(bag, tmp_path):
     assert not (tmp_path / "both").exists()
 
 
+def test_bags_whose_clocks_lie_apart_are_merged_and_this_is_said(bag, tmp_path, capsys):
+    writer = EpisodeBagWriter(tmp_path / "older", {"/said": TopicInfo("std_msgs/msg/String", Qos())}, None)
+    writer.write("/said", b"\0\1\0\0\1\0\0\0\0", 1, 1)
+    writer.close()
+    assert main(["bag", "merge", str(tmp_path / "both"), str(bag), str(tmp_path / "older")]) == 0
+    note, _ = capsys.readouterr().out.splitlines()
+    assert note.startswith(f"{bag} begins 20717 days, ")
+    assert "were their clocks the same?" in note
+    cut(bag, tmp_path / "a", 0.0, 1.0)
+    cut(bag, tmp_path / "b", 2.0)
+    assert merge(tmp_path / "cuts", [tmp_path / "b", tmp_path / "a"]).notes == ()
+
+
 def test_an_output_that_cannot_be_written_is_told_in_a_line(bag, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(BagWriteError, match="cannot write"):

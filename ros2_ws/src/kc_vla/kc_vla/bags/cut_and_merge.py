@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from tqdm import tqdm
@@ -15,7 +16,9 @@ from kc_vla.bags.messages import BagMessage
 from kc_vla.bags.new_bag import NewBag, definition, new_bag
 from kc_vla.bags.reader import BagReader
 from kc_vla.bags.storage import Storage, storage_of
-from kc_vla.bags.topics import RecordedTopic, TopicInfo
+from kc_vla.bags.topics import Contents, RecordedTopic, TopicInfo
+
+_GAP_NS = 3600 * 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -26,15 +29,18 @@ class Copied:
         output: the new bag.
         messages: how many were written.
         damages: of the bags that were read, a line each.
+        notes: what a person should know, a line each.
     """
 
     output: Path
     messages: int
     damages: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """The result for a person."""
         yield from self.damages
+        yield from self.notes
         yield f"{self.output}: {self.messages} messages"
 
 
@@ -110,7 +116,20 @@ def merge(output: Path, bags: Sequence[Path], storage: Storage | None = None) ->
             new.add(message, message.ref.log_time_ns)
         if not new.messages:
             raise BagEmptyError("none of the bags holds a message")
-        return Copied(output, new.messages, tuple(damage for reader in readers for damage in reader.damages))
+        damages = tuple(damage for reader in readers for damage in reader.damages)
+        return Copied(output, new.messages, damages, tuple(_gaps(bags, contents)))
+
+
+def _gaps(bags: Sequence[Path], contents: Sequence[Contents]) -> Iterator[str]:
+    """A line about each time without a message that is longer than people mean it to be."""
+    spans = [(c.start_ns, c.end_ns, str(bag)) for bag, c in zip(bags, contents, strict=True) if c.messages]
+    last = (0, "")  # end and name of the bag that lasts longest so far
+    for start, end, bag in sorted(spans):
+        if last[1] and start - last[0] > _GAP_NS:
+            gap = timedelta(seconds=(start - last[0]) // 1_000_000_000)
+            asked = "were their clocks the same? A player waits that long"
+            yield f"{bag} begins {gap} h after the end of {last[1]}: {asked}"
+        last = max(last, (end, bag))
 
 
 def _chosen(bag: Path, recorded: dict[str, RecordedTopic], topics: Sequence[str] | None) -> dict[str, RecordedTopic]:
