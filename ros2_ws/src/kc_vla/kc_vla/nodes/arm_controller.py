@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
-from std_srvs.srv import Trigger
 
 from kc_vla.arm.controller import ArmController
 from kc_vla.arm.piper_limits import SDK_LIMITS
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
 from kc_vla.arm.servo import ServoSettings
-from kc_vla.arm.stop_latch import LatchError, StopLatch
 from kc_vla.calibration.reading import load_offsets
 from kc_vla.cameras.errors import CalibrationError
 from kc_vla.episode import Episode
@@ -23,6 +20,7 @@ from kc_vla.nodes.arm_link import ArmLink
 from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
 from kc_vla.nodes.chunk_client import ChunkClient
 from kc_vla.nodes.convert import BadMessageError, chunk_from, floats_array, nanoseconds
+from kc_vla.nodes.emergency_stop import EmergencyStop
 from kc_vla.nodes.parameters import NodeParameters, parameter
 from kc_vla.policy.chunk import BadChunkError, ChunkLimits
 from kc_vla.policy.scheduler import Action, ChunkScheduler, Hold, SchedulerSettings
@@ -92,18 +90,11 @@ class ArmControllerNode(StackNode):
         self._bad_chunks = 0
         self._link: ArmLink | None = None
         self._commands = self.advertise(ArmCommand, topics.ARM_COMMAND, qos.command(0.05))
-        self._stopped = self.advertise(Bool, topics.STOPPED, qos.STATUS)
         self._policy = ChunkClient(self, values.request_timeout, self._on_answer, self._on_timeout)
         self.watch_episodes()
         self.subscribe(JointState, topics.JOINT_STATES, self._on_joints, qos.STATE)
-        self.subscribe(Bool, topics.E_STOP, self._on_e_stop, qos.E_STOP)
-        self.serve(Trigger, topics.STOP, self._stop_by_service)
-        self.serve(Trigger, topics.RELEASE_E_STOP, self._release)
-        self._latch = StopLatch(Path(values.state_folder).expanduser() if values.state_folder else None)
-        if self._latch.is_set:
-            self._emergency_stop()
-        else:
-            self._stopped.publish(Bool(data=False))
+        folder = Path(values.state_folder).expanduser() if values.state_folder else None
+        EmergencyStop(self, self._controller, folder, self._halt)
         if values.arm != "simulated":
             self._link = self._connect()
         if not self._lockstep:
@@ -120,6 +111,10 @@ class ArmControllerNode(StackNode):
             self._link = None
         elif not self._lockstep and self.parameters.priority:
             take_priority(0)
+
+    def _halt(self) -> None:
+        if self._link is not None:
+            self._link.halt("emergency stop")
 
     def _connect(self) -> ArmLink:
         values = self.parameters
@@ -311,44 +306,6 @@ class ArmControllerNode(StackNode):
         self._controller.expire(sequence)
         self._asked_at.pop(sequence, None)
         self._resume()
-
-    # -- emergency stop -----------------------------------------------------------------------------------------
-
-    def _on_e_stop(self, message: Bool) -> None:
-        if message.data:
-            self._emergency_stop()
-
-    def _emergency_stop(self) -> None:
-        self._controller.emergency_stop()
-        self._stopped.publish(Bool(data=True))
-        if self._link is not None:
-            self._link.halt("emergency stop")
-        advice = f"emergency stop: the arm holds until the service {topics.RELEASE_E_STOP} is called"
-        try:
-            self._latch.set()
-        except LatchError as error:
-            advice += f". {error}"
-        self.problem(advice, ERROR)
-
-    def _stop_by_service(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._emergency_stop()
-        response.success, response.message = True, "stopped"
-        return response
-
-    def _release(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        if not self._controller.stopped:
-            response.message = "there is no emergency stop to release"
-            return response
-        try:
-            self._latch.clear()
-        except LatchError as error:
-            response.message = str(error)
-            return response
-        self._controller.release()
-        self._stopped.publish(Bool(data=False))
-        self.problem("")
-        response.success, response.message = True, "released"
-        return response
 
 
 def main() -> None:
