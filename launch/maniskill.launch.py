@@ -9,7 +9,17 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import SetParameter
 from launch_ros.substitutions import FindPackageShare
 
-from kc_vla.launching import AGAIN, CLOSE_S, end_with, last_word, node, state_folder, texts
+from kc_vla.launching import (
+    AGAIN,
+    CLOSE_S,
+    end_with,
+    last_word,
+    models_argument,
+    node,
+    replayed_bag_argument,
+    state_folder,
+    texts,
+)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -50,18 +60,14 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["learned", "oracle", "rules"],
                 description="what selects the keyframes: a network that sees the pictures, the simulator, or rules",
             ),
-            DeclareLaunchArgument(
-                "models",
-                default_value="",
-                description="folder with a registry of models, for source:=learned; empty: the models shipped",
-            ),
+            models_argument(),
             DeclareLaunchArgument(
                 "policy",
                 default_value="expert",
                 choices=["expert", "replay"],
                 description="what makes the actions",
             ),
-            DeclareLaunchArgument("bag", default_value="", description="recorded episode for policy:=replay"),
+            replayed_bag_argument(),
             DeclareLaunchArgument("image_size", default_value="256", description="pixels, both cameras, square"),
             DeclareLaunchArgument(
                 "renderer",

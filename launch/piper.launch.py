@@ -21,7 +21,9 @@ from kc_vla.launching import (
     emulated_bus,
     end_with,
     last_word,
+    models_argument,
     node,
+    replayed_bag_argument,
     state_folder,
     text,
     texts,
@@ -154,18 +156,14 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "leader", default_value="can1", description="CAN interface of the arm led by hand, for policy:=leader"
             ),
-            DeclareLaunchArgument("bag", default_value="", description="recorded episode for policy:=replay"),
+            replayed_bag_argument(),
             DeclareLaunchArgument(
                 "source",
                 default_value="learned",
                 choices=["learned", "rules"],
                 description="what selects the keyframes: a network that sees the pictures, or rules",
             ),
-            DeclareLaunchArgument(
-                "models",
-                default_value="",
-                description="folder with a registry of models, for source:=learned; empty: the models shipped",
-            ),
+            models_argument(),
             DeclareLaunchArgument("duration", default_value="0.0", description="s of the episode; 0.0: until Ctrl-C"),
             DeclareLaunchArgument(
                 "record",

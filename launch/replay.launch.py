@@ -12,7 +12,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import SetParameter
 from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
-from kc_vla.launching import AGAIN, end_if_it_cannot_start, end_with, last_word, node, text, texts
+from kc_vla.launching import AGAIN, end_if_it_cannot_start, end_with, last_word, models_argument, node, text, texts
 
 
 def plan(context: LaunchContext) -> dict:
@@ -80,11 +80,7 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["learned", "rules", "oracle"],
                 description="what selects the keyframes live; oracle: the scores of the simulator, from the bag",
             ),
-            DeclareLaunchArgument(
-                "models",
-                default_value="",
-                description="folder with a registry of models, for source:=learned; empty: the models shipped",
-            ),
+            models_argument(),
             DeclareLaunchArgument(
                 "policy",
                 default_value="auto",

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from launch import LaunchContext
-from launch.actions import LogInfo, RegisterEventHandler, Shutdown
+from launch.actions import DeclareLaunchArgument, LogInfo, RegisterEventHandler, Shutdown
 from launch.event_handlers import OnProcessExit, OnProcessIO, OnProcessStart
 from launch.events.process import ProcessExited, ProcessStarted, ProcessStderr
 from launch.substitutions import EnvironmentVariable, LaunchConfiguration
@@ -119,6 +119,20 @@ def arm_state_folder(channel: str) -> ParameterValue:
 def emulated_bus() -> str:
     """Channel of the emulated Piper's bus: its bus is kc_vla_socket. Another one in another ROS domain."""
     return f"{tempfile.gettempdir()}/kc_vla_piper-{getpass.getuser()}-{os.environ.get('ROS_DOMAIN_ID', '0')}"
+
+
+def models_argument() -> DeclareLaunchArgument:
+    """`models:=`, of every graph with a selector."""
+    return DeclareLaunchArgument(
+        "models",
+        default_value="",
+        description="folder with a registry of models, for source:=learned; empty: the models shipped",
+    )
+
+
+def replayed_bag_argument() -> DeclareLaunchArgument:
+    """`bag:=`, of a graph whose policy can replay one."""
+    return DeclareLaunchArgument("bag", default_value="", description="recorded episode for policy:=replay")
 
 
 def node(executable: str, parameters: Mapping[str, Any] | None = None, package: str = "kc_vla", **options: Any) -> Node:

@@ -13,6 +13,7 @@ from mcap.writer import CompressionType, Writer
 from kc_vla.bags.metadata import FileFacts, to_yaml
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.storage import Storage
+from kc_vla.bags.tally import Tally
 from kc_vla.bags.topics import EPISODE_RECORD, EpisodeInfo, TopicInfo
 
 
@@ -76,14 +77,11 @@ class McapOutput:
         Raises:
             OSError: the file cannot be created or written.
         """
-        self._path = path
         self._file = RecordFile(path)
         self._writer = Writer(self._file, chunk_size=chunk_bytes, compression=CompressionType.ZSTD)  # type: ignore[arg-type]
-        self._counts: dict[str, int] = {}
+        self._tally = Tally(path.name)
         self._channels: dict[str, int] = {}
         self._schema_ids: dict[str, int] = {}
-        self._start_ns: int | None = None
-        self._end_ns = 0
         try:
             self._writer.start(
                 profile="ros2", library="kc_vla" if episode is None else f"kc_vla {episode.stack_version}"
@@ -106,16 +104,14 @@ class McapOutput:
             self._schema_ids[info.type],
             {"offered_qos_profiles": to_yaml([info.qos.profile()]), "topic_type_hash": schema.type_hash},
         )
-        self._counts[topic] = 0
+        self._tally.declare(topic)
 
     def add(self, topic: str, data: bytes, publish_time_ns: int, log_time_ns: int) -> None:
         """Add one serialized message; raise OSError where a chunk became full and could not be written."""
         self._writer.add_message(
-            self._channels[topic], log_time_ns, data, publish_time_ns, sequence=self._counts[topic]
+            self._channels[topic], log_time_ns, data, publish_time_ns, sequence=self._tally.count(topic)
         )
-        self._counts[topic] += 1
-        self._start_ns = log_time_ns if self._start_ns is None else min(self._start_ns, log_time_ns)
-        self._end_ns = max(self._end_ns, log_time_ns)
+        self._tally.add(topic, log_time_ns)
 
     def flush(self) -> None:
         """Close the open chunk, so that its messages outlive this process; raise OSError if that fails."""
@@ -123,7 +119,7 @@ class McapOutput:
 
     def facts(self) -> FileFacts:
         """Return what was added so far."""
-        return FileFacts(self._path.name, self._start_ns or 0, self._end_ns, dict(self._counts))
+        return self._tally.facts()
 
     def finish(self, rosbag2_information: str) -> None:
         """Write the end of the file and close it.

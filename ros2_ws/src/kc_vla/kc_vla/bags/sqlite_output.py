@@ -13,6 +13,7 @@ from pathlib import Path
 from kc_vla.bags.metadata import VERSION, FileFacts, to_yaml
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.storage import Storage
+from kc_vla.bags.tally import Tally
 from kc_vla.bags.topics import EPISODE_RECORD, EpisodeInfo, TopicInfo
 
 _TABLES = """
@@ -52,12 +53,9 @@ class SqliteOutput:
         Raises:
             OSError: the file cannot be created or written.
         """
-        self._path = path
-        self._counts: dict[str, int] = {}
+        self._tally = Tally(path.name)
         self._numbers: dict[str, int] = {}
         self._defined: set[str] = set()
-        self._start_ns: int | None = None
-        self._end_ns = 0
         path.touch(exist_ok=False)
         with _os_errors():
             self._bag = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -87,7 +85,7 @@ class SqliteOutput:
                     (info.type, schema.encoding, schema.text, schema.type_hash),
                 )
             number = self._numbers[topic] = len(self._numbers) + 1
-            self._counts[topic] = 0
+            self._tally.declare(topic)
             self._bag.execute(
                 "INSERT INTO topics VALUES (?, ?, ?, 'cdr', ?, ?)",
                 (number, topic, info.type, to_yaml([info.qos.profile()]), schema.type_hash),
@@ -99,9 +97,7 @@ class SqliteOutput:
             if not self._bag.in_transaction:
                 self._bag.execute("BEGIN")
             self._bag.execute("INSERT INTO messages VALUES (NULL, ?, ?, ?)", (self._numbers[topic], log_time_ns, data))
-        self._counts[topic] += 1
-        self._start_ns = log_time_ns if self._start_ns is None else min(self._start_ns, log_time_ns)
-        self._end_ns = max(self._end_ns, log_time_ns)
+        self._tally.add(topic, log_time_ns)
 
     def flush(self) -> None:
         """Commit, so that what was added outlives this process; raise OSError if that fails."""
@@ -111,7 +107,7 @@ class SqliteOutput:
 
     def facts(self) -> FileFacts:
         """Return what was added so far."""
-        return FileFacts(self._path.name, self._start_ns or 0, self._end_ns, dict(self._counts))
+        return self._tally.facts()
 
     def finish(self, rosbag2_information: str) -> None:
         """Write the metadata and close the file, so that it is one file again.
