@@ -155,7 +155,10 @@ def test_the_oldest_but_the_first_leaves_a_full_buffer() -> None:
 
 def test_an_event_of_a_frame_that_left_is_refused_and_harms_nothing() -> None:
     buffer = filled(*range(40), recent=8)
-    with pytest.raises(BufferRefusal, match=r"'phase 1' names frame 20, which is not held .*raise recent_frames"):
+    with pytest.raises(
+        BufferRefusal,
+        match=r"'phase 1' names frame 20, which is not held: the ring keeps 8 frames, from 32 on: raise recent_frames",
+    ):
         buffer.apply(event(Decision.COMMITTED, 20, 1), "oracle", 1)
     assert frames_of(buffer) == [0]
     assert buffer.events == 2

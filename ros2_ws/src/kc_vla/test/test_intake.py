@@ -90,7 +90,7 @@ def test_an_event_of_a_frame_that_nobody_saw_is_told() -> None:
     subject.put_event(event(0, 5))
     _, problems = subject.advance()
     assert len(problems) == 1
-    assert "names frame 5, which is not held" in problems[0]
+    assert "names frame 5, which is not held: a camera or the arm gave nothing for it" in problems[0]
 
 
 def test_an_episode_that_nobody_announced_blocks_nothing() -> None:

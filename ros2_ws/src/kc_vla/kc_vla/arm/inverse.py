@@ -18,7 +18,7 @@ _TIGHT = 1e-10
 
 
 class UnreachableError(ValueError):
-    """A pose that the arm cannot take; the text says how near it comes."""
+    """A pose that the arm cannot take; the text says by how much."""
 
 
 def joints_for(pose: Vector, start: Vector, limits: JointLimits, dh_is_offset: int = 1) -> Vector:
@@ -58,8 +58,8 @@ def joints_for(pose: Vector, start: Vector, limits: JointLimits, dh_is_offset: i
     left = np.abs(found.fun / weights)
     if left[:3].max() > _PLACE or left[3:].max() > _ROTATION:
         raise UnreachableError(
-            f"the arm cannot take that pose: it comes within {left[:3].max() * 1e3:.1f} mm and "
-            f"{np.degrees(left[3:].max()):.1f} degrees"
+            f"the pose asked for is out of the arm's reach, by {left[:3].max() * 1e3:.1f} mm and "
+            f"{np.degrees(left[3:].max()):.1f} degrees: the arm stays where it is until it is asked for another"
         )
     return np.asarray(found.x)
 

@@ -106,8 +106,7 @@ class KeyframeBuffer:
         observation = self._observation_for(event, exact=seen)
         if observation is None:
             raise BufferRefusal(
-                f"keyframe '{event.label}' names frame {event.frame}, which is not held (the ring keeps "
-                f"{self._recent_size} frames): raise recent_frames, or check that the cameras are synchronised"
+                f"keyframe '{event.label}' names frame {event.frame}, which is not held: {self._why_not_held(event)}"
             )
         held = self._keyframes.get(observation.frame)
         # what is committed never becomes a candidate again, and what a person keeps is not undone by a repeated event
@@ -118,6 +117,12 @@ class KeyframeBuffer:
                 self._remove(entry.frame)
         self._evict()
         self._remember(event.decided_at)
+
+    def _why_not_held(self, event: Event) -> str:
+        oldest = next(iter(self._recent), None)
+        if oldest is not None and event.frame < oldest and len(self._recent) == self._recent_size:
+            return f"the ring keeps {self._recent_size} frames, from {oldest} on: raise recent_frames"
+        return "a camera or the arm gave nothing for it, or not in time: are both cameras and the arm publishing?"
 
     def inject(self, frame: int, label: str) -> None:
         """Keep a recent frame because a person says so.

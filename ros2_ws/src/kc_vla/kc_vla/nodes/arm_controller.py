@@ -9,6 +9,7 @@ from pathlib import Path
 from sensor_msgs.msg import JointState
 
 from kc_vla.arm.controller import ArmController
+from kc_vla.arm.inverse import UnreachableError
 from kc_vla.arm.piper_limits import SDK_LIMITS
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
 from kc_vla.arm.servo import ServoSettings
@@ -206,7 +207,7 @@ class ArmControllerNode(StackNode):
         elapsed_ns = self.get_clock().now().nanoseconds - self.episode.start_ns
         step = elapsed_ns // self.episode.period_ns
         if step <= self._step:
-            if step + _BACK_STEPS < self._step:
+            if self._step >= 0 and step + _BACK_STEPS < self._step:
                 self.problem("the arm holds: the clock went back, and what lies before was done already")
             return
         self._step = step
@@ -264,6 +265,8 @@ class ArmControllerNode(StackNode):
         assert self.episode is not None
         try:
             self._link.follow(action, self.episode.period_ns * 1e-9)
+        except UnreachableError as error:  # a person who leads it comes to its bounds all the time
+            self.problem(str(error))
         except ValueError as error:
             self._reject(error)
 
