@@ -1,5 +1,6 @@
 """People annotate on the real page in a real browser; what they did is there again whatever happens in between."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,7 +80,7 @@ def x_of(page: Page, frame: int) -> float:
     """Where a frame is on the timeline; as the page computes it for the whole episode."""
     box = page.locator("#timeline").bounding_box()
     assert box
-    return box["x"] + 132 + frame / 80 * (box["width"] - 140)
+    return box["x"] + 152 + frame / 80 * (box["width"] - 160)
 
 
 def lane(page: Page) -> float:
@@ -120,6 +121,33 @@ def test_proposals_are_taken_over_and_confirmed(page: Page, bags: Path) -> None:
     assert track(bags, 1).state == CONFIRMED
     assert {mark.source for mark in track(bags, 1).marks} == {"committed"}
     assert page.inner_text("#progress") == "1 of 3 confirmed"
+
+
+def test_a_start_that_was_proposed_late_is_frame_0(chrome: Browser, tmp_path: Path) -> None:
+    bags = tmp_path / "runs"
+    write_episode(bags / "counting-1" / "bag", Script(size=64, steps=80, oracle=(1, *ORACLE[1:])))
+    with PageServer(bags, tmp_path / "cache") as server:
+        page = chrome.new_page(viewport=LAPTOP)
+        enter(page, server.address, "anna")
+        proposals(page)
+        press(page, "t")
+        saved(page, 1)
+        page.close()
+    assert [(mark.phase, mark.frame) for mark in track(bags, 1).marks] == list(enumerate(ORACLE))
+
+
+def test_keys_wait_until_the_next_episode_is_there(page: Page, bags: Path) -> None:
+    proposals(page)
+    press(page, "t")
+    saved(page, 1)
+    page.route("**/api/**counting-2**", lambda route: (time.sleep(1.0), route.continue_()))
+    press(page, "c", "k", "t")
+    page.wait_for_function("document.querySelector('#name').textContent === 'counting-2'")
+    assert page.locator("#said").text_content() == ""
+    assert frames(bags, 1) == list(ORACLE)
+    assert (track(bags, 1).state, track(bags, 1).revision) == (CONFIRMED, 2)
+    press(page, "k")
+    saved(page, 1)
 
 
 def test_a_mark_is_dragged_and_undone(page: Page, bags: Path) -> None:

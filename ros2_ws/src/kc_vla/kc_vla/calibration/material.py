@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from kc_vla.bags.episode import is_topic
 from kc_vla.bags.images import decode_image
 from kc_vla.bags.reader import BagReader
 from kc_vla.calibration.board import Array, Board, Corners
@@ -111,7 +112,7 @@ def recorded_joints(bag: Path) -> Joints:
     reader = BagReader(bag)
     rows = []
     for message in reader.messages():
-        if message.topic.endswith("/joint_states"):
+        if is_topic(message.topic, "joint_states"):
             told = reader.decode(message)
             if len(told.position) >= _ARM_JOINTS:
                 rows.append((_seconds(told), *told.position[:_ARM_JOINTS]))
@@ -130,7 +131,7 @@ def recorded_pictures(bag: Path, view: str) -> Iterator[tuple[float, Picture]]:
     """
     reader = BagReader(bag)
     for message in reader.messages():
-        if message.topic.endswith(f"{view}/image_raw"):
+        if is_topic(message.topic, f"{view}/image_raw"):
             image = reader.decode(message)
             yield _seconds(image), decode_image(image, message.topic)
 

@@ -10,11 +10,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostic_msgs.msg import DiagnosticArray
 from std_srvs.srv import Trigger
 
-from kc_vla.bags.episode import RecordedEpisode, chunk_from, event_from, score_from
-from kc_vla.bags.episode_data import Chunk, Event, NodeDiagnostics, Score
+from kc_vla.bags.episode import RecordedEpisode, chunk_from
+from kc_vla.bags.episode_data import Chunk
 from kc_vla.bags.errors import BagError, ReportError
 from kc_vla.bags.replay_comparison import NODES, LiveRun, compare, last_frame
 from kc_vla.bags.replay_report import ReplaySettings, write_replay_report
@@ -23,10 +22,11 @@ from kc_vla.nodes import qos, topics
 from kc_vla.nodes.base import StackNode, StartError, run_node
 from kc_vla.nodes.chunk_client import request_message
 from kc_vla.nodes.convert import time_message
+from kc_vla.nodes.live_nodes import LiveNodes
 from kc_vla.nodes.narrator import Narrator
 from kc_vla.nodes.parameters import NodeParameters, parameter
 from kc_vla.policy.scheduler import Request
-from kc_vla_msgs.msg import EpisodeStatus, KeyframeEvent, KeyframeIndex, KeyframeScore
+from kc_vla_msgs.msg import EpisodeStatus
 from kc_vla_msgs.srv import PredictChunk
 
 NO_POLICY = "none"
@@ -88,21 +88,13 @@ class ReplayComparisonNode(StackNode):
             frame_period=status.frame_period_s,
         )
         self._requests = recorded_requests(self._recorded) if self._asks else []
-        self._scores: dict[int, Score] = {}
-        self._events: list[Event] = []
+        self._heard = LiveNodes(self, status.episode_id)
         self._chunks: dict[int, Chunk] = {}
         self._refusals: dict[int, str] = {}
-        self._last_words: dict[str, NodeDiagnostics] = {}
         self._waiting: set[int] = set()  # requests that are not answered
-        self._settled = -1  # newest frame in the buffer
-        self._knows_episode = self._playing = False
-        self._heard_at = 0.0
+        self._playing = False
         self._narrator = Narrator(self)
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
-        self.subscribe(KeyframeScore, topics.KEYFRAME_SCORE, self._on_score, qos.EVENT)
-        self.subscribe(KeyframeEvent, topics.KEYFRAME_EVENT, self._on_event, qos.EVENT_LOG)
-        self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
-        self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, qos.EVENT)
         self._policy = self.call(PredictChunk, topics.PREDICT_CHUNK)
         self._resume = self.call(Trigger, topics.PLAYER_RESUME)
         assert self.executor is not None
@@ -116,7 +108,8 @@ class ReplayComparisonNode(StackNode):
 
     def details(self) -> dict[str, object]:
         """Return how far it is."""
-        return {"frames": len(getattr(self, "_scores", ())), "waiting": len(getattr(self, "_waiting", ()))}
+        heard = getattr(self, "_heard", None)
+        return {"frames": len(heard.scores) if heard else 0, "waiting": len(getattr(self, "_waiting", ()))}
 
     # -- the replay ---------------------------------------------------------------------------------------------
 
@@ -151,7 +144,7 @@ class ReplayComparisonNode(StackNode):
             missing.append("keyframe_buffer")
         if self._asks and not self._policy.service_is_ready():
             missing.append("policy_server")
-        player = self._last_words.get("bag_player")
+        player = self._heard.last_words.get("bag_player")
         told = player.values if player is not None else {}
         found = {key.removeprefix(_READERS): int(count) for key, count in told.items() if key.startswith(_READERS)}
         short = [topic for topic, count in found.items() if count < self._readers_of(topic)]
@@ -179,14 +172,14 @@ class ReplayComparisonNode(StackNode):
     async def _until_known(self) -> None:
         """Wait until selector and buffer say that they work on the episode."""
         deadline = time.monotonic() + self.parameters.startup_timeout
-        while not (self._knows_episode and self._selects()):
+        while not (self._heard.knows_episode and self._selects()):
             if time.monotonic() > deadline:
                 raise ReplayError("the selector or the buffer does not take up the episode: see their lines above")
             await self.sleep(0.05)
         await self.sleep(_SETTLE_S)
 
     def _selects(self) -> bool:
-        selector = self._last_words.get("keyframe_selector")
+        selector = self._heard.last_words.get("keyframe_selector")
         return selector is not None and selector.values.get("phase", "none") != "none"
 
     async def _play(self) -> None:
@@ -228,7 +221,7 @@ class ReplayComparisonNode(StackNode):
         answer = await self.ask(self._policy, request_message(self._status.episode_id, request), patience)
         self.statistics.add("chunk_round_trip", time.monotonic() - began)
         self._waiting.discard(number)
-        self._heard_at = time.monotonic()
+        self._heard.at = time.monotonic()
         if answer is None:
             self._refusals[number] = f"the policy server does not answer for {patience:g} s"
         elif not answer.success:
@@ -239,55 +232,33 @@ class ReplayComparisonNode(StackNode):
     async def _until_quiet(self) -> None:
         """Wait for what is still on its way: answers, and the frames that wait for a node."""
         last = last_frame(self._recorded)
-        self._heard_at = time.monotonic()
-        while self._waiting or (self._settled < last and time.monotonic() - self._heard_at < _QUIET_S):
+        self._heard.at = time.monotonic()
+        while self._waiting or (self._heard.settled < last and time.monotonic() - self._heard.at < _QUIET_S):
             await self.sleep(_POLL_S)
 
     async def _end_episode(self) -> None:
         """End the episode; the nodes tell then how they were, for the last time."""
-        self._last_words.clear()
+        self._heard.last_words.clear()
         self._announce(EpisodeStatus.FINISHED)
         deadline = time.monotonic() + _FAREWELL_S
         expected = set(NODES if self._asks else NODES[:-1])
-        while not expected <= self._last_words.keys() and time.monotonic() < deadline:
+        while not expected <= self._heard.last_words.keys() and time.monotonic() < deadline:
             await self.sleep(0.05)
 
     def _report(self) -> list[str]:
         values = self.parameters
         live = LiveRun(
-            self._scores,
-            tuple(self._events),
+            self._heard.scores,
+            tuple(self._heard.events),
             self._chunks,
             self._refusals if self._asks else None,
-            self._last_words,
+            self._heard.last_words,
         )
         notes = tuple(line for line in values.notes.splitlines() if line)
         settings = ReplaySettings(values.rate, values.source, values.policy, notes)
         comparison = compare(self._recorded, live)
         self._playing = False
         return write_replay_report(Path(values.folder).expanduser(), self._recorded, live, comparison, settings)
-
-    # -- what the live nodes say --------------------------------------------------------------------------------
-
-    def _on_score(self, message: KeyframeScore) -> None:
-        if message.episode_id == self._status.episode_id:
-            self._heard_at = time.monotonic()
-            self._scores[message.frame_index] = score_from(message)  # the last word, as when a bag is read
-
-    def _on_event(self, message: KeyframeEvent) -> None:
-        if message.episode_id == self._status.episode_id:
-            self._events.append(event_from(message))
-
-    def _on_index(self, message: KeyframeIndex) -> None:
-        if message.episode_id == self._status.episode_id:
-            self._heard_at = time.monotonic()
-            self._knows_episode, self._settled = True, int(message.newest_frame)
-
-    def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        for status in message.status:
-            values = {pair.key: pair.value for pair in status.values}
-            level = int.from_bytes(status.level, "little")
-            self._last_words[status.name] = NodeDiagnostics(status.name, level, status.message, values)
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import { COLOURS, Timeline } from "./timeline.js";
 const VIEWS = ["third_person", "wrist"];
 const LIST_MS = 3000;
 const POLL_MS = 500;
+const KEPT_MS = 500;
 const $ = (id) => document.getElementById(id);
 
 const page = {
@@ -17,6 +18,7 @@ const page = {
   rows: [],
   author: "",
   key: null, // of the episode that is open
+  opening: null, // of the one that was asked for last; until it is there, nothing is marked
   episode: null,
   frames: null,
   frame: 0,
@@ -92,19 +94,21 @@ function span(kind, text) {
 }
 
 async function open(key, frame = 0) {
-  if (page.saver) await Promise.race([page.saver.send(), new Promise((resolve) => setTimeout(resolve, 500))]);
-  page.saver?.stop();
+  page.opening = key;
   stopPlaying();
   say("");
-  const opening = (page.opening = key);
+  if (page.saver) await Promise.race([page.saver.send(), new Promise((resolve) => setTimeout(resolve, KEPT_MS))]);
   let episode;
   try {
     episode = await api.episode(key);
   } catch (error) {
+    if (page.opening === key) page.opening = page.key;
     say(error.message);
     return;
   }
-  if (page.opening !== key || opening !== key) return;
+  if (page.opening !== key) return;
+  say("");
+  page.saver?.stop();
   page.frames?.close();
   const track = episode.tracks[page.author];
   Object.assign(page, { key, episode, proposals: {}, problems: {}, source: "", state: track?.state ?? "untouched" });
@@ -357,19 +361,28 @@ async function confirm() {
   const beyond = page.steps.now.filter((mark) => labels.length && mark.phase >= labels.length);
   const odd = `${page.key} ${page.steps.now.length} ${page.steps.now.at(-1)?.frame}`;
   if (!page.steps.now.length) throw new model.Refused("there are no keyframes to confirm");
-  if (beyond.length) throw new model.Refused(`the task has ${labels.length} keyframes, phase ${beyond[0].phase} is none of them`);
+  if (beyond.length) {
+    const [{ phase, frame }] = beyond;
+    const why = `the task's keyframes are 0 to ${labels.length - 1}, frame ${frame} is ${phase}`;
+    throw new model.Refused(`${why}: a digit gives a keyframe its number, x deletes one`);
+  }
   if (missing.length && page.odd !== odd) {
     page.odd = odd;
     throw new model.Refused(`missing: ${missing.map((k) => `${k} ${labels[k]}`).join(", ")}. Confirm again if that is so`);
   }
-  const saver = page.saver;
-  await commit("confirm", "confirmed");
-  if (saver === page.saver && !saver.waiting) neighbour(1, (row) => stateOf(row) !== "confirmed");
+  const { saver, key } = page;
+  const kept = commit("confirm", "confirmed");
+  page.opening = null; // what is pressed now is meant for the next episode
+  await Promise.race([kept, new Promise((resolve) => setTimeout(resolve, KEPT_MS))]);
+  if (page.opening !== null) return;
+  page.opening = key;
+  await kept; // a server that is away is waited for, and meanwhile the episode can be changed again
+  if (saver === page.saver && !saver.waiting && page.state === "confirmed") neighbour(1, (row) => stateOf(row) !== "confirmed");
 }
 
 function neighbour(way, wanted = () => true) {
   const rows = listed();
-  const at = rows.findIndex((row) => row.key === page.key);
+  const at = rows.findIndex((row) => row.key === page.opening);
   const order = way > 0 ? [...rows.slice(at + 1), ...rows.slice(0, Math.max(0, at))] : rows.slice(0, Math.max(0, at)).reverse();
   const next = order.find((row) => wanted(row) && stateOf(row) !== "unreadable");
   if (next) open(next.key);
@@ -433,7 +446,10 @@ const COMMANDS = {
   help: () => $("keys").showModal(),
 };
 
-async function attempt(work) {
+const WHILE_OPENING = ["filter", "help", "nextEpisode", "previousEpisode"];
+
+async function attempt(work, whileOpening = false) {
+  if (page.opening !== page.key && !whileOpening) return;
   try {
     say("");
     await work();
@@ -451,10 +467,10 @@ document.addEventListener("keydown", (event) => {
   }
   if (event.target.matches?.("button") && (event.key === "Enter" || event.key === " ")) return;
   const [command, ...given] = commandOf(event) ?? [];
-  if (!command || (!page.episode && !["filter", "help", "nextEpisode"].includes(command))) return;
+  if (!command || (!page.episode && !WHILE_OPENING.includes(command))) return;
   event.preventDefault();
   if (command !== "play") stopPlaying();
-  attempt(() => COMMANDS[command](...given));
+  attempt(() => COMMANDS[command](...given), WHILE_OPENING.includes(command));
 });
 
 // -- telling and asking -----------------------------------------------------------------------------------------------

@@ -66,8 +66,12 @@ export function label(marks, frame, phase) {
   return renumbered(marks.map((mark) => (mark.frame === frame ? { ...mark, phase } : mark)));
 }
 
+// A start that was proposed late, where the first pictures were lost, is frame 0 all the same.
 export function take(proposals) {
-  const taken = proposals.map(({ frame, phase, source, score }) => ({ frame, phase, source, score }));
+  const start = proposals.find((mark) => mark.phase === 0);
+  const others = proposals.filter((mark) => mark.phase > 0 && mark.frame > 0);
+  const all = start ? [{ ...start, frame: 0 }, ...others] : others;
+  const taken = all.map(({ frame, phase, source, score }) => ({ frame, phase, source, score }));
   return renumbered(withStart(sorted(taken)));
 }
 
