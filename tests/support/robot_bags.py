@@ -96,10 +96,13 @@ def piper_stamps(length: int, lost: Sequence[int] = ()) -> list[int]:
     return [START_NS + 22_000_000 + k * PERIOD_NS + jitter[k] for k in range(length) if k not in lost]
 
 
-def write_piper_bag(output: Path, name: str, length: int = 24, lost: Sequence[int] = ()) -> Path:
+def write_piper_bag(
+    output: Path, name: str, length: int = 24, lost: Sequence[int] = (), felt_from_ns: int = START_NS
+) -> Path:
     """Write an episode of a Piper: joints 100 times a second, targets 20 times, cameras in a rhythm of their own."""
     events: list[tuple[int, str, int]] = [(stamp, "picture", k) for k, stamp in enumerate(piper_stamps(length, lost))]
-    events += [(START_NS + k * 10_000_000, "joints", k) for k in range(5 * length + 10)]
+    joints = [(START_NS + k * 10_000_000, "joints", k) for k in range(5 * length + 10)]
+    events += [event for event in joints if event[0] >= felt_from_ns]
     events += [(START_NS + step * PERIOD_NS + 300_000, "command", step) for step in range(length)]
     about = Announcement(name, "counting", TASKS["counting"].instruction, START_NS, PERIOD_NS * 1e-9)
     with BagOutput(output, about, [*TOPICS, "/tool_pose", "/arm/command"]) as bag:

@@ -107,6 +107,22 @@ def test_lost_frames_are_told_and_move_no_keyframe_to_another_moment(tmp_path: P
     np.testing.assert_array_equal(data_set.columns(0)["action"], expected)
 
 
+def test_frames_before_the_robot_was_heard_are_left_out_and_told(tmp_path: Path) -> None:
+    bag = write_piper_bag(tmp_path, "desk", 24, felt_from_ns=START_NS + 300_000_000)
+    done = export_bags([bag], tmp_path / "out")
+    assert done.notes == (f"{bag}: 4 frames at the ends left out: the bag tells nothing of the robot there",)
+    data_set = DataSet(done.folder)
+    assert data_set.keyframes(0) == (0, 2, 5, 11, 16)
+    expected = np.array([piper_target(step) for step in range(4, 24)], np.float32)
+    np.testing.assert_array_equal(data_set.columns(0)["action"], expected)
+
+
+def test_a_robot_that_was_hardly_heard_is_told(tmp_path: Path) -> None:
+    bag = write_piper_bag(tmp_path, "desk", 24, felt_from_ns=START_NS + 1_000_000_000)
+    with pytest.raises(ExchangeError, match=r"desk/bag: frame 0: no joint positions within 0.1 s of it"):
+        export_bags([bag], tmp_path / "out")
+
+
 def test_bags_without_a_confirmed_annotation_are_named(bags: Path, tmp_path: Path, capsys) -> None:
     bare = write_panda_bag(tmp_path, "bare", annotated=False)
     assert main(["bag", "export", str(bags), str(bare), "--output", str(tmp_path / "out")]) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,9 +90,13 @@ def read_rows(bag: Path) -> EpisodeRows:
 
 def _rows(bag: Path, episode: RecordedEpisode) -> EpisodeRows:
     third_person = {stamp: ref for stamp, ref in episode.pictures("third_person")}
+    felt = read_felt(episode)
+    notes = [*episode.damages]
+    if unfelt := _unfelt(list(third_person), felt):
+        notes.append(f"{len(unfelt)} frames at the ends left out: the bag tells nothing of the robot there")
+        third_person = {stamp: ref for stamp, ref in third_person.items() if stamp not in unfelt}
     stamps = np.array(list(third_person), np.int64)
     clock = clock_of(stamps, episode.status.start_ns, episode.status.frame_period_s)
-    notes = [*episode.damages]
     if clock.missing:
         notes.append(f"frames missing between others: {clock.missing}")
     pictures = {"third_person": tuple(third_person.values())}
@@ -100,16 +104,27 @@ def _rows(bag: Path, episode: RecordedEpisode) -> EpisodeRows:
         pictures["wrist"], held = _nearest(wrist, clock)
         notes += [held] if held else []
     sizes = {view: _size(episode, view, refs[0]) for view, refs in pictures.items()}
-    robot, columns = _columns(episode, clock)
+    robot, columns = _columns(episode, felt, clock)
     return EpisodeRows(bag, episode, clock, robot, columns, sizes, tuple(notes), pictures)
 
 
-def _columns(episode: RecordedEpisode, clock: Clock) -> tuple[str, dict[Column, NDArray[np.float64]]]:
+def _unfelt(stamps: Sequence[int], felt: Felt) -> set[int]:
+    """Frames before and after everything that the robot felt: a recorder may hear a camera first.
+
+    None where hardly a frame is left: what is missing is told then.
+    """
+    known = [samples.stamps for samples in (felt.positions, felt.tool_pose) if samples is not None]
+    first = max((int(times[0]) for times in known), default=0) - _FELT_WITHIN_NS
+    last = min((int(times[-1]) for times in known), default=2**63) + _FELT_WITHIN_NS
+    unfelt = {stamp for stamp in stamps if not first <= stamp <= last}
+    return unfelt if len(unfelt) < len(stamps) // 2 else set()
+
+
+def _columns(episode: RecordedEpisode, felt: Felt, clock: Clock) -> tuple[str, dict[Column, NDArray[np.float64]]]:
     """What was felt and done at each frame, in the space in which the arm was commanded.
 
     The joints of a Panda are called as in the data sets that are recorded in the simulator.
     """
-    felt = read_felt(episode)
     within = max(_FELT_WITHIN_NS, 2 * _NS // clock.fps)
     mode = mode_of(episode.commands)
     if felt.positions is None:
