@@ -12,10 +12,12 @@ from episode_bag import Script, write_episode
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kc_vla.annotate.log import CONFIRMED, OPEN, AnnotationLog, Mark
 from kc_vla.bags.canvas import AMBER, BLUE, GREEN, RED
 from kc_vla.bags.episode import RecordedEpisode
 from kc_vla.bags.episode_data import EventType, NodeDiagnostics, Score
-from kc_vla.bags.replay_comparison import Comparison, LiveRun, compare, score_difference
+from kc_vla.bags.replay_annotation import annotated
+from kc_vla.bags.replay_comparison import Comparison, LiveRun, compare, plain, score_difference
 from kc_vla.bags.replay_report import JSON, MARKDOWN, PICTURE, ReplaySettings, lines, ranges, table, write_replay_report
 from kc_vla.bags.replay_requests import recorded_requests
 
@@ -52,6 +54,23 @@ def test_the_same_again_is_called_the_same(episode: RecordedEpisode) -> None:
     assert "NOT keep up" not in words
 
 
+def test_live_keyframes_are_compared_with_a_persons(tmp_path: Path) -> None:
+    bag = write_episode(tmp_path / "bag", Script(size=16, late=2))
+    episode = RecordedEpisode(bag)
+    assert annotated(episode) is None
+    stamps = {frame.index: frame.stamp_ns for frame in episode.frames}
+    marks = [Mark(f, stamps[f], k, f"keyframe {k}", "person", 1.0) for k, f in enumerate((0, 13, 31, 32))]
+    log = AnnotationLog(bag)
+    log.append("ann", 0, CONFIRMED, marks, "confirmed")
+    log.append("bob", 0, OPEN, marks[:1], "begun")
+    comparison = compare(episode, as_recorded(episode), annotated(episode))
+    assert [pair.as_annotated for pair in comparison.keyframes] == [True, True, False, True, False]
+    words = told(episode, comparison)
+    assert "Annotated by ann: 3 of 4 found live within 10 frames." in words
+    assert "| 2     | flash 1 off | 20     | 31        | 20  | 20   | 0          | same |" in words
+    assert plain(comparison)["annotated_by"] == "ann"
+
+
 def test_keyframes_are_compared_by_phase(episode: RecordedEpisode) -> None:
     def moved(event):
         return replace(event, frame=event.frame + 3) if event.phase == 1 else event
@@ -72,7 +91,7 @@ def test_keyframes_are_compared_by_phase(episode: RecordedEpisode) -> None:
     assert not comparison.same_keyframes
     words = told(episode, comparison)
     assert "Keyframes: 2 of 5 as in the bag, 1 more." in words
-    assert "| 1     | flash 1 on  | 12     | 12  | 15   | +3     | 3 frames later |" in words
+    assert "| 1     | flash 1 on  | 12     | 12  | 15   | +3         | 3 frames later |" in words
 
 
 def test_another_label_is_told(episode: RecordedEpisode) -> None:

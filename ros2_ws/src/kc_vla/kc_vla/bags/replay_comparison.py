@@ -12,6 +12,7 @@ import numpy as np
 from kc_vla.bags.episode import RecordedEpisode
 from kc_vla.bags.episode_data import Chunk, Event, KeyframeState, NodeDiagnostics, Score, keyframes_after
 from kc_vla.bags.summary import dropped, latencies
+from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
 from kc_vla.policy.chunk import TOOL_DELTA_NAMES
 
 NODES = ("keyframe_selector", "keyframe_buffer", "policy_server")
@@ -39,6 +40,19 @@ class LiveRun:
 
 
 @dataclass(frozen=True)
+class Annotated:
+    """A person's keyframes.
+
+    Attributes:
+        author: who.
+        frames: frame number by phase.
+    """
+
+    author: str
+    frames: Mapping[int, int]
+
+
+@dataclass(frozen=True)
 class KeyframePair:
     """The keyframe of one phase in the bag and as it was found live; None where there is none.
 
@@ -47,17 +61,26 @@ class KeyframePair:
         bag: as the bag has it.
         live: as the live selector has it.
         oracle: frame of the ground truth; None where the bag knows none of this phase.
+        annotated: frame that a person marked; None where nobody did.
     """
 
     phase: int
     bag: KeyframeState | None
     live: KeyframeState | None
     oracle: int | None
+    annotated: int | None = None
 
     @property
     def difference(self) -> int | None:
         """Frames by which the live one is later (negative: earlier); None where one is missing."""
         return None if self.bag is None or self.live is None else self.live.frame - self.bag.frame
+
+    @property
+    def as_annotated(self) -> bool:
+        """Whether it was committed live within the tolerance of what a person marked."""
+        if self.live is None or self.annotated is None:
+            return False
+        return self.live.committed and abs(self.live.frame - self.annotated) <= TOLERANCE_FRAMES
 
     @property
     def label(self) -> str:
@@ -195,7 +218,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything that is compared; `chunks` is None where the policy was not asked."""
+    """Everything that is compared; `chunks` is None where the policy was not asked, `annotated` where nobody marked."""
 
     keyframes: tuple[KeyframePair, ...]
     scores: ScoreDifference
@@ -203,6 +226,7 @@ class Comparison:
     chunks: ChunkDifference | None
     stages: tuple[Stage, ...]
     losses: tuple[Loss, ...]
+    annotated: Annotated | None = None
 
     @property
     def same_keyframes(self) -> bool:
@@ -215,17 +239,18 @@ def last_frame(episode: RecordedEpisode) -> int:
     return episode.frames[-1].index if episode.frames else -1
 
 
-def compare(episode: RecordedEpisode, live: LiveRun) -> Comparison:
-    """Compare a live run with the episode that was played to it."""
+def compare(episode: RecordedEpisode, live: LiveRun, annotated: Annotated | None = None) -> Comparison:
+    """Compare a live run with the episode that was played to it, and with what a person marked in it."""
     last = last_frame(episode)
     events = tuple(event for event in live.events if event.decided_at_frame <= last)
     return Comparison(
-        keyframes=_keyframes(episode, keyframes_after(events)),
+        keyframes=_keyframes(episode, keyframes_after(events), annotated.frames if annotated is not None else {}),
         scores=score_difference(episode.scores, live.scores),
         frames=_frames(episode, live.scores),
         chunks=None if live.refusals is None else _chunks(episode, live.chunks, live.refusals),
         stages=_stages(episode.diagnostics, live.diagnostics),
         losses=_losses(episode.diagnostics, live.diagnostics),
+        annotated=annotated,
     )
 
 
@@ -245,13 +270,15 @@ def score_difference(bag: Mapping[int, Score], live: Mapping[int, Score]) -> Sco
     )
 
 
-def _keyframes(episode: RecordedEpisode, live: tuple[KeyframeState, ...]) -> tuple[KeyframePair, ...]:
-    truth = episode.result.oracle_frames if episode.result is not None else ()
+def _keyframes(
+    episode: RecordedEpisode, live: tuple[KeyframeState, ...], marked: Mapping[int, int]
+) -> tuple[KeyframePair, ...]:
+    truth = dict(enumerate(episode.result.oracle_frames)) if episode.result is not None else {}
     recorded = {state.phase: state for state in episode.keyframes}
     found = {state.phase: state for state in live}
     return tuple(
-        KeyframePair(phase, recorded.get(phase), found.get(phase), truth[phase] if phase < len(truth) else None)
-        for phase in sorted({*recorded, *found, *range(len(truth))})
+        KeyframePair(phase, recorded.get(phase), found.get(phase), truth.get(phase), marked.get(phase))
+        for phase in sorted({*recorded, *found, *truth, *marked})
     )
 
 
@@ -346,6 +373,7 @@ def plain(comparison: Comparison) -> dict[str, Any]:
     chunks = comparison.chunks
     return {
         "same_keyframes": comparison.same_keyframes,
+        "annotated_by": comparison.annotated.author if comparison.annotated is not None else None,
         "keyframes": [
             {
                 "phase": pair.phase,
@@ -353,6 +381,8 @@ def plain(comparison: Comparison) -> dict[str, Any]:
                 "bag": pair.bag.frame if pair.bag is not None else None,
                 "live": pair.live.frame if pair.live is not None else None,
                 "oracle": pair.oracle,
+                "annotated": pair.annotated,
+                "as_annotated": pair.as_annotated,
                 "difference": pair.difference,
                 "verdict": pair.verdict,
             }

@@ -13,6 +13,7 @@ from kc_vla.bags.errors import ReportError
 from kc_vla.bags.replay_comparison import ChunkDifference, Comparison, LiveRun, plain
 from kc_vla.bags.replay_picture import write_picture
 from kc_vla.files import write_whole
+from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
 
 JSON, MARKDOWN, PICTURE = "replay.json", "replay.md", "replay.png"
 
@@ -68,7 +69,7 @@ def lines(episode: RecordedEpisode, comparison: Comparison, settings: ReplaySett
     settings_told = f"{episode.status.title}; live: source {settings.source}, policy {settings.policy}"
     told = [f"{settings_told}, rate {settings.rate:g}", "", *_frames(comparison, settings.rate)]
     told += [f"Note: {note}." for note in settings.notes]
-    told += ["", *_keyframes(comparison), "", *_scores(comparison)]
+    told += ["", *_annotated(comparison), *_keyframes(comparison), "", *_scores(comparison)]
     told += ["", *(_chunks(comparison.chunks) if comparison.chunks is not None else ["Chunks were not asked for."])]
     return [*told, "", *_latencies(comparison)]
 
@@ -89,6 +90,15 @@ def _frames(comparison: Comparison, rate: float) -> list[str]:
     return told
 
 
+def _annotated(comparison: Comparison) -> list[str]:
+    if comparison.annotated is None:
+        return []
+    marked = [pair for pair in comparison.keyframes if pair.annotated is not None]
+    right = sum(pair.as_annotated for pair in marked)
+    who = comparison.annotated.author
+    return [f"Annotated by {who}: {right} of {len(marked)} found live within {TOLERANCE_FRAMES} frames."]
+
+
 def _keyframes(comparison: Comparison) -> list[str]:
     pairs = comparison.keyframes
     same = sum(pair.same for pair in pairs if pair.bag is not None)
@@ -96,11 +106,13 @@ def _keyframes(comparison: Comparison) -> list[str]:
     extra = sum(pair.bag is None and pair.live is not None for pair in pairs)
     told = f"Keyframes: {same} of {recorded} as in the bag" + (f", {extra} more" if extra else "") + "."
     has_truth = any(pair.oracle is not None for pair in pairs)
+    is_marked = any(pair.annotated is not None for pair in pairs)
     rows = [
         [
             str(pair.phase),
             pair.label,
             *([_frame(pair.oracle)] if has_truth else []),
+            *([_frame(pair.annotated)] if is_marked else []),
             _frame(pair.bag.frame if pair.bag is not None else None),
             _frame(pair.live.frame if pair.live is not None else None),
             f"{pair.difference:+d}" if pair.difference else _frame(pair.difference),
@@ -108,7 +120,8 @@ def _keyframes(comparison: Comparison) -> list[str]:
         ]
         for pair in pairs
     ]
-    head = ["phase", "label", *(["oracle"] if has_truth else []), "bag", "live", "frames", ""]
+    head = ["phase", "label", *(["oracle"] if has_truth else []), *(["annotated"] if is_marked else [])]
+    head += ["bag", "live", "live - bag", ""]
     return [told, "", *table(head, rows)]
 
 
@@ -133,7 +146,7 @@ def _chunks(chunks: ChunkDifference) -> list[str]:
         told.append(f"{chunks.later} were computed from a later frame than in the bag.")
     if chunks.other_keyframes:
         frame, bag, live = chunks.other_keyframes[0]
-        example = f"frame {frame}: {ranges(live) or 'none'}; in the bag: {ranges(bag) or 'none'}"
+        example = f"at frame {frame} those of frames {ranges(live) or 'none'} instead of {ranges(bag) or 'none'}"
         told.append(f"{len(chunks.other_keyframes)} were given other keyframes than in the bag, first {example}.")
     if chunks.other_columns:
         told.append(f"{chunks.other_columns} cannot be compared: other columns, or other steps.")

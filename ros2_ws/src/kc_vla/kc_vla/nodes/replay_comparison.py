@@ -12,9 +12,11 @@ from pathlib import Path
 
 from std_srvs.srv import Trigger
 
+from kc_vla.annotate.errors import AnnotationError
 from kc_vla.bags.episode import RecordedEpisode, chunk_from
 from kc_vla.bags.episode_data import Chunk
 from kc_vla.bags.errors import BagError, ReportError
+from kc_vla.bags.replay_annotation import annotated
 from kc_vla.bags.replay_comparison import NODES, LiveRun, compare, last_frame
 from kc_vla.bags.replay_report import ReplaySettings, write_replay_report
 from kc_vla.bags.replay_requests import recorded_requests
@@ -254,9 +256,14 @@ class ReplayComparisonNode(StackNode):
             self._refusals if self._asks else None,
             self._heard.last_words,
         )
-        notes = tuple(line for line in values.notes.splitlines() if line)
-        settings = ReplaySettings(values.rate, values.source, values.policy, notes)
-        comparison = compare(self._recorded, live)
+        notes = [line for line in values.notes.splitlines() if line]
+        marked = None
+        try:
+            marked = annotated(self._recorded)
+        except (AnnotationError, OSError) as error:
+            notes.append(f"the annotation is left out: {error}")
+        settings = ReplaySettings(values.rate, values.source, values.policy, tuple(notes))
+        comparison = compare(self._recorded, live, marked)
         self._playing = False
         return write_replay_report(Path(values.folder).expanduser(), self._recorded, live, comparison, settings)
 
