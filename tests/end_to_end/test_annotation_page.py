@@ -136,6 +136,11 @@ def test_a_start_that_was_proposed_late_is_frame_0(chrome: Browser, tmp_path: Pa
     assert [(mark.phase, mark.frame) for mark in track(bags, 1).marks] == list(enumerate(ORACLE))
 
 
+def test_the_rules_are_asked_by_a_key_and_say_what_they_lack(page: Page) -> None:
+    press(page, "q")
+    said(page, "rules: the recording has no tool pose and no gripper, which the rules look at")
+
+
 def test_keys_wait_until_the_next_episode_is_there(page: Page, bags: Path) -> None:
     proposals(page)
     press(page, "t")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 
 def draw_curves(log: Sequence[Mapping[str, Any]], path: Path) -> None:
@@ -24,6 +25,8 @@ def draw_curves(log: Sequence[Mapping[str, Any]], path: Path) -> None:
         for axis, title in zip(row, ("loss", "share that is right, or F1"), strict=True):
             axis.set(title=f"{stage}: {title}", xlabel="epoch")
             axis.grid(alpha=0.3)
+            axis.xaxis.set_major_locator(MaxNLocator(integer=True))
             if axis.lines:
                 axis.legend(fontsize="small")
+        row[1].set_ylim(-0.02, 1.02)
     figure.savefig(path, dpi=110)

@@ -17,6 +17,8 @@ export const KEYS = [
   ["move", "m", "", "move the nearest keyframe here"],
   ["phase", "0 … 9", "", "give the keyframe here this phase"],
   ["nextSource", "s", "", "choose another source of proposals"],
+  ["askRules", "q", "", "ask the rules for proposals"],
+  ["askLearned", "Q", "", "ask the learned selector for proposals"],
   ["takeAll", "t", "", "take all proposals of the chosen source"],
   ["undo", "z", "Ctrl z", "undo"],
   ["redo", "y", "Ctrl y", "redo"],

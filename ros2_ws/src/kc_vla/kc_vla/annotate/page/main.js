@@ -411,7 +411,13 @@ const COMMANDS = {
     if (!nearest) throw new model.Refused("there is no keyframe to move");
     change(model.move(page.steps.now, nearest.frame, page.wanted), `move ${nearest.frame} to ${page.wanted}`);
   },
-  phase: (phase) => change(model.label(page.steps.now, page.wanted, phase), `phase ${phase} at ${page.wanted}`),
+  phase: (phase) => {
+    const { labels } = page.episode;
+    if (labels.length && phase >= labels.length) throw new model.Refused(`the task's keyframes are 0 to ${labels.length - 1}`);
+    change(model.label(page.steps.now, page.wanted, phase), `phase ${phase} at ${page.wanted}`);
+  },
+  askRules: () => ask("rules"),
+  askLearned: () => ask("learned"),
   nextSource: () => {
     const sources = Object.keys(page.proposals);
     if (!sources.length) throw new model.Refused("there are no proposals: ask the rules or the learned selector");

@@ -62,6 +62,7 @@ export function label(marks, frame, phase) {
   if (!markAt(marks, frame)) throw new Refused(`frame ${frame} is no keyframe`);
   if (frame === 0) throw new Refused("frame 0 is the start");
   const at = marks.findIndex((mark) => mark.frame === frame);
+  if (marks[at].phase === phase) throw new Refused(`it is keyframe ${phase} already`);
   if (phase <= (marks[at - 1]?.phase ?? -1)) throw new Refused(`phase ${phase} comes before the keyframe before it`);
   return renumbered(marks.map((mark) => (mark.frame === frame ? { ...mark, phase } : mark)));
 }
