@@ -166,6 +166,12 @@ def test_other_settings_in_the_folder_of_a_run_are_refused(data, run, capsys):
     assert "holds a run with other settings or data: choose another --output" in capsys.readouterr().err
 
 
+def test_a_data_set_that_is_not_there_leaves_no_run(data, tmp_path, capsys):
+    assert train(tmp_path / "nowhere", tmp_path / "run") == 1
+    assert str(tmp_path / "nowhere") in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_run_that_is_not_finished_cannot_be_exported(data, tmp_path, capsys):
     (tmp_path / "run.json").write_text(json.dumps({"config": {}, "data": {"method": "two-stage"}}))
     splits = [f"--data={data / 'train'}", f"--validation={data / 'validation'}", f"--models={tmp_path}"]

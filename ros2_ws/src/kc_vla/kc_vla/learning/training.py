@@ -57,10 +57,10 @@ def train_selector(
     if trunk_of is not None and method != "two-stage":
         raise LearningError(f"the method '{method}' does not take the trunk of another run")
     facts = {"train": str(data), "validation": str(validation), "method": method}
-    run = Run.begin(folder, config, facts if trunk_of is None else {**facts, "trunk": str(trunk_of)})
     train, judge = load_recordings(data), load_recordings(validation)
     check_enough(train)
     check_enough(judge)
+    run = Run.begin(folder, config, facts if trunk_of is None else {**facts, "trunk": str(trunk_of)})
     torch.manual_seed(config.seed)  # of the first weights
     if method == "joint":
         train_joint(run, _first(config, train), new_head(config), train, judge, device)
