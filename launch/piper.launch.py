@@ -165,12 +165,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             models_argument(),
             DeclareLaunchArgument("duration", default_value="0.0", description="s of the episode; 0.0: until Ctrl-C"),
-            DeclareLaunchArgument(
-                "record",
-                default_value="false",
-                choices=["true", "false"],
-                description="true: an MCAP bag of the episode",
-            ),
+            DeclareLaunchArgument("record", default_value="false", description="true: an MCAP bag of the episode"),
             DeclareLaunchArgument("output", default_value="runs", description="folder for bags"),
             DeclareLaunchArgument("fault", default_value="none", description="of the emulated arm, e.g. 'loss 0.2'"),
             DeclareLaunchArgument(

@@ -73,8 +73,9 @@ def test_an_arm_follows_another_that_is_led_by_hand(tmp_path: Path) -> None:
         hand.connect()
         hand.enable()
         hand.command(there, 0.04)
-        with Robot(tmp_path, {"policy": "leader", "leader": bus}, peer) as robot:
-            robot.wait_for("keyframe 0 'start' committed")
+        unknown = {"instruction": "Put the salt into the pot."}  # what nothing has learnt yet can be shown to it
+        with Robot(tmp_path, {"policy": "leader", "leader": bus, **unknown}, peer) as robot:
+            robot.wait_for("no keyframes in this episode")
             peer.until(lambda: np.abs(robot.angles() - there).max() < 0.02)
             hand.command(there + 0.1, 0.04)
             peer.until(lambda: np.abs(robot.angles() - there - 0.1).max() < 0.02)

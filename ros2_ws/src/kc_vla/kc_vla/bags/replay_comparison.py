@@ -303,6 +303,7 @@ def _chunks(episode: RecordedEpisode, answers: Mapping[int, Chunk], refusals: Ma
     overlaps = [found for pair in answered if (found := _overlap(*pair)) is not None]
     names = answered[0][0].names if overlaps else ()
     comparable = [(steps, apart) for columns, steps, apart in overlaps if columns == names]
+    is_given = any(chunk.keyframes_used for chunk in episode.chunks)  # a person who leads the arm is given none
     return ChunkDifference(
         asked=len(episode.chunks),
         answered=len(answered),
@@ -311,7 +312,7 @@ def _chunks(episode: RecordedEpisode, answers: Mapping[int, Chunk], refusals: Ma
         other_keyframes=tuple(
             (chunk.observation_frame, chunk.keyframes_used, answer.keyframes_used)
             for chunk, answer in answered
-            if answer.keyframes_used != chunk.keyframes_used
+            if is_given and answer.keyframes_used != chunk.keyframes_used
         ),
         other_columns=len(answered) - len(comparable),
         actions=sum(len(steps) for steps, _ in comparable),

@@ -146,7 +146,7 @@ class KeyframeBufferNode(StackNode):
         if as_of >= 0 and not self._buffer.knows(as_of) and not await self._gate.wait(as_of):
             response.message = (
                 f"frame {as_of} has not come in for {self._gate.timeout:g} s "
-                f"(newest: {self._buffer.settled_frame}): is the keyframe selector alive?"
+                f"(newest: {self._buffer.settled_frame}): does the keyframe selector run, and know the task?"
             )
             return response
         known = set(request.known_frames)

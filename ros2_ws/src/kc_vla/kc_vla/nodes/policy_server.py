@@ -136,7 +136,7 @@ class PolicyServerNode(StackNode):
             return response
         try:
             observation = await self._observation(int(request.observation_frame))
-            frames, images = await self._keyframes(observation.frame)
+            frames, images = await self._keyframes(observation.frame) if self._backend.needs_keyframes else ([], [])
             self.statistics.add("gather", time.perf_counter() - began)
             current = (observation.third_person, observation.wrist)
             given = PolicyInput(

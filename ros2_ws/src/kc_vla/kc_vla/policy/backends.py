@@ -53,9 +53,18 @@ def piper_positions(given: PolicyInput, purpose: str) -> NDArray[np.float64]:
 
 
 class Backend(Protocol):
-    """A policy. `reset` comes before the first `infer` of an episode."""
+    """A policy. `reset` comes before the first `infer` of an episode.
+
+    Attributes:
+        name: of the backend.
+        needs_keyframes: it answers only where it is settled which keyframes there are; a person remembers himself.
+        needs_images: it looks at them, and at the current pair.
+        action_type: what the numbers of its actions mean.
+        names: of its columns.
+    """
 
     name: str
+    needs_keyframes: bool
     needs_images: bool
     action_type: ActionType
     names: tuple[str, ...]
@@ -73,6 +82,7 @@ class ReplayBackend:
     """Plays the actions of a recorded episode, step by step, whatever it sees."""
 
     name = "replay"
+    needs_keyframes = True
     needs_images = False
     action_type = ActionType.TOOL_DELTA
     names: tuple[str, ...] = TOOL_DELTA_NAMES
@@ -99,6 +109,7 @@ class ExpertBackend:
     """Asks an expert that sees what no camera shows: the simulator's own state."""
 
     name = "expert"
+    needs_keyframes = True
     needs_images = False
     action_type = ActionType.TOOL_DELTA
     names: tuple[str, ...] = TOOL_DELTA_NAMES

@@ -54,6 +54,7 @@ class ScriptedBackend:
     """
 
     name = "scripted"
+    needs_keyframes = True
     needs_images = False
     action_type = ActionType.JOINT_POSITION
     names: tuple[str, ...] = PIPER_NAMES

@@ -34,6 +34,7 @@ class LeaderBackend:
     """Be where the leader is; slowly until the arm is there for the first time, and again when they were parted."""
 
     name = "leader"
+    needs_keyframes = False
     needs_images = False
     action_type = ActionType.JOINT_POSITION
     names: tuple[str, ...] = PIPER_NAMES
@@ -111,6 +112,7 @@ class JoyBackend:
     """Move the flange as the sticks say while the enabling button is held."""
 
     name = "joy"
+    needs_keyframes = False
     needs_images = False
     action_type = ActionType.TOOL_DELTA
     names: tuple[str, ...] = TOOL_DELTA_NAMES
