@@ -12,7 +12,17 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import SetParameter
 from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
-from kc_vla.launching import AGAIN, end_if_it_cannot_start, end_with, last_word, models_argument, node, text, texts
+from kc_vla.launching import (
+    AGAIN,
+    end_if_it_cannot_start,
+    end_with,
+    last_word,
+    model_arguments,
+    node,
+    selector,
+    text,
+    texts,
+)
 
 
 def plan(context: LaunchContext) -> dict:
@@ -52,7 +62,7 @@ def replay(context: LaunchContext) -> list:
     comparison = {"bag": bag, "folder": text(folder), "policy": policy, "notes": text("\n".join(planned["notes"]))}
     rate = LaunchConfiguration("rate")
     actions += [
-        node("keyframe_selector", texts(source="source", models_folder="models"), **AGAIN),
+        selector(),
         node("keyframe_buffer", {"state_folder": text(f"{folder}/state")}, **AGAIN),
         node(
             "bag_player",
@@ -80,7 +90,7 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["learned", "rules", "oracle"],
                 description="what selects the keyframes live; oracle: the scores of the simulator, from the bag",
             ),
-            models_argument(),
+            *model_arguments(),
             DeclareLaunchArgument(
                 "policy",
                 default_value="auto",

@@ -121,13 +121,21 @@ def emulated_bus() -> str:
     return f"{tempfile.gettempdir()}/kc_vla_piper-{getpass.getuser()}-{os.environ.get('ROS_DOMAIN_ID', '0')}"
 
 
-def models_argument() -> DeclareLaunchArgument:
-    """`models:=`, of every graph with a selector."""
-    return DeclareLaunchArgument(
-        "models",
-        default_value="",
-        description="folder with a registry of models, for source:=learned; empty: the models shipped",
+def model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgument]:
+    """`models:=` and `model:=`, of every graph with a selector."""
+    return (
+        DeclareLaunchArgument(
+            "models",
+            default_value="",
+            description="folder with a registry of models, for source:=learned; empty: the models shipped",
+        ),
+        DeclareLaunchArgument("model", default_value="keyframe_selector", description="name of the model in there"),
     )
+
+
+def selector() -> Node:
+    """The keyframe selector, by the arguments `source`, `models` and `model`."""
+    return node("keyframe_selector", texts(source="source", models_folder="models", model="model"), **AGAIN)
 
 
 def replayed_bag_argument() -> DeclareLaunchArgument:

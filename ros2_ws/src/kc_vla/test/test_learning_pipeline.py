@@ -1,5 +1,6 @@
 """A selector is trained, exported and judged on a small data set, with everything real but the pictures."""
 
+import copy
 import json
 import shutil
 from dataclasses import replace
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import yaml
 from lamp_episodes import write_lamp_data
 
 from kc_vla.bags.lerobot.annotations import read_annotations
@@ -164,6 +166,34 @@ def test_the_papers_baselines_can_be_trained_and_exported(data, method, tmp_path
 def test_other_settings_in_the_folder_of_a_run_are_refused(data, run, capsys):
     assert train(data, run, **{"stage_one.margin": 0.5}) == 1
     assert "holds a run with other settings or data: choose another --output" in capsys.readouterr().err
+
+
+def test_two_selectors_have_pictures_of_their_own_and_tasks_not_learnt_are_left_out(data, models, tmp_path, capsys):
+    shutil.copytree(models, tmp_path / "models")
+    file = tmp_path / "models" / "registry.yaml"
+    registry = yaml.safe_load(file.read_text())
+    registry["narrow"] = copy.deepcopy(registry["keyframe_selector"])
+    del registry["narrow"]["settings"]["tasks"]["identity"]
+    file.write_text(yaml.safe_dump(registry))
+    where = [f"--data={data / 'test'}", f"--models={tmp_path / 'models'}", f"--output={tmp_path / 'eval'}"]
+    both = ["--model=keyframe_selector", "--model=narrow"]
+    assert main(["eval", "selector", *where, *both, "--strips=1"]) == 0
+    assert "narrow has not learnt identity: these episodes are left out." in capsys.readouterr().out
+    tables = json.loads((tmp_path / "eval" / "metrics.json").read_text())
+    assert set(tables["keyframe_selector"]["as recorded"]) == {*TASKS, "average"}
+    assert set(tables["narrow"]["as recorded"]) == {*TASKS, "average"} - {"identity"}
+    drawn = {path.parent.name: len(list(path.parent.iterdir())) for path in (tmp_path / "eval").glob("*/*.png")}
+    assert drawn == {"keyframe_selector": len(TASKS), "narrow": len(TASKS) - 1}
+    words = [f"--data={data / 'test' / 'identity'}", *where[1:], "--model=narrow"]
+    assert main(["eval", "selector", *words]) == 1
+    assert "model 'narrow' knows counting, spatial, temporal: the episodes are of identity" in capsys.readouterr().err
+
+
+def test_a_model_has_a_name_that_a_folder_can_have(data, run, tmp_path, capsys):
+    splits = [f"--data={data / 'train'}", f"--validation={data / 'validation'}"]
+    assert main(["export", "selector", str(run), *splits, f"--models={tmp_path}", "--name=up/../there"]) == 1
+    assert "a model cannot be called 'up/../there'" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_data_set_that_is_not_there_leaves_no_run(data, tmp_path, capsys):

@@ -67,7 +67,8 @@ def main(argv: Sequence[str]) -> int:
         print(f"kc-vla {options.verb}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"kc-vla {options.verb}: interrupted", file=sys.stderr)
+        goes_on = ": the same command goes on" if options.verb == "train" else ""
+        print(f"kc-vla {options.verb}: interrupted{goes_on}", file=sys.stderr)
         return INTERRUPTED
     return 0
 
@@ -97,7 +98,8 @@ def _export(options: argparse.Namespace) -> None:
     chosen = release_selector(run, data, validation, options.models, options.name, options.precision)
     for task, (threshold, f1) in chosen.items():
         print(f"{task:10} threshold {threshold:.2f}   F1 on validation {100 * f1:.1f} %")
-    print(f"{options.models / options.name}")
+    chosen_by = f"models:={options.models}" + ("" if options.name == _SELECTOR else f" model:={options.name}")
+    print(f"{options.models / options.name}: the launch files take it with {chosen_by}")
 
 
 def _eval(options: argparse.Namespace) -> None:
@@ -175,7 +177,7 @@ def _parser() -> argparse.ArgumentParser:
     judge.add_argument("--models", type=Path, help="folder with a registry (default: the models shipped)")
     judge.add_argument("--model", action="append", help=f"name; repeatable, for a comparison ({_SELECTOR})")
     judge.add_argument("--disturbed", action="store_true", help="also with lost frames, other light, other speed")
-    judge.add_argument("--strips", type=int, default=1000, help="pictures of at most so many episodes of a task")
+    judge.add_argument("--strips", type=int, default=1000, help="pictures of at most so many episodes of a data set")
 
     annotate = _verb(verbs, "annotate", "mark keyframes of recorded episodes by rules", _ANNOTATE, _annotate)
     _folder(annotate, "--data", "data/train", "episodes to annotate")

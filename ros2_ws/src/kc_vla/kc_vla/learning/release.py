@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -41,9 +42,11 @@ def release_selector(
         For each task its threshold, and the F1 on the validation episodes with it.
 
     Raises:
-        LearningError: the run is not finished, or `validation` lacks a task of `train`.
+        LearningError: the run is not finished, `validation` lacks a task of `train`, or no folder can have the name.
         BagError: an episode cannot be read.
     """
+    if not re.fullmatch(r"[\w-]+", name):
+        raise LearningError(f"a model cannot be called '{name}': take letters, digits, _ and -")
     config = run.config
     recordings, learnt_from = load_recordings(validation), load_recordings(train)
     learnt = sorted({TASK_NAMES[recording.task] for recording in learnt_from})

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from kc_vla.keyframes.learned import SelectorNetwork
 from kc_vla.keyframes.model import load_selector
 from kc_vla.learning.errors import DataError
 from kc_vla.learning.evaluation import AS_RECORDED, CONDITIONS, Condition, EpisodeResult, evaluate
-from kc_vla.learning.recordings import TASK_NAMES, load_recordings
+from kc_vla.learning.recordings import TASK_NAMES, Recording, load_recordings
 from kc_vla.learning.strips import draw_strip
 from kc_vla.learning.tables import markdown, with_average, write_tables
 
 
 def report_selectors(models: Path, names: Sequence[str], data: Path, output: Path, disturbed: bool, strips: int) -> str:
-    """Measure selectors and write `metrics.md`, `metrics.json` and a strip for each episode of the first.
+    """Measure selectors and write `metrics.md`, `metrics.json` and a strip for each episode.
+
+    The strips of several selectors are in a folder for each. Episodes of tasks that one has not learnt are left out.
 
     Args:
         models: folder with a registry.
@@ -24,7 +27,7 @@ def report_selectors(models: Path, names: Sequence[str], data: Path, output: Pat
         data: data set, or folder of data sets.
         output: folder.
         disturbed: measure under every condition.
-        strips: at most so many of a task.
+        strips: at most so many of a data set.
 
     Returns:
         The tables.
@@ -36,19 +39,41 @@ def report_selectors(models: Path, names: Sequence[str], data: Path, output: Pat
     recordings = load_recordings(data)
     if not recordings:
         raise DataError(f"{data} has no episodes: record some with kc-vla collect")
+    learnt = {network.model.name: _learnt(network, recordings) for network in networks}
     output.mkdir(parents=True, exist_ok=True)
-    drawn: Counter[int] = Counter()
-
-    def draw(condition: Condition, result: EpisodeResult) -> None:
-        recording = result.recording
-        if condition is AS_RECORDED and drawn[recording.task] < strips:
-            drawn[recording.task] += 1
-            draw_strip(result, output / f"{TASK_NAMES[recording.task]}-{recording.episode:03d}.png")
-
-    tables = {}
+    tables, notes = {}, []
     for network in networks:
-        each = draw if network is networks[0] else lambda condition, result: None
-        results = evaluate(network, recordings, CONDITIONS if disturbed else (AS_RECORDED,), each)
-        tables[network.model.name] = {name: with_average(rows) for name, rows in results.items()}
-    write_tables(tables, output)
-    return markdown(tables)
+        name = network.model.name
+        draw = partial(_draw, name, output if len(networks) == 1 else output / name, strips, Counter())
+        results = evaluate(network, learnt[name], CONDITIONS if disturbed else (AS_RECORDED,), draw)
+        tables[name] = {condition: with_average(rows) for condition, rows in results.items()}
+        if foreign := {TASK_NAMES[r.task] for r in recordings} - {TASK_NAMES[r.task] for r in learnt[name]}:
+            notes.append(f"{name} has not learnt {', '.join(sorted(foreign))}: these episodes are left out.")
+    write_tables(tables, output, notes)
+    return markdown(tables, notes)
+
+
+def _learnt(network: SelectorNetwork, recordings: Sequence[Recording]) -> list[Recording]:
+    """The episodes of tasks that a network knows.
+
+    Raises:
+        DataError: there is none.
+    """
+    known = network.model.keyframes
+    found = [recording for recording in recordings if TASK_NAMES[recording.task] in known]
+    if not found:
+        there = ", ".join(sorted({TASK_NAMES[recording.task] for recording in recordings}))
+        raise DataError(f"model '{network.model.name}' knows {', '.join(known)}: the episodes are of {there}")
+    return found
+
+
+def _draw(
+    model: str, folder: Path, most: int, drawn: Counter[Path], condition: Condition, result: EpisodeResult
+) -> None:
+    """Draw a strip, unless there are `most` of its data set already."""
+    recording = result.recording
+    place = recording.data_set.folder
+    if condition is AS_RECORDED and drawn[place] < most:
+        drawn[place] += 1
+        folder.mkdir(exist_ok=True)
+        draw_strip(result, model, folder / f"{place.name}-{recording.episode:03d}.png")

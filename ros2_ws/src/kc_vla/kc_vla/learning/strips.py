@@ -15,7 +15,7 @@ from kc_vla.tasks import TASKS
 _COLOURS = ("#7f7f7f", "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2")
 
 
-def draw_strip(result: EpisodeResult, path: Path, size: int = 96) -> None:
+def draw_strip(result: EpisodeResult, model: str, path: Path, size: int = 96) -> None:
     """Draw what a selector made of an episode.
 
     Above, the score of the phase that the selector waited for in each frame, coloured by phase; below, for each
@@ -23,6 +23,7 @@ def draw_strip(result: EpisodeResult, path: Path, size: int = 96) -> None:
 
     Args:
         result: of the evaluation.
+        model: name of the selector.
         path: PNG file to write.
         size: of the small pictures, px.
     """
@@ -43,7 +44,7 @@ def draw_strip(result: EpisodeResult, path: Path, size: int = 96) -> None:
         axis.plot(at, 1.06, marker="v", color=_COLOURS[detection.phase], clip_on=False)
     axis.set(xlim=(0, seen.length), ylim=(0, 1.02), ylabel="score", xlabel="frame")
     axis.set_title(
-        f"{recording.name}: score of the phase waited for, threshold (dashed), truth (dotted), kept (triangles)",
+        f"{model}, {recording.name}: score of the phase waited for, threshold (dashed), truth (dotted), kept (marks)",
         fontsize="medium",
         pad=12,
     )

@@ -33,9 +33,10 @@ def with_average(results: Mapping[str, TaskResult]) -> dict[str, Figures]:
     return rows
 
 
-def markdown(tables: Mapping[str, Mapping[str, Mapping[str, Figures]]]) -> str:
+def markdown(tables: Mapping[str, Mapping[str, Mapping[str, Figures]]], notes: Sequence[str] = ()) -> str:
     """Tables of `tables`, figures by model, condition and task: all tasks as recorded, then each condition."""
     lines = ["Free-running unless it says otherwise: the selector's own phase pointer, no truth. In percent.", ""]
+    lines += [line for note in notes for line in (note, "")]
     for model, conditions in tables.items():
         recorded, *others = conditions.items()
         lines += [f"## {model}", "", *_table(["task", *(name for name, _ in _COLUMNS), "delay, frames", "episodes"])]
@@ -52,9 +53,11 @@ def markdown(tables: Mapping[str, Mapping[str, Mapping[str, Figures]]]) -> str:
     return "\n".join(lines)
 
 
-def write_tables(tables: Mapping[str, Mapping[str, Mapping[str, Figures]]], folder: Path) -> None:
+def write_tables(
+    tables: Mapping[str, Mapping[str, Mapping[str, Figures]]], folder: Path, notes: Sequence[str] = ()
+) -> None:
     """Write `metrics.md` and `metrics.json`, the same figures, into `folder`."""
-    (folder / "metrics.md").write_text(markdown(tables))
+    (folder / "metrics.md").write_text(markdown(tables, notes))
     clean = {
         model: {
             condition: {
