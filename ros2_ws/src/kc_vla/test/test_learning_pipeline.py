@@ -165,7 +165,8 @@ def test_the_papers_baselines_can_be_trained_and_exported(data, method, tmp_path
 
 def test_other_settings_in_the_folder_of_a_run_are_refused(data, run, capsys):
     assert train(data, run, **{"stage_one.margin": 0.5}) == 1
-    assert "holds a run with other settings or data: choose another --output" in capsys.readouterr().err
+    told = "holds a run with other settings or data (config.stage_one.margin: 1.0 there, 0.5 here): choose another"
+    assert told in capsys.readouterr().err
 
 
 def test_two_selectors_have_pictures_of_their_own_and_tasks_not_learnt_are_left_out(data, models, tmp_path, capsys):

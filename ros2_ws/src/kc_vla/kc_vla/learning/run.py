@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,8 @@ class Run:
         if path.exists():
             found = run._facts()
             if found != wanted:
-                raise RunError(f"{folder} holds a run with other settings or data: choose another --output")
+                others = ", ".join(_differences(found, wanted))
+                raise RunError(f"{folder} holds a run with other settings or data ({others}): choose another --output")
             return run
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(path, json.dumps(wanted, indent=2) + "\n")
@@ -102,3 +103,13 @@ class Run:
         except json.JSONDecodeError as error:
             raise RunError(f"{self.folder / 'run.json'} is damaged: {error}") from error
         return facts
+
+
+def _differences(there: Mapping[str, Any], here: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """What two trees of settings do not have in common, by dotted names."""
+    for name in sorted({*there, *here}):
+        one, other = there.get(name), here.get(name)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            yield from _differences(one, other, f"{prefix}{name}.")
+        elif one != other:
+            yield f"{prefix}{name}: {one} there, {other} here"

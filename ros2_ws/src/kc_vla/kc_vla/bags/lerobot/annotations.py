@@ -89,12 +89,12 @@ def _checked(path: Path, episode: int, length: int, content: dict[str, object]) 
     """The keyframes of one episode."""
     frames = content.get(str(episode))
     told = f"{path}, episode {episode}"
-    if frames is None:
+    if frames is None or frames == []:
         raise DataSetError(f"{told}: no keyframes: annotate it, or leave the episode out")
     if not isinstance(frames, list) or any(type(frame) is not int for frame in frames):
         raise DataSetError(f"{told}: keyframes are a list of whole numbers, not {json.dumps(frames)}")
-    if not frames or frames[0] != 0:
-        raise DataSetError(f"{told}: the first keyframe must be frame 0, not {json.dumps(frames[:1])}")
+    if frames[0] != 0:
+        raise DataSetError(f"{told}: the first keyframe must be frame 0, not {frames[0]}")
     for before, frame in pairwise(frames):
         if frame <= before:
             raise DataSetError(f"{told}, frame {frame}: keyframes must ascend, this one follows {before}")
