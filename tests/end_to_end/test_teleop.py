@@ -16,6 +16,7 @@ from kc_vla.arm.piper import PiperArm
 from kc_vla.arm.remote import Remote
 from kc_vla.bags.episode import RecordedEpisode
 from kc_vla.bags.episode_data import CommandMode
+from kc_vla.bags.exchange.rows import read_rows
 from kc_vla.nodes import qos
 from kc_vla.policy.teleop import JoySettings
 
@@ -58,6 +59,9 @@ def test_a_gamepad_lifts_the_arm_and_lets_go_of_it_and_the_episode_can_be_annota
     seen_by_both = [frame for frame in episode.frames if frame.wrist is not None]
     assert len(seen_by_both) > 0.8 * len(episode.frames)  # pictures that nobody waits for may be lost on a busy machine
     assert episode.message_counts["/joint_states"] > 100
+    assert not any(
+        "left out" in note for note in read_rows(bag).notes
+    )  # the recorder heard the robot from the first on
     assert episode.message_counts["/joy"] > 0
     assert episode.message_counts["/arm/stopped"] == len(["at first", "stopped", "released"])
     assert any(command.mode is CommandMode.TOOL_DELTA for command in episode.commands)

@@ -97,12 +97,20 @@ def piper_stamps(length: int, lost: Sequence[int] = ()) -> list[int]:
 
 
 def write_piper_bag(
-    output: Path, name: str, length: int = 24, lost: Sequence[int] = (), felt_from_ns: int = START_NS
+    output: Path,
+    name: str,
+    length: int = 24,
+    lost: Sequence[int] = (),
+    felt_from_ns: int = START_NS,
+    silent: tuple[int, int] = (0, 0),
 ) -> Path:
-    """Write an episode of a Piper: joints 100 times a second, targets 20 times, cameras in a rhythm of their own."""
+    """Write an episode of a Piper: joints 100 times a second, targets 20 times, cameras in a rhythm of their own.
+
+    The robot tells nothing before `felt_from_ns` nor between the two times `silent`.
+    """
     events: list[tuple[int, str, int]] = [(stamp, "picture", k) for k, stamp in enumerate(piper_stamps(length, lost))]
     joints = [(START_NS + k * 10_000_000, "joints", k) for k in range(5 * length + 10)]
-    events += [event for event in joints if event[0] >= felt_from_ns]
+    events += [event for event in joints if event[0] >= felt_from_ns and not silent[0] < event[0] < silent[1]]
     events += [(START_NS + step * PERIOD_NS + 300_000, "command", step) for step in range(length)]
     about = Announcement(name, "counting", TASKS["counting"].instruction, START_NS, PERIOD_NS * 1e-9)
     with BagOutput(output, about, [*TOPICS, "/tool_pose", "/arm/command"]) as bag:

@@ -117,9 +117,17 @@ def test_frames_before_the_robot_was_heard_are_left_out_and_told(tmp_path: Path)
     np.testing.assert_array_equal(data_set.columns(0)["action"], expected)
 
 
+def test_a_short_silence_of_the_robot_is_told(tmp_path: Path) -> None:
+    silent = (START_NS + 300_000_000, START_NS + 700_000_000)
+    bag = write_piper_bag(tmp_path, "desk", 24, silent=silent)
+    done = export_bags([bag], tmp_path / "out")
+    (note,) = done.notes
+    assert note.startswith(f"{bag}: 4 frames have a robot state from up to ")
+
+
 def test_a_robot_that_was_hardly_heard_is_told(tmp_path: Path) -> None:
     bag = write_piper_bag(tmp_path, "desk", 24, felt_from_ns=START_NS + 1_000_000_000)
-    with pytest.raises(ExchangeError, match=r"desk/bag: frame 0: no joint positions within 0.1 s of it"):
+    with pytest.raises(ExchangeError, match=r"desk/bag: frame 0: no joint positions within 0.5 s of it"):
         export_bags([bag], tmp_path / "out")
 
 

@@ -98,6 +98,7 @@ class RecorderNode(StackNode):
         names = {topic: self.resolve_topic_name(topic) for topic, _, _ in RECORDED}
         infos = {names[topic]: TopicInfo(_type_name(kind), _offered(profile)) for topic, kind, profile in RECORDED}
         self._recorder = EpisodeRecorder(folder, infos, _stack_version(), Storage(self.parameters.storage))
+        self._hears: set[str] = set()
         self._begun = ""
         self._announced_ns = 0
         self._result_of = ""
@@ -150,12 +151,14 @@ class RecorderNode(StackNode):
 
     def details(self) -> dict[str, object]:
         """Return what else the diagnostics tell."""
-        return dict(self._told.as_dict()) if self._told is not None else {}
+        told = dict(self._told.as_dict()) if self._told is not None else {}
+        return {"hears": " ".join(sorted(getattr(self, "_hears", ()))), **told}
 
     def _taker(self, name: str, topic: str) -> Callable[[bytes, dict[str, int]], None]:
         return partial(self._take, name, topic)
 
     def _take(self, name: str, topic: str, data: bytes, info: dict[str, int]) -> None:
+        self._hears.add(topic)
         if topic == topics.EPISODE_STATUS:  # first of all, so that a bag begins with its own announcement
             self._announced_ns = info["source_timestamp"]
             self._on_status(deserialize_message(data, EpisodeStatus))

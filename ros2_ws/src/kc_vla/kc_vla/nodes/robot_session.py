@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.duration import Duration
 from sensor_msgs.msg import CameraInfo, JointState
 from std_srvs.srv import Trigger
@@ -32,6 +33,8 @@ _PUBLISHED = {
     "arm_controller": (JointState, topics.JOINT_STATES, qos.STATE),
 }
 """What must have been heard, not only offered, before the first frame: that frame is a keyframe."""
+_RECORDED = (topics.THIRD_PERSON_IMAGE, topics.WRIST_IMAGE, topics.JOINT_STATES, topics.TOOL_POSE)
+"""What a recorder, where there is one, must have heard: a frame that it knows nothing more of cannot be learnt from."""
 _OFFERED = {"keyframe_selector": topics.KEYFRAME_SCORE}
 _SERVED = {"keyframe_buffer": topics.GET_KEYFRAMES, "policy_server": topics.PREDICT_CHUNK}
 
@@ -68,10 +71,12 @@ class RobotSessionNode(StackNode):
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
         self._narrator = Narrator(self)
         self._heard: dict[str, int] = {}  # newest stamp of each, ns
+        self._recorder_hears: frozenset[str] = frozenset()
         self._waiting = [
             self.subscribe(kind, topic, partial(self._hear, name), profile)
             for name, (kind, topic, profile) in _PUBLISHED.items()
         ]
+        self._waiting.append(self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, qos.EVENT))
         self._wait_until = time.monotonic() + self.parameters.startup_timeout
         self._end_at = float("inf")
         self.serve(Trigger, topics.END_EPISODE, self._end_by_service)
@@ -97,6 +102,8 @@ class RobotSessionNode(StackNode):
         missing = [name for name in _PUBLISHED if name not in self._heard]
         missing += [name for name, topic in _OFFERED.items() if self.count_publishers(topic) == 0]
         missing += [name for name, service in _SERVED.items() if self.count_services(service) == 0]
+        if "recorder" in self.get_node_names():
+            missing += [f"the recorder's {topic}" for topic in _RECORDED if topic not in self._recorder_hears]
         if not missing:
             for subscription in self._waiting:  # a robot's states are many, and of no more use here
                 self.unsubscribe(subscription)
@@ -108,6 +115,12 @@ class RobotSessionNode(StackNode):
 
     def _hear(self, name: str, message: CameraInfo | JointState) -> None:
         self._heard[name] = nanoseconds(message.header.stamp)
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name == "recorder":
+                told = {pair.key: pair.value for pair in status.values}
+                self._recorder_hears = frozenset(told.get("hears", "").split())
 
     def _begin(self) -> None:
         values, now = self.parameters, self.get_clock().now()

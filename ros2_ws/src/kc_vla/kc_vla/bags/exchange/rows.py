@@ -22,7 +22,10 @@ from kc_vla.bags.reader import MessageRef
 
 TOOL_POSE = Column("observation.tool_pose", "float32", STATE.names[:7])
 """Beside a state of joint positions: position (m) and turn of the tool in the robot's base frame."""
-_FELT_WITHIN_NS = 100_000_000
+_NEAR_NS = 100_000_000
+"""A state that is nearer in time is as good as one of the frame itself ..."""
+_FELT_WITHIN_NS = 500_000_000
+"""... and one that is further away than this is none: the robot was silent."""
 _NS = 1_000_000_000
 
 
@@ -104,6 +107,7 @@ def _rows(bag: Path, episode: RecordedEpisode) -> EpisodeRows:
         pictures["wrist"], held = _nearest(wrist, clock)
         notes += [held] if held else []
     sizes = {view: _size(episode, view, refs[0]) for view, refs in pictures.items()}
+    notes += _far_states(felt, clock)
     robot, columns = _columns(episode, felt, clock)
     return EpisodeRows(bag, episode, clock, robot, columns, sizes, tuple(notes), pictures)
 
@@ -114,10 +118,20 @@ def _unfelt(stamps: Sequence[int], felt: Felt) -> set[int]:
     None where hardly a frame is left: what is missing is told then.
     """
     known = [samples.stamps for samples in (felt.positions, felt.tool_pose) if samples is not None]
-    first = max((int(times[0]) for times in known), default=0) - _FELT_WITHIN_NS
-    last = min((int(times[-1]) for times in known), default=2**63) + _FELT_WITHIN_NS
+    first = max((int(times[0]) for times in known), default=0) - _NEAR_NS
+    last = min((int(times[-1]) for times in known), default=2**63) + _NEAR_NS
     unfelt = {stamp for stamp in stamps if not first <= stamp <= last}
     return unfelt if len(unfelt) < len(stamps) // 2 else set()
+
+
+def _far_states(felt: Felt, clock: Clock) -> list[str]:
+    """A word about the frames of which the robot told nothing: a busy machine may be silent for a while."""
+    samples = felt.positions or felt.tool_pose
+    if samples is None:
+        return []
+    away = np.abs(samples.stamps[nearest_to(clock.stamps, samples.stamps)] - clock.stamps)
+    far = int((away > max(_NEAR_NS, 2 * _NS // clock.fps)).sum())
+    return [f"{far} frames have a robot state from up to {away.max() / 1e6:.0f} ms away"] if far else []
 
 
 def _columns(episode: RecordedEpisode, felt: Felt, clock: Clock) -> tuple[str, dict[Column, NDArray[np.float64]]]:
