@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kc_vla.arm.inverse import UnreachableError, joints_for, moved_pose, pose_difference
+from kc_vla.arm.inverse import UnreachableError, joints_after, joints_for, moved_pose, pose_difference
 from kc_vla.arm.kinematics import flange_pose
-from kc_vla.arm.piper_limits import SDK_LIMITS
+from kc_vla.arm.piper_limits import REST, SDK_LIMITS
 
 RAISED = np.radians([10.0, 60.0, -40.0, 0.0, 20.0, 5.0])
 angles = st.tuples(
@@ -47,3 +47,17 @@ def test_what_cannot_be_reached_is_told(far):
     pose[0, 3] = far
     with pytest.raises(UnreachableError, match=r"out of the arm's reach|not finite"):
         joints_for(pose, RAISED, SDK_LIMITS)
+
+
+def test_near_a_singular_pose_a_small_move_is_not_made_by_a_leap():
+    sideways, up = np.zeros(6), np.zeros(6)
+    sideways[1] = up[2] = 0.005
+    with pytest.raises(UnreachableError, match="only be reached by a leap"):
+        joints_after(sideways, REST, SDK_LIMITS)
+    assert np.abs(joints_after(up, REST, SDK_LIMITS) - REST).max() < 0.05
+
+
+@given(st.lists(st.floats(-0.01, 0.01), min_size=6, max_size=6).map(np.array))
+def test_away_from_one_it_is_followed(delta):
+    moved = flange_pose(joints_after(delta, RAISED, SDK_LIMITS))
+    np.testing.assert_allclose(moved, moved_pose(flange_pose(RAISED), delta), atol=0.01)

@@ -13,12 +13,14 @@ _METRES_PER_RADIAN = 0.1
 """How much a wrong rotation weighs beside a wrong place."""
 _PLACE, _ROTATION = 1e-3, 0.01
 """Greatest distances that are put up with, m and rad."""
+_LEAP, _LEAP_PER_METRE, _LEAP_PER_RADIAN = 0.1, 10.0, 5.0
+"""How far, rad, a joint may turn for a motion of the flange. Away from singular poses a fifth of it is enough."""
 _EVALUATIONS = 50
 _TIGHT = 1e-10
 
 
 class UnreachableError(ValueError):
-    """A pose that the arm cannot take; the text says by how much."""
+    """A pose that the arm cannot take."""
 
 
 def joints_for(pose: Vector, start: Vector, limits: JointLimits, dh_is_offset: int = 1) -> Vector:
@@ -57,11 +59,21 @@ def joints_for(pose: Vector, start: Vector, limits: JointLimits, dh_is_offset: i
     )
     left = np.abs(found.fun / weights)
     if left[:3].max() > _PLACE or left[3:].max() > _ROTATION:
-        raise UnreachableError(
-            f"the pose asked for is out of the arm's reach, by {left[:3].max() * 1e3:.1f} mm and "
-            f"{np.degrees(left[3:].max()):.1f} degrees: the arm stays where it is until it is asked for another"
-        )
+        raise UnreachableError("the pose asked for is out of the arm's reach")
     return np.asarray(found.x)
+
+
+def joints_after(delta: Vector, start: Vector, limits: JointLimits, dh_is_offset: int = 1) -> Vector:
+    """Joint angles (6,), rad, that move the flange by `delta`, as `moved_pose` takes it, from where `start` has it.
+
+    Raises:
+        UnreachableError: there are none, or only by a leap of the joints, as near a pose in which two axes are one.
+    """
+    angles = joints_for(moved_pose(flange_pose(start, dh_is_offset), delta), start, limits, dh_is_offset)
+    way, turn = np.linalg.norm(delta[:3]), np.linalg.norm(delta[3:])
+    if np.abs(angles - start).max() > _LEAP + _LEAP_PER_METRE * way + _LEAP_PER_RADIAN * turn:
+        raise UnreachableError("the pose asked for can only be reached by a leap of the arm's joints")
+    return angles
 
 
 def moved_pose(pose: Vector, delta: Vector) -> Vector:

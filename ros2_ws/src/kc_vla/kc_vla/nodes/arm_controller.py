@@ -266,7 +266,7 @@ class ArmControllerNode(StackNode):
         try:
             self._link.follow(action, self.episode.period_ns * 1e-9)
         except UnreachableError as error:  # a person who leads it comes to its bounds all the time
-            self.problem(str(error))
+            self.problem(f"{error}: it stays where it is; from its rest pose it must be lifted first")
         except ValueError as error:
             self._reject(error)
 

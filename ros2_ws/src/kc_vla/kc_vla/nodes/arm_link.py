@@ -15,7 +15,7 @@ from std_srvs.srv import Trigger
 from kc_vla.arm.control_process import Greeting, Told
 from kc_vla.arm.control_process import main as control
 from kc_vla.arm.interface import ArmError, Vector
-from kc_vla.arm.inverse import joints_for, moved_pose
+from kc_vla.arm.inverse import joints_after
 from kc_vla.arm.kinematics import flange_pose
 from kc_vla.arm.offsets import Offsets
 from kc_vla.arm.piper_limits import JOINTS, MAX_OPENING
@@ -96,9 +96,7 @@ class ArmLink:
             told = self._told
             if told is None:
                 raise ValueError("the arm has not told yet where it is")
-            zero = self._arm.dh_is_offset
-            start = told.target
-            angles = joints_for(moved_pose(flange_pose(start, zero), values[:6]), start, self._arm.limits, zero)
+            angles = joints_after(values[:6], told.target, self._arm.limits, self._arm.dh_is_offset)
             opening = float(values[6]) * MAX_OPENING
         elif action.names == PIPER_NAMES:
             angles, opening = values[:JOINTS], float(values[JOINTS])
