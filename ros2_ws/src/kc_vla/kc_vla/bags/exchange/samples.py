@@ -41,9 +41,8 @@ class Samples:
         nearest = nearest_to(stamps, self.stamps)
         far = np.flatnonzero(np.abs(self.stamps[nearest] - stamps) > within_ns)
         if len(far):
-            raise ExchangeError(
-                f"frame {far[0]}: no {self.name} within {within_ns / _NS:g} s of it: the robot was silent, leave the episode out"
-            )
+            gap = f"no {self.name} within {within_ns / _NS:g} s of it"
+            raise ExchangeError(f"frame {far[0]}: {gap}: the robot was silent, leave the episode out")
         return self.values[nearest]
 
 
