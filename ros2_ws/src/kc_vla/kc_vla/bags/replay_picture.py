@@ -70,6 +70,7 @@ def _lanes(comparison: Comparison) -> list[tuple[str, list[int], Colour]]:
     pairs = comparison.keyframes
     lanes = [
         ("oracle", [pair.oracle for pair in pairs if pair.oracle is not None], _ORACLE),
+        ("annotated", [pair.annotated for pair in pairs if pair.annotated is not None], _ORACLE),
         ("bag", [pair.bag.frame for pair in pairs if pair.bag is not None], _BAG),
         ("live", [pair.live.frame for pair in pairs if pair.live is not None], _LIVE),
         ("dropped", list(comparison.frames.dropped), _DROPPED),

@@ -86,7 +86,9 @@ def _train(options: argparse.Namespace) -> None:
     )
     f1 = max(line["f1"] for line in run.read_log() if "f1" in line)
     print(f"{options.output}: trained, F1 {100 * f1:.1f} % on the validation episodes; its curves are in curves.png")
-    print(f"Next: kc-vla export selector {options.output}")
+    print(
+        f"Next: kc-vla export selector {options.output} --models my_models   (without it: in place of the shipped one)"
+    )
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -95,11 +97,12 @@ def _export(options: argparse.Namespace) -> None:
 
     run = Run(options.run_folder)
     data, validation = options.data or Path(run.data["train"]), options.validation or Path(run.data["validation"])
+    replaced = ", in place of the one that was there" if (options.models / options.name).exists() else ""
     chosen = release_selector(run, data, validation, options.models, options.name, options.precision)
     for task, (threshold, f1) in chosen.items():
         print(f"{task:10} threshold {threshold:.2f}   F1 on validation {100 * f1:.1f} %")
     chosen_by = f"models:={options.models}" + ("" if options.name == _SELECTOR else f" model:={options.name}")
-    print(f"{options.models / options.name}: the launch files take it with {chosen_by}")
+    print(f"{options.models / options.name}{replaced}: the launch files take it with {chosen_by}")
 
 
 def _eval(options: argparse.Namespace) -> None:

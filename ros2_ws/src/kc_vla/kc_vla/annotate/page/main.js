@@ -359,6 +359,7 @@ async function confirm() {
   const { labels } = page.episode;
   const missing = labels.map((label, k) => k).filter((k) => !page.steps.now.some((mark) => mark.phase === k));
   const beyond = page.steps.now.filter((mark) => labels.length && mark.phase >= labels.length);
+  if (page.state === "confirmed") return neighbour(1, (row) => stateOf(row) !== "confirmed");
   const odd = `${page.key} ${page.steps.now.length} ${page.steps.now.at(-1)?.frame}`;
   if (!page.steps.now.length) throw new model.Refused("there are no keyframes to confirm");
   if (beyond.length) {
