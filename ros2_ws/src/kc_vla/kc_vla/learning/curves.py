@@ -22,11 +22,11 @@ def draw_curves(log: Sequence[Mapping[str, Any]], path: Path) -> None:
             axis = row[0] if "loss" in name else row[1]
             points = [(line["epoch"] + 1, line[name]) for line in lines if name in line]
             axis.plot(*zip(*points, strict=True), marker="." if len(points) < 60 else "", label=name.replace("_", " "))
+        row[1].set_ylim(-0.02, 1.02)
         for axis, title in zip(row, ("loss", "share that is right, or F1"), strict=True):
             axis.set(title=f"{stage}: {title}", xlabel="epoch")
             axis.grid(alpha=0.3)
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
             if axis.lines:
                 axis.legend(fontsize="small")
-        row[1].set_ylim(-0.02, 1.02)
     figure.savefig(path, dpi=110)
