@@ -28,5 +28,5 @@ def draw_curves(log: Sequence[Mapping[str, Any]], path: Path) -> None:
             axis.grid(alpha=0.3)
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
             if axis.lines:
-                axis.legend(fontsize="small")
+                axis.legend(fontsize="small", loc="lower right" if axis is row[1] else "upper right")
     figure.savefig(path, dpi=110)
