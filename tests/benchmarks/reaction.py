@@ -22,7 +22,7 @@ from kc_vla.arm.interface import Vector
 from kc_vla.launching import emulated_bus
 from tests.support.jumping_clock import JumpingClock, by_the_clock, told
 from tests.support.node_process import Peer
-from tests.support.robot import Robot
+from tests.support.robot import Robot, second_controller
 from tests.support.rogue_answers import RogueAnswers
 from tests.support.rogue_policy import GARBAGE
 
@@ -75,10 +75,9 @@ def _second_controller() -> Harm:
     started: list[subprocess.Popen[str]] = []
 
     def does(robot: Robot) -> str:
-        parameters = {"arm": "piper", "mode": "realtime", "channel": emulated_bus(), "bus": "kc_vla_socket"}
-        words = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
-        command = ["ros2", "run", "kc_vla", "arm_controller", "--ros-args", "-r", "__node:=second", *words]
-        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        started.append(
+            subprocess.Popen(second_controller(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        )
         assert started[0].stderr is not None
         return next((line for line in started[0].stderr if _REFUSED in line), "it was not refused")
 

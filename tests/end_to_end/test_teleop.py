@@ -59,9 +59,8 @@ def test_a_gamepad_lifts_the_arm_and_lets_go_of_it_and_the_episode_can_be_annota
     seen_by_both = [frame for frame in episode.frames if frame.wrist is not None]
     assert len(seen_by_both) > 0.8 * len(episode.frames)  # pictures that nobody waits for may be lost on a busy machine
     assert episode.message_counts["/joint_states"] > 100
-    assert not any(
-        "left out" in note for note in read_rows(bag).notes
-    )  # the recorder heard the robot from the first on
+    # the recorder heard the robot from the first on
+    assert not any("left out" in note for note in read_rows(bag).notes)
     assert episode.message_counts["/joy"] > 0
     assert episode.message_counts["/arm/stopped"] == len(["at first", "stopped", "released"])
     assert any(command.mode is CommandMode.TOOL_DELTA for command in episode.commands)

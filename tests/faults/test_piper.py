@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 import yaml
 from node_process import Peer
-from robot import SAW, Robot, check_what_the_arm_saw
+from robot import SAW, Robot, check_what_the_arm_saw, second_controller
 from stack import PIPER, Stack
 
 from kc_vla.arm.piper_limits import REST
-from kc_vla.launching import emulated_bus
 
 PARAMETERS = Path(__file__).parents[2] / "launch" / "params" / "piper.yaml"
 
@@ -154,10 +153,7 @@ def test_an_emergency_stop_holds_until_it_is_released(robot: Robot) -> None:
 
 def test_a_second_controller_is_refused(robot: Robot) -> None:
     begun = robot.position
-    parameters = {"arm": "piper", "mode": "realtime", "channel": emulated_bus(), "bus": "kc_vla_socket"}
-    words = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
-    command = ["ros2", "run", "kc_vla", "arm_controller", "--ros-args", "-r", "__node:=second", *words]
-    told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    told = subprocess.run(second_controller(), capture_output=True, text=True, check=False, timeout=60)
     assert "another controller has the arm" in told.stderr
     assert robot.find("the arm is blocked", begun) is None
     robot.wait_until_it_moves()

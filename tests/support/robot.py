@@ -13,6 +13,7 @@ from rcl_interfaces.srv import SetParameters
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from kc_vla.launching import emulated_bus
 from kc_vla.nodes import qos
 from tests.support.node_process import Peer
 from tests.support.stack import PATIENCE_S, PIPER, Stack
@@ -73,6 +74,13 @@ class Robot(Stack):
         until = time.monotonic() + PATIENCE_S
         while not self.is_moving():
             assert time.monotonic() < until, f"the arm does not move:\n{self.text[-6000:]}"
+
+
+def second_controller() -> list[str]:
+    """The command that starts another controller on the emulated arm."""
+    parameters = {"arm": "piper", "mode": "realtime", "channel": emulated_bus(), "bus": "kc_vla_socket"}
+    words = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
+    return ["ros2", "run", "kc_vla", "arm_controller", "--ros-args", "-r", "__node:=second", *words]
 
 
 def check_what_the_arm_saw(stack: Stack, steps_at_once: int = 1) -> None:

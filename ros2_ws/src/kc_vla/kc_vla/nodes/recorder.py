@@ -152,7 +152,7 @@ class RecorderNode(StackNode):
     def details(self) -> dict[str, object]:
         """Return what else the diagnostics tell."""
         told = dict(self._told.as_dict()) if self._told is not None else {}
-        return {"hears": " ".join(sorted(getattr(self, "_hears", ()))), **told}
+        return {"hears": " ".join(sorted(self._hears)), **told}
 
     def _taker(self, name: str, topic: str) -> Callable[[bytes, dict[str, int]], None]:
         return partial(self._take, name, topic)

@@ -12,6 +12,7 @@ const LIST_MS = 3000;
 const POLL_MS = 500;
 const KEPT_MS = 500;
 const $ = (id) => document.getElementById(id);
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const page = {
   path: "",
@@ -97,7 +98,7 @@ async function open(key, frame = 0) {
   page.opening = key;
   stopPlaying();
   say("");
-  if (page.saver) await Promise.race([page.saver.send(), new Promise((resolve) => setTimeout(resolve, KEPT_MS))]);
+  if (page.saver) await Promise.race([page.saver.send(), pause(KEPT_MS)]);
   let episode;
   try {
     episode = await api.episode(key);
@@ -161,7 +162,7 @@ async function follow(key) {
     } catch (error) {
       say(error.message);
     }
-    if (here()) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    if (here()) await pause(POLL_MS);
   }
 }
 
@@ -355,11 +356,13 @@ async function ask(source) {
   }
 }
 
+const nextToDo = () => neighbour(1, (row) => stateOf(row) !== "confirmed");
+
 async function confirm() {
+  if (page.state === "confirmed") return nextToDo();
   const { labels } = page.episode;
   const missing = labels.map((label, k) => k).filter((k) => !page.steps.now.some((mark) => mark.phase === k));
   const beyond = page.steps.now.filter((mark) => labels.length && mark.phase >= labels.length);
-  if (page.state === "confirmed") return neighbour(1, (row) => stateOf(row) !== "confirmed");
   const odd = `${page.key} ${page.steps.now.length} ${page.steps.now.at(-1)?.frame}`;
   if (!page.steps.now.length) throw new model.Refused("there are no keyframes to confirm");
   if (beyond.length) {
@@ -374,11 +377,11 @@ async function confirm() {
   const { saver, key } = page;
   const kept = commit("confirm", "confirmed");
   page.opening = null; // what is pressed now is meant for the next episode
-  await Promise.race([kept, new Promise((resolve) => setTimeout(resolve, KEPT_MS))]);
+  await Promise.race([kept, pause(KEPT_MS)]);
   if (page.opening !== null) return;
   page.opening = key;
   await kept; // a server that is away is waited for, and meanwhile the episode can be changed again
-  if (saver === page.saver && !saver.waiting && page.state === "confirmed") neighbour(1, (row) => stateOf(row) !== "confirmed");
+  if (saver === page.saver && !saver.waiting && page.state === "confirmed") nextToDo();
 }
 
 function neighbour(way, wanted = () => true) {

@@ -104,8 +104,8 @@ def _rows(bag: Path, episode: RecordedEpisode) -> EpisodeRows:
         notes.append(f"frames missing between others: {clock.missing}")
     pictures = {"third_person": tuple(third_person.values())}
     if wrist := episode.pictures("wrist"):
-        pictures["wrist"], held = _nearest(wrist, clock)
-        notes += [held] if held else []
+        pictures["wrist"], told = _nearest(wrist, clock)
+        notes += told
     sizes = {view: _size(episode, view, refs[0]) for view, refs in pictures.items()}
     notes += _far_states(felt, clock)
     robot, columns = _columns(episode, felt, clock)
@@ -129,9 +129,8 @@ def _far_states(felt: Felt, clock: Clock) -> list[str]:
     samples = felt.positions or felt.tool_pose
     if samples is None:
         return []
-    away = np.abs(samples.stamps[nearest_to(clock.stamps, samples.stamps)] - clock.stamps)
-    far = int((away > max(_NEAR_NS, 2 * _NS // clock.fps)).sum())
-    return [f"{far} frames have a robot state from up to {away.max() / 1e6:.0f} ms away"] if far else []
+    nearest = samples.stamps[nearest_to(clock.stamps, samples.stamps)]
+    return _told_if_far(nearest, clock, max(_NEAR_NS, 2 * _NS // clock.fps), "a robot state")
 
 
 def _columns(episode: RecordedEpisode, felt: Felt, clock: Clock) -> tuple[str, dict[Column, NDArray[np.float64]]]:
@@ -170,14 +169,19 @@ def _tool_pose(felt: Felt, clock: Clock, within: int) -> list[tuple[Column, NDAr
     return [] if felt.tool_pose is None else [(TOOL_POSE, felt.tool_pose.at(clock.stamps, within))]
 
 
-def _nearest(wrist: list[tuple[int, MessageRef]], clock: Clock) -> tuple[tuple[MessageRef, ...], str]:
+def _nearest(wrist: list[tuple[int, MessageRef]], clock: Clock) -> tuple[tuple[MessageRef, ...], list[str]]:
     """The wrist picture nearest to each frame, and a word about those that are far."""
     times = np.array([stamp for stamp, _ in wrist], np.int64)
     nearest = nearest_to(clock.stamps, times)
-    away = np.abs(times[nearest] - clock.stamps)
-    far = int((away > _NS / clock.fps).sum())
-    told = f"{far} frames have a wrist picture from up to {away.max() / 1e6:.0f} ms away" if far else ""
+    told = _told_if_far(times[nearest], clock, _NS / clock.fps, "a wrist picture")
     return tuple(wrist[at][1] for at in nearest.tolist()), told
+
+
+def _told_if_far(nearest: NDArray[np.int64], clock: Clock, within_ns: float, what: str) -> list[str]:
+    """A word about the frames whose nearest, at the times `nearest` (T,), is further away than `within_ns`."""
+    away = np.abs(nearest - clock.stamps)
+    far = int((away > within_ns).sum())
+    return [f"{far} frames have {what} from up to {away.max() / 1e6:.0f} ms away"] if far else []
 
 
 def _size(episode: RecordedEpisode, view: str, ref: MessageRef) -> tuple[int, int]:
