@@ -9,6 +9,13 @@ from contextlib import contextmanager
 
 import pytest
 from domain_coordinator import domain_id
+from hypothesis import settings
+
+# No example fails for being slow: other work is no fault of the code. The suite tries the same examples each time; a
+# night (tests/run --all) tries others.
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("nightly", deadline=None, max_examples=500)
+settings.load_profile("suite")
 
 _DISCOVERY_PORT_BASE = 7400
 _PORTS_PER_DOMAIN = 250

@@ -11,8 +11,8 @@ from pathlib import Path
 import cv2
 from tqdm import tqdm
 
-from kc_vla.bags.canvas import MUTED, Canvas
-from kc_vla.tasks import TASKS
+from kc_vla.core.tasks import TASKS
+from kc_vla.media.canvas import MUTED, Canvas
 from kc_vla_sim.simulator import Simulator
 
 PICTURE = Path(__file__).resolve().parent / "images" / "looks.png"

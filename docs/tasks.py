@@ -12,8 +12,8 @@ import cv2
 import numpy as np
 from tqdm import tqdm
 
-from kc_vla.bags.canvas import MUTED, TEXT, Canvas, Picture
-from kc_vla.tasks import TASKS, Task
+from kc_vla.core.tasks import TASKS, Task
+from kc_vla.media.canvas import MUTED, TEXT, Canvas, Picture
 from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.simulator import Simulator
 

@@ -3,11 +3,10 @@
 ros2 launch kc_vla annotate.launch.py bag:=runs
 """
 
-import sys
-
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, ExecuteProcess
 from launch.substitutions import LaunchConfiguration
+from launch_ros.substitutions import ExecutableInPackage
 
 from kc_vla.launching import end_with
 
@@ -21,7 +20,9 @@ def generate_launch_description() -> LaunchDescription:
     }
     server = ExecuteProcess(
         cmd=[
-            *(sys.executable, "-m", "kc_vla.cli", "annotate", "page", LaunchConfiguration("bag")),
+            # not by this interpreter, which may be the system's: the program knows the one of its package
+            ExecutableInPackage(executable="kc-vla", package="kc_vla"),
+            *("annotate", "page", LaunchConfiguration("bag")),
             *("--port", LaunchConfiguration("port"), "--host", LaunchConfiguration("host")),
         ],
         name="annotate",

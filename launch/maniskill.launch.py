@@ -5,9 +5,8 @@ ros2 launch kc_vla maniskill.launch.py task:=counting seed:=3
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import SetParameter
-from launch_ros.substitutions import FindPackageShare
 
 from kc_vla.launching import (
     AGAIN,
@@ -16,6 +15,7 @@ from kc_vla.launching import (
     last_word,
     model_arguments,
     node,
+    parameter_arguments,
     replayed_bag_argument,
     selector,
     state_folder,
@@ -26,11 +26,16 @@ from kc_vla.launching import (
 def generate_launch_description() -> LaunchDescription:
     """Describe the graph."""
     argument = LaunchConfiguration
-    params = PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", "params", "maniskill.yaml"])
     return LaunchDescription(
         [
             DeclareLaunchArgument(
                 "task", default_value="counting", description="which task to run; all: each; none: wait"
+            ),
+            DeclareLaunchArgument(
+                "simulator",
+                default_value="maniskill",
+                choices=["maniskill", "toy"],
+                description="what plays the robot; toy: task counting on a line, to try and to break the graph",
             ),
             DeclareLaunchArgument("seed", default_value="0", description="seed of the first episode, 0 or more"),
             DeclareLaunchArgument(
@@ -82,14 +87,14 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["full", "summary", "none"],
                 description="what is made of each episode; full: video, contact sheet and summary",
             ),
-            DeclareLaunchArgument("params", default_value=params, description="parameters of the nodes, YAML"),
+            *parameter_arguments("maniskill.yaml"),
             SetParameter("use_sim_time", True),
             *last_word(),
             node(
                 "maniskill_bridge",
                 {
                     "image_size": argument("image_size"),
-                    **texts(mode="mode", renderer="renderer", variant="variant", looks="looks"),
+                    **texts(simulator="simulator", mode="mode", renderer="renderer", variant="variant", looks="looks"),
                 },
                 package="kc_vla_sim",
                 on_exit=end_with,

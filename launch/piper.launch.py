@@ -6,7 +6,6 @@ ros2 launch kc_vla piper.launch.py can:=can0 cameras:=desk.yaml task:=counting r
 
 from pathlib import Path
 
-import yaml
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
 from launch.conditions import IfCondition
@@ -14,6 +13,8 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
+from kc_vla.core.untrusted import parsed_yaml, read_text
+from kc_vla.core.views import VIEWS
 from kc_vla.launching import (
     AGAIN,
     CLOSE_S,
@@ -23,6 +24,7 @@ from kc_vla.launching import (
     last_word,
     model_arguments,
     node,
+    parameter_arguments,
     replayed_bag_argument,
     selector,
     state_folder,
@@ -32,7 +34,6 @@ from kc_vla.launching import (
 
 PARK_S = "45"
 """How long the controller may take to park the arm before it is killed; the arm keeps its power then."""
-VIEWS = ("third_person", "wrist")
 
 
 def check(context: LaunchContext) -> None:
@@ -59,8 +60,8 @@ def _rig(context: LaunchContext) -> tuple[Path, dict[str, dict]]:
     """The cameras file and what it says."""
     path = Path(LaunchConfiguration("cameras").perform(context)).expanduser()
     try:
-        rig = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+        rig = parsed_yaml(read_text(path))
+    except (OSError, ValueError) as error:
         raise RuntimeError(f"cameras:={path} cannot be read: {error}") from error
     if not isinstance(rig, dict) or sorted(rig) != sorted(VIEWS) or not all(isinstance(v, dict) for v in rig.values()):
         raise RuntimeError(f"cameras:={path} must name {' and '.join(VIEWS)}, each with its parameters, e.g. source")
@@ -107,9 +108,10 @@ def arm(context: LaunchContext) -> list:
     channel, bus = can, "socketcan"
     if kind == "emulated":
         channel, bus = emulated_bus(), "kc_vla_socket"
-        emulator = {"path": channel, **texts(fault="fault")}
+        emulator = {"path": channel, **texts(fault="fault", rig="rig")}
         actions.append(node("piper_emulator", emulator, sigterm_timeout=PARK_S, on_exit=end_with))
     controller: dict = {"arm": "piper", "channel": channel, "bus": bus, "state_folder": arm_state_folder(channel)}
+    controller |= texts(rig="rig")
     policy, leader = (LaunchConfiguration(name).perform(context) for name in ("policy", "leader"))
     if policy in ("leader", "joy"):
         controller |= {"execute_steps": 1, "blend_steps": 0}  # a person wants to be followed at once
@@ -135,13 +137,22 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["auto", "piper", "emulated"],
                 description="auto: the Piper on the CAN interface, an emulated one if there is no such interface",
             ),
+            DeclareLaunchArgument(
+                "rig",
+                default_value="piper",
+                description="which Piper: piper, piper_h, piper_l, piper_x, or a YAML file",
+            ),
             DeclareLaunchArgument("can", default_value="can0", description="CAN interface, up at 1 Mbit/s"),
             DeclareLaunchArgument(
                 "cameras",
                 default_value=file("desk", "cameras.yaml"),
                 description="YAML file with the source of each view: a device, a video or a folder of pictures",
             ),
-            DeclareLaunchArgument("task", default_value="counting", description="what the keyframes are: a known task"),
+            DeclareLaunchArgument(
+                "task",
+                default_value="counting",
+                description="what the keyframes are: a known task; any with instruction:=",
+            ),
             DeclareLaunchArgument(
                 "instruction", default_value="", description="what the policy is told; empty: as the task has it"
             ),
@@ -169,9 +180,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument("record", default_value="false", description="true: an MCAP bag of the episode"),
             DeclareLaunchArgument("output", default_value="runs", description="folder for bags"),
             DeclareLaunchArgument("fault", default_value="none", description="of the emulated arm, e.g. 'loss 0.2'"),
-            DeclareLaunchArgument(
-                "params", default_value=file("params", "piper.yaml"), description="parameters of the nodes, YAML"
-            ),
+            *parameter_arguments("piper.yaml"),
             *last_word(),
             OpaqueFunction(function=check),
             OpaqueFunction(function=arm),

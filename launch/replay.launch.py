@@ -14,11 +14,13 @@ from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
 from kc_vla.launching import (
     AGAIN,
+    SHIPPED_PARAMETERS,
     end_if_it_cannot_start,
     end_with,
     last_word,
     model_arguments,
     node,
+    parameters_of,
     selector,
     text,
     texts,
@@ -46,9 +48,7 @@ def replay(context: LaunchContext) -> list:
     """Start the graph that the bag can be played to."""
     planned = plan(context)
     actions: list = [LogInfo(msg=f"note: {note}") for note in planned["notes"]]
-    if not LaunchConfiguration("params").perform(context):
-        file = PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", "params", planned["params"]])
-        actions.append(SetLaunchConfiguration("params", file))
+    actions.append(SetLaunchConfiguration(SHIPPED_PARAMETERS, parameters_of(planned["params"])))
     bag, folder, policy = text(planned["bag"]), planned["folder"], planned["policy"]
     player = {
         "bag": bag,
@@ -105,7 +105,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "params",
                 default_value="",
-                description="parameters of the nodes, YAML; empty: those of the launch file that recorded the bag",
+                description="YAML file with parameters of nodes, on top of those of the launch that recorded the bag",
             ),
             *last_word(),
             SetParameter("use_sim_time", True),

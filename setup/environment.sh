@@ -8,7 +8,7 @@ environment_stamp() { # what the environment depends on; a change of any line ma
   echo "root=$ROOT" # an environment and a build know where they are
   echo "ros=${ROS_PREFIX:-wheels}"
   echo "python=$PYTHON_FOUND $("$PYTHON_FOUND" -c 'import platform; print(platform.python_version())')"
-  echo "lock=$(cat requirements/lock.txt requirements/lock-ros.txt setup/patch_cmake_exports.py | sha256sum | cut -c1-16)"
+  echo "lock=$(cat requirements/{lock.txt,lock-ros.txt,torch.in} setup/patch_cmake_exports.py | sha256sum | cut -c1-16)"
 }
 
 environment_is_current() {
@@ -40,15 +40,17 @@ make_environment() {
 
 install_python_packages() {
   environment_is_current && return
-  local -a locks=(-r requirements/lock.txt)
-  [[ -n $ROS_PREFIX ]] || locks+=(-r requirements/lock-ros.txt)
-  # torch first, with what its own metadata asks for: a CUDA build brings its companions, a CPU build has none.
-  pip_install --only-binary :all: --constraint requirements/lock.txt torch setuptools
-  # The lock is complete, so nothing else is looked for. empy exists as source only; setuptools is there to build it.
-  pip_install --no-deps --only-binary :all: --no-binary empy --no-build-isolation "${locks[@]}"
+  # The locks are complete and hold the hash of every file, so nothing else is looked for or let in.
+  pip_install --require-hashes --no-deps --only-binary :all: -r requirements/lock.txt
   if [[ -z $ROS_PREFIX ]]; then
+    # empy exists as source only; setuptools is there by now to build it.
+    pip_install --require-hashes --no-deps --only-binary :all: --no-binary empy --no-build-isolation \
+      -r requirements/lock-ros.txt
     run in_environment python setup/patch_cmake_exports.py
   fi
+  # torch last and without a hash, for the machine chooses its build. What it asks for is there by now, but for the
+  # companions of a CUDA build, which its own metadata brings.
+  pip_install --only-binary :all: -r requirements/torch.in
   environment_stamp >"$STAMP"
 }
 

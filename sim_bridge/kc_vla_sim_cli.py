@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from kc_vla.bags.errors import BagError
-from kc_vla.splits import SPLITS, SplitError
-from kc_vla.tasks import TASKS, UnknownTaskError
+from kc_vla.core.splits import SPLITS, SplitError
+from kc_vla.core.tasks import TASKS, UnknownTaskError
 
 INTERRUPTED = 130
 _ALL = "all"

@@ -36,5 +36,15 @@ def launch(tmp_path: Path) -> Iterator[Callable[..., Stack]]:
 def good_run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     """The main job, run once: lock-step, oracle keyframes, the expert, a whole report."""
     folder = tmp_path_factory.mktemp("good_run")
+    with Stack(
+        folder / "runs", {"seed": GOOD_SEED, "simulator": "maniskill"}, environment={"ROS_HOME": str(folder)}
+    ) as stack:
+        return FinishedRun.of(stack)
+
+
+@pytest.fixture(scope="session")
+def toy_run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+    """The same with the toy robot, for tests to which the pictures do not matter."""
+    folder = tmp_path_factory.mktemp("toy_run")
     with Stack(folder / "runs", {"seed": GOOD_SEED}, environment={"ROS_HOME": str(folder)}) as stack:
         return FinishedRun.of(stack)

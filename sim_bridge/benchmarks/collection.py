@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kc_vla.tasks import TASKS
+from kc_vla.core.tasks import TASKS
 from kc_vla_sim.check.workers import run_jobs
 from kc_vla_sim.simulator import Simulator
 

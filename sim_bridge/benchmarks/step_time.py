@@ -16,8 +16,8 @@ import gymnasium
 import numpy as np
 from tqdm import tqdm
 
-import kc_vla_sim
-from kc_vla.tasks import TASKS, find_task
+import kc_vla_sim.envs
+from kc_vla.core.tasks import TASKS, find_task
 from kc_vla_sim.actions import normalise_tool_delta
 from kc_vla_sim.renderer import choose_renderer
 
@@ -41,7 +41,7 @@ class Times:
 
 def make(task: str, size: int, variant: dict[str, Any]) -> gymnasium.Env:
     """The task with both cameras at `size` pixels square."""
-    assert kc_vla_sim  # importing it registers the tasks
+    assert kc_vla_sim.envs  # importing it registers the tasks
     env = gymnasium.make(
         find_task(task).environment,
         **variant,

@@ -32,7 +32,7 @@ def normalise_tool_delta(action: ArrayLike) -> NDArray[np.float32]:
     Raises:
         BadActionError: not seven finite numbers.
     """
-    values = _finite(action, TOOL_DELTA_SIZE, "a tool delta has 7 numbers (dx, dy, dz, rx, ry, rz, gripper)")
+    values = checked_tool_delta(action)
     move = np.clip(values[:3] / MOVE_LIMIT, -1, 1)
     turn = values[3:6]
     angle = np.linalg.norm(turn)
@@ -52,10 +52,20 @@ def normalise_joint_positions(positions: ArrayLike) -> NDArray[np.float32]:
     Raises:
         BadActionError: not nine finite numbers.
     """
-    values = _finite(positions, JOINT_COUNT, "a joint command has 9 numbers (7 arm joints, 2 fingers)")
+    values = checked_joint_positions(positions)
     low, high = _FINGER_RANGE
     finger = np.clip((values[7:].mean() - low) / (high - low), 0, 1)
     return np.concatenate([values[:7], [2 * finger - 1]]).astype(np.float32)
+
+
+def checked_tool_delta(action: ArrayLike) -> NDArray[np.float64]:
+    """Return a tool delta as (7,) finite numbers, or raise `BadActionError`."""
+    return _finite(action, TOOL_DELTA_SIZE, "a tool delta has 7 numbers (dx, dy, dz, rx, ry, rz, gripper)")
+
+
+def checked_joint_positions(positions: ArrayLike) -> NDArray[np.float64]:
+    """Return a joint command as (9,) finite numbers, or raise `BadActionError`."""
+    return _finite(positions, JOINT_COUNT, "a joint command has 9 numbers (7 arm joints, 2 fingers)")
 
 
 def _finite(values: ArrayLike, size: int, rule: str) -> NDArray[np.float64]:

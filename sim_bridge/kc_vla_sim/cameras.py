@@ -5,11 +5,9 @@ from __future__ import annotations
 import sapien
 
 from kc_vla_sim.envs.tabletop import ROBOT_BASE, TabletopEnv
-from kc_vla_sim.frame import CameraModel
+from kc_vla_sim.frame import BASE_FRAME, TOOL_FRAME, CameraModel
 from kc_vla_sim.geometry import plain_pose
 
-BASE_FRAME = "panda_link0"
-TOOL_FRAME = "panda_hand_tcp"
 _OPTICAL = sapien.Pose(q=[0.5, -0.5, 0.5, -0.5])
 """The optical frame (x right, y down, z forward) in SAPIEN's camera frame (x forward, y left, z up)."""
 

@@ -17,6 +17,10 @@ class BadSeedError(SimulationError, ValueError):
     """A seed that is not a whole number in 0..2**32-1."""
 
 
+class UnplayedTaskError(SimulationError, ValueError):
+    """A task of the task table that this simulator does not play."""
+
+
 class BadVariantError(SimulationError, ValueError):
     """A variant that no task has."""
 

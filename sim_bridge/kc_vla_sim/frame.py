@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 Image = NDArray[np.uint8]
 
+BASE_FRAME = "panda_link0"
+TOOL_FRAME = "panda_hand_tcp"
+
 
 @dataclass(frozen=True)
 class Pose:

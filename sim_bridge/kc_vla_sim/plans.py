@@ -7,7 +7,7 @@ from collections import OrderedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla_sim.experts import Expert
+from kc_vla_sim.protocol import Expert
 
 RECENT_FRAMES = 16
 

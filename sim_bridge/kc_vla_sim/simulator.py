@@ -1,4 +1,4 @@
-"""The simulator as a plain object: reset, step, look. The bridge node is an adapter around it."""
+"""ManiSkill as a plain object: reset, step, look. It does `protocol.Simulation`."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from kc_vla.tasks import Task, find_task
+from kc_vla.core.tasks import Task, find_task
+from kc_vla_sim import envs as envs  # registers the tasks
 from kc_vla_sim.actions import TOOL_DELTA_SIZE, normalise_joint_positions, normalise_tool_delta
 from kc_vla_sim.cameras import camera_model
 from kc_vla_sim.envs.tabletop import THIRD_PERSON_CAMERA, TabletopEnv
-from kc_vla_sim.errors import BadImageSizeError, BadSeedError, EpisodeOverError
-from kc_vla_sim.experts import Expert, make_expert
+from kc_vla_sim.errors import BadImageSizeError, EpisodeOverError
+from kc_vla_sim.experts import make_expert
 from kc_vla_sim.frame import CameraModel, Frame, Image, Keyframe
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.looks import STANDARD_LOOKS, check_looks
+from kc_vla_sim.protocol import Expert, check_seed
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import WRIST_CAMERA
 from kc_vla_sim.variants import STANDARD, check_variant
 
-LARGEST_SEED = 2**32 - 1
 LARGEST_IMAGE = 4096
 _NO_PICTURE = np.zeros((0, 0, 3), np.uint8)
 
@@ -93,15 +94,7 @@ class Simulator:
         return self._frame(info, truncated=False)
 
     def step(self, tool_delta: ArrayLike) -> Frame:
-        """Move the tool for one control step (50 ms).
-
-        Args:
-            tool_delta: (7,): dx, dy, dz (m) and rotation vector (rad) in the robot's base frame, gripper 0..1.
-
-        Raises:
-            BadActionError: not seven finite numbers; nothing moves.
-            EpisodeOverError: no episode is running.
-        """
+        """See `protocol.Simulation.step`."""
         action = normalise_tool_delta(tool_delta)
         frame = self._advance("pd_ee_delta_pose", action)
         self._gripper = float(np.clip(np.asarray(tool_delta, dtype=float)[6], 0, 1))
@@ -123,11 +116,7 @@ class Simulator:
         return frame
 
     def hold(self) -> Frame:
-        """Stay in place for one control step (50 ms), with the gripper as last commanded.
-
-        Raises:
-            EpisodeOverError: no episode is running.
-        """
+        """See `protocol.Simulation.hold`."""
         still = np.zeros(TOOL_DELTA_SIZE)
         still[6] = self._gripper
         return self._advance("pd_ee_delta_pose", normalise_tool_delta(still))
@@ -252,13 +241,6 @@ class Simulator:
             reason=reason,
             completed_stages=int(info["completed_stages"]),
         )
-
-
-def check_seed(seed: int) -> int:
-    """`seed` as an int, or a `BadSeedError`."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
-        raise BadSeedError(f"bad seed {seed!r}: a seed is a whole number from 0 to {LARGEST_SEED}")
-    return int(seed)
 
 
 def _image_size(size: int | tuple[int, int]) -> tuple[int, int]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kc_vla.splits import SPLITS
-from kc_vla.tasks import TASKS
+from kc_vla.core.splits import SPLITS
+from kc_vla.core.tasks import TASKS
 from kc_vla_sim.check import Outcome
 from kc_vla_sim.check.aliasing import ProbeResult
 from kc_vla_sim.check.determinism import DeterminismResult, episode_fingerprint

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kc_vla.bags.lerobot.annotations import read_annotations
-from kc_vla.bags.lerobot.reader import DataSet
 from kc_vla.cli import main
-from kc_vla.tasks import TASKS
+from kc_vla.core.tasks import TASKS
+from kc_vla.datasets.lerobot.annotations import read_annotations
+from kc_vla.datasets.lerobot.reader import DataSet
 from kc_vla_sim.collect.demonstrator import Demonstrator
 from kc_vla_sim.simulator import Simulator
 

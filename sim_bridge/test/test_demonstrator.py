@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from kc_vla.tasks import TASKS
+from kc_vla.core.tasks import TASKS
 from kc_vla_sim.actions import MOVE_LIMIT, TURN_LIMIT
 from kc_vla_sim.collect.demonstrator import Demonstrator, Style
 from kc_vla_sim.simulator import Simulator

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from kc_vla.tasks import TASKS
+from kc_vla.core.tasks import TASKS
 from kc_vla_sim.envs.counting import COUNTING_RANGES
 from kc_vla_sim.envs.distractors import KINDS, Distractors, numbers_of_chance
 from kc_vla_sim.envs.tabletop import TabletopEnv

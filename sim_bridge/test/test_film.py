@@ -8,7 +8,7 @@ import av
 import numpy as np
 import pytest
 
-from kc_vla.tasks import find_task
+from kc_vla.core.tasks import find_task
 from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout, Moment, Seen
 from kc_vla_sim.simulator import Simulator
 from kc_vla_sim_cli import main

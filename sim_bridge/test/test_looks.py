@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from kc_vla.tasks import TASKS
+from kc_vla.core.tasks import TASKS
 from kc_vla_sim.envs.cubes import CUBE_COLOURS
 from kc_vla_sim.envs.varied_looks import EYE_JITTER, STANDARD_ROOM, RoomLooks, draw_room
 from kc_vla_sim.errors import BadLooksError
 from kc_vla_sim.frame import Detection
-from kc_vla_sim.simulator import LARGEST_SEED, Simulator
+from kc_vla_sim.protocol import LARGEST_SEED
+from kc_vla_sim.simulator import Simulator
 from kc_vla_sim_cli import main
 
 SIZE = 96

@@ -11,9 +11,9 @@ import pytest
 import sapien
 from mani_skill.utils.structs import Pose
 
+from kc_vla.core.tasks import find_task
 from kc_vla.keyframes.rules import CueScorer, Signals
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
-from kc_vla.tasks import find_task
 from kc_vla_sim.envs.lifting import LIFTED_HEIGHT
 from kc_vla_sim.envs.pick_place_three_times import LONGEST_EPISODE, PickPlaceThreeTimesEnv
 from kc_vla_sim.envs.temporal import TEMPORAL_RANGES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kc_vla.tasks import TASKS
+from kc_vla.core.tasks import TASKS
 from kc_vla_sim.simulator import Simulator
 
 HORIZON = 32

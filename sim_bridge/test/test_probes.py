@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.tasks import Task, find_task
+from kc_vla.core.tasks import Task, find_task
 from kc_vla_sim.probes.features import Reduction, blobs
 from kc_vla_sim.probes.gather import Decision, Episode, ProbeError, Views, play_for_probes
 from kc_vla_sim.probes.inputs import FRAME, FRAME_AND_TIME, KEYFRAMES

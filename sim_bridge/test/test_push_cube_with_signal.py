@@ -7,7 +7,7 @@ from collections.abc import Callable
 import gymnasium
 import numpy as np
 
-from kc_vla.tasks import find_task
+from kc_vla.core.tasks import find_task
 from kc_vla_sim.envs.counting import COUNTING_RANGES
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.simulator import Simulator

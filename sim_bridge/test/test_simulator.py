@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from kc_vla.tasks import UnknownTaskError
+from kc_vla.core.tasks import UnknownTaskError
 from kc_vla_sim.errors import BadActionError, BadImageSizeError, BadSeedError, EpisodeOverError, RendererError
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.simulator import Simulator

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from kc_vla.tasks import find_task
+from kc_vla.core.tasks import find_task
 from kc_vla_sim.envs import shuffle
 from kc_vla_sim.envs.identity import SLOTS, IdentityRanges
 from kc_vla_sim.envs.teacher_arm_shuffle import SLOT_PLACES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kc_vla.nodes import topics
+from kc_vla.core import topics
 
 from .measuring import Spread, Table
 from .stack import CONTROL, SELECTION, Record, Setting, chain_parameters, record

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kc_vla.nodes import topics
+from kc_vla.core import topics
 
 from .measuring import Spread, Table
 from .stack import CONTROL, SELECTION, Record, Setting, chain_parameters, record

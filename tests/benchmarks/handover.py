@@ -13,11 +13,13 @@ import matplotlib as mpl
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.arm.servo import Servo, ServoSettings
+from kc_vla.arm.servo import Servo
+from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.workspace import Workspace
-from kc_vla.policy.chunk import PIPER_NAMES, ActionType, Chunk, ChunkLimits
-from kc_vla.policy.scheduler import Action, ChunkScheduler, SchedulerSettings
-from tests.support.stepped_arm import SteppedArm
+from kc_vla.core.chunk import PIPER_NAMES, ActionType, Chunk, ChunkLimits
+from kc_vla.execution.scheduler import Action, ChunkScheduler, SchedulerSettings
+from tests.support.piper import KINEMATICS
+from tests.support.stepped_arm import SteppedArm, power
 
 from .measuring import Table
 
@@ -33,7 +35,7 @@ _SETTLES_S = 0.3
 """The policy plans to make up for where the arm is off within about this time."""
 _SCATTER = np.radians(2.0)
 """Of the plans: two looks at the same scene do not give the same one."""
-_EVERYWHERE = Workspace((-2.0, -2.0, -2.0), (2.0, 2.0, 2.0))
+_EVERYWHERE = Workspace(KINEMATICS, (-2.0, -2.0, -2.0), (2.0, 2.0, 2.0))
 
 Way = NDArray[np.float64]
 Latency = Callable[[np.random.Generator], float]
@@ -72,7 +74,7 @@ def ours(policy: Policy) -> tuple[Way, float]:
     arm = SteppedArm()
     arm.body.angles = goal(0.0)
     servo = Servo(arm, SETTINGS, _EVERYWHERE)
-    servo.resume()
+    power(servo, 0.0, SETTINGS.period)
     scheduler = ChunkScheduler(SchedulerSettings(execute_steps=8, blend_steps=4), ChunkLimits())
     waits: tuple[float, Chunk] | None = None
     held = 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kc_vla.nodes import topics
+from kc_vla.core import topics
 
 from .chunk import own_latency
 from .measuring import Spread, Table

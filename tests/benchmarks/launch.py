@@ -15,7 +15,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import Image
 from tqdm import tqdm
 
-from kc_vla.nodes import qos, topics
+from kc_vla.core import topics
+from kc_vla.ros import qos
 from kc_vla_msgs.msg import ArmCommand, EpisodeStatus
 
 from .measuring import MeasurementError, Table

@@ -21,8 +21,9 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import Image
 
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.convert import nanoseconds
+from kc_vla.core import topics
+from kc_vla.ros import qos
+from kc_vla.ros.convert import nanoseconds
 from kc_vla_msgs.msg import ActionChunk, ArmCommand, KeyframeEvent, KeyframeIndex, KeyframeScore
 
 Fields = Callable[[Any], dict[str, Any]]

@@ -17,7 +17,8 @@ from kc_vla.arm.control_process import main as control
 from kc_vla.arm.emulator.bus import INTERFACE, SocketBus
 from kc_vla.arm.emulator.process import main as emulate
 from kc_vla.arm.remote import Remote
-from kc_vla.arm.servo import ServoSettings
+from kc_vla.arm.servo_modes import ServoSettings
+from tests.support.piper import PIPER
 
 from .handover import MIDDLE, SWING
 from .measuring import MeasurementError, Spread, Table
@@ -58,10 +59,11 @@ def measure(quick: bool, work: Path) -> Table:
 
 def _row(load: bool, priority: int, seconds: float, asks: int, bus: Path) -> dict[str, Any]:
     with closing(Remote(emulate)) as arm, closing(Remote(control)) as loop:
-        arm.call("begin", str(bus), patience=30.0)
+        arm.call("begin", str(bus), PIPER, patience=30.0)
         greeting = loop.call(
-            "connect", str(bus), INTERFACE, ServoSettings(), _STATE_RATE, priority, None, True, patience=60.0
+            "connect", str(bus), INTERFACE, ServoSettings(), _STATE_RATE, priority, None, PIPER, patience=60.0
         )
+        loop.call("resume", patience=30.0)
         if greeting.warnings and priority:
             raise MeasurementError("; ".join(greeting.warnings))
         _swing(loop, 2.0, [])

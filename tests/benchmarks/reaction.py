@@ -10,18 +10,20 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import can
 import numpy as np
 from tqdm import tqdm
 
 from kc_vla.arm.emulator.bus import SocketBus
-from kc_vla.arm.interface import Vector
+from kc_vla.core.rig import Vector
 from kc_vla.launching import emulated_bus
 from tests.support.jumping_clock import JumpingClock, by_the_clock, told
 from tests.support.node_process import Peer
+from tests.support.piper import KINEMATICS
 from tests.support.robot import Robot, second_controller
 from tests.support.rogue_answers import RogueAnswers
 from tests.support.rogue_policy import GARBAGE
@@ -34,6 +36,9 @@ _STILL = 0.01
 """rad; the emulated encoders' noise is a tenth of it."""
 _FEEDBACK_S = 0.005
 _REST_S, _AFTER_S, _PATIENCE_S = 0.5, 3.0, 60.0
+_PARKING_S, _HANGS_S = 0.5, 15.0
+_HIGH = 0.3
+"""m, of the flange of an arm that has a way to go to its rest pose."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,7 @@ class Harm:
         mends: what makes the arm move again.
         comes_to: what the arm has to be doing before.
         stops: whether the arm comes to rest of it.
+        ends: what makes the arm be seen again, some seconds later; it still does not move.
     """
 
     does: Callable[[Robot], object]
@@ -53,6 +59,7 @@ class Harm:
     mends: Callable[[Robot], object] = lambda robot: None
     comes_to: Callable[[Robot], object] = Robot.wait_until_it_moves
     stops: bool = True
+    ends: Callable[[Robot], object] = lambda robot: None
 
 
 _USED_UP = "the arm holds: the chunk is used up"
@@ -61,10 +68,12 @@ _STOPPED = "emergency stop: the arm holds until"
 _FOUND = "the arm was found with power"
 
 
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 def _kill_control(robot: Robot) -> None:
-    node = robot.pid("arm_controller")
-    children = Path(f"/proc/{node}/task/{node}/children").read_text().split()
-    os.kill(int(children[0]), signal.SIGKILL)
+    os.kill(_children(robot.pid("arm_controller"))[0], signal.SIGKILL)
 
 
 def _resume(robot: Robot) -> None:
@@ -132,6 +141,69 @@ def _harms(rogue: RogueAnswers) -> dict[str, Harm]:
     }
 
 
+def _press_twice(robot: Robot) -> None:
+    robot.press_ctrl_c()
+    time.sleep(0.25)
+    robot.press_ctrl_c()
+
+
+def _wait_until_it_is_high(robot: Robot) -> None:
+    robot.wait_until_it_moves()
+    while KINEMATICS.flange(robot.angles())[2, 3] < _HIGH:
+        time.sleep(_FEEDBACK_S)
+
+
+def _stop_while_it_parks(robot: Robot) -> None:
+    robot.press_ctrl_c()
+    time.sleep(_PARKING_S)
+    robot.call("/arm/e_stop")
+
+
+def _hang_and_stop(robot: Robot) -> None:
+    """The loop stands still, a person presses stop, the loop goes on."""
+    (loop,) = _children(robot.pid("arm_controller"))
+    os.kill(loop, signal.SIGSTOP)
+    robot.call("/arm/e_stop")
+    threading.Timer(_HANGS_S, os.kill, (loop, signal.SIGCONT)).start()
+
+
+def _let_go_and_resume(robot: Robot) -> None:
+    time.sleep(_HANGS_S)
+    robot.call("/arm/release_e_stop")
+    robot.call("/arm/resume")
+
+
+def _quiet(fault: str, told: str) -> Harm:
+    """Something is wrong with the line, and is over before a person resumes."""
+
+    def ends(robot: Robot) -> None:
+        robot.ask_for("none")
+        robot.wait_for("the arm answers again", robot.position - 1)
+        time.sleep(_REST_S)
+
+    return Harm(lambda robot: robot.ask_for(fault), told, _resume, ends=ends)
+
+
+def _lines() -> dict[str, Harm]:
+    return {
+        "arm silent for 3 s": _quiet("silence", "nothing has come from the arm"),
+        "bus off for 3 s": _quiet("bus_off 30", "the bus is off after too many errors"),
+        "adapter out for 3 s": _quiet("unplugged 30", "put the adapter back"),
+        "control process hangs for 15 s, stop": Harm(_hang_and_stop, _STOPPED, _let_go_and_resume),
+    }
+
+
+_LAST = {
+    "Ctrl-C twice within 0.3 s": Harm(
+        _press_twice, "not parked: interrupted once more", comes_to=_wait_until_it_is_high
+    ),
+    "emergency stop while it parks": Harm(
+        _stop_while_it_parks, "not parked: the emergency stop is set", comes_to=_wait_until_it_is_high
+    ),
+}
+"""What ends a run."""
+
+
 def _jumps(clock: JumpingClock) -> dict[str, Harm]:
     def by(seconds: float) -> Callable[[Robot], None]:
         def jump(robot: Robot) -> None:
@@ -150,8 +222,12 @@ def measure(quick: bool, work: Path) -> Table:
     clock = JumpingClock()
     with Peer() as peer:
         with RogueAnswers() as rogue:
-            rows = _rows(_harms(rogue), 2 if quick else None, work, {}, peer)
+            rows = _rows({**_harms(rogue), **_lines()}, 2 if quick else None, work, {}, peer)
         if not quick:
+            for name, harm in _LAST.items():
+                folder = work / name.split()[0]
+                folder.mkdir()
+                rows += _rows({name: harm}, None, folder, {}, peer)
             folder = work / "clock"
             folder.mkdir()
             with told(clock, peer):
@@ -178,7 +254,8 @@ def _rows(
         robot.wait_for("keyframe 0 'start' committed")
         with _watching(emulated_bus()) as watch:
             rows = [_row(name, harm, robot, watch) for name, harm in tqdm(chosen, desc="reaction", unit="fault")]
-        robot.press_ctrl_c()
+        if robot.is_running:
+            robot.press_ctrl_c()
         robot.finish()
     return rows
 
@@ -191,6 +268,7 @@ def _row(name: str, harm: Harm, robot: Robot, watch: Watch) -> dict[str, object]
         robot.wait_for(harm.told, line)
     told_after = time.monotonic() - begun
     time.sleep(_AFTER_S)
+    harm.ends(robot)
     times, angles = watch.since(begun)
     row = {"what goes wrong": name, "told": harm.told, "told after, s": f"{told_after:.2f}"}
     if harm.stops:
@@ -201,7 +279,12 @@ def _row(name: str, harm: Harm, robot: Robot, watch: Watch) -> dict[str, object]
         robot.wait_until_it_moves()
         row["the arm stands after, s"] = row["goes on for, degrees"] = "goes on"
     harm.mends(robot)
-    return {**row, "fastest, degrees/s": f"{np.degrees(_fastest(angles)):.0f}"}
+    lowest = KINEMATICS.flange(angles)[:, 2, 3].min()
+    return {
+        **row,
+        "fastest, degrees/s": f"{np.degrees(_fastest(times, angles)):.0f}",
+        "lowest flange, m": f"{lowest:.3f}",
+    }
 
 
 def _stands(angles: Vector) -> int:
@@ -213,24 +296,32 @@ def _stands(angles: Vector) -> int:
     raise MeasurementError("the arm did not come to rest")
 
 
-def _fastest(angles: Vector) -> float:
+def _fastest(times: Vector, angles: Vector) -> float:
     """rad/s of the fastest joint, over 50 ms: the encoders' noise is as large as the way of 5 ms."""
     apart = 10
-    return float(np.abs(angles[apart:] - angles[:-apart]).max() / (apart * _FEEDBACK_S))
+    ways, spans = np.abs(angles[apart:] - angles[:-apart]).max(axis=1), times[apart:] - times[:-apart]
+    return float((ways / np.maximum(spans, apart * _FEEDBACK_S)).max())
 
 
 class Watch:
     """Reads along on the arm's bus."""
 
-    def __init__(self, bus: SocketBus) -> None:
-        self._bus = bus
+    def __init__(self, join: Callable[[], SocketBus]) -> None:
+        """Args: `join` the bus; it may go, and come again."""
+        self._join = join
         self._seen: list[tuple[float, Vector]] = []
 
     def read(self, over: threading.Event) -> None:
         """Keep the joint angles that the arm tells."""
         angles = np.zeros(6)
         while not over.is_set():
-            message = self._bus.recv(0.1)
+            with suppress(can.CanOperationError, OSError), self._join() as bus:
+                self._read(bus, angles, over)
+            time.sleep(_FEEDBACK_S)
+
+    def _read(self, bus: SocketBus, angles: Vector, over: threading.Event) -> None:
+        while not over.is_set():
+            message = bus.recv(0.1)
             if message is None:
                 continue
             pair = message.arbitration_id - _JOINT_FEEDBACK
@@ -248,15 +339,15 @@ class Watch:
 def _watching(channel: str) -> Iterator[Watch]:
     filters = [{"can_id": _JOINT_FEEDBACK + pair, "can_mask": 0x7FF} for pair in range(3)]
     over = threading.Event()
-    with _joined(channel, filters) as bus:
-        watch = Watch(bus)
-        thread = threading.Thread(target=watch.read, args=(over,))
-        thread.start()
-        try:
-            yield watch
-        finally:
-            over.set()
-            thread.join()
+    with _joined(channel, filters):
+        watch = Watch(lambda: SocketBus(channel, can_filters=filters))
+    thread = threading.Thread(target=watch.read, args=(over,))
+    thread.start()
+    try:
+        yield watch
+    finally:
+        over.set()
+        thread.join()
 
 
 def _joined(channel: str, filters: list[dict[str, int]]) -> SocketBus:

@@ -16,11 +16,13 @@ from tqdm import tqdm
 from kc_vla.arm.control_periods import control_periods
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.emulator.process import EmulatorProcess
-from kc_vla.arm.interface import Vector
 from kc_vla.arm.piper import PiperArm
-from kc_vla.arm.servo import Mode, Report, Servo, ServoSettings
+from kc_vla.arm.servo import Servo
+from kc_vla.arm.servo_modes import Mode, Report, ServoSettings
 from kc_vla.arm.workspace import Workspace
-from tests.support.emulated_piper import running_emulator
+from kc_vla.core.rig import Vector
+from tests.support.emulated_piper import running_emulator, wait_for
+from tests.support.piper import KINEMATICS, PIPER
 
 from .handover import MIDDLE, SWING
 from .measuring import Table
@@ -28,6 +30,9 @@ from .measuring import Table
 SETTINGS = ServoSettings(speed=1.0)
 _RATE_S = 0.05
 _TO_MIDDLE_S, _MOVING_S, _AFTER_S = 4.0, 1.5, 2.0
+_ACROSS_S, _LOST_S = 3.0, 0.6
+_ACROSS = "target across the table"
+ABOVE, BEYOND = np.radians([0.0, 180.0, 0.0, 0.0, 70.0, 0.0]), np.radians([0.0, 90.0, -30.0, 0.0, -70.0, 0.0])
 _STILL = 0.02
 """rad/s."""
 
@@ -66,10 +71,27 @@ def _stop(rig: Rig) -> None:
     rig.do(lambda servo, now: servo.halt("emergency stop"))
 
 
+def _go_above(rig: Rig) -> None:
+    _stall(rig)
+    rig.do(lambda servo, now: servo.aim(ABOVE, 0.0, now, _ACROSS_S))
+    time.sleep(_ACROSS_S + _TO_MIDDLE_S)
+
+
+def _aim_across(rig: Rig) -> None:
+    """To a pose above the table, on the straight way to which the flange would go through it."""
+    rig.do(lambda servo, now: servo.aim(BEYOND, 0.0, now, _ACROSS_S))
+    time.sleep(_ACROSS_S)
+
+
+def _lose_time(rig: Rig) -> None:
+    rig.do(lambda servo, now: time.sleep(_LOST_S))
+
+
 SCENARIOS: dict[str, Callable[[Rig], None]] = {
     "no new target (policy stalls)": _stall,
     "emergency stop in motion": _stop,
-    "bus lost": lambda rig: rig.ask("bus_off 30"),
+    "adapter pulled out": lambda rig: rig.ask("unplugged 30"),
+    "bus off after errors": lambda rig: rig.ask("bus_off 30"),
     "arm silent": lambda rig: rig.ask("silence"),
     "20 % of all frames lost": lambda rig: rig.ask("loss 0.2"),
     "frames 100 ms late": lambda rig: rig.ask("delay 0.1"),
@@ -78,12 +100,14 @@ SCENARIOS: dict[str, Callable[[Rig], None]] = {
     "teach button": lambda rig: rig.ask("teach"),
     "joint 5 without power": lambda rig: rig.ask("unpowered 5"),
     "joint 1 stuck": lambda rig: rig.ask("stuck 1"),
+    "the loop itself stands still for 0.6 s": _lose_time,
+    _ACROSS: _aim_across,
 }
 
 
 def measure(quick: bool, work: Path) -> Table:
     """Swing the arm, let each thing go wrong once, and look when it is noticed and when the arm stands."""
-    rows = [{"what goes wrong": name, **_row(harm, work)} for name, harm in tqdm(SCENARIOS.items(), unit="fault")]
+    rows = [{"what goes wrong": name, **_row(name, harm, work)} for name, harm in tqdm(SCENARIOS.items(), unit="fault")]
     notes = (
         "An arm that swings at up to 30 degrees/s; control loop at 200 Hz, it counts as lost when silent for 200 ms; "
         "emulated Piper, the vendor's SDK. Times count from the moment at which it goes wrong.",
@@ -92,39 +116,49 @@ def measure(quick: bool, work: Path) -> Table:
     return Table("Reaction to faults", rows, notes)
 
 
-def _row(harm: Callable[[Rig], None], work: Path) -> dict[str, object]:
+def _row(name: str, harm: Callable[[Rig], None], work: Path) -> dict[str, object]:
     with _swinging(work / "bus") as rig:
         time.sleep(_MOVING_S)
+        if name == _ACROSS:
+            _go_above(rig)
         begun = time.monotonic()
         harm(rig)
         time.sleep(_AFTER_S)
         rows = [row for row in rig.log if row[0] >= begun]
         sent = np.array([row[1].set_point for row in rig.log if row[1].set_point is not None])
-    noticed = next((row for row in rows if row[1].mode is not Mode.FOLLOW), None)
+    noticed = next((row for row in rows if row[1].mode is not Mode.FOLLOW or row[1].held_back), None)
     moving = [when for when, _, _, speeds in rows if np.abs(speeds).max() > _STILL]
     way = np.degrees(max(np.abs(angles - rows[0][2]).max() for _, _, angles, _ in rows))
     goes_on = noticed is None
     return {
-        "the loop": "goes on" if noticed is None else f"{noticed[1].mode}: {noticed[1].reason.split(':')[0]}",
+        "the loop": "goes on" if noticed is None else _words(noticed[1]),
         "after, ms": "-" if noticed is None else f"{(noticed[0] - begun) * 1e3:.0f}",
         "the arm stands after, ms": "-" if goes_on else f"{(moving[-1] - begun) * 1e3 if moving else 0.0:.0f}",
         "goes on for, degrees": "-" if goes_on else f"{way:.1f}",
         "largest step sent, degrees": f"{np.degrees(np.abs(np.diff(sent, axis=0)).max()):.3f}",
+        "lowest flange, m": f"{KINEMATICS.flange(np.array([row[2] for row in rows]))[:, 2, 3].min():.3f}",
     }
+
+
+def _words(report: Report) -> str:
+    if report.held_back:
+        return f"held back at the {report.held_back}"
+    return f"{report.mode}: {report.reason.split(':')[0]}"
 
 
 @contextmanager
 def _swinging(path: Path) -> Iterator[Rig]:
     with running_emulator(path) as emulator:
-        arm = PiperArm(str(path), INTERFACE, patience=10.0)
+        arm = PiperArm(PIPER, str(path), INTERFACE, patience=10.0)
         arm.connect()
-        servo = Servo(arm, SETTINGS, Workspace())
-        servo.resume()
+        servo = Servo(arm, SETTINGS, Workspace(KINEMATICS))
         rig = Rig(emulator, queue.SimpleQueue(), [])
         over = threading.Event()
         loop = threading.Thread(target=_step, args=(rig, servo, over))
         loop.start()
         aimer = threading.Thread(target=_aim, args=(rig, over))
+        rig.do(lambda servo, now: servo.resume(now))
+        wait_for(lambda: servo.mode is Mode.HOLD)
         rig.do(lambda servo, now: servo.aim(MIDDLE, 0.0, now, _TO_MIDDLE_S))
         time.sleep(_TO_MIDDLE_S + 0.5)
         aimer.start()

@@ -11,14 +11,15 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from kc_vla.core.tasks import TASKS
+from kc_vla.inference.models import shipped_models
 from kc_vla.keyframes.learned import LearnedScorer, SelectorNetwork
 from kc_vla.keyframes.model import SelectorModel, load_selector
 from kc_vla.keyframes.sources import Sight
+from kc_vla.learning.config import Config
 from kc_vla.learning.export import export_head, export_trunk, quantize_trunk
 from kc_vla.learning.networks import QueryHead, Selector, Trunk
-from kc_vla.learning.recordings import PHASES, TASK_NAMES
-from kc_vla.models import shipped_models
-from kc_vla.tasks import TASKS
+from kc_vla.learning.stage_two import new_head
 
 from .measuring import Spread, Table
 
@@ -37,7 +38,7 @@ def measure(quick: bool, work: Path) -> Table:
     """Score pictures, one after the other, in each way. The weights are of chance: they do not matter to the time."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    trunk, head = Trunk().eval(), QueryHead(len(TASK_NAMES), PHASES, _WINDOW).eval()
+    trunk, head = Trunk().eval(), new_head(Config(window=_WINDOW), TASKS).eval()
     chance = np.random.default_rng(0)
     pictures = chance.integers(0, 256, (16, _CAMERA, _CAMERA, 3), dtype=np.uint8)
     ways: dict[str, Way] = {f"authors' way, {_AUTHORS} px": _authors_way(Selector(trunk, head))}
@@ -89,9 +90,9 @@ def _export(trunk: Trunk, head: QueryHead, size: int, precision: str, folder: Pa
         quantize_trunk(exact, list(pictures), trunk_path)
     else:
         exact.rename(trunk_path)
-    labels = {task: TASKS[task].keyframes for task in TASK_NAMES}
+    labels = {task: TASKS[task].keyframes for task in TASKS}
     return SelectorModel(
-        "timed", trunk_path, head_path, size, _WINDOW, 1, TASK_NAMES, labels, dict.fromkeys(labels, 0.5)
+        "timed", trunk_path, head_path, size, _WINDOW, 1, tuple(TASKS), labels, dict.fromkeys(labels, 0.5)
     )
 
 

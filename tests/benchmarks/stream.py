@@ -20,8 +20,9 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import Image, JointState
 
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.convert import image_message, time_message
+from kc_vla.core import topics
+from kc_vla.ros import qos
+from kc_vla.ros.convert import image_message, time_message
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus, KeyframeScore
 
 KEYFRAMES = (15, 30, 45, 60)

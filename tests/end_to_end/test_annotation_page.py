@@ -10,7 +10,7 @@ from episode_bag import ORACLE, Script, write_episode
 from page_server import PageServer
 from playwright.sync_api import Browser, Dialog, Page
 
-from kc_vla.annotate.log import CONFIRMED, OPEN, AnnotationLog, Track
+from kc_vla.episodes.annotation_log import CONFIRMED, OPEN, AnnotationLog, Track
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no Chromium: apt-get install chromium")
 

@@ -10,7 +10,7 @@ from finished_run import FinishedRun, assert_succeeded
 from mcap.reader import make_reader
 from rosbags.highlevel import AnyReader
 
-from kc_vla.bags.episode_data import CommandMode
+from kc_vla.episodes.episode_data import CommandMode
 
 TOPICS = {
     "/third_person/image_raw",

@@ -5,8 +5,10 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+from emulated_piper import enable
 from geometry_msgs.msg import PoseStamped
 from node_process import Peer
+from piper import PIPER
 from robot import Robot
 from sensor_msgs.msg import Joy
 
@@ -14,11 +16,11 @@ from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.emulator.process import main as emulate
 from kc_vla.arm.piper import PiperArm
 from kc_vla.arm.remote import Remote
-from kc_vla.bags.episode import RecordedEpisode
-from kc_vla.bags.episode_data import CommandMode
-from kc_vla.bags.exchange.rows import read_rows
-from kc_vla.nodes import qos
+from kc_vla.datasets.exchange.rows import read_rows
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import CommandMode
 from kc_vla.policy.teleop import JoySettings
+from kc_vla.ros import qos
 
 UP = JoySettings()
 
@@ -70,11 +72,11 @@ def test_an_arm_follows_another_that_is_led_by_hand(tmp_path: Path) -> None:
     bus = tmp_path / "leader"
     there = np.radians([25.0, 60.0, -50.0, 5.0, 20.0, -10.0])
     leader = Remote(emulate)
-    leader.call("begin", str(bus))
+    leader.call("begin", str(bus), PIPER)
     with closing(leader), Peer() as peer:
-        hand = PiperArm(str(bus), INTERFACE)
+        hand = PiperArm(PIPER, str(bus), INTERFACE)
         hand.connect()
-        hand.enable()
+        enable(hand)
         hand.command(there, 0.04)
         unknown = {"instruction": "Put the salt into the pot."}  # what nothing has learnt yet can be shown to it
         with Robot(tmp_path, {"policy": "leader", "leader": bus, **unknown}, peer) as robot:

@@ -9,8 +9,8 @@ from chance_model import write_chance_model
 from finished_run import FinishedRun, assert_succeeded, committed_frames, oracle_frames
 from stack import Stack
 
-from kc_vla.bags.episode import RecordedEpisode
-from kc_vla.bags.episode_data import CommandMode
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import CommandMode
 
 
 def assert_same_actions(run: FinishedRun, other: FinishedRun) -> None:
@@ -39,8 +39,8 @@ def test_two_stacks_in_one_folder_repeat_the_episode_and_do_not_mix(
     launch: Callable[..., Stack], good_run: FinishedRun, tmp_path: Path, other_domain: int
 ) -> None:
     """Two stacks with different domains at once: each is the same episode as the one that ran alone."""
-    first = launch(seed=3)
-    second = launch(seed=3, environment={"ROS_DOMAIN_ID": str(other_domain)})
+    first = launch(seed=3, simulator="maniskill")
+    second = launch(seed=3, simulator="maniskill", environment={"ROS_DOMAIN_ID": str(other_domain)})
     runs = [FinishedRun.of(first), FinishedRun.of(second)]
     assert runs[0].folder != runs[1].folder
     for run in runs:
@@ -55,7 +55,7 @@ def test_two_stacks_in_one_folder_repeat_the_episode_and_do_not_mix(
 def test_a_bag_is_replayed_and_the_rules_find_the_keyframes(
     launch: Callable[..., Stack], good_run: FinishedRun
 ) -> None:
-    run = FinishedRun.of(launch(seed=3, policy="replay", bag=good_run.bag, source="rules"))
+    run = FinishedRun.of(launch(seed=3, simulator="maniskill", policy="replay", bag=good_run.bag, source="rules"))
     assert run.exit_code == 0
     assert run.episode.result is not None
     assert run.episode.result.success
@@ -86,7 +86,7 @@ def test_a_learned_selector_scores_every_frame_from_the_pictures_alone(
 
 def test_the_shipped_selector_finds_the_keyframes_from_the_pictures_alone(launch: Callable[..., Stack]) -> None:
     """As the launch file has it by default, with pictures as large as the cameras'."""
-    run = FinishedRun.of(launch(seed=3, source="learned", image_size=256))
+    run = FinishedRun.of(launch(seed=3, simulator="maniskill", source="learned", image_size=256))
     assert run.exit_code == 0
     assert {score.source for score in run.episode.scores.values()} == {"learned"}
     found, wanted = committed_frames(run.episode), oracle_frames(run.episode)

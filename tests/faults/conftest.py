@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from stack import Episode, Stack
 
-from kc_vla.bags.episode import RecordedEpisode
+from kc_vla.episodes.episode import RecordedEpisode
 
 QUICK_TO_TELL = "maniskill_bridge: {ros__parameters: {warn_after: 1.0}}\n"
 QUICK_TO_GIVE_UP = "maniskill_bridge: {ros__parameters: {warn_after: 1.0, give_up_after: 4.0}}\n"

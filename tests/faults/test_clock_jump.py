@@ -8,7 +8,8 @@ from jumping_clock import JumpingClock, by_the_clock, told
 from node_process import Peer
 from robot import Robot, check_what_the_arm_saw
 
-from kc_vla.nodes import qos, topics
+from kc_vla.core import topics
+from kc_vla.ros import qos
 
 
 def test_the_arm_does_not_jump_along(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from stack import Episode, Stack
 
-from kc_vla.bags.episode import RecordedEpisode
 from kc_vla.bags.reader import BagReader
+from kc_vla.episodes.episode import RecordedEpisode
 
 
 def assert_readable(bag: RecordedEpisode) -> None:

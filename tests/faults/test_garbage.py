@@ -11,9 +11,10 @@ from node_process import Peer
 from sensor_msgs.msg import Image, JointState
 from stack import Episode, Stack
 
-from kc_vla.bags.episode import RecordedEpisode
-from kc_vla.bags.episode_data import CommandMode
-from kc_vla.nodes import qos, topics
+from kc_vla.core import topics
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import CommandMode
+from kc_vla.ros import qos
 
 ROGUE_LAUNCH = str(Path(__file__).parents[1] / "support" / "rogue_policy.launch.py")
 REFUSALS = (
@@ -33,6 +34,9 @@ REFUSALS = (
     r"belongs to episode 'counting-000000-of-yesterday'",
 )
 """What is said of each kind of garbage of rogue_policy.py."""
+
+_LISTENERS = 2
+"""The policy server and the recorder hear every camera."""
 
 
 @pytest.fixture(scope="module")
@@ -99,25 +103,29 @@ def test_garbage_of_a_second_publisher_is_left_out_and_told(
     stack: Stack, mid_episode: Callable[[Stack], Episode], recorded: Callable[[Episode], RecordedEpisode]
 ) -> None:
     """It comes with the stamp of each frame, so that only its content tells it from what is real."""
-    episode = mid_episode(stack)
-    begun = stack.position
     with Peer() as peer:
         images = [
             peer.node.create_publisher(Image, topic, qos.IMAGE)
             for topic in (topics.THIRD_PERSON_IMAGE, topics.WRIST_IMAGE)
         ]
         joints = peer.node.create_publisher(JointState, topics.JOINT_STATES, qos.STATE)
+        echoing = False
 
         def echo(real: JointState) -> None:
-            if len(real.name) < 3:
-                return  # our own
+            if not echoing or len(real.name) < 3:
+                return  # too early, or our own
             for publisher in images:
                 for image in _garbage_images(real.header.stamp):
                     publisher.publish(image)
             for state in _garbage_joints(real.header.stamp):
                 joints.publish(state)
 
+        # An episode may be over sooner than its nodes have found one another: this one is known before it begins.
+        heard = peer.hear(JointState, topics.JOINT_STATES, qos.STATE)
         peer.node.create_subscription(JointState, topics.JOINT_STATES, echo, qos.STATE)
+        peer.until(lambda: heard and all(image.get_subscription_count() >= _LISTENERS for image in images))
+        episode = mid_episode(stack)
+        begun, echoing = stack.position, True
         peer.until(lambda: episode.is_over)
     assert stack.find(r"image in 'mono8' cannot be used", begun)
     assert stack.find(r"joint states name 2 joints and give 1 positions", begun)

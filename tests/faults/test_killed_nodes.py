@@ -6,7 +6,7 @@ import pytest
 from finished_run import assert_policy_was_given_every_keyframe, assert_succeeded
 from stack import Episode, Stack
 
-from kc_vla.bags.episode import RecordedEpisode
+from kc_vla.episodes.episode import RecordedEpisode
 
 NODES = ("keyframe_selector", "keyframe_buffer", "policy_server", "arm_controller", "recorder")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stack import Stack
 
-from kc_vla.bags.episode import RecordedEpisode
+from kc_vla.episodes.episode import RecordedEpisode
 
 
 def test_a_folder_that_cannot_be_made(launch: Callable[..., Stack], tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import pytest
 from finished_run import assert_policy_was_given_every_keyframe, assert_succeeded
 from stack import Episode, Stack
 
-from kc_vla.bags.episode import RecordedEpisode
-from kc_vla.bags.episode_data import CommandMode
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import CommandMode
 
 MISSED = {
     "keyframe_selector": "no keyframe index",

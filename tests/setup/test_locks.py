@@ -1,4 +1,4 @@
-"""The lock files pin everything that the .in files ask for, by version and nothing else."""
+"""The lock files pin everything that the .in files ask for but torch, by version and hash and nothing else."""
 
 import importlib.metadata
 import re
@@ -12,14 +12,19 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 REQUIREMENTS = ROOT / "requirements"
 LOCKS = {
-    "lock.txt": ["runtime.in", "simulation.in", "development.in"],
+    "lock.txt": ["runtime.in", "learning.in", "simulation.in", "development.in"],
     "lock-ros.txt": ["ros.in"],
 }
 
 
+def _lines(name: str) -> list[str]:
+    """The lines of a file without comments; what a backslash continues is one line."""
+    text = re.sub(r"\\\n\s*", " ", (REQUIREMENTS / name).read_text())
+    return [bare for line in text.splitlines() if (bare := re.sub(r"\s*#.*", "", line))]
+
+
 def _requirements(name: str) -> list[Requirement]:
-    lines = (re.sub(r"\s*#.*", "", line) for line in (REQUIREMENTS / name).read_text().splitlines())
-    return [Requirement(line) for line in lines if line]
+    return [Requirement(re.sub(r"\s--hash=.*", "", line)) for line in _lines(name) if not line.startswith("-r ")]
 
 
 def _pins(name: str, python: str) -> dict[str, str]:
@@ -59,10 +64,23 @@ def test_a_lock_names_no_server(lock: str) -> None:
     assert not re.search(r"^-", text, re.MULTILINE)
 
 
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_file_that_is_installed_has_a_hash(lock: str) -> None:
+    for line in _lines(lock):
+        assert re.search(r"(\s--hash=sha256:[0-9a-f]{64})+$", line), line
+
+
 def test_the_build_of_torch_is_left_to_the_machine() -> None:
+    assert _lines("torch.in") == ["torch==2.13.0"]
     pins = _pins("lock.txt", "3.11")
-    assert pins["torch"] == "2.13.0"
-    assert not [name for name in pins if name.startswith(("nvidia-cu", "nvidia-nccl", "cuda-", "triton"))]
+    assert not [name for name in pins if name.startswith(("torch", "nvidia-cu", "nvidia-nccl", "cuda-", "triton"))]
+
+
+def test_only_torch_is_installed_without_a_hash() -> None:
+    commands = re.sub(r"\\\n\s*", "", (ROOT / "setup" / "environment.sh").read_text())
+    installs = re.findall(r"pip_install (.* -r requirements/\S+)", commands)
+    assert [line.split("/")[-1] for line in installs if "--require-hashes" not in line] == ["torch.in"]
+    assert len(installs) == 3
 
 
 def test_cv2_comes_from_one_package() -> None:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.bags.lerobot.annotations import Annotation
-from kc_vla.bags.lerobot.episode import EpisodeInfo
-from kc_vla.bags.lerobot.episode_writer import EpisodeWriter
-from kc_vla.bags.lerobot.layout import RECORDED, VIEWS
-from kc_vla.bags.lerobot.meta import Form
-from kc_vla.bags.lerobot.writer import DataSetWriter
-from kc_vla.tasks import TASKS
+from kc_vla.core.tasks import TASKS
+from kc_vla.core.views import VIEWS
+from kc_vla.datasets.lerobot.annotations import Annotation
+from kc_vla.datasets.lerobot.episode import EpisodeInfo
+from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
+from kc_vla.datasets.lerobot.layout import RECORDED
+from kc_vla.datasets.lerobot.meta import Form
+from kc_vla.datasets.lerobot.writer import DataSetWriter
 
 SIZE = 32
 FPS = 20

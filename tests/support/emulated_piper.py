@@ -1,12 +1,22 @@
 """An emulated Piper on its bus, beside the test that talks to it."""
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kc_vla.arm.emulator.process import EmulatorProcess
+import numpy as np
+
+from kc_vla.arm.emulator.arm import FIRMWARE
+from kc_vla.arm.emulator.process import EmulatorProcess, View
+from kc_vla.arm.emulator.process import main as emulate
+from kc_vla.arm.piper import PiperArm
+from kc_vla.arm.remote import Remote
+from kc_vla.core.rig import Rig
+from tests.support.piper import PIPER
 
 PATIENCE_S = 20.0
 
@@ -19,11 +29,24 @@ def wait_for(condition: Callable[[], object]) -> None:
         time.sleep(0.01)
 
 
+def enable(arm: PiperArm) -> None:
+    """Give an arm power where it is."""
+
+    def powered() -> bool:
+        arm.give_power()
+        state = arm.read()
+        return bool(state.powered.all()) and state.obeys
+
+    wait_for(powered)
+    state = arm.read()
+    arm.command(np.clip(state.angles, arm.limits.lowest, arm.limits.highest), state.gripper)
+
+
 @contextmanager
-def running_emulator(path: Path) -> Iterator[EmulatorProcess]:
+def running_emulator(path: Path, rig: Rig = PIPER, firmware: str = FIRMWARE) -> Iterator[EmulatorProcess]:
     """An arm that answers on the bus at `path`."""
     ended = threading.Event()
-    process = EmulatorProcess(path)
+    process = EmulatorProcess(path, rig, firmware)
     thread = threading.Thread(target=process.run, args=(ended,))
     thread.start()
     try:
@@ -32,3 +55,32 @@ def running_emulator(path: Path) -> Iterator[EmulatorProcess]:
         ended.set()
         thread.join(PATIENCE_S)
     assert not path.exists()
+
+
+class EmulatedPiper:
+    """An arm that answers on a bus, in a process of its own: the test's own work does not make it late."""
+
+    def __init__(self, path: Path, rig: Rig = PIPER) -> None:
+        self._path, self._rig = path, rig
+
+    def __enter__(self) -> EmulatedPiper:
+        """Put it on its bus."""
+        self._process = Remote(emulate)
+        self._process.call("begin", str(self._path), self._rig, patience=PATIENCE_S)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Take it away."""
+        self._process.close()
+
+    def ask(self, fault: str) -> None:
+        """Let something go wrong, or nothing any more: see `Faults.ask`."""
+        self._process.call("ask", fault, patience=PATIENCE_S)
+
+    @property
+    def view(self) -> View:
+        """What it shows of itself now."""
+        shown: list[View] = []
+        self._process.look()  # what nobody has looked at for a while is old
+        wait_for(lambda: shown.extend(self._process.look()) or shown)
+        return shown[-1]

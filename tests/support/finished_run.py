@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from stack import Stack
 
-from kc_vla.bags.episode import RecordedEpisode
-from kc_vla.bags.episode_data import CommandMode, keyframes_after
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import CommandMode, keyframes_after
 
 
 @dataclass(frozen=True)

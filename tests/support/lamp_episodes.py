@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from data_sets import FPS, SIZE, form, numbers
 
-from kc_vla.bags.lerobot.annotations import Annotation
-from kc_vla.bags.lerobot.episode import EpisodeInfo
-from kc_vla.bags.lerobot.episode_writer import EpisodeWriter
-from kc_vla.bags.lerobot.layout import VIEWS
-from kc_vla.bags.lerobot.writer import DataSetWriter
-from kc_vla.tasks import TASKS
+from kc_vla.core.tasks import TASKS
+from kc_vla.core.views import VIEWS
+from kc_vla.datasets.lerobot.annotations import Annotation
+from kc_vla.datasets.lerobot.episode import EpisodeInfo
+from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
+from kc_vla.datasets.lerobot.writer import DataSetWriter
 
 
 def write_lamp_data(folder: Path, episodes: int, seed: int, tasks: tuple[str, ...] = tuple(TASKS)) -> Path:

@@ -18,6 +18,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 WAIT_S = 60.0
+_ASK_AGAIN_S = 10.0
+_BEGIN = "from kc_vla.ros.entry import run; run({!r})"
+"""As the entry points of the nodes do it."""
 
 
 class Peer:
@@ -49,13 +52,22 @@ class Peer:
         return found
 
     def call(self, kind: type, service: str, request: Any) -> Any:
-        """Return the answer of a service, waited for."""
+        """Return the answer of a service, waited for.
+
+        A server answers into the void where it has not found this client yet: it is asked again.
+        """
         client = self.node.create_client(kind, service)
         try:
             self.until(client.service_is_ready)
-            answer = client.call_async(request)
-            self.until(answer.done)
-            return answer.result()
+            answers = []
+            for _ in range(round(WAIT_S / _ASK_AGAIN_S)):
+                answers.append(client.call_async(request))
+                asked = time.monotonic()
+                self.until(lambda: any(a.done() for a in answers) or time.monotonic() > asked + _ASK_AGAIN_S)  # noqa: B023
+                for answer in answers:
+                    if answer.done():
+                        return answer.result()
+            raise AssertionError(f"no answer of {service} for {WAIT_S:g} s")
         finally:
             self.node.destroy_client(client)
 
@@ -72,7 +84,7 @@ def running(module: str, log: Path, **parameters: object) -> Iterator[subprocess
     arguments = [item for name, value in parameters.items() for item in ("-p", f"{name}:={value}")]
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", module, "--ros-args", *arguments],
+            [sys.executable, "-c", _BEGIN.format(module), "--ros-args", *arguments],
             stdout=output,
             stderr=subprocess.STDOUT,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},

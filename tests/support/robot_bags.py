@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.annotate.log import CONFIRMED, AnnotationLog, Mark
-from kc_vla.bags.episode_data import CommandMode
-from kc_vla.bags.exchange.bag_output import Announcement, BagOutput
-from kc_vla.policy.chunk import PIPER_NAMES, TOOL_DELTA_NAMES
-from kc_vla.tasks import TASKS
+from kc_vla.core.chunk import PIPER_NAMES, TOOL_DELTA_NAMES
+from kc_vla.core.tasks import TASKS
+from kc_vla.datasets.exchange.bag_output import Announcement, BagOutput
+from kc_vla.episodes.annotation_log import CONFIRMED, AnnotationLog, Mark
+from kc_vla.episodes.episode_data import CommandMode
 
 START_NS = 5_000_000_000
 PERIOD_NS = 50_000_000
@@ -71,9 +71,11 @@ def write_panda_bag(
     keyframes: Sequence[int] = KEYFRAMES,
     task: str = "counting",
     annotated: bool = True,
+    instruction: str | None = None,
 ) -> Path:
     """Write an episode in lock-step, as the simulator's bridge makes it, and return its bag."""
-    about = Announcement(name, task, TASKS[task].instruction, START_NS, PERIOD_NS * 1e-9, 7, "paper")
+    said = instruction or TASKS[task].instruction
+    about = Announcement(name, task, said, START_NS, PERIOD_NS * 1e-9, 7, "paper")
     with BagOutput(output, about, [*TOPICS, "/tool_pose", "/arm/command"]) as bag:
         for frame in range(length):
             stamp = START_NS + frame * PERIOD_NS

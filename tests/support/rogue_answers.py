@@ -11,8 +11,8 @@ from types import TracebackType
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 
-from kc_vla.nodes import topics
-from kc_vla.policy.chunk import PIPER_NAMES
+from kc_vla.core import topics
+from kc_vla.core.chunk import PIPER_NAMES
 from kc_vla_msgs.msg import ActionChunk
 from kc_vla_msgs.srv import PredictChunk
 

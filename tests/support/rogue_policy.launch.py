@@ -1,6 +1,5 @@
 """The graph of maniskill.launch.py with a policy server that answers with garbage in place of the real one."""
 
-import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -22,4 +21,5 @@ def generate_launch_description() -> LaunchDescription:
     entities = real.generate_launch_description().entities
     kept = [entity for entity in entities if getattr(entity, "node_executable", None) != "policy_server"]
     assert len(kept) == len(entities) - 1
-    return LaunchDescription([*kept, ExecuteProcess(cmd=[sys.executable, str(ROGUE)], name="rogue", output="screen")])
+    # by the environment's Python: the one that runs this may be the system's
+    return LaunchDescription([*kept, ExecuteProcess(cmd=["python", str(ROGUE)], name="rogue", output="screen")])

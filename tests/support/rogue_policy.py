@@ -11,8 +11,8 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 
-from kc_vla.nodes import topics
-from kc_vla.policy.chunk import TOOL_DELTA_NAMES
+from kc_vla.core import topics
+from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla_msgs.msg import ActionChunk
 from kc_vla_msgs.srv import ExpertChunk, PredictChunk
 

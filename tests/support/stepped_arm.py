@@ -1,8 +1,22 @@
 """An arm with the emulated Piper's body whose time passes only when the test says so."""
 
 from kc_vla.arm.emulator.body import Body
-from kc_vla.arm.interface import ArmError, ArmState, JointLimits, Vector
-from kc_vla.arm.piper_limits import HIGHEST, LOWEST, REST, TOP_SPEED
+from kc_vla.arm.interface import ArmState
+from kc_vla.arm.servo import Servo
+from kc_vla.arm.servo_modes import Mode
+from kc_vla.core.rig import Vector
+from tests.support.piper import HIGHEST, LIMITS, LOWEST, PIPER, REST
+
+_ENOUGH = 10
+
+
+def power(servo: Servo, until: float, period: float) -> None:
+    """Have the servo give its arm power and hold, in the control periods before `until`, s."""
+    begun = until - _ENOUGH * period
+    servo.resume(begun)
+    for k in range(_ENOUGH):
+        servo.step(begun + k * period)
+    assert servo.mode is Mode.HOLD
 
 
 class SteppedArm:
@@ -15,16 +29,14 @@ class SteppedArm:
     """
 
     def __init__(self) -> None:
-        self.limits, self.rest = JointLimits(LOWEST, HIGHEST, TOP_SPEED), REST
-        self.body = Body()
+        self.limits, self.rest = LIMITS, REST
+        self.body = Body(PIPER)
         self.gripper = 0.0
         self.sent: list[Vector] = []
         self.age, self.obeys, self.faults = 0.0, True, ()
 
-    def enable(self) -> None:
-        """Give power in place."""
-        if self.faults:
-            raise ArmError("the arm is not enabled")
+    def give_power(self) -> None:
+        """In place."""
         if not self.body.powered.all():
             self.body.targets = self.body.angles.copy()
         self.body.powered[:] = True
@@ -41,6 +53,10 @@ class SteppedArm:
         assert ((angles >= LOWEST) & (angles <= HIGHEST)).all()  # false for what is no number, too
         self.sent.append(angles.copy())
         self.body.targets, self.gripper = angles.copy(), gripper
+
+    def take_power(self) -> None:
+        """Let go."""
+        self.body.powered[:] = False
 
     def pass_time(self, seconds: float) -> None:
         """Let time pass."""

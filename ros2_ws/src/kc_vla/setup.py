@@ -1,9 +1,9 @@
 """Package `kc_vla`, built by colcon."""
 
-from glob import glob
 from pathlib import Path
 
 from setuptools import find_packages, setup
+from setuptools.command.egg_info import egg_info
 
 NODES = (
     "arm_controller",
@@ -21,6 +21,29 @@ NODES = (
     "robot_session",
 )
 
+
+FOLDERS = ("launch", "models", "calibration", "rigs")
+"""Of the repository's top, linked here: what is below them has the same place in share/kc_vla."""
+
+
+class WholePackage(egg_info):  # type: ignore[misc]  # its own base class has no types
+    """Refuses to build the package without its folders: every way to build or install it begins with this command."""
+
+    def run(self) -> None:
+        for folder in FOLDERS:
+            if not Path(folder).is_dir():
+                raise SystemExit(
+                    f"kc_vla: {folder}/ is missing, it is a link to the folder at the top of the repository: "
+                    "build in a whole clone, or copy the package with its links followed (cp -rL)"
+                )
+        super().run()
+
+
+def files_below(folder: str) -> list[tuple[str, list[str]]]:
+    files = [path for path in Path(folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    return [(f"share/kc_vla/{path.parent}", [str(path)]) for path in sorted(files)]
+
+
 setup(
     name="kc_vla",
     version="0.1.0",
@@ -29,11 +52,9 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/kc_vla"]),
         ("share/kc_vla", ["package.xml"]),
-        ("share/kc_vla/launch", glob("launch/*.launch.py")),
-        ("share/kc_vla/launch/desk", glob("launch/desk/*")),
-        ("share/kc_vla/launch/params", glob("launch/params/*")),
-        *((f"share/kc_vla/{path.parent}", [str(path)]) for path in Path("models").rglob("*") if path.is_file()),
+        *(files for folder in FOLDERS for files in files_below(folder)),
     ],
+    cmdclass={"egg_info": WholePackage},
     install_requires=["setuptools"],
     zip_safe=True,
     maintainer="kc_vla maintainers",
@@ -44,8 +65,8 @@ setup(
         "can.interface": ["kc_vla_socket = kc_vla.arm.emulator.bus:SocketBus"],
         "console_scripts": [
             "kc-vla = kc_vla.cli:main",
-            "replay_plan = kc_vla.bags.replay_plan:main",
-            *(f"{node} = kc_vla.nodes.entry:{node}" for node in NODES),
+            "replay_plan = kc_vla.replay.plan:main",
+            *(f"{node} = kc_vla.ros.entry:{node}" for node in NODES),
         ],
     },
 )

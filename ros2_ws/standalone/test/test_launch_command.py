@@ -118,6 +118,7 @@ def test_wrong_names(ros2: Callable[..., Running], package: Callable[..., Path],
     ):
         running = ros2(*words)
         assert running.wait() == 1, words
+        assert running.output.startswith("ros2: ")
         assert message in running.output
         assert len(running.output.splitlines()) == 1
 
@@ -161,3 +162,13 @@ def test_installed_packages(ros2: Callable[..., Running], package: Callable[...,
         running = ros2(*words)
         assert running.wait() == 0, words
         assert re.search(pattern, running.output), running.output
+
+
+@pytest.mark.parametrize("words", [["launch", "{file}"], ["topic", "list"]])
+def test_without_a_home_one_line_says_what_to_set(launch_file: Callable[..., Path], words: list[str]) -> None:
+    environment = {k: v for k, v in os.environ.items() if k not in ("HOME", "ROS_HOME", "ROS_LOG_DIR")}
+    begin = "import sys; from kc_vla_standalone.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", begin, *(word.format(file=launch_file(ARGUMENTS)) for word in words)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "ros2: HOME is not set: set it, or ROS_HOME, to a folder that can be written\n"

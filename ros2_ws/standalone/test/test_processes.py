@@ -119,7 +119,7 @@ def test_events_of_a_process(launch: Callable[..., Running]) -> None:
         "RegisterEventHandler(OnShutdown(on_shutdown=[LogInfo(msg='seen shutdown')])),",
         setup="""
         first = ExecuteProcess(cmd=['sh', '-c', 'echo so; echo oh >&2; exit 4'])
-        def heard(event, context):
+        def heard(event):
             return LogInfo(msg=f'heard {event.text} of {event.process_name}')
         def told(event, context):
             return [LogInfo(msg=f'seen exit {event.returncode} of {event.process_name}'),

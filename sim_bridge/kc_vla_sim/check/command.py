@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from kc_vla.splits import seeds_of
-from kc_vla.tasks import find_task
+from kc_vla.core.splits import seeds_of
+from kc_vla.core.tasks import find_task
 from kc_vla_sim.check.aliasing import check_aliasing
 from kc_vla_sim.check.determinism import check_determinism
 from kc_vla_sim.check.experts import check_experts

@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kc_vla.bags.lerobot.errors import DataSetError
-from kc_vla.bags.lerobot.meta import Form
-from kc_vla.bags.lerobot.writer import DataSetWriter
-from kc_vla.splits import seeds_of
-from kc_vla.tasks import find_task
+from kc_vla.core.splits import seeds_of
+from kc_vla.core.tasks import find_task
+from kc_vla.datasets.lerobot.errors import DataSetError
+from kc_vla.datasets.lerobot.meta import Form
+from kc_vla.datasets.lerobot.writer import DataSetWriter
 from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.check.workers import run_jobs
 from kc_vla_sim.collect.record import Job, Setting, record

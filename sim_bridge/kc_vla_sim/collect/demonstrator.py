@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla_sim.actions import MOVE_LIMIT, TOOL_DELTA_SIZE, TURN_LIMIT
-from kc_vla_sim.experts import Expert
 from kc_vla_sim.experts.hand import LOOSE_GRIPPER, READY_GRIPPER
 from kc_vla_sim.experts.tool import REACHED_SHARE, Vector
+from kc_vla_sim.protocol import Expert
 
 CLEAN_SHARE = 0.2
 """Share of the episodes that are as the expert plays."""

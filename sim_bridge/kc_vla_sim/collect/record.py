@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from kc_vla.bags.lerobot.annotations import Annotation
-from kc_vla.bags.lerobot.episode import EpisodeInfo
-from kc_vla.bags.lerobot.episode_writer import EpisodeWriter
-from kc_vla.bags.lerobot.errors import DataSetError
-from kc_vla.bags.lerobot.layout import ACTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE
-from kc_vla.bags.lerobot.meta import Form
-from kc_vla.tasks import find_task
+from kc_vla.core.tasks import find_task
+from kc_vla.datasets.lerobot.annotations import Annotation
+from kc_vla.datasets.lerobot.episode import EpisodeInfo
+from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
+from kc_vla.datasets.lerobot.errors import DataSetError
+from kc_vla.datasets.lerobot.layout import ACTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE
+from kc_vla.datasets.lerobot.meta import Form
 from kc_vla_sim.actions import CONTROL_RATE, TOOL_DELTA_SIZE
 from kc_vla_sim.collect.demonstrator import Demonstrator
 from kc_vla_sim.frame import Frame

@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from kc_vla_sim.experts.pick_place_three_times import PickPlaceThreeTimesExpert
 from kc_vla_sim.experts.push_cube_with_signal import PushCubeExpert
 from kc_vla_sim.experts.swap_position import SwapPositionExpert
 from kc_vla_sim.experts.teacher_arm_shuffle import TeacherArmShuffleExpert
-
-
-class Expert(Protocol):
-    """Plans actions for one task."""
-
-    def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
-        """The next `horizon` tool deltas (horizon, 7) from the present state, and the name of the present phase.
-
-        Nothing is stepped and nothing is remembered: asked twice in one state, it answers the same.
-
-        Raises:
-            ValueError: `horizon` is below 1.
-        """
-        ...
-
+from kc_vla_sim.protocol import Expert
 
 _EXPERTS: dict[str, Callable[[Any], Expert]] = {
     "counting": PushCubeExpert,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kc_vla.bags.canvas import AMBER, BLUE, GREEN, MUTED, OUTLINE, PANEL, RED, TEXT, Canvas, Picture, shortened
-from kc_vla.tasks import Task
+from kc_vla.core.tasks import Task
+from kc_vla.media.canvas import AMBER, BLUE, GREEN, MUTED, OUTLINE, PANEL, RED, TEXT, Canvas, Picture, shortened
 from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.frame import Frame, Image
 

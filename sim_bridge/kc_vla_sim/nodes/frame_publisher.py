@@ -8,20 +8,20 @@ from geometry_msgs.msg import PoseStamped
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
 
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import StackNode
-from kc_vla.nodes.convert import image_message, time_message
+from kc_vla.core import topics
+from kc_vla.ros import qos
+from kc_vla.ros.base import StackNode
+from kc_vla.ros.convert import image_message, time_message
 from kc_vla_msgs.msg import KeyframeScore, ObjectDetections
-from kc_vla_sim.cameras import BASE_FRAME
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.frame import BASE_FRAME, Frame
 from kc_vla_sim.nodes.messages import camera_info_of, detections_of, joints_of, pose_of
-from kc_vla_sim.simulator import Simulator
+from kc_vla_sim.protocol import Simulation
 
 
 class FramePublisher:
     """Cameras, joint states, tool pose, detections, the oracle's score and the clock."""
 
-    def __init__(self, node: StackNode, simulator: Simulator) -> None:
+    def __init__(self, node: StackNode, simulator: Simulation) -> None:
         self._simulator = simulator
         self._clock = node.advertise(Clock, "/clock", qos.STATE)
         self._joints = node.advertise(JointState, topics.JOINT_STATES, qos.STATE)

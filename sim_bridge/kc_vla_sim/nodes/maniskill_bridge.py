@@ -11,20 +11,23 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
-from kc_vla.nodes.convert import floats_array, time_message
-from kc_vla.nodes.parameters import NodeParameters, parameter
-from kc_vla.tasks import UnknownTaskError, find_task
+from kc_vla.core import topics
+from kc_vla.core.tasks import UnknownTaskError, find_task
+from kc_vla.ros import qos
+from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.convert import floats_array, time_message
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
 from kc_vla_msgs.msg import ArmCommand, EpisodeResult, EpisodeStatus, KeyframeIndex
 from kc_vla_msgs.srv import ExpertChunk, ResetSimulation
-from kc_vla_sim.errors import BadActionError, BadSeedError, SimulationError
+from kc_vla_sim.errors import BadActionError, BadSeedError, SimulationError, UnplayedTaskError
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.looks import LOOKS, STANDARD_LOOKS
 from kc_vla_sim.nodes.frame_publisher import FramePublisher
 from kc_vla_sim.nodes.messages import result_of
 from kc_vla_sim.plans import PlanRefusal, RecentPlans
-from kc_vla_sim.simulator import Simulator, check_seed
+from kc_vla_sim.protocol import check_seed
+from kc_vla_sim.simulators import SIMULATORS, Settings, open_simulator
 from kc_vla_sim.variants import STANDARD, VARIANTS
 
 FRAME_PERIOD_NS = 50_000_000
@@ -38,6 +41,7 @@ DISCOVERY_TIMEOUT_S = 5.0
 class BridgeParameters(NodeParameters):
     """Parameters of the node."""
 
+    simulator: str = parameter("maniskill", "what plays the robot", choices=tuple(SIMULATORS))
     mode: str = parameter("lockstep", "what a step waits for", choices=("lockstep", "realtime"))
     image_size: int = parameter(256, "pixels, width and height of both cameras", low=16, high=2048)
     renderer: str = parameter("auto", "what draws", choices=("auto", "gpu", "cpu"))
@@ -62,7 +66,8 @@ class ManiskillBridgeNode(StackNode):
         """Check the renderer and open the doors; the environment is made at the first reset."""
         values = self.parameters
         try:
-            self._simulator = Simulator(values.image_size, values.renderer, variant=values.variant, looks=values.looks)
+            settings = Settings(values.image_size, values.renderer, values.variant, values.looks)
+            self._simulator = open_simulator(values.simulator, settings)
         except SimulationError as error:
             raise StartError(str(error)) from error
         self._lockstep = values.mode == "lockstep"
@@ -120,6 +125,9 @@ class ManiskillBridgeNode(StackNode):
         began = time.perf_counter()
         try:
             frame = self._simulator.reset(request.task, request.seed)
+        except UnplayedTaskError as error:  # a refusal, and no fault of the simulator
+            response.message = str(error)
+            return response
         except SimulationError as error:
             self.problem(str(error), ERROR)
             response.message = str(error)

@@ -7,11 +7,10 @@ from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import Vector3
 from sensor_msgs.msg import CameraInfo, JointState
 
-from kc_vla.nodes.convert import joint_message, pose_message
+from kc_vla.ros.convert import joint_message, pose_message
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus, ObjectDetection, ObjectDetections
-from kc_vla_sim.cameras import BASE_FRAME
-from kc_vla_sim.frame import CameraModel, Frame, Pose
-from kc_vla_sim.simulator import Simulator
+from kc_vla_sim.frame import BASE_FRAME, CameraModel, Frame, Pose
+from kc_vla_sim.protocol import Simulation
 
 
 def pose_of(pose: Pose) -> PoseMessage:
@@ -58,7 +57,7 @@ def detections_of(frame: Frame, episode_id: str, stamp: Time) -> ObjectDetection
     return message
 
 
-def result_of(frame: Frame, status: EpisodeStatus, simulator: Simulator, reason: str) -> EpisodeResult:
+def result_of(frame: Frame, status: EpisodeStatus, simulator: Simulation, reason: str) -> EpisodeResult:
     """Return how an episode ended, at its last frame."""
     assert simulator.task is not None
     stages = simulator.task.stages

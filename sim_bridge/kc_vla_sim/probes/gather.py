@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.tasks import find_task
+from kc_vla.core.tasks import find_task
 from kc_vla_sim.errors import SimulationError
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.simulator import Simulator

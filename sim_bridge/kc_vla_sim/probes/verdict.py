@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla.tasks import Task
+from kc_vla.core.tasks import Task
 from kc_vla_sim.probes.classifier import fit
 from kc_vla_sim.probes.gather import Decision, Episode, ProbeError
 from kc_vla_sim.probes.inputs import FRAME, FRAME_AND_TIME, INPUTS, KEYFRAMES, MOST_DIRECTIONS, Inputs

@@ -9,7 +9,6 @@ went into it, and is made at first use.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import sys
 import tempfile
@@ -20,6 +19,7 @@ import fast_simplification
 import numpy as np
 import trimesh
 
+from kc_vla.core.home import cache_home
 from kc_vla_sim.errors import MeshCacheError
 
 KEPT_SHARE = 0.12
@@ -57,8 +57,10 @@ def light_urdf(urdf: Path) -> Path:
 
 def cache_folder() -> Path:
     """Folder that holds one sub-folder per robot description, after the XDG rules."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "kc_vla" / "robots"
+    try:
+        return cache_home() / "kc_vla" / "robots"
+    except OSError as error:
+        raise MeshCacheError(str(error)) from error
 
 
 def _make(urdf: Path, robot: ET.Element, sources: list[Path], folder: Path) -> None:

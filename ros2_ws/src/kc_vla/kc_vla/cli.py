@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kc_vla.bags.errors import BagError, BagReadError
-from kc_vla.bags.exchange.cli import add_export, add_import
+from kc_vla.datasets.exchange.cli import add_export, add_import
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    from kc_vla.bags.report import write_report  # heavy imports only for the verb that needs them
+    from kc_vla.reports.report import write_report  # heavy imports only for the verb that needs them
 
     bag = Path(arguments.bag)
     beside = bag.resolve()
@@ -47,7 +47,7 @@ def _bag_repair(arguments: argparse.Namespace) -> None:
 
     for bag in arguments.bags:
         troubles = repair(Path(bag))
-        print(*([f"{trouble}; made whole" for trouble in troubles] or [f"{bag} is whole"]), sep="\n")
+        print(*(troubles or [f"{bag} is whole"]), sep="\n")
 
 
 def _bag_cut(arguments: argparse.Namespace) -> None:
@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, text, run in (
         ("info", "topics, times and sizes", _bag_info),
         ("check", "the same, and whether every message can be read", _bag_check),
-        ("repair", "make torn files whole, in their place", _bag_repair),
+        ("repair", "make torn or damaged files whole, in their place", _bag_repair),
     ):
         action = actions.add_parser(name, help=text)
         action.add_argument("bags", nargs="+", metavar="bag", help="bag folder, .mcap or .db3 file")
@@ -106,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     for verb, text in (
         ("train", "train a keyframe selector on recorded episodes: kc-vla train selector --help"),
         ("export", "make ONNX files of a trained selector: kc-vla export selector --help"),
+        ("tune", "choose the thresholds of a selector anew: kc-vla tune selector --help"),
         ("eval", "measure a selector on recorded episodes: kc-vla eval selector --help"),
         ("annotate", "mark keyframes of recorded episodes, on a page or by rules: kc-vla annotate page|rules --help"),
     ):
@@ -141,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from kc_vla.annotate.cli import main as annotate
 
         return annotate(words[2:])
-    if words[:1] in (["train"], ["export"], ["eval"], ["annotate"]):
+    if words[:1] in (["train"], ["export"], ["tune"], ["eval"], ["annotate"]):
         from kc_vla.learning.cli import main as learn
 
         return learn(words)

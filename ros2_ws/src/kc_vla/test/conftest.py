@@ -1,16 +1,12 @@
-"""What several tests share; no generated example fails for being slow: other work is no fault of the code."""
+"""What several tests share."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from emulated_piper import running_emulator
-from hypothesis import settings
 
 from kc_vla.arm.emulator.process import EmulatorProcess
-
-settings.register_profile("kc_vla", deadline=None)
-settings.load_profile("kc_vla")
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kc_vla.annotate.agreement import agreement
-from kc_vla.annotate.errors import AnnotationError, Conflict
-from kc_vla.annotate.log import CONFIRMED, OPEN, AnnotationLog, Mark, Track, annotation_file, confirmed_track
+from kc_vla.episodes.annotation_errors import AnnotationError, Conflict
+from kc_vla.episodes.annotation_log import CONFIRMED, OPEN, AnnotationLog, Mark, Track, annotation_file, confirmed_track
 
 names = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=8)
 tracks_of_marks = st.lists(st.integers(0, 5000), unique=True, max_size=6).map(
@@ -147,3 +147,27 @@ def test_agreement_counts_phases_within_so_many_frames() -> None:
     (pair,) = agreement(tracks, within=5)
     assert (pair.same, pair.apart, pair.only, pair.furthest) == (1, (2,), (3,), 20)
     assert pair.share == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("action", ["\ud800", "x" * 10_000])
+def test_a_row_is_not_lost_for_what_its_action_is_called(tmp_path: Path, action: str) -> None:
+    log = AnnotationLog(bag_in(tmp_path))
+    log.append("anna", 0, OPEN, [mark(0, 0)], "whole")
+    row = json.loads(log.path.read_text())
+    row["marks"][0]["label"] = action[0]
+    log.path.write_text(json.dumps({**row, "action": action}) + "\n")
+    (found,) = log.history()
+    assert found.action in ("?", "x" * 1000)
+    assert found.marks[0].label.isascii()
+    log.append("anna", 1, OPEN, [mark(0, 0)], "after it")
+    with pytest.raises(AnnotationError, match="an action is a text of up to 1000 letters"):
+        log.append("anna", 2, OPEN, [mark(0, 0)], action)
+    assert log.tracks()["anna"].revision == 2
+
+
+@pytest.mark.parametrize("row", ["[" * 100_000, '{"marks": ' + "[" * 100_000])
+def test_a_row_that_is_nested_too_deeply_is_told(tmp_path: Path, row: str) -> None:
+    log = AnnotationLog(bag_in(tmp_path))
+    log.path.write_text(row + "\n")
+    with pytest.raises(AnnotationError, match=r"annotations\.jsonl, row 1: is nested too deeply"):
+        log.history()

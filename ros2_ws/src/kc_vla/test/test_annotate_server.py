@@ -1,5 +1,7 @@
 """The annotation page's server, asked as the page asks it; the page itself is tested in a browser."""
 
+import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,15 +14,15 @@ from episode_bag import ORACLE, Script, info, third_person_view, write_episode
 from starlette.testclient import TestClient
 
 from kc_vla.annotate.episode import AnnotatedEpisode
-from kc_vla.annotate.errors import AnnotationError
 from kc_vla.annotate.library import Library
-from kc_vla.annotate.log import AnnotationLog
 from kc_vla.annotate.proposals import propose
 from kc_vla.annotate.server import create_app
 from kc_vla.annotate.work import Work, learned_selector
 from kc_vla.bags.errors import BagMissingError, BagReadError
 from kc_vla.bags.topics import TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
+from kc_vla.episodes.annotation_errors import AnnotationError
+from kc_vla.episodes.annotation_log import AnnotationLog
 from kc_vla.keyframes.sources import RuleSource
 
 SCRIPT = Script(size=64, steps=60)
@@ -144,13 +146,22 @@ def test_what_is_not_there_is_told(client: TestClient, path: str, status: int, w
         track("anna", 0, [0], marks=[{"frame": 0, "phase": 0, "source": "a guess", "score": 1.0}]),
         track("anna", 0, [0], marks=[{"frame": 0, "phase": 0, "source": "person", "score": 7.0}]),
         track("anna", 0, [0], marks=[{"frame": "0", "phase": 0, "source": "person", "score": 1.0}]),
+        track("anna", 0, [0], marks=[{"frame": 0, "phase": 10**400, "source": "person", "score": 1.0}]),
+        track("anna", 0, [0], action="x" * 1001),
+        track("anna", 0, [0], action="\ud800"),
+        track("anna", 0, [0], state="\ud800"),
+        track("\udfff", 0, [0]),
+        track("anna", 0, [0], marks="\ud800"),
         {"author": "anna"},
         [],
     ],
 )
 def test_garbage_is_refused_and_nothing_written(client: TestClient, folder: Path, body: Any) -> None:
-    assert client.put("/api/episodes/0/track", json=body).status_code in (400, 422)
+    found = client.put("/api/episodes/0/track", content=json.dumps(body))
+    assert found.status_code in (400, 422)
+    assert found.json()["error"].isprintable()
     assert not list(folder.rglob("*annotations*"))
+    assert answer(client, "/api/episodes/0")["tracks"] == {}
 
 
 def test_a_page_of_somebody_else_cannot_write(client: TestClient) -> None:
@@ -199,3 +210,32 @@ def test_a_task_without_rules_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
     bag = write_episode(tmp_path / "bag", Script(size=16, steps=12, oracle=(0, 3, 5, 7, 9), task="identity"))
     with pytest.raises(AnnotationError, match="no rule finds the keyframes of 'identity'"):
         propose(AnnotatedEpisode(bag), RuleSource(), "rules", {})
+
+
+def test_a_body_is_given_up_before_it_is_read_whole(client: TestClient, folder: Path) -> None:
+    def large() -> Iterator[bytes]:
+        yield from [b" " * (1 << 18)] * 5
+
+    for headers in ({"Content-Length": str(10**9)}, {"Content-Length": str(1 << 28)}, {}):
+        found = client.put("/api/episodes/0/track", content=large(), headers=headers)
+        assert (found.status_code, found.json()["error"]) == (413, "a request may have 1048576 bytes")
+    assert client.put("/api/episodes/0/track", content="[" * 100_000).status_code in (400, 422)
+    assert not list(folder.rglob("*annotations*"))
+
+
+@pytest.mark.parametrize("kind", ["link", "link to nothing", "device", "pipe"])
+def test_only_an_ordinary_file_is_read_and_written(client: TestClient, folder: Path, tmp_path: Path, kind: str) -> None:
+    path = folder / "counting-1" / "bag" / "annotations.jsonl"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to({"link": tmp_path / "secret", "device": "/dev/zero"}.get(kind, tmp_path / "nothing"))
+    (tmp_path / "secret").write_text("a secret\n")
+    told = "is no ordinary file" if kind == "pipe" else "is a link: put the file itself in its place"
+    for found in (client.get("/api/episodes/0"), client.put("/api/episodes/0/track", json=track("anna", 0, [0]))):
+        assert found.status_code == 400
+        assert told in found.json()["error"]
+        assert "secret" not in found.text.replace(str(path), "")
+    assert told in answer(client, "/api/episodes")["episodes"][0]["problem"]
+    assert (tmp_path / "secret").read_text() == "a secret\n"
+    assert not (tmp_path / "nothing").exists()

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.episode import Episode
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, Chunk, ChunkLimits, check_chunk
+from kc_vla.core.episode import Episode
 from kc_vla.policy.backends import Backend, ExpertBackend, PolicyError, PolicyInput, ReplayBackend
-from kc_vla.policy.chunk import TOOL_DELTA_NAMES, ActionType, Chunk, ChunkLimits, check_chunk
 
 EPISODE = Episode("counting-1", "counting", "push", 0, 50_000_000, True)
 

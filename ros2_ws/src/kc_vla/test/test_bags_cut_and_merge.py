@@ -6,6 +6,7 @@ import pytest
 from episode_bag import TOPICS, Script, info, write_episode
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mcap.writer import Writer
 from rosbags.highlevel import AnyReader
 
 from kc_vla.bags.cut_and_merge import cut, merge
@@ -163,3 +164,26 @@ def test_a_merge_is_in_order_of_time_and_loses_nothing(parts, storages, tmp_path
     found = [(time, data[4]) for _, time, data in contents(folder / "all")]
     assert [time for time, _ in found] == sorted(time for times in parts for time in times)
     assert sorted(found) == sorted((time, number) for number, times in enumerate(parts) for time in times)
+
+
+def test_bags_of_a_thousand_topics_are_merged(tmp_path):
+    for name in ("one.mcap", "two.mcap"):
+        with (tmp_path / name).open("wb") as stream:
+            writer = Writer(stream)
+            writer.start(profile="ros2", library="test")
+            schema = writer.register_schema("std_msgs/msg/Bool", "ros2msg", b"bool data")
+            for k in range(500):
+                channel = writer.register_channel(f"/{name.partition('.')[0]}/{k}", "cdr", schema)
+                writer.add_message(channel, 1, b"\0\1\0\0\1", 1)
+            writer.finish()
+    assert merge(tmp_path / "both", [tmp_path / "one.mcap", tmp_path / "two.mcap"]).messages == 1000
+    assert len(BagReader(tmp_path / "both").topics()) == 1000
+
+
+def test_a_message_that_is_too_large_to_be_copied_is_named(bag, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("kc_vla.bags.cut_and_merge.MOST_MESSAGE_BYTES", 100)
+    for words in (["merge", str(tmp_path / "new"), str(bag), str(bag)], ["cut", str(bag), str(tmp_path / "new")]):
+        assert main(["bag", *words]) == 1
+        assert "a message on /" in (told := capsys.readouterr().err)
+        assert "leave it out with 'kc-vla bag cut --topics'" in told
+    assert not (tmp_path / "new").exists()

@@ -17,10 +17,10 @@ from episode_bag import (
 )
 from rclpy.serialization import serialize_message
 
-from kc_vla.bags.episode import RecordedEpisode, recorded_actions
-from kc_vla.bags.episode_data import EventType, keyframes_after
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.writer import EpisodeBagWriter
+from kc_vla.episodes.episode import RecordedEpisode, recorded_actions
+from kc_vla.episodes.episode_data import EventType, keyframes_after
 from kc_vla_msgs.msg import ArmCommand
 
 
@@ -127,7 +127,7 @@ def test_messages_of_another_episode_are_left_out(tmp_path: Path) -> None:
 
 
 def test_recorded_actions_are_those_of_each_step(tmp_path: Path) -> None:
-    actions = recorded_actions(write_episode(tmp_path / "bag", Script(size=8, hold_steps=(0, 30, 31))))
+    actions = recorded_actions(RecordedEpisode(write_episode(tmp_path / "bag", Script(size=8, hold_steps=(0, 30, 31)))))
     assert actions.shape == (61, 7)
     assert actions.dtype == np.float32
     assert actions[29] == pytest.approx(np.array(action(29), np.float32))
@@ -153,10 +153,10 @@ def test_actions_that_cannot_be_replayed_say_why(tmp_path: Path, change: dict[st
         writer.write(topic, serialize_message(message), time_ns, time_ns)
     writer.close()
     with pytest.raises(BagReadError, match=reason):
-        recorded_actions(tmp_path / "bag")
+        recorded_actions(RecordedEpisode(tmp_path / "bag"))
 
 
 def test_a_bag_without_commands_cannot_be_replayed(tmp_path: Path) -> None:
     bag = write(tmp_path / "bag", Script(size=8), lambda topic, _: topic != "/arm/command")
     with pytest.raises(BagReadError, match="no arm commands"):
-        recorded_actions(bag)
+        recorded_actions(RecordedEpisode(bag))

@@ -9,6 +9,7 @@ import pytest
 from episode_bag import TOPICS, Script, info, write_episode
 from hypothesis import given
 from hypothesis import strategies as st
+from mcap.opcode import Opcode
 from mcap.records import Footer
 from mcap.writer import CompressionType, IndexType, Writer
 
@@ -149,6 +150,19 @@ def test_a_changed_file_is_noticed_when_a_message_is_loaded(tmp_path):
     path.unlink()
     with pytest.raises(BagReadError, match="cannot read"):
         reader.load(ref)
+
+
+def test_a_record_of_the_summary_is_no_message_whatever_it_says(tmp_path):
+    path = write_bools(tmp_path / "a.mcap", 60, chunk_size=200, compression=CompressionType.ZSTD)
+    whole = bytearray(path.read_bytes())
+    begin = Footer.read(_stream(whole[-28:])).summary_start
+    assert whole[begin] == Opcode.SCHEMA
+    whole[begin] = Opcode.MESSAGE
+    _sign(whole, begin)
+    path.write_bytes(whole)
+    reader = BagReader(path)
+    assert len(list(reader.messages())) == 60
+    assert "messages after the end of the data" in str(reader.damages)
 
 
 @given(data=st.data())

@@ -1,13 +1,60 @@
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+import yaml
+from bag_forms import copy_as
 from episode_bag import Script, write_episode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap.reader import make_reader
+from mcap.writer import CompressionType
 
+from kc_vla.bags.inspect import repair
 from kc_vla.bags.mend import mend
 from kc_vla.bags.reader import BagReader
+from kc_vla.bags.records import MAGIC, walk
+from kc_vla.cli import main
+
+FORMS = {
+    "zstd": {"compression": CompressionType.ZSTD},
+    "lz4": {"compression": CompressionType.LZ4},
+    "plain": {"compression": CompressionType.NONE},
+    "no check sums": {"compression": CompressionType.NONE, "enable_crcs": False},
+    "unchunked": {"compression": CompressionType.NONE, "use_chunking": False},
+    "no summary": {"compression": CompressionType.ZSTD, "use_statistics": False, "use_summary_offsets": False},
+}
+
+
+class Bag(NamedTuple):
+    """A whole file, and from which to which of its bytes each message and what it is packed in lies."""
+
+    content: bytes
+    messages: list[tuple[str, bytes, int]]
+    places: list[tuple[int, int]]
+
+
+def told(path: Path) -> list[tuple[str, bytes, int]]:
+    return [(message.topic, message.data, message.ref.log_time_ns) for message in BagReader(path).messages()]
+
+
+@pytest.fixture(scope="module")
+def forms(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Bag]:
+    folder = tmp_path_factory.mktemp("forms")
+    script = Script(size=8, steps=20, oracle=(0, 3, 6, 9, 12))
+    episode = write_episode(folder / "bag", script)
+    bags = {}
+    for name, options in FORMS.items():
+        path = copy_as(folder / f"{name}.mcap", episode, **options)
+        ends = {}
+        with path.open("rb") as file:
+            file.seek(len(MAGIC))
+            for record in walk(file, path.stat().st_size):
+                ends[record.offset] = record.offset + 9 + len(record.content)
+        refs = [message.ref for message in BagReader(path).messages()]
+        begins = [ref.position if ref.chunk < 0 else ref.chunk for ref in refs]
+        bags[name] = Bag(path.read_bytes(), told(path), [(begin, ends[begin]) for begin in begins])
+    return bags
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +71,11 @@ def torn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_whole_file_is_not_touched(tmp_path: Path, whole: bytes) -> None:
     path = tmp_path / "bag_0.mcap"
     path.write_bytes(whole)
-    facts, damage = mend(path)
-    assert damage == ""
-    assert facts.messages == sum(1 for _ in BagReader(path).messages())
+    mended = mend(path)
+    assert mended.damage == ""
+    assert mended.facts.messages == sum(1 for _ in BagReader(path).messages())
     assert path.read_bytes() == whole
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @settings(max_examples=60, deadline=None)
@@ -35,16 +83,21 @@ def test_a_whole_file_is_not_touched(tmp_path: Path, whole: bytes) -> None:
 def test_a_mended_file_holds_the_same_messages_and_opens_anywhere(
     data: st.DataObject, whole: bytes, torn: Path
 ) -> None:
-    torn.write_bytes(whole[: data.draw(st.integers(1, len(whole) - 1))])
-    before = [(m.topic, m.data, m.ref.log_time_ns) for m in BagReader(torn).messages()]
-    facts, damage = mend(torn)
+    for old in torn.parent.iterdir():
+        old.unlink()
+    content = whole[: data.draw(st.integers(1, len(whole) - 1))]
+    torn.write_bytes(content)
+    before = told(torn)
+    facts, damage, _, kept = mend(torn)
     assert damage
     assert facts.messages == len(before)
     if not before:
+        assert torn.read_bytes() == content
         return
     reader = BagReader(torn)
-    assert [(m.topic, m.data, m.ref.log_time_ns) for m in reader.messages()] == before
+    assert told(torn) == before
     assert reader.damages == []
+    assert next(reader.messages()) is not None
     assert reader.episode is not None
     with torn.open("rb") as file:
         stock = make_reader(file, validate_crcs=True)
@@ -54,4 +107,136 @@ def test_a_mended_file_holds_the_same_messages_and_opens_anywhere(
         assert summary.statistics.message_count == len(before)
         assert facts.start_ns == summary.statistics.message_start_time
         assert facts.end_ns == summary.statistics.message_end_time
-    assert list(torn.parent.iterdir()) == [torn]
+    assert sorted(torn.parent.iterdir()) == sorted({torn, kept or torn})
+    if kept is not None:
+        assert kept.read_bytes() == content
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_a_flipped_bit_costs_no_more_than_the_chunk_that_it_is_in(
+    data: st.DataObject, form: str, forms: dict[str, Bag], torn: Path
+) -> None:
+    for old in torn.parent.iterdir():
+        old.unlink()
+    bag = forms[form]
+    # What names the topics is believed where no check sum covers it.
+    end = max(end for _, end in bag.places) if form == "no check sums" else len(bag.content)
+    at = data.draw(st.integers(0, end - 1))
+    content = bytearray(bag.content)
+    content[at] ^= 1 << data.draw(st.integers(0, 7))
+    torn.write_bytes(content)
+    mended = mend(torn)
+    as_it_was = torn if mended.kept is None else mended.kept
+    if mended.missing or mended.kept:
+        assert as_it_was.read_bytes() == content
+    expected = [
+        message for message, (begin, end) in zip(bag.messages, bag.places, strict=True) if not begin <= at < end
+    ]
+    found = told(torn)
+    assert [message for message in found if message in expected] == expected
+    assert len(found) == mended.facts.messages <= len(bag.messages)
+    if mended.damage:
+        reader = BagReader(torn)
+        assert len(list(reader.messages())) == len(found)
+        assert reader.damages == []
+    if "no" not in form:  # what is lost is counted
+        lost = sum(int(line.split(": ")[1].split()[0]) for line in mended.missing)
+        assert lost == len(bag.messages) - len(found)
+
+
+def test_what_is_missing_is_told_and_the_damaged_file_is_kept(
+    tmp_path: Path, forms: dict[str, Bag], capsys: pytest.CaptureFixture[str]
+) -> None:
+    bag = forms["zstd"]
+    path = tmp_path / "a_0.mcap"
+    content = bytearray(bag.content)
+    begin, end = bag.places[len(bag.places) // 2]
+    content[(begin + end) // 2] ^= 16
+    path.write_bytes(content)
+    lost = [message for message, place in zip(bag.messages, bag.places, strict=True) if place == (begin, end)]
+    (tmp_path / "a_0.mcap.damaged").write_text("of an earlier repair")
+    assert main(["bag", "repair", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    for topic in {topic for topic, _, _ in lost}:
+        times = [(time_ns - bag.messages[0][2]) * 1e-9 for name, _, time_ns in lost if name == topic]
+        of = sum(name == topic for name, _, _ in bag.messages)
+        line = f"{topic}: {len(times)} of {of} messages are missing from {min(times):.2f} s to {max(times):.2f} s"
+        assert line in said
+    kept = tmp_path / "a_0.mcap.damaged-2"
+    assert str(kept) in said
+    assert kept.read_bytes() == content
+    assert (tmp_path / "a_0.mcap.damaged").read_text() == "of an earlier repair"
+    assert told(path) == [message for message in bag.messages if message not in lost]
+    assert main(["bag", "check", str(tmp_path)]) == 0
+
+
+def test_a_chunk_that_no_longer_says_that_it_is_one_is_noticed(tmp_path: Path, forms: dict[str, Bag]) -> None:
+    """Readers pass over kinds of records that they do not know."""
+    bag = forms["zstd"]
+    path = tmp_path / "a_0.mcap"
+    content = bytearray(bag.content)
+    content[bag.places[-1][0]] ^= 0x80
+    path.write_bytes(content)
+    reader = BagReader(path)
+    assert len(list(reader.messages())) < len(bag.messages)
+    assert f"its summary counts {len(bag.messages)} messages" in reader.damages[0]
+    assert mend(path).missing
+
+
+def test_several_faults_cost_several_chunks(tmp_path: Path, forms: dict[str, Bag]) -> None:
+    bag = forms["zstd"]
+    path = tmp_path / "a_0.mcap"
+    chunks = sorted(set(bag.places))
+    spoilt = chunks[1::3]
+    content = bytearray(bag.content)
+    for begin, end in spoilt:
+        content[(begin + end) // 2] ^= 1
+    content[spoilt[0][0] + 1] ^= 0xFF  # the length of its record
+    path.write_bytes(content)
+    mended = mend(path)
+    expected = [message for message, place in zip(bag.messages, bag.places, strict=True) if place not in spoilt]
+    assert told(path) == expected
+    assert mended.facts.messages == len(expected) > len(bag.messages) // 2
+
+
+def test_a_file_without_a_message_that_is_well_is_left_as_it_is(tmp_path: Path, forms: dict[str, Bag]) -> None:
+    content = bytearray(forms["zstd"].content)
+    for begin, end in set(forms["zstd"].places):
+        content[(begin + end) // 2] ^= 1
+    path = tmp_path / "a_0.mcap"
+    path.write_bytes(content)
+    assert mend(path).facts.messages == 0
+    assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_flipped_bit_at_the_front_costs_nothing(tmp_path: Path, forms: dict[str, Bag]) -> None:
+    """There it says what it is."""
+    for bit in range(0, 8 * 30, 3):
+        path = tmp_path / f"{bit}_0.mcap"
+        content = bytearray(forms["zstd"].content)
+        content[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(content)
+        mended = mend(path)
+        assert mended.missing == ()
+        assert told(path) == forms["zstd"].messages
+        assert main(["bag", "check", str(path)]) == 0
+
+
+def test_the_metadata_of_a_repaired_bag_counts_what_is_left(tmp_path: Path) -> None:
+    bag = write_episode(tmp_path / "bag", Script(size=8, steps=20))
+    path = copy_as(tmp_path / "bag_0.mcap", bag, **FORMS["zstd"]).replace(bag / "bag_0.mcap")
+    before = yaml.safe_load((bag / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 3])
+    assert repair(bag)
+    after = yaml.safe_load((bag / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+    left = [message.ref for message in BagReader(bag).messages()]
+    assert 0 < len(left) < before["message_count"]
+    assert after["message_count"] == after["files"][0]["message_count"] == len(left)
+    counts = {row["topic_metadata"]["name"]: row["message_count"] for row in after["topics_with_message_count"]}
+    assert counts == {name: sum(ref.topic == name for ref in left) for name in counts}
+    assert after["duration"]["nanoseconds"] == left[-1].log_time_ns - left[0].log_time_ns
+    same = before.keys() - {"message_count", "files", "duration", "topics_with_message_count"}
+    assert {name: after[name] for name in same} == {name: before[name] for name in same}

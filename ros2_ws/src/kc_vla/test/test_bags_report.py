@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from episode_bag import Script, write_episode
 
-from kc_vla.bags.canvas import AMBER, GREEN, RED
-from kc_vla.bags.episode import RecordedEpisode
 from kc_vla.bags.errors import BagMissingError, ReportError
-from kc_vla.bags.report import Report, write_report
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.media.canvas import AMBER, GREEN, RED
+from kc_vla.reports.report import Report, write_report
 
 SCRIPT = Script(late=2, hold_steps=(8, 9, 30), seed=2**64 - 1)
 

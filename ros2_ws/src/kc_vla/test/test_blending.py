@@ -4,8 +4,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from kc_vla.policy.blending import blend
-from kc_vla.policy.chunk import TOOL_DELTA_NAMES, ActionType, Chunk
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, Chunk
+from kc_vla.execution.blending import blend
 
 NUMBERS = st.floats(-1, 1, width=32)
 

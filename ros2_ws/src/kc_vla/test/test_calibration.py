@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from piper import KINEMATICS
 from rendered_board import DISTORTION, MATRIX, SIZE, looking_pose, render
 from scipy.spatial.transform import Rotation
 
-from kc_vla.arm.kinematics import flange_pose
 from kc_vla.calibration.board import Board, Corners
 from kc_vla.calibration.errors import PoorCalibrationError
 from kc_vla.calibration.hand_eye import calibrate_hand_eye, calibrate_joints, pose_of
@@ -105,7 +105,7 @@ def test_the_script_shows_the_board_on_the_table_from_all_sides(mount):
     ]
     flanges, boards = [], []
     for pose in load_script(SCRIPT)[::2]:
-        flange = flange_pose(pose.values[:6])
+        flange = KINEMATICS.flange(pose.values[:6])
         corners = BOARD.find(render(BOARD, np.linalg.inv(flange @ camera) @ board, chance))
         if corners is not None:
             flanges.append(flange)
@@ -120,7 +120,7 @@ def moments(offsets: np.ndarray, in_hand: bool, number: int = 25):
     angles, boards = [], []
     for _ in range(number):
         told = np.radians(chance.uniform([-60, 20, -110, -70, -60, -90], [60, 110, -20, 70, 60, 90]))
-        seen = np.linalg.inv(carrier(flange_pose(told + offsets), in_hand) @ CAMERA) @ PLACED
+        seen = np.linalg.inv(carrier(KINEMATICS.flange(told + offsets), in_hand) @ CAMERA) @ PLACED
         angles.append(told)
         boards.append(pose_of(chance.normal(0, 2e-4, 6)) @ seen)
     return angles, boards
@@ -129,14 +129,14 @@ def moments(offsets: np.ndarray, in_hand: bool, number: int = 25):
 @pytest.mark.parametrize("in_hand", [True, False], ids=["eye in hand", "eye to hand"])
 def test_known_joint_offsets_are_found(in_hand):
     offsets = np.radians([0.0, 0.8, -1.2, 0.5, -0.7, 0.0])
-    found = calibrate_joints(*moments(offsets, in_hand), in_hand, flange_pose)
+    found = calibrate_joints(*moments(offsets, in_hand), in_hand, KINEMATICS.flange)
     np.testing.assert_allclose(np.degrees(found.offsets), np.degrees(offsets), atol=0.1)
     assert found.after_mm < 0.5 < found.before_mm
 
 
 def test_poor_poses_are_refused_with_what_to_do():
     angles, boards = moments(np.zeros(6), in_hand=True)
-    flanges = [flange_pose(a) for a in angles]
+    flanges = [KINEMATICS.flange(a) for a in angles]
     with pytest.raises(PoorCalibrationError, match="at least 8"):
         calibrate_hand_eye(flanges[:7], boards[:7], in_hand=True)
     with pytest.raises(PoorCalibrationError, match="hardly turned"):

@@ -8,14 +8,13 @@ import pytest
 import yaml
 from builtin_interfaces.msg import Time
 from episode_bag import Script, info
+from piper import KINEMATICS, LIMITS
 from rclpy.serialization import serialize_message
 from rendered_board import MATRIX, SIZE, looking_pose, render
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import Image, JointState
 
 from kc_vla.arm.inverse import UnreachableError, joints_for
-from kc_vla.arm.kinematics import flange_pose
-from kc_vla.arm.piper_limits import SDK_LIMITS
 from kc_vla.bags.topics import Qos, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.calibration.board import Board
@@ -92,10 +91,10 @@ def hand_eye_bag(tmp_path_factory):
         camera[:3, :3], camera[:3, 3] = np.stack([side, np.cross(look, side), look], axis=1), place
         try:
             start = np.radians([20.0, 70.0, -60.0, 0.0, 40.0, 0.0])
-            angles = joints_for(camera @ np.linalg.inv(CAMERA), start, SDK_LIMITS)
+            angles = joints_for(camera @ np.linalg.inv(CAMERA), start, LIMITS, KINEMATICS)
         except UnreachableError:
             continue
-        seen = np.linalg.inv(flange_pose(angles) @ CAMERA) @ board
+        seen = np.linalg.inv(KINEMATICS.flange(angles) @ CAMERA) @ board
         picture = render(BOARD, seen, chance)
         if BOARD.find(picture) is not None:
             moments.append((angles, picture))

@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from piper import HIGHEST, LIMITS, LOWEST, PIPER, REST
 from stepped_arm import SteppedArm
 
-from kc_vla.arm.interface import JointLimits
 from kc_vla.arm.offsets import OffsetArm, Offsets
-from kc_vla.arm.piper_limits import HIGHEST, LOWEST, REST, SDK_LIMITS
 from kc_vla.calibration.files import write_joints, write_latency
 from kc_vla.calibration.hand_eye import JointOffsets
 from kc_vla.calibration.latency import Latency
 from kc_vla.calibration.reading import load_latency, load_offsets
 from kc_vla.cameras.errors import CalibrationError
+from kc_vla.core.rig import JointLimits
 
 OFFSETS = np.radians([0.0, 1.5, -2.0, 0.5, 1.0, 0.0])
 
@@ -22,19 +22,19 @@ OFFSETS = np.radians([0.0, 1.5, -2.0, 0.5, 1.0, 0.0])
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "joints.yaml"
-    write_joints(path, "PP-7", JointOffsets(OFFSETS, 3.0, 0.4), LOWEST.tolist(), HIGHEST.tolist())
+    write_joints(path, "PP-7", JointOffsets(OFFSETS, 3.0, 0.4), PIPER)
     return path
 
 
 def test_offsets_are_read_as_they_were_written(file):
-    found = load_offsets(file, SDK_LIMITS)
+    found = load_offsets(file, LIMITS)
     np.testing.assert_allclose(found.angles, OFFSETS, atol=1e-6)
     np.testing.assert_allclose(found.limits.lowest, LOWEST, atol=1e-6)
 
 
 def test_an_arm_with_offsets_tells_and_takes_true_angles_within_what_its_encoders_allow():
     arm = SteppedArm()
-    seen = OffsetArm(arm, Offsets(OFFSETS, SDK_LIMITS))
+    seen = OffsetArm(arm, Offsets(OFFSETS, LIMITS))
     np.testing.assert_allclose(seen.read().angles, REST + OFFSETS)
     np.testing.assert_allclose(seen.rest, REST + OFFSETS)
     assert (seen.limits.lowest - OFFSETS >= LOWEST - 1e-9).all()
@@ -42,7 +42,7 @@ def test_an_arm_with_offsets_tells_and_takes_true_angles_within_what_its_encoder
     there = np.radians([10.0, 60.0, -40.0, 0.0, 20.0, 5.0])
     seen.command(there, 0.02)
     np.testing.assert_allclose(arm.sent[-1], there - OFFSETS)
-    narrow = JointLimits(LOWEST + 0.5, HIGHEST - 0.5, SDK_LIMITS.speed)
+    narrow = JointLimits(LOWEST + 0.5, HIGHEST - 0.5, LIMITS.speed)
     assert (OffsetArm(arm, Offsets(OFFSETS, narrow)).limits.lowest == LOWEST + 0.5).all()
 
 
@@ -64,7 +64,7 @@ def test_offsets_that_cannot_be_are_refused(file, change, words):
     change(content)
     file.write_text(yaml.safe_dump(content))
     with pytest.raises(CalibrationError, match=words):
-        load_offsets(file, SDK_LIMITS)
+        load_offsets(file, LIMITS)
 
 
 def test_a_latency_is_read_as_it_was_written(tmp_path):

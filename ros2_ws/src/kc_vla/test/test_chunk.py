@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from kc_vla.policy.chunk import TOOL_DELTA_NAMES, ActionType, BadChunkError, Chunk, ChunkLimits, check_chunk
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, BadChunkError, Chunk, ChunkLimits, check_chunk
 
 LIMITS = ChunkLimits(translation=0.1, rotation=0.2, joint=3.0)
 JOINTS = ("joint1", "joint2")

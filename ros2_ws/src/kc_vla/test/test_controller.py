@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kc_vla.arm.controller import ArmController
-from kc_vla.policy.chunk import TOOL_DELTA_NAMES, ActionType, BadChunkError, Chunk, ChunkLimits
-from kc_vla.policy.scheduler import Action, ChunkScheduler, Hold, Request, SchedulerSettings
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, BadChunkError, Chunk, ChunkLimits
+from kc_vla.execution.controller import ArmController
+from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, Request, SchedulerSettings
 
 HORIZON = 16
 STEP_M = 1e-4

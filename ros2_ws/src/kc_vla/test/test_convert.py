@@ -10,11 +10,11 @@ from observations import PERIOD_NS, observation, same
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import Image, JointState
 
-from kc_vla.episode import Episode
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, BadChunkError, ChunkLimits, check_chunk
+from kc_vla.core.episode import Episode
 from kc_vla.keyframes.observation import Keyframe
-from kc_vla.nodes import convert
-from kc_vla.nodes.convert import FUTURE_NS, BadMessageError, check_stamp
-from kc_vla.policy.chunk import TOOL_DELTA_NAMES, ActionType, BadChunkError, ChunkLimits, check_chunk
+from kc_vla.ros import convert
+from kc_vla.ros.convert import FUTURE_NS, BadMessageError, check_stamp
 from kc_vla_msgs.msg import ActionChunk, EpisodeStatus
 from kc_vla_msgs.msg import Keyframe as KeyframeMessage
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from piper import HIGHEST, KINEMATICS, LOWEST, PIPER, TOP_SPEED
 
 from kc_vla.arm.emulator.arm import EmulatedArm, Status
 from kc_vla.arm.emulator.body import ACCELERATION
@@ -20,8 +21,6 @@ from kc_vla.arm.emulator.frames import (
     Stop,
     StopCode,
 )
-from kc_vla.arm.kinematics import flange_pose
-from kc_vla.arm.piper_limits import HIGHEST, LOWEST, TOP_SPEED
 
 ALL = (1, 2, 3, 4, 5, 6)
 STEP = 0.005
@@ -30,7 +29,7 @@ RAISED = (0, 90_000, -60_000, 0, 30_000, 0)
 
 
 def ready(speed: int = 50) -> EmulatedArm:
-    arm = EmulatedArm()
+    arm = EmulatedArm(PIPER)
     arm.receive(Mode(1, Move.JOINTS, speed))
     arm.receive(MotorPower(ALL, True))
     return arm
@@ -55,7 +54,7 @@ def raised(speed: int = 50) -> EmulatedArm:
 
 
 def height(arm: EmulatedArm) -> float:
-    return float(flange_pose(arm.body.angles)[2, 3])
+    return float(KINEMATICS.flange(arm.body.angles)[2, 3])
 
 
 @given(st.lists(st.tuples(*[st.floats(0, 1)] * 6), min_size=1, max_size=6), st.integers(1, 100), st.floats(0.001, 0.02))
@@ -184,7 +183,7 @@ def test_feedback_tells_angles_power_and_silence():
 
 
 def test_queries_are_answered():
-    arm = EmulatedArm()
+    arm = EmulatedArm(PIPER)
     (limits,) = arm.receive(LimitQuery((3,)))
     assert struct.unpack(">BhhHx", limits.data) == (3, 0, -1700, 3000)
     assert b"".join(frame.data for frame in arm.receive(FirmwareQuery())).startswith(b"S-V")

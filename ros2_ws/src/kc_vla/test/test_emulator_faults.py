@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from emulated_piper import wait_for
+from emulated_piper import enable, wait_for
+from piper import PIPER
 
+from kc_vla.arm.can_health import BusState
 from kc_vla.arm.emulator.arm import EmulatedArm
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.emulator.faults import FaultError, Faults
@@ -14,9 +16,9 @@ from kc_vla.arm.piper import PiperArm
 
 @pytest.fixture
 def arm(emulator, bus_path):
-    arm = PiperArm(str(bus_path), INTERFACE, patience=10.0)
+    arm = PiperArm(PIPER, str(bus_path), INTERFACE, patience=10.0)
     arm.connect()
-    arm.enable()
+    enable(arm)
     yield arm
     arm.disconnect()
 
@@ -29,7 +31,8 @@ def arm(emulator, bus_path):
         ("unpowered 5", lambda state: state.powered.tolist() == [True, True, True, True, False, True]),
         ("teach", lambda state: not state.obeys),
         ("silence", lambda state: state.age > 0.2),
-        ("bus_off 30", lambda state: state.age > 0.2),
+        ("unplugged 30", lambda state: state.age > 0.2 and "is gone: put the adapter back" in state.line),
+        ("bus_off 30", lambda state: state.age > 0.2 and "the bus is off after too many errors" in state.line),
     ],
 )
 def test_the_driver_sees_it(arm, emulator, fault, seen):
@@ -38,11 +41,21 @@ def test_the_driver_sees_it(arm, emulator, fault, seen):
     wait_for(lambda: seen(arm.read()))
 
 
-def test_a_bus_that_was_off_can_be_joined_again(arm, emulator):
-    emulator.faults.ask("bus_off 0.5")
+@pytest.mark.parametrize("fault", ["unplugged 0.5", "bus_off 0.5"])
+def test_a_bus_that_comes_back_is_joined_again_and_the_errors_are_counted(arm, emulator, fault):
+    emulator.faults.ask(fault)
     wait_for(lambda: arm.read().age > 0.2)
-    wait_for(arm.reconnect)
+    assert arm.health.state in (BusState.GONE, BusState.OFF)
+
+    def there() -> bool:
+        arm.reconnect()
+        return arm.read().age < 0.1
+
+    wait_for(there)
     assert arm.read().powered.all()
+    assert arm.read().line == ""
+    assert arm.health.state is BusState.ACTIVE
+    assert arm.health.error_frames == (4 if "bus_off" in fault else 0)
 
 
 def test_a_fifth_of_the_frames_lost_is_not_silence(arm, emulator):
@@ -53,9 +66,9 @@ def test_a_fifth_of_the_frames_lost_is_not_silence(arm, emulator):
 
 
 def test_late_frames_come_late_and_in_order():
-    faults = Faults(EmulatedArm())
+    faults = Faults(EmulatedArm(PIPER))
     faults.ask("delay 0.1")
-    frames = list(EmulatedArm().fast_feedback())
+    frames = list(EmulatedArm(PIPER).fast_feedback())
     assert faults.pass_on(frames) == []
     came = []
     wait_for(lambda: came.extend(faults.pass_on([])) or came)
@@ -63,11 +76,13 @@ def test_late_frames_come_late_and_in_order():
 
 
 def test_all_is_well_again_after_none():
-    arm = EmulatedArm()
+    arm = EmulatedArm(PIPER)
     faults = Faults(arm)
-    for fault in ("loss 1", "stuck 1", "unpowered 2", "collision 3", "hot 2", "teach", "silence"):
+    for fault in ("loss 1", "bus_off 30", "stuck 1", "unpowered 2", "collision 3", "hot 2", "teach", "silence"):
         faults.ask(fault)
     faults.ask("none")
+    while faults.pass_on([]):
+        pass  # what the bus still tells of itself
     assert not (arm.body.stuck | arm.dead | arm.collision).any()
     assert arm.heat.max() < 50
     assert arm.teach == 0
@@ -79,11 +94,11 @@ def test_all_is_well_again_after_none():
 )
 def test_a_fault_that_does_not_exist_is_told(text):
     with pytest.raises(FaultError, match=r"must follow|no fault|joints are|nothing follows"):
-        Faults(EmulatedArm()).ask(text)
+        Faults(EmulatedArm(PIPER)).ask(text)
 
 
 def test_the_watch_counts_what_a_real_arm_would_not_forgive():
-    arm = EmulatedArm()
+    arm = EmulatedArm(PIPER)
     watch = Watch(arm)
     watch.command(MotorPower((1, 2, 3, 4, 5, 6), on=True))
     arm.receive(MotorPower((1, 2, 3, 4, 5, 6), on=True))

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.episode import Episode, start_in_step
+from kc_vla.core.episode import Episode, start_in_step
 
 PERIOD_NS = 50_000_000
 STARTS = st.integers(0, 2_000_000_000_000_000_000)

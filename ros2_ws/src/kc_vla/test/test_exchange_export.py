@@ -21,14 +21,16 @@ from robot_bags import (
     write_piper_bag,
 )
 
-from kc_vla.bags.exchange.bags import find_bags
-from kc_vla.bags.exchange.errors import ExchangeError
-from kc_vla.bags.exchange.export import V3, export_bags
-from kc_vla.bags.exchange.origin import Origin
-from kc_vla.bags.lerobot.annotations import read_annotations
-from kc_vla.bags.lerobot.episode_writer import EpisodeWriter
-from kc_vla.bags.lerobot.reader import DataSet
 from kc_vla.cli import main
+from kc_vla.core.tasks import Task
+from kc_vla.datasets.exchange.bags import find_bags
+from kc_vla.datasets.exchange.errors import ExchangeError
+from kc_vla.datasets.exchange.export import V3, export_bags
+from kc_vla.datasets.exchange.origin import Origin
+from kc_vla.datasets.lerobot.annotations import read_annotations
+from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
+from kc_vla.datasets.lerobot.reader import DataSet
+from kc_vla.learning.recordings import load_recordings
 
 
 @pytest.fixture(scope="module")
@@ -249,6 +251,15 @@ def test_tasks_of_one_robot_share_a_data_set(bags: Path, tmp_path: Path) -> None
     assert tasks[1]["task"] == data_set.episodes[3].instruction
 
 
+def test_a_task_that_is_in_no_table_is_exported_with_its_own_labels_and_learnt(tmp_path: Path) -> None:
+    for number in range(2):
+        bag = write_panda_bag(tmp_path, f"e{number}", task="stir", instruction="Stir the soup.", annotated=False)
+        annotate(bag, [(0, START_NS), (1, START_NS + 8 * PERIOD_NS)])
+    folder = export_bags(find_bags([tmp_path]), tmp_path / "set").folder
+    (task,) = {recording.task for recording in load_recordings(folder, tell=lambda note: None)}
+    assert task == Task("stir", "Stir the soup.", ("start", "flash 1 on"))
+
+
 def test_a_keyframe_that_was_left_out_is_told(tmp_path: Path) -> None:
     bag = write_panda_bag(tmp_path, "e", annotated=False)
     annotate(bag, [(0, START_NS), (2, START_NS + 8 * PERIOD_NS)])
@@ -265,7 +276,7 @@ def test_a_keyframe_outside_of_the_episode_is_told(tmp_path: Path) -> None:
 
 def test_a_torn_picture_is_told_with_its_frame(tmp_path: Path, monkeypatch) -> None:
     bag = write_panda_bag(tmp_path, "e")
-    from kc_vla.bags import episode as module
+    from kc_vla.episodes import episode as module
 
     decode, seen = module.decode_image, []
 

@@ -9,21 +9,21 @@ from data_sets import picture as drawn
 from episode_bag import Script, third_person_view, write_episode
 from robot_bags import KEYFRAMES, PIPER_NAMES, picture, piper_stamps, write_panda_bag, write_piper_bag
 
-from kc_vla.annotate.log import confirmed_track
-from kc_vla.bags.episode import RecordedEpisode
-from kc_vla.bags.episode_data import CommandMode
 from kc_vla.bags.errors import BagError
-from kc_vla.bags.exchange.errors import ExchangeError
-from kc_vla.bags.exchange.export import FORMATS, export_bags
-from kc_vla.bags.exchange.from_bags import Asked, import_bags
-from kc_vla.bags.exchange.from_data_set import Wanted, import_data_set
-from kc_vla.bags.exchange.from_videos import Videos, import_videos
-from kc_vla.bags.exchange.rows import read_rows
 from kc_vla.bags.inspect import look_into
-from kc_vla.bags.lerobot.reader import DataSet
-from kc_vla.bags.mp4 import Mp4Writer
 from kc_vla.cli import main
-from kc_vla.tasks import TASKS
+from kc_vla.core.tasks import TASKS
+from kc_vla.datasets.exchange.errors import ExchangeError
+from kc_vla.datasets.exchange.export import FORMATS, export_bags
+from kc_vla.datasets.exchange.from_bags import Asked, import_bags
+from kc_vla.datasets.exchange.from_data_set import Wanted, import_data_set
+from kc_vla.datasets.exchange.from_videos import Videos, import_videos
+from kc_vla.datasets.exchange.rows import read_rows
+from kc_vla.datasets.lerobot.reader import DataSet
+from kc_vla.episodes.annotation_log import confirmed_track
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import CommandMode
+from kc_vla.media.mp4 import Mp4Writer
 
 LENGTHS = (30, 24)
 
@@ -114,13 +114,15 @@ def test_a_data_set_of_the_authors_becomes_episodes(folder: Path, tmp_path: Path
     assert [(mark.frame, mark.label) for mark in track.marks][1] == (6, "flash 1 on")
 
 
-def test_actions_that_nobody_explains_are_left_out_and_said(folder: Path, tmp_path: Path) -> None:
+def test_actions_that_nobody_explains_are_kept_and_said(folder: Path, tmp_path: Path) -> None:
     info = (folder / "meta/info.json").read_text().replace('"dx"', '"power"')
     (folder / "meta/info.json").write_text(info)
     done = import_data_set(folder, tmp_path / "out")
     assert len(done.notes) == 1
     assert "its actions (power, dy, dz, rx, ry, rz, gripper) are neither tool deltas nor positions" in done.notes[0]
-    assert RecordedEpisode(done.folders[0] / "bag").commands == ()
+    episode = RecordedEpisode(done.folders[0] / "bag")
+    assert episode.commands == ()
+    assert episode.message_counts["/data_set/action"] == 30
 
 
 def test_what_is_there_is_left_as_it_is(made: Path, tmp_path: Path) -> None:
@@ -176,7 +178,7 @@ def test_an_instruction_of_no_known_task_is_told(folder: Path, tmp_path: Path) -
     authors(folder)
     path = folder / "meta/episodes.jsonl"
     path.write_text(path.read_text().replace("Wait for", "Make tea, then wait for"))
-    with pytest.raises(ExchangeError, match=r"episode 0: no task has the instruction 'Make tea.*, or give --task"):
+    with pytest.raises(ExchangeError, match=r"episode 0: no task has the instruction 'Make tea.*: give --task"):
         import_data_set(folder, tmp_path / "out")
     import_data_set(folder, tmp_path / "out", Wanted(task="tea"))
     assert RecordedEpisode(tmp_path / "out/counting-000000/bag").status.task == "tea"
@@ -191,6 +193,17 @@ def test_keyframes_survive_tools_that_keep_the_columns_alone(tmp_path: Path, kin
     assert track is not None
     assert [mark.frame for mark in track.marks] == list(KEYFRAMES)
     assert [mark.label for mark in track.marks] == list(TASKS["counting"].keyframes)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("name", ["data_path", "video_path"])
+def test_a_data_set_names_no_files_outside_its_folder(tmp_path: Path, kind: str, name: str) -> None:
+    data_set = export_bags([write_panda_bag(tmp_path, "e")], tmp_path / "set", kind).folder
+    info = json.loads((data_set / "meta/info.json").read_text())
+    (data_set / "meta/info.json").write_text(json.dumps({**info, name: "../" + info[name]}))
+    with pytest.raises(BagError, match=r"bad path '\.\./.* leads out of") as raised:
+        import_data_set(data_set, tmp_path / "out")
+    assert "\n" not in str(raised.value)
 
 
 # -- videos -------------------------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.bags.exchange.errors import ExchangeError
-from kc_vla.bags.exchange.joints_csv import parse_joints, read_joints
+from kc_vla.datasets.exchange.errors import ExchangeError
+from kc_vla.datasets.exchange.joints_csv import parse_joints, read_joints
 
 NUMBERS = st.floats(-6.3, 6.3).map(float)
 NAMES = st.text(st.characters(categories=["L"]), min_size=1, max_size=8).filter(

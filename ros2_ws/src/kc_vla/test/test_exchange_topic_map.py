@@ -3,8 +3,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.bags.exchange.errors import ExchangeError
-from kc_vla.bags.exchange.topic_map import OURS, parse_topic_map, read_topic_map
+from kc_vla.datasets.exchange.errors import ExchangeError
+from kc_vla.datasets.exchange.topic_map import OURS, parse_topic_map, read_topic_map
 
 TOPICS = st.from_regex(r"\A(/[a-z][a-z0-9_]{0,8}){1,3}\Z")
 
@@ -37,8 +37,8 @@ def test_any_text_is_a_map_or_told(text: str) -> None:
         ("third_person/image_raw: [/a]\n", "needs the full name of a topic"),
         ("third_person/image_raw: /a\nwrist/image_raw: /a\n", "/a stands for two of our topics"),
         ("- /a\n", "a line 'ours: theirs' for each topic is wanted"),
-        ("a: [\n", "line 2: no YAML"),
-        ("a: !!python/object:os.system {}\n", "line 1: no YAML"),
+        ("a: [\n", "map.yaml is no YAML at line 2: "),
+        ("a: !!python/object:os.system {}\n", "map.yaml is no YAML at line 1: "),
     ],
 )
 def test_what_is_wrong_is_told(text: str, told: str) -> None:

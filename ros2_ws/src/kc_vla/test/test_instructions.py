@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kc_vla.core.tasks import TASKS
 from kc_vla.keyframes.instructions import InstructionMatcher, UnknownInstructionError, known_tasks
-from kc_vla.tasks import TASKS
 
 # Written after threshold and wordings were fixed.
 OTHER_WORDS = {

@@ -1,3 +1,5 @@
+import math
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,8 +43,17 @@ def test_rates_are_those_of_the_papers_table():
     assert round(counts.false_negative_rate, 3) == 0.025
 
 
-def test_nothing_found_has_no_f1():
-    assert Counts(0, 0, 4).f1 == 0.0
+def test_nothing_found_has_no_precision_and_an_f1_of_0():
+    counts = Counts(0, 0, 4)
+    assert math.isnan(counts.precision)
+    assert math.isnan(counts.false_positive_rate)
+    assert (counts.recall, counts.f1) == (0.0, 0.0)
+
+
+def test_where_there_is_nothing_to_find_there_is_no_recall():
+    assert math.isnan(Counts(0, 3, 0).recall)
+    assert Counts(0, 3, 0).f1 == 0.0
+    assert math.isnan(Counts().f1)
 
 
 def test_delay_runs_from_the_truth_to_what_the_policy_saw_first():

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.latency import WINDOW, Statistics
+from kc_vla.core.latency import WINDOW, Statistics
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=200))

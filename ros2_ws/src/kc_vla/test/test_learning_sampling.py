@@ -5,15 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kc_vla.core.tasks import Task
 from kc_vla.learning.config import StageOne, StageTwo
 from kc_vla.learning.errors import DataError
 from kc_vla.learning.recordings import Recording, check_enough
 from kc_vla.learning.samples import draw_samples
 from kc_vla.learning.triplets import Kind, TripletSampler
 
+TASKS = [Task(f"task {number}", "", ("start",)) for number in range(4)]
+
 
 def recording(task: int, keyframes: tuple[int, ...], length: int = 120, episode: int = 0) -> Recording:
-    return Recording(f"task {task} episode {episode}", task, length, keyframes, cast(Any, None), episode)
+    return Recording(f"task {task} episode {episode}", TASKS[task], length, keyframes, cast(Any, None), episode)
 
 
 @pytest.fixture
@@ -81,7 +84,7 @@ def test_a_keyframe_that_no_other_episode_has_is_told():
 def test_too_few_episodes_are_told(recordings):
     with pytest.raises(DataError, match="no episodes to learn from"):
         check_enough([])
-    with pytest.raises(DataError, match="'identity' has a single episode"):
+    with pytest.raises(DataError, match="'task 1' has a single episode"):
         check_enough([*recordings[:5], recording(1, (0, 20))])
 
 

@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kc_vla.bags.errors import BagError
-from kc_vla.bags.lerobot.annotations import keyframes_text, read_annotations, read_keyframes
-from kc_vla.bags.lerobot.reader import DataSet, DataSetError, open_data_sets
-from kc_vla.tasks import TASKS
+from kc_vla.core.tasks import TASKS
+from kc_vla.datasets.lerobot.annotations import keyframes_text, read_annotations, read_keyframes
+from kc_vla.datasets.lerobot.reader import DataSet, DataSetError, open_data_sets
+from kc_vla.datasets.lerobot.v3_writer import write_v3
 
 COLUMNS = "data/chunk-000/episode_000001.parquet"
 VIDEO = "videos/chunk-000/observation.images.third_person/episode_000001.mp4"
@@ -104,12 +105,55 @@ def test_a_data_set_of_others_is_read(folder: Path) -> None:
     assert "words" not in columns
 
 
+@pytest.mark.parametrize("content", ['{"0": [0, 3]}', '{"0": [0, 3], "1": []}', None])
+def test_keyframes_come_from_the_file_then_from_the_column(folder: Path, content: str | None) -> None:
+    (folder / KEYFRAMES).unlink() if content is None else (folder / KEYFRAMES).write_text(content)
+    assert [DataSet(folder).keyframes(k) for k in (0, 1)] == [
+        (0, 6, 9, 15, 20) if content is None else (0, 3),
+        (0, 6, 9, 15, 20),
+    ]
+
+
+def test_an_episode_without_keyframes_and_one_of_an_unknown_task_are_read(folder: Path) -> None:
+    unmarked(folder)
+    (folder / KEYFRAMES).write_text('{"0": [0, 3]}')
+    others(folder)
+    path = folder / "meta/episodes.jsonl"
+    path.write_text(path.read_text().replace("  wait for", "do not wait for"))
+    data_set = DataSet(folder)
+    assert [data_set.keyframes(k) for k in (0, 1)] == [(0, 3), ()]
+    assert [e.task for e in data_set.episodes] == ["counting", ""]
+
+
+def test_version_3_is_read_as_version_2(made: Path, tmp_path: Path) -> None:
+    second = DataSet(made)
+    write_v3(second, tmp_path / "v3")
+    third = DataSet(tmp_path / "v3")
+    assert third.fps == second.fps
+    assert third.episodes == second.episodes
+    for info in second.episodes:
+        assert third.keyframes(info.index) == second.keyframes(info.index)
+        theirs = third.columns(info.index)
+        assert all(np.array_equal(values, theirs[key]) for key, values in second.columns(info.index).items())
+        for view in ("third_person", "wrist"):
+            pairs = zip(second.frames(info.index, view), third.frames(info.index, view), strict=True)
+            assert all(np.array_equal(one, other) for one, other in pairs)
+
+
 def remove(path: str) -> Callable[[Path], object]:
     return lambda folder: (folder / path).unlink()
 
 
 def put(path: str, text: str) -> Callable[[Path], object]:
     return lambda folder: (folder / path).write_text(text)
+
+
+def say(name: str, value: object) -> Callable[[Path], object]:
+    def change(folder: Path) -> None:
+        info = json.loads((folder / "meta/info.json").read_text())
+        (folder / "meta/info.json").write_text(json.dumps({**info, name: value}))
+
+    return change
 
 
 def cut(folder: Path) -> None:
@@ -143,36 +187,49 @@ def fewer_rows(folder: Path) -> None:
     pq.write_table(pq.read_table(folder / COLUMNS).slice(0, 23), folder / COLUMNS)
 
 
-def instruction(folder: Path) -> None:
-    others(folder)
-    path = folder / "meta/episodes.jsonl"
-    path.write_text(path.read_text().replace("  wait for", "do not wait for"))
+def unmarked(folder: Path) -> None:
+    """Keyframes neither in a file nor in a column."""
+    (folder / KEYFRAMES).unlink()
+    info = folder / "meta/info.json"
+    info.write_text(info.read_text().replace("annotation.keyframe", "annotation.other"))
 
 
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
-        (remove("meta/info.json"), r"info\.json is missing"),
-        (put("meta/info.json", '{"codebase_version": "v3.0"}'), r"info\.json is not that of a LeRobot v2\.1"),
+        (remove("meta/info.json"), r"is no LeRobot data set: it has no meta/info\.json"),
+        (put("meta/info.json", '{"codebase_version": "v3.0"}'), r"info\.json is not that of a LeRobot data set"),
         (remove("meta/episodes.jsonl"), r"episodes\.jsonl is missing"),
         (put("meta/episodes.jsonl", '{"episode_index": 0}\n{"epi'), r"episodes\.jsonl, line 2: "),
-        (put("meta/episodes.jsonl", '{"episode_index": 4, "length": 0}'), r"row 1, episode 4: bad length 0"),
+        (
+            put("meta/episodes.jsonl", '{"episode_index": 4, "length": 0}'),
+            r"row 1: bad or repeated episode 4 of 0 frames",
+        ),
         (put("meta/episodes.jsonl", ""), r"has no episodes"),
-        (remove(KEYFRAMES), r"keyframes\.json is missing"),
+        (unmarked, r"has no keyframes: meta/keyframes\.json is missing"),
+        (put(KEYFRAMES, "[" * 100_000), r"keyframes\.json cannot be read: is nested too deeply"),
+        (put("meta/episodes.jsonl", "[" * 100_000), r"episodes\.jsonl, line 1: is nested too deeply"),
+        (say("data_path", "/etc/passwd"), r"bad path '/etc/passwd': the path '/etc/passwd' leads out of"),
+        (say("data_path", "data/../../{episode_index}"), r"bad path .* leads out of"),
+        (say("video_path", "{video_key}/../../../v.mp4"), r"bad path .* leads out of"),
+        (say("data_path", "{episode_index.__class__}"), r"only blanks such as \{episode_index:06d\} can be filled in"),
+        (say("data_path", "{episode_index:999999999d}"), r"bad path .* only blanks such as"),
+        (say("fps", float("inf")), r"info\.json: bad fps inf"),
+        (say("data_path", "{episode}.parquet"), r"bad path '\{episode\}\.parquet': 'episode'"),
         (put(KEYFRAMES, "[0, 3]"), r"keyframes\.json: an object .* is wanted"),
-        (put(KEYFRAMES, '{"0": [0, 3]}'), r"episode 1: no keyframes: annotate it"),
-        (put(KEYFRAMES, '{"0": [0, 3], "1": []}'), "episode 1: no keyframes: annotate it, or leave the"),
         (put(KEYFRAMES, '{"0": [0, 3], "1": [2]}'), r"episode 1: the first keyframe must be frame 0, not 2"),
         (put(KEYFRAMES, '{"0": [0, 3], "1": [0, 5, 5]}'), r"episode 1, frame 5: keyframes must ascend"),
         (put(KEYFRAMES, '{"0": [0, 3], "1": [0, 24]}'), r"episode 1, frame 24: a keyframe beyond the end, .* 24 fr"),
         (put(KEYFRAMES, '{"0": [0, 3], "1": [0, 2.5]}'), r"episode 1: keyframes are a list of whole numbers"),
-        (instruction, r"episode 1: no task has the instruction 'do not wait for the signal"),
-        (remove(VIDEO), r"episode 1, third_person, frame 0: the video .* is missing"),
-        (cut, r"episode 1, third_person, frame \d+: the video .* (ends here|cannot be read)"),
-        (damage, r"episode 1, third_person, frame \d+: (damaged|the video .* cannot be read)"),
-        (put(VIDEO, "no video"), r"episode 1, third_person, frame 0: the video .* cannot be read"),
-        (other_video, r"episode 1, third_person, frame 24: the video .* goes on"),
-        (shorter_video, r"episode 0, third_person, frame 24: the video .* ends here, the episode has 30 frames"),
+        (remove(VIDEO), r"episode 1, observation.images.third_person, frame 0: the video .* is missing"),
+        (cut, r"episode 1, observation.images.third_person, frame \d+: the video .* (ends here|cannot be read)"),
+        (damage, r"episode 1, observation.images.third_person, frame \d+: (damaged|the video .* cannot be read)"),
+        (put(VIDEO, "no video"), r"episode 1, observation.images.third_person, frame 0: the video .* cannot be read"),
+        (other_video, r"episode 1, observation.images.third_person, frame 24: the video .* goes on"),
+        (
+            shorter_video,
+            r"episode 0, observation.images.third_person, frame 24: the video .* ends here, the episode has 30 frames",
+        ),
         (remove(COLUMNS), r"episode 1: its columns .* are missing"),
         (put(COLUMNS, "no columns"), r"episode 1: its columns .* cannot be read"),
         (no_number, r"episode 1, column action, frame 5: a number is missing or not finite"),
@@ -227,6 +284,6 @@ def test_any_keyframes_are_read_or_refused(tmp_path_factory: pytest.TempPathFact
     path = tmp_path_factory.getbasetemp() / "keyframes.json"
     path.write_text(json.dumps({"0": value}))
     with suppress(DataSetError):
-        frames = read_keyframes(path, {0: 100})[0]
-        assert frames[0] == 0
-        assert all(before < after < 100 for before, after in pairwise(frames))
+        for frames in read_keyframes(path, {0: 100}).values():
+            assert frames[0] == 0
+            assert all(before < after < 100 for before, after in pairwise(frames))

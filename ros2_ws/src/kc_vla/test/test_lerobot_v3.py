@@ -9,12 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 from data_sets import FPS, SIZE, write_data_set
 
-from kc_vla.bags.lerobot.errors import DataSetError
-from kc_vla.bags.lerobot.layout import COLUMNS, VIEWS, video_key
-from kc_vla.bags.lerobot.reader import DataSet
-from kc_vla.bags.lerobot.source import open_source
-from kc_vla.bags.lerobot.v3_writer import write_v3
-from kc_vla.bags.mp4 import Mp4Writer
+from kc_vla.core.views import VIEWS
+from kc_vla.datasets.lerobot.errors import DataSetError
+from kc_vla.datasets.lerobot.layout import COLUMNS, video_key
+from kc_vla.datasets.lerobot.reader import DataSet
+from kc_vla.datasets.lerobot.source import open_source
+from kc_vla.datasets.lerobot.v3_writer import write_v3
+from kc_vla.media.mp4 import Mp4Writer
 
 LENGTHS = (30, 24, 27)
 KEYFRAMES = (0, 6, 9, 15, 20)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from data_sets import SIZE, form, numbers, picture, write_data_set, write_episode
 
-from kc_vla.bags.lerobot.annotations import read_annotations
-from kc_vla.bags.lerobot.episode_writer import EpisodeWriter
-from kc_vla.bags.lerobot.layout import COLUMNS, VIEWS
-from kc_vla.bags.lerobot.reader import DataSet, DataSetError
-from kc_vla.bags.lerobot.writer import DataSetWriter
+from kc_vla.core.views import VIEWS
+from kc_vla.datasets.lerobot.annotations import read_annotations
+from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
+from kc_vla.datasets.lerobot.layout import COLUMNS
+from kc_vla.datasets.lerobot.reader import DataSet, DataSetError
+from kc_vla.datasets.lerobot.writer import DataSetWriter
 
 SETTINGS = {"variant": "paper", "image_size": SIZE}
 LENGTHS = (30, 24, 27)

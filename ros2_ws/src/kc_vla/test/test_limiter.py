@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kc_vla.arm.interface import JointLimits
 from kc_vla.arm.limiter import MotionLimits, SetPointLimiter
+from kc_vla.core.rig import JointLimits
 
 JOINTS, PERIOD = 3, 0.005
 LIMITS = MotionLimits(

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kc_vla.models import ModelError, find_model, register
+from kc_vla.inference.models import ModelError, find_model, register, require_free
 
 ENTRY = {"kind": "keyframe_selector", "settings": {"a": 1}, "source": {}, "metrics": {"f1": 0.98}}
 
@@ -60,6 +60,32 @@ def test_a_damaged_registry_is_told(folder, text, message):
         find_model(folder, "eye", "keyframe_selector")
 
 
+@pytest.mark.parametrize("path", ["../trunk.onnx", "/etc/passwd", "eye/../../trunk.onnx", ""])
+def test_a_file_outside_the_folder_is_refused(folder, path):
+    text = (folder / "registry.yaml").read_text()
+    (folder / "registry.yaml").write_text(text.replace("eye/trunk.onnx", f"'{path}'"))
+    with pytest.raises(ModelError, match=rf"registry\.yaml: the path '{path}' leads out of"):
+        find_model(folder, "eye", "keyframe_selector")
+
+
+def test_settings_that_two_models_share_can_be_read_again(folder):
+    shared = {"size": [224, 224]}
+    register(folder, "eye", {**ENTRY, "settings": {"a": shared, "b": shared}}, {"trunk": "eye/trunk.onnx"})
+    assert find_model(folder, "eye", "keyframe_selector").settings == {"a": shared, "b": shared}
+
+
 def test_a_folder_without_a_registry_is_told(tmp_path):
     with pytest.raises(ModelError, match="no models in"):
         find_model(tmp_path, "eye", "keyframe_selector")
+
+
+def test_the_place_of_a_model_is_not_free_unless_it_is_to_be_replaced(folder):
+    with pytest.raises(ModelError, match="has a model 'eye' already: take another --name or folder, or --replace"):
+        require_free(folder, "eye", replace=False)
+    require_free(folder, "eye", replace=True)
+    require_free(folder, "ear", replace=False)
+    (folder / "ear").mkdir()  # of which the registry knows nothing
+    with pytest.raises(ModelError, match="has a model 'ear' already"):
+        require_free(folder, "ear", replace=False)
+    with pytest.raises(ModelError, match=r"cannot be called '\.\./eye'"):
+        require_free(folder, "../eye", replace=True)

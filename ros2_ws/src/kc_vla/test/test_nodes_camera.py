@@ -9,8 +9,9 @@ from diagnostic_msgs.msg import DiagnosticArray
 from node_process import Peer, running
 from sensor_msgs.msg import CameraInfo, Image
 
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import CANNOT_START
+from kc_vla.core import topics
+from kc_vla.ros import qos
+from kc_vla.ros.base import CANNOT_START
 
 MODULE = "kc_vla.nodes.camera"
 EXAMPLE = Path(__file__).parents[4] / "calibration" / "cameras" / "example.yaml"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from episode_bag import Script, write_episode
+from mcap.writer import Writer
 from node_process import Peer, running
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_bags import picture, write_panda_bag
@@ -17,8 +18,9 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from kc_vla.bags.reader import BagReader
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.convert import image_pixels, nanoseconds
+from kc_vla.core import topics
+from kc_vla.ros import qos
+from kc_vla.ros.convert import image_pixels, nanoseconds
 from kc_vla_msgs.msg import EpisodeStatus, KeyframeEvent
 
 READ = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -139,3 +141,20 @@ def test_what_cannot_be_played_is_told_in_a_line(bag, tmp_path, arguments, words
     told = (tmp_path / "log").read_text()
     assert words in told
     assert "Traceback" not in told
+
+
+def test_a_name_that_no_topic_can_have_is_shown_and_can_be_left_out(tmp_path):
+    path = tmp_path / "odd.mcap"
+    with path.open("wb") as stream:
+        writer = Writer(stream)
+        writer.start(profile="ros2", library="test")
+        schema = writer.register_schema("std_msgs/msg/Bool", "ros2msg", b"bool data")
+        for name in ("/good", "/a\n\x1b[31m b"):
+            writer.add_message(writer.register_channel(name, "cdr", schema), 1, b"\0\1\0\0\1", 1)
+        writer.finish()
+    with running(MODULE, tmp_path / "log", bag=path) as player:
+        assert player.wait(60) == 2
+    (line,) = (tmp_path / "log").read_text().splitlines()
+    assert f"{path}: no topic can be called '/a \\x1b[31m b': choose others with 'topics'" in line
+    with running(MODULE, tmp_path / "log", bag=path, topics="good", wait=0.0) as player:
+        assert player.wait(60) == 0

@@ -13,9 +13,11 @@ from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
 
-from kc_vla.bags.episode import RecordedEpisode
-from kc_vla.nodes import qos, topics
+from kc_vla.bags.reader import BagReader
+from kc_vla.core import topics
+from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.nodes.recorder import RECORDED
+from kc_vla.ros import qos
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus
 
 MODULE = "kc_vla.nodes.recorder"
@@ -95,6 +97,28 @@ def test_an_episode_is_recorded_whole(tmp_path: Path, storage: str) -> None:
     with AnyReader([bag]) as reader:
         decoded = [reader.deserialize(data, c.msgtype) for c, _, data in reader.messages()]
     assert len(decoded) == closed["messages"]
+
+
+def test_a_second_recorder_leaves_the_bag_to_the_first(tmp_path: Path) -> None:
+    script = Script(size=16)
+    parameters = {**FAST, "output_folder": tmp_path / "runs"}
+    with running(MODULE, tmp_path / "log", **parameters), Stack() as stack:
+        stack.wait_for_recorder()
+        stack.play(script, until_frame=30)
+        time.sleep(1.5)  # a flush is due every second: there is a torn bag to be found
+        with running(MODULE, tmp_path / "log2", **parameters):
+            stack.until(lambda: any("is being recorded" in s.message for d in stack.diagnostics for s in d.status))
+            for topic, message, _ in messages(script):
+                if topic in ("/arm/command", "/episode/result"):
+                    stack.say(topic, message)
+        stack.say("/episode/status", list(messages(script))[-1][1])
+        (closed,) = stack.until(lambda: stack.told("closed"))
+    assert len(stack.told("recording")) == 1
+    assert stack.told("failed") == []
+    reader = BagReader(Path(closed["bag"]))
+    assert sum(1 for _ in reader.messages()) == closed["messages"]
+    assert reader.damages == []
+    assert [path.name for path in reader.files] == ["bag_0.mcap"]
 
 
 def test_a_killed_recorder_that_starts_again_goes_on_with_the_bag(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 import kc_vla.nodes
-from kc_vla.nodes.parameters import BadParameterError, NodeParameters, change, declare, parameter
+from kc_vla.ros.parameters import BadParameterError, NodeParameters, change, declare, parameter
 
 
 def _even(value: int) -> None:

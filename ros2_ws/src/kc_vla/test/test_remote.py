@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from piper import PIPER
 
 from kc_vla.arm.emulator.faults import FaultError
 from kc_vla.arm.emulator.process import main
@@ -19,9 +20,14 @@ PATIENCE_S = 20.0
 def remote(bus_path: Path) -> Iterator[Remote]:
     """An emulated arm in a process of its own."""
     remote = Remote(main)
-    remote.call("begin", str(bus_path), patience=PATIENCE_S)
+    remote.call("begin", str(bus_path), PIPER, patience=PATIENCE_S)
     yield remote
     remote.close()
+
+
+def tell_without_end(remote: Remote) -> None:
+    while True:
+        remote.tell("ask", "none")
 
 
 def views(remote: Remote) -> list:
@@ -42,7 +48,7 @@ def test_what_a_call_raises_is_raised_here(remote: Remote) -> None:
     with pytest.raises(FaultError, match="no fault 'earthquake'"):
         remote.call("ask", "earthquake")
     with pytest.raises(OSError, match="cannot serve a bus"):
-        remote.call("begin", "/nowhere/bus")
+        remote.call("begin", "/nowhere/bus", PIPER)
     assert views(remote)
 
 
@@ -58,6 +64,31 @@ def test_a_call_that_takes_too_long_is_given_up_and_its_answer_is_not_taken_for_
         remote.call("ask", "earthquake", patience=0.2)
     os.kill(remote.pid, signal.SIGCONT)
     assert remote.call("ask", "none", patience=PATIENCE_S) is None
+
+
+def test_a_process_that_hangs_holds_up_nobody_and_does_later_what_was_told(remote: Remote) -> None:
+    os.kill(remote.pid, signal.SIGSTOP)
+    remote.tell("ask", "silence")
+    answer = remote.ask("ask", "earthquake")
+    remote.hear()
+    assert not answer.done
+    with pytest.raises(RemoteError, match="hangs and takes in nothing more"):
+        tell_without_end(remote)
+    os.kill(remote.pid, signal.SIGCONT)
+    until = time.monotonic() + PATIENCE_S
+    while not answer.done and time.monotonic() < until:
+        remote.hear()
+    with pytest.raises(FaultError):
+        answer.result()
+
+
+def test_an_answer_that_is_late_is_told_with_what_was_asked(remote: Remote) -> None:
+    os.kill(remote.pid, signal.SIGSTOP)
+    answer = remote.ask("ask", "none")
+    assert answer.overdue(60.0) is None
+    time.sleep(0.01)
+    assert "has not answered 'ask'" in str(answer.overdue(0.01))
+    os.kill(remote.pid, signal.SIGCONT)
 
 
 def test_nothing_waits_for_one_who_does_not_look(remote: Remote) -> None:
@@ -79,7 +110,7 @@ def test_a_process_that_was_killed_is_missed(remote: Remote) -> None:
 
 def test_it_ends_when_the_caller_hangs_up(bus_path: Path) -> None:
     remote = Remote(main)
-    remote.call("begin", str(bus_path), patience=PATIENCE_S)
+    remote.call("begin", str(bus_path), PIPER, patience=PATIENCE_S)
     assert bus_path.exists()
     remote.close()
     assert not bus_path.exists()

@@ -12,14 +12,15 @@ from episode_bag import Script, write_episode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.annotate.log import CONFIRMED, OPEN, AnnotationLog, Mark
-from kc_vla.bags.canvas import AMBER, BLUE, GREEN, RED
-from kc_vla.bags.episode import RecordedEpisode
-from kc_vla.bags.episode_data import EventType, NodeDiagnostics, Score
-from kc_vla.bags.replay_annotation import annotated
-from kc_vla.bags.replay_comparison import Comparison, LiveRun, compare, plain, score_difference
-from kc_vla.bags.replay_report import JSON, MARKDOWN, PICTURE, ReplaySettings, lines, ranges, table, write_replay_report
-from kc_vla.bags.replay_requests import recorded_requests
+from kc_vla.episodes.annotation_log import CONFIRMED, OPEN, AnnotationLog, Mark
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import EventType, NodeDiagnostics, Score
+from kc_vla.media.canvas import AMBER, BLUE, GREEN, RED
+from kc_vla.replay.annotation import annotated
+from kc_vla.replay.comparison import compare, plain, score_difference
+from kc_vla.replay.differences import Comparison, LiveRun
+from kc_vla.replay.report import JSON, MARKDOWN, PICTURE, ReplaySettings, lines, ranges, table, write_replay_report
+from kc_vla.replay.requests import recorded_requests
 
 SETTINGS = ReplaySettings(rate=1.0, source="learned", policy="replay", notes=("one camera was cold",))
 

@@ -10,11 +10,11 @@ from episode_bag import Script, info, messages, write_episode
 from rclpy.serialization import serialize_message
 from robot_bags import write_panda_bag
 
-from kc_vla.bags.episode import RecordedEpisode
 from kc_vla.bags.errors import BagReadError
-from kc_vla.bags.replay_plan import main, new_folder, plan_replay
 from kc_vla.bags.writer import EpisodeBagWriter
-from kc_vla.policy.chunk import PIPER_NAMES
+from kc_vla.core.chunk import PIPER_NAMES
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.replay.plan import main, new_folder, plan_replay
 
 SCRIPT = Script(size=8, steps=20, oracle=(0, 5, 8, 11, 14))
 

@@ -1,15 +1,16 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kc_vla.core.tasks import TASKS
 from kc_vla.keyframes.rules import RULES, CueScorer, Signals
 from kc_vla.keyframes.selector import KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 from kc_vla.keyframes.sources import OracleScorer, RuleScorer, Sight
-from kc_vla.tasks import TASKS
 
 PERIOD_NS = 50_000_000
 
@@ -142,3 +143,15 @@ def test_the_rules_of_counting_find_the_flashes() -> None:
         found += selector.update(frame, score)
     committed = [(event.label, event.frame) for event in found if event.decision is Decision.COMMITTED]
     assert committed == list(zip(task.keyframes, (0, 10, 15, 30, 35), strict=True))
+
+
+@pytest.mark.parametrize("name", RULES)
+@given(st.lists(st.tuples(*[st.floats(0, 255)] * 4), max_size=30))
+def test_a_rule_looks_at_nothing_but_what_it_says(name: str, rows: list[tuple[float, ...]]) -> None:
+    whole = [Signals(*row) for row in rows]
+    blind = {
+        field: math.nan for field in ("brightness", "gripper", "height", "speed") if field not in RULES[name].needs
+    }
+    some = [replace(seen, **blind) for seen in whole]
+    one, other = RULES[name](), RULES[name]()
+    assert [one.update(seen) for seen in whole] == [other.update(seen) for seen in some]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kc_vla.run_table import OutputFolderError, RunTable, require_writable
+from kc_vla.reports.run_table import OutputFolderError, RunTable, require_writable
 
 
 def line(number: int, task: str = "counting", success: bool = True, **more: Any) -> dict[str, Any]:

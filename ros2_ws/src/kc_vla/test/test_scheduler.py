@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.policy.chunk import TOOL_DELTA_NAMES, ActionType, BadChunkError, Chunk, ChunkLimits
-from kc_vla.policy.scheduler import Action, ChunkScheduler, Hold, SchedulerSettings
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, BadChunkError, Chunk, ChunkLimits
+from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, SchedulerSettings
 
 
 def scheduler(execute: int = 5, blend: int = 0) -> ChunkScheduler:

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from piper import HIGHEST, KINEMATICS, LOWEST, OLDER, REST
 
-from kc_vla.arm.kinematics import flange_pose
-from kc_vla.arm.piper_limits import HIGHEST, LOWEST, REST
 from kc_vla.arm.workspace import Workspace
-from kc_vla.episode import Episode
+from kc_vla.core.episode import Episode
 from kc_vla.policy.backends import PolicyError, PolicyInput
 from kc_vla.policy.scripted import ScriptedBackend, load_script
 
@@ -58,7 +57,7 @@ def test_it_stays_where_it_is_to_stay(tmp_path):
     np.testing.assert_allclose(backend.at(4.5), [*np.radians([-10, 50, -30, 0, 10, 0]), 0.0], atol=1e-6)
 
 
-@pytest.mark.parametrize("zero", [0, 1])
+@pytest.mark.parametrize("zero", [OLDER, KINEMATICS], ids=["older", "newer"])
 def test_the_script_for_calibration_stays_clear_of_the_table_and_is_slow(zero):
     """A gripper of 0.14 m on the flange; whether the poses say enough is tested where the calibration is."""
     backend = ScriptedBackend(load_script(CALIBRATION_SCRIPT), 16)
@@ -69,8 +68,8 @@ def test_the_script_for_calibration_stays_clear_of_the_table_and_is_slow(zero):
     assert (way <= HIGHEST + 1e-9).all()
     assert np.abs(np.diff(way, axis=0)).max() / 0.05 < 0.8
     for angles in way:
-        assert Workspace(dh_is_offset=zero).outside(angles) == ""
-        flange = flange_pose(angles, zero)
+        assert Workspace(zero).outside(angles) == ""
+        flange = zero.flange(angles)
         assert (flange[:3, 3] + 0.14 * flange[:3, 2])[2] > 0.05
 
 

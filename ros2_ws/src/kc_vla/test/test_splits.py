@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.splits import SPLITS, SplitError, seeds_of, split_of
+from kc_vla.core.splits import SPLITS, SplitError, seeds_of, split_of
 
 
 @given(st.integers(0, 40_000))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.messages import NO_CHUNK, BagMessage, MessageRef
-from kc_vla.bags.stamped_time import in_stamped_time
+from kc_vla.episodes.stamped_time import in_stamped_time
 
 STAMPED = "/stamped"
 

@@ -1,7 +1,7 @@
 import pytest
 
+from kc_vla.core.tasks import TASKS, Task, UnknownTaskError, find_task, find_task_of_instruction
 from kc_vla.keyframes.rules import RULES
-from kc_vla.tasks import TASKS, Task, UnknownTaskError, find_task, find_task_of_instruction
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)

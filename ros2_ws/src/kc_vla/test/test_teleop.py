@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.episode import Episode
+from kc_vla.core.chunk import Chunk, ChunkLimits, check_chunk
+from kc_vla.core.episode import Episode
 from kc_vla.nodes.keyboard import AXES, BUTTONS, joy
 from kc_vla.policy.backends import PolicyError, PolicyInput
-from kc_vla.policy.chunk import Chunk, ChunkLimits, check_chunk
 from kc_vla.policy.teleop import TELEOP_HORIZON, JoyBackend, LeaderBackend
 
 EPISODE = Episode("counting-1", "counting", "push the cube", start_ns=0, period_ns=50_000_000, running=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from kc_vla.annotate.log import Mark, Track
+from kc_vla.episodes.annotation_log import Mark, Track
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kc_vla.annotate.errors import AnnotationError
 from kc_vla.annotate.library import Library
 from kc_vla.annotate.work import Work, learned_selector
 from kc_vla.bags.errors import BagError
+from kc_vla.core.home import cache_home, user_name
+from kc_vla.episodes.annotation_errors import AnnotationError
 
 _PORT = 8765
 
@@ -27,7 +27,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("path", type=Path, help="a bag, or a folder with bags in it")
     parser.add_argument("--port", type=int, default=_PORT, help=f"of the page (default {_PORT}; 0: any free one)")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: this machine alone)")
-    parser.add_argument("--author", default=getpass.getuser(), help="name proposed to whoever opens it")
+    parser.add_argument("--author", default=user_name(), help="name proposed to whoever opens it")
     parser.add_argument("--models", type=Path, help="folder with a registry.yaml (default: the shipped models)")
     parser.add_argument("--model", default="keyframe_selector", help="learned selector that proposes keyframes")
     options = parser.parse_args(argv)
@@ -45,6 +45,7 @@ def _serve(options: argparse.Namespace) -> int:
 
     from kc_vla.annotate.server import create_app
 
+    cache_home()  # better told now than with the first bag that is opened
     library = Library(options.path)
     with _listening(options.host, options.port) as listener:
         host, port = options.host, listener.getsockname()[1]

@@ -6,7 +6,6 @@ Read from the whole bag once, in the background, and kept in the user's cache: a
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,8 @@ from numpy.typing import NDArray
 
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.bags.find import SUFFIXES
-from kc_vla.files import replacing
+from kc_vla.core.files import replacing
+from kc_vla.core.home import cache_home
 
 UNITS = {"gripper": "m", "joint speed": "rad/s", "tool height": "m", "score": ""}
 _POINTS = 4000
@@ -96,8 +96,7 @@ def cache_file(bag: Path) -> Path:
     facts = [str(_CACHE_FORM), str(bag.resolve())]
     facts += [f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.suffix in SUFFIXES]
     name = hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "kc_vla" / "curves" / f"{name}.npz"
+    return cache_home() / "kc_vla" / "curves" / f"{name}.npz"
 
 
 def _felt(episode: AnnotatedEpisode, times: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

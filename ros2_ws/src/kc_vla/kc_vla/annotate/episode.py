@@ -13,15 +13,16 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.annotate.errors import AnnotationError
-from kc_vla.bags.episode import header_stamp_ns, is_topic, nanoseconds
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.images import decode_image
+from kc_vla.bags.lock import require_finished
 from kc_vla.bags.messages import MessageRef
 from kc_vla.bags.reader import BagReader
-from kc_vla.tasks import TASKS
+from kc_vla.core.tasks import TASKS
+from kc_vla.core.views import VIEWS
+from kc_vla.episodes.annotation_errors import AnnotationError
+from kc_vla.episodes.episode import header_stamp_ns, is_topic, nanoseconds
 
-VIEWS = ("third_person", "wrist")
 _IMAGE = {view: (f"{view}/image_raw", f"{view}/image_raw/compressed") for view in VIEWS}
 _RUNNING = 1
 _JPEG = b"\xff\xd8\xff"
@@ -67,8 +68,9 @@ class AnnotatedEpisode:
         """Open `bag`.
 
         Raises:
-            BagError: it cannot be read, or has no pictures of the third-person camera.
+            BagError: it cannot be read, is being recorded, or has no pictures of the third-person camera.
         """
+        require_finished(bag)
         self.bag = bag
         self._lock = threading.Lock()
         self._reader = BagReader(bag, _CACHE_BYTES)
@@ -114,10 +116,11 @@ class AnnotatedEpisode:
             raise BagReadError(f"{self.bag}, frame {frame}: the picture cannot be encoded")
         return data.tobytes()
 
-    def pixels(self, frame: int) -> NDArray[np.uint8]:
-        """The third-person picture, (H, W, 3) RGB; errors as `jpeg`."""
-        ref = self._picture("third_person", frame)
-        assert ref is not None
+    def pixels(self, frame: int, view: str = "third_person") -> NDArray[np.uint8]:
+        """A picture, (H, W, 3) RGB; errors as `jpeg`, and AnnotationError where the wrist camera had none."""
+        ref = self._picture(view, frame)
+        if ref is None:
+            raise AnnotationError(f"{self.bag}, frame {frame}: the {view} camera has no picture")
         with self._lock:
             message = self._reader.decode(self._reader.load(ref))
         return decode_image(message, ref.topic)

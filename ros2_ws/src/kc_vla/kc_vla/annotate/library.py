@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kc_vla.annotate.episode import AnnotatedEpisode
-from kc_vla.annotate.errors import AnnotationError
-from kc_vla.annotate.log import AnnotationLog
 from kc_vla.bags.errors import BagMissingError
 from kc_vla.bags.find import bags_below
+from kc_vla.episodes.annotation_errors import AnnotationError
+from kc_vla.episodes.annotation_log import AnnotationLog
 
 _OPEN_BAGS = 3
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from kc_vla.annotate.curves import Curves
 from kc_vla.annotate.episode import AnnotatedEpisode
-from kc_vla.annotate.errors import AnnotationError
-from kc_vla.annotate.log import Mark
-from kc_vla.bags.episode import nanoseconds
-from kc_vla.episode import Episode
+from kc_vla.core.episode import Episode
+from kc_vla.episodes.annotation_errors import AnnotationError
+from kc_vla.episodes.annotation_log import Mark
+from kc_vla.episodes.episode import nanoseconds
 from kc_vla.keyframes.selector import Event, KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 from kc_vla.keyframes.sources import Sight, Source
@@ -71,11 +71,12 @@ def propose(
         raise AnnotationError(str(error)) from error
     if scoring.remark:
         raise AnnotationError(scoring.remark)
-    felt = _Felt(episode, curves, name) if source.needs else None
+    felt = _Felt(episode, curves, name) if "tool_pose" in source.needs else None
     selector = KeyframeSelector(scoring.labels, GreedySmoother(scoring.threshold, middle=scoring.middle))
     found: list[Event] = []
     for frame in range(episode.length):
-        sight = Sight(round(episode.times_s[frame] * 1e9), episode.pixels(frame))
+        wrist = episode.pixels(frame, "wrist") if "wrist" in source.needs else None
+        sight = Sight(round(episode.times_s[frame] * 1e9), episode.pixels(frame), wrist=wrist)
         found += selector.update(
             frame, scoring.scorer.score(felt.added(frame, sight) if felt else sight, selector.phase)
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -11,20 +11,21 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.exceptions import RequestValidationError
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from kc_vla.annotate.agreement import agreement
 from kc_vla.annotate.curves import UNITS, cache_file
+from kc_vla.annotate.door import BoundedBody, TooLargeError, told, told_invalid
 from kc_vla.annotate.episode import AnnotatedEpisode
-from kc_vla.annotate.errors import AnnotationError, Conflict
 from kc_vla.annotate.library import Library
-from kc_vla.annotate.log import Mark
 from kc_vla.annotate.proposals import label
 from kc_vla.annotate.work import Job, Work
 from kc_vla.bags.errors import BagError
+from kc_vla.episodes.annotation_errors import AnnotationError, Conflict
+from kc_vla.episodes.annotation_log import Mark
 
 _STATIC = Path(__file__).with_name("page")
 _CURVE_DIGITS = 5
@@ -68,8 +69,11 @@ def create_app(library: Library, work: Work, author: str, hosts: Sequence[str]) 
 
     app = FastAPI(title="kc_vla annotation", lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
-    for error, status in ((Conflict, 409), (AnnotationError, 400), (BagError, 422), (OSError, 507)):
-        app.add_exception_handler(error, _told(status))
+    app.add_middleware(BoundedBody)
+    refusals = ((Conflict, 409), (AnnotationError, 400), (TooLargeError, 413), (BagError, 422), (OSError, 507))
+    for error, status in refusals:
+        app.add_exception_handler(error, told(status))
+    app.add_exception_handler(RequestValidationError, told_invalid)
 
     @app.get("/api/episodes")
     def episodes() -> dict[str, Any]:
@@ -133,13 +137,6 @@ def create_app(library: Library, work: Work, author: str, hosts: Sequence[str]) 
     return app
 
 
-def _told(status: int) -> Callable[[Request, Exception], JSONResponse]:
-    def answer(request: Request, error: Exception) -> JSONResponse:
-        return JSONResponse({"error": str(error)}, status)
-
-    return answer
-
-
 def _own_page(request: Request) -> None:
     """Refuse what a page of somebody else sends through this browser.
 
@@ -164,10 +161,10 @@ def _row(library: Library, work: Work, key: int) -> dict[str, Any]:
 
 
 def _description(episode: AnnotatedEpisode) -> dict[str, Any]:
-    told = episode.announced
+    about = episode.announced
     return {
-        "task": told.task,
-        "instruction": told.instruction,
+        "task": about.task,
+        "instruction": about.instruction,
         "labels": episode.labels,
         "length": episode.length,
         "times": _numbers(episode.times_s),

@@ -11,13 +11,13 @@ from typing import Any, Generic, TypeVar
 
 from kc_vla.annotate.curves import Curves, cached_curves
 from kc_vla.annotate.episode import AnnotatedEpisode
-from kc_vla.annotate.errors import AnnotationError
 from kc_vla.annotate.library import Library
-from kc_vla.annotate.log import Mark
 from kc_vla.annotate.proposals import propose, recorded_proposals
 from kc_vla.bags.errors import BagError
+from kc_vla.episodes.annotation_errors import AnnotationError
+from kc_vla.episodes.annotation_log import Mark
+from kc_vla.inference.models import shipped_models
 from kc_vla.keyframes.sources import RuleSource, Source
-from kc_vla.models import shipped_models
 
 T = TypeVar("T")
 SOURCES = ("rules", "learned")

@@ -14,21 +14,28 @@ from functools import partial
 
 import numpy as np
 
+from kc_vla.arm.can_health import BusHealth
 from kc_vla.arm.control_periods import control_periods
-from kc_vla.arm.interface import ArmError, JointLimits, Vector
+from kc_vla.arm.interface import ArmError
+from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.limiter import LimiterError
 from kc_vla.arm.offsets import OffsetArm, Offsets
 from kc_vla.arm.piper import PiperArm
+from kc_vla.arm.piper_models import require_model
 from kc_vla.arm.remote import Calls
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
-from kc_vla.arm.servo import Report, Servo, ServoSettings
+from kc_vla.arm.servo import Servo
+from kc_vla.arm.servo_modes import Report, ServoSettings
 from kc_vla.arm.workspace import Workspace
+from kc_vla.core.rig import JointLimits, Rig, Vector
 
 _BUS_S = 5.0
 """How long a bus that is not there is waited for."""
 _POLL_S = 0.02
 _REST_S = 2.0
 """How long coming to rest may take after the node has gone."""
+_RECONNECT_S = 1.0
+"""Between two looks for a bus that has gone."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +45,14 @@ class Greeting:
     Attributes:
         limits: of its joints.
         firmware: as the arm tells it.
-        dh_is_offset: which zero pose goes with it, see `kc_vla.arm.kinematics`.
+        kinematics: of it.
         had_power: it was found with power and holds; a person must say that it may move.
         warnings: what keeps the process from being in time.
     """
 
     limits: JointLimits
     firmware: str
-    dh_is_offset: int
+    kinematics: Kinematics
     had_power: bool
     warnings: tuple[str, ...]
 
@@ -61,6 +68,7 @@ class Told:
         target: where the arm is on its way to (N,), rad.
         clamped: how often a target was cut, by what cut it.
         lateness: of the control periods since it was last shown, s.
+        bus: how the bus is.
     """
 
     report: Report
@@ -69,6 +77,7 @@ class Told:
     target: Vector
     clamped: dict[str, int]
     lateness: tuple[float, ...]
+    bus: BusHealth
 
 
 class ControlProcess:
@@ -79,7 +88,8 @@ class ControlProcess:
         self._arm: PiperArm | None = None
         self._servo: Servo | None = None
         self._show_every = 1
-        self.period = _POLL_S
+        self._reconnect_at = 0.0
+        self.period, self._stale_after = _POLL_S, 0.0
 
     # -- calls --------------------------------------------------------------------------------------------------
 
@@ -91,9 +101,9 @@ class ControlProcess:
         state_rate: float,
         priority: int,
         offsets: Offsets | None,
-        enable: bool,
+        rig: Rig,
     ) -> Greeting:
-        """Connect, and begin to step.
+        """Connect, and begin to step; an arm without power gets it with the first `resume`.
 
         Args:
             channel: of the CAN bus.
@@ -102,26 +112,27 @@ class ControlProcess:
             state_rate: Hz of what is shown.
             priority: real-time priority, 0 for none.
             offsets: of the joints, where they were calibrated.
-            enable: give an arm without power its power; an arm with power is left as it is.
+            rig: which Piper it is.
 
         Raises:
             ArmError: there is no arm, or it is not fit to move.
         """
         warnings = _take_priority(priority)
-        arm = self._arm = PiperArm(channel, bus)
+        arm = self._arm = PiperArm(rig, channel, bus)
         _connect(arm)
+        require_model(arm.told_limits, rig)
         had_power = bool(arm.read().powered.any())
         moved = arm if offsets is None else OffsetArm(arm, offsets)
-        servo = Servo(moved, settings, Workspace(settings.lowest, settings.highest, arm.dh_is_offset))
-        if enable and not had_power:
-            servo.resume()
-        self._servo, self.period = servo, settings.period
+        self._servo = Servo(moved, settings, Workspace(arm.kinematics, settings.lowest, settings.highest))
+        self.period, self._stale_after = settings.period, settings.stale_after
         self._show_every = max(1, round(1.0 / settings.period / state_rate))
-        return Greeting(moved.limits, arm.firmware, arm.dh_is_offset, had_power, warnings)
+        return Greeting(moved.limits, arm.firmware, arm.kinematics, had_power, warnings)
 
-    def aim(self, angles: Vector, gripper: float, seconds: float) -> None:
-        """See `Servo.aim`."""
-        self._connected.aim(angles, gripper, time.monotonic(), seconds)
+    def aim(self, angles: Vector, gripper: float, asked_at: float, seconds: float) -> None:
+        """See `Servo.aim`; what was asked for too long ago, at the steady time `asked_at`, is passed over."""
+        now = time.monotonic()
+        if now - asked_at < self._stale_after:
+            self._connected.aim(angles, gripper, now, seconds)
 
     def halt(self, reason: str) -> None:
         """See `Servo.halt`."""
@@ -129,22 +140,15 @@ class ControlProcess:
 
     def resume(self) -> None:
         """See `Servo.resume`."""
-        self._connected.resume()
+        self._connected.resume(time.monotonic())
 
     def park(self) -> None:
         """See `Servo.park`."""
         self._connected.park(time.monotonic())
 
-    def take_power(self) -> None:
-        """See `PiperArm.park`: the arm lies already. Nothing is sent afterwards."""
-        assert self._arm is not None
-        self._servo = None
-        self._arm.park()
-
-    def reconnect(self) -> bool:
-        """See `PiperArm.reconnect`."""
-        assert self._arm is not None
-        return self._arm.reconnect()
+    def let_go(self) -> None:
+        """See `Servo.let_go`."""
+        self._connected.let_go()
 
     # -- the process --------------------------------------------------------------------------------------------
 
@@ -154,8 +158,8 @@ class ControlProcess:
             self._calls.answer_until(self, lambda: self._servo is not None)
             gc.collect()
             gc.freeze()  # a full collection of what is loaded by now would take several control periods
-            self._step()
-            if self._servo is not None:
+            if self._servo is not None and self._arm is not None:
+                self._step(self._servo, self._arm)
                 _come_to_rest(self._servo, self.period)
         except (ArmError, LimiterError, ValueError) as error:
             print(f"the control loop has ended, the arm holds: {error}", file=sys.stderr)
@@ -163,20 +167,20 @@ class ControlProcess:
             if self._arm is not None:
                 self._arm.disconnect()
 
-    def _step(self) -> None:
+    def _step(self, servo: Servo, arm: PiperArm) -> None:
         lateness: list[float] = []
         for number, (now, late) in enumerate(control_periods(self.period)):
             self._calls.answer(self)
             if self._calls.ended:
                 return
-            servo = self._servo
-            if servo is None:
-                continue  # parked: only the end comes now
             report = servo.step(now)
             lateness.append(late)
+            if report.state.age > self._stale_after and now > self._reconnect_at:
+                self._reconnect_at = now + _RECONNECT_S
+                arm.reconnect()
             if number % self._show_every == 0:
-                clamped = dict(servo.clamped)
-                self._calls.show(Told(report, now, servo.parked(report), servo.target, clamped, tuple(lateness)))
+                clamped, parked = dict(servo.clamped), servo.parked(report)
+                self._calls.show(Told(report, now, parked, servo.target, clamped, tuple(lateness), arm.health))
                 lateness.clear()
 
     @property

@@ -1,4 +1,4 @@
-"""What every arm is to the controller: connect, read, command, hold, park, stop."""
+"""What an arm is to the servo that moves it."""
 
 from __future__ import annotations
 
@@ -8,30 +8,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from kc_vla.core.rig import JointLimits, Vector
+
 LIES = 0.05
 """An arm lies when no joint is further than this from its rest pose, rad."""
 
 
 class ArmError(RuntimeError):
     """An arm that does not do what it must; the text says what to do."""
-
-
-@dataclass(frozen=True, eq=False)
-class JointLimits:
-    """Of N joints: `lowest` and `highest` angle (N,), rad, and top `speed` (N,), rad/s."""
-
-    lowest: Vector
-    highest: Vector
-    speed: Vector
-
-    def narrowed(self, other: JointLimits) -> JointLimits:
-        """What both allow."""
-        return JointLimits(
-            np.maximum(self.lowest, other.lowest),
-            np.minimum(self.highest, other.highest),
-            np.minimum(self.speed, other.speed),
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +30,7 @@ class ArmState:
         powered: which joints have power, (N,).
         obeys: commands from this bus are followed.
         faults: what is wrong, in words; empty if nothing is.
+        line: what is wrong with the line to it and what to do, in words; empty if nothing is known.
     """
 
     age: float
@@ -55,6 +40,7 @@ class ArmState:
     powered: NDArray[np.bool_]
     obeys: bool
     faults: tuple[str, ...]
+    line: str = ""
 
 
 class MovedArm(Protocol):
@@ -68,12 +54,8 @@ class MovedArm(Protocol):
     limits: JointLimits
     rest: Vector
 
-    def enable(self) -> None:
-        """Give power to all joints; each stays where it is.
-
-        Raises:
-            ArmError: a joint does not answer in time, or the arm is in a state that a person must end.
-        """
+    def give_power(self) -> None:
+        """Ask the arm to obey and its joints to take power, each where it is. It is not waited for: `read` tells."""
         ...
 
     def read(self) -> ArmState:
@@ -88,42 +70,6 @@ class MovedArm(Protocol):
         """
         ...
 
-
-class Arm(MovedArm, Protocol):
-    """All that an arm can do."""
-
-    def connect(self) -> None:
-        """Begin to listen, and learn the limits; nothing moves and nothing gets power.
-
-        Raises:
-            ArmError: nobody answers, or what answers is not understood.
-        """
-        ...
-
-    def hold(self) -> None:
-        """Stay where it was last sent, or where it is."""
-        ...
-
-    def park(self) -> None:
-        """Move slowly to where the arm lies by itself, and only then take its power.
-
-        Raises:
-            ArmError: it was not reached; the arm keeps its power.
-        """
-        ...
-
-    def stop(self) -> None:
-        """Emergency stop: the arm comes down slowly and obeys no more."""
-        ...
-
-    def reconnect(self) -> bool:
-        """Look whether a lost arm is there again, and open its bus again if that is needed; nothing is sent.
-
-        Returns:
-            whether it tells its state.
-        """
-        ...
-
-    def disconnect(self) -> None:
-        """Listen no more. The arm keeps its power if it has any."""
+    def take_power(self) -> None:
+        """Take the power of all joints: only from an arm that lies."""
         ...

@@ -1,4 +1,4 @@
-"""Inverse kinematics of the Piper: SciPy's bounded least squares on the forward kinematics and its Jacobian."""
+"""Inverse kinematics: SciPy's bounded least squares on the forward kinematics and its Jacobian."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
-from kc_vla.arm.interface import JointLimits, Vector
-from kc_vla.arm.kinematics import flange_jacobian, flange_pose
+from kc_vla.arm.kinematics import Kinematics
+from kc_vla.core.rig import JointLimits, Vector
 
 _METRES_PER_RADIAN = 0.1
 """How much a wrong rotation weighs beside a wrong place."""
@@ -23,14 +23,14 @@ class UnreachableError(ValueError):
     """A pose that the arm cannot take."""
 
 
-def joints_for(pose: Vector, start: Vector, limits: JointLimits, dh_is_offset: int = 1) -> Vector:
-    """Joint angles (6,), rad, that bring the flange to `pose`, near those it has now.
+def joints_for(pose: Vector, start: Vector, limits: JointLimits, kinematics: Kinematics) -> Vector:
+    """Joint angles (N,), rad, that bring the flange to `pose`, near those it has now.
 
     Args:
         pose: (4, 4), base frame, m.
-        start: angles (6,) to begin with, rad.
+        start: angles (N,) to begin with, rad.
         limits: of the joints.
-        dh_is_offset: of the arm, see `kc_vla.arm.kinematics`.
+        kinematics: of the arm.
 
     Raises:
         UnreachableError: no such angles are found.
@@ -40,11 +40,11 @@ def joints_for(pose: Vector, start: Vector, limits: JointLimits, dh_is_offset: i
     weights = np.repeat([1.0, _METRES_PER_RADIAN], 3)
 
     def errors(angles: Vector) -> Vector:
-        return weights * pose_difference(pose, flange_pose(angles, dh_is_offset))
+        return weights * pose_difference(pose, kinematics.flange(angles))
 
     def slopes(angles: Vector) -> Vector:
         # the logarithm of a small rotation is that rotation
-        return weights[:, None] * flange_jacobian(angles, dh_is_offset)
+        return weights[:, None] * kinematics.jacobian(angles)
 
     found = least_squares(
         errors,
@@ -63,13 +63,13 @@ def joints_for(pose: Vector, start: Vector, limits: JointLimits, dh_is_offset: i
     return np.asarray(found.x)
 
 
-def joints_after(delta: Vector, start: Vector, limits: JointLimits, dh_is_offset: int = 1) -> Vector:
-    """Joint angles (6,), rad, that move the flange by `delta`, as `moved_pose` takes it, from where `start` has it.
+def joints_after(delta: Vector, start: Vector, limits: JointLimits, kinematics: Kinematics) -> Vector:
+    """Joint angles (N,), rad, that move the flange by `delta`, as `moved_pose` takes it, from where `start` has it.
 
     Raises:
         UnreachableError: there are none, or only by a leap of the joints, as near a pose in which two axes are one.
     """
-    angles = joints_for(moved_pose(flange_pose(start, dh_is_offset), delta), start, limits, dh_is_offset)
+    angles = joints_for(moved_pose(kinematics.flange(start), delta), start, limits, kinematics)
     way, turn = np.linalg.norm(delta[:3]), np.linalg.norm(delta[3:])
     if np.abs(angles - start).max() > _LEAP + _LEAP_PER_METRE * way + _LEAP_PER_RADIAN * turn:
         raise UnreachableError("the pose asked for can only be reached by a leap of the arm's joints")
@@ -77,7 +77,7 @@ def joints_after(delta: Vector, start: Vector, limits: JointLimits, dh_is_offset
 
 
 def moved_pose(pose: Vector, delta: Vector) -> Vector:
-    """A pose (4, 4) moved by dx, dy, dz in m and turned by a rotation vector in rad (6,), both in the base frame."""
+    """A pose (4, 4) moved by dx, dy, dz in m and turned by a rotation vector in rad (N,), both in the base frame."""
     moved = pose.copy()
     moved[:3, 3] += delta[:3]
     moved[:3, :3] = Rotation.from_rotvec(delta[3:]).as_matrix() @ pose[:3, :3]
@@ -85,6 +85,6 @@ def moved_pose(pose: Vector, delta: Vector) -> Vector:
 
 
 def pose_difference(wanted: Vector, pose: Vector) -> Vector:
-    """From `wanted` to `pose`: x, y, z in m and a rotation vector in rad (6,), in the base frame."""
+    """From `wanted` to `pose`: x, y, z in m and a rotation vector in rad (N,), in the base frame."""
     turn = Rotation.from_matrix(pose[:3, :3] @ wanted[:3, :3].T).as_rotvec()
     return np.concatenate([pose[:3, 3] - wanted[:3, 3], turn])

@@ -1,68 +1,59 @@
-"""Forward kinematics of the AgileX Piper, from its modified Denavit-Hartenberg table (Craig's convention)."""
+"""Forward kinematics of an arm, from its modified Denavit-Hartenberg table (Craig's convention)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kc_vla.arm.interface import Vector
-from kc_vla.arm.piper_limits import JOINTS
+from kc_vla.core.rig import Vector
 
 
-def _table(shoulder: float, elbow: float) -> Vector:
-    """Rows a(i-1) in m, alpha(i-1) in rad, d in m, offset of theta in rad."""
-    rows = [
-        (0.0, 0.0, 0.123, 0.0),
-        (0.0, -90.0, 0.0, shoulder),
-        (0.28503, 0.0, 0.0, elbow),
-        (-0.02198, 90.0, 0.25075, 0.0),
-        (0.0, -90.0, 0.0, 0.0),
-        (0.0, 90.0, 0.091, 0.0),
-    ]
-    table = np.array(rows)
-    table[:, [1, 3]] = np.radians(table[:, [1, 3]])
-    return table
+class Kinematics:
+    """Of an arm of N joints, each of which turns about the z axis of its own frame.
 
-
-_TABLES = (_table(-174.22, -100.78), _table(-172.22, -102.78))
-"""By the vendor's `dh_is_offset`: 0 for arms of firmware before S-V1.6-3, 1 for later ones, whose zero pose differs."""
-
-
-def joint_frames(joints: Vector, dh_is_offset: int = 1) -> Vector:
-    """Poses of the six joint frames in the base frame, the last that of the flange.
-
-    Args:
-        joints: (6,) rad.
-        dh_is_offset: 0 or 1, see the vendor's SDK.
-
-    Returns:
-        (6, 4, 4) homogeneous matrices, m.
+    Attributes:
+        links: the table, see `kc_vla.core.rig.Rig.links`.
     """
-    if np.shape(joints) != (JOINTS,):
-        raise ValueError(f"joints have shape {np.shape(joints)}: a Piper has {JOINTS}")
-    if dh_is_offset not in (0, 1):
-        raise ValueError(f"dh_is_offset is {dh_is_offset}: it must be 0 or 1")
-    pose = np.eye(4)
-    poses = []
-    for (a, alpha, d, offset), angle in zip(_TABLES[dh_is_offset], joints, strict=True):
-        pose = pose @ _step(a, alpha, d, angle + offset)
-        poses.append(pose)
-    return np.stack(poses)
 
+    def __init__(self, links: Vector) -> None:
+        """Args: `links` (N, 4)."""
+        self.links = links
+        a, alpha, d, _ = links.T
+        cosines, sines = np.cos(alpha), np.sin(alpha)
+        self._places = np.stack([a, -d * sines, d * cosines], axis=1)
+        self._alpha = np.stack([cosines, sines], axis=1)
 
-def flange_pose(joints: Vector, dh_is_offset: int = 1) -> Vector:
-    """Pose (4, 4) of the flange in the base frame, m, at joint angles (6,), rad."""
-    return np.asarray(joint_frames(joints, dh_is_offset)[-1])
+    def frames(self, joints: Vector) -> Vector:
+        """Poses of the joints' frames in the base frame, the last that of the flange.
 
+        Args:
+            joints: (..., N) rad.
 
-def flange_jacobian(joints: Vector, dh_is_offset: int = 1) -> Vector:
-    """Velocity of the flange in the base frame by the joints' speeds: rows x, y, z (m) and rotation (rad), (6, 6)."""
-    poses = joint_frames(joints, dh_is_offset)
-    axes, origins = poses[:, :3, 2], poses[:, :3, 3]  # Craig: each joint turns about the z axis of its own frame
-    return np.concatenate([np.cross(axes, origins[-1] - origins).T, axes.T])
+        Returns:
+            (..., N, 4, 4) homogeneous matrices, m.
+        """
+        count = len(self.links)
+        if np.shape(joints)[-1:] != (count,):
+            raise ValueError(f"joints have shape {np.shape(joints)}: this arm has {count}")
+        theta = np.asarray(joints) + self.links[:, 3]
+        c, s = np.cos(theta), np.sin(theta)
+        ca, sa = self._alpha.T
+        steps = np.zeros((*theta.shape, 4, 4))
+        steps[..., 0, 0], steps[..., 0, 1] = c, -s
+        steps[..., 1, 0], steps[..., 1, 1], steps[..., 1, 2] = s * ca, c * ca, -sa
+        steps[..., 2, 0], steps[..., 2, 1], steps[..., 2, 2] = s * sa, c * sa, ca
+        steps[..., :3, 3], steps[..., 3, 3] = self._places, 1.0
+        poses = np.empty_like(steps)
+        poses[..., 0, :, :] = steps[..., 0, :, :]
+        for k in range(1, count):
+            np.matmul(poses[..., k - 1, :, :], steps[..., k, :, :], out=poses[..., k, :, :])
+        return poses
 
+    def flange(self, joints: Vector) -> Vector:
+        """Pose (..., 4, 4) of the flange in the base frame, m, at joint angles (..., N), rad."""
+        return np.asarray(self.frames(joints)[..., -1, :, :])
 
-def _step(a: float, alpha: float, d: float, theta: float) -> Vector:
-    ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
-    return np.array(
-        [[ct, -st, 0.0, a], [st * ca, ct * ca, -sa, -d * sa], [st * sa, ct * sa, ca, d * ca], [0.0, 0.0, 0.0, 1.0]]
-    )
+    def jacobian(self, joints: Vector) -> Vector:
+        """Velocity of the flange in the base frame by the joints' speeds: rows x, y, z (m), rotation (rad), (6, N)."""
+        poses = self.frames(joints)
+        axes, origins = poses[:, :3, 2], poses[:, :3, 3]
+        return np.concatenate([np.cross(axes, origins[-1] - origins).T, axes.T])

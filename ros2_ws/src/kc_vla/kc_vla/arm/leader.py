@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kc_vla.arm.interface import Vector
-from kc_vla.arm.piper_limits import JOINTS
 from kc_vla.arm.piper_link import PiperLink
+from kc_vla.arm.piper_models import JOINTS
+from kc_vla.core.rig import Vector
 
 _COMMANDED = (0x155, 0x156, 0x157)
 """What a Piper that was configured as a leader (0x470, 0xFA) tells of its joints: commands for its follower."""
@@ -45,7 +45,7 @@ class LeaderArm:
         Raises:
             ArmError: there is no such bus.
         """
-        self._sdk: Any = PiperLink(channel, judge_flag=False, can_auto_init=False)
+        self._sdk: Any = PiperLink(channel)
         self._sdk.open(channel, bus)
 
     def read(self) -> Lead:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from kc_vla.arm.interface import ArmState, JointLimits, MovedArm, Vector
+from kc_vla.arm.interface import ArmState, MovedArm
+from kc_vla.core.rig import JointLimits, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,15 +31,19 @@ class OffsetArm:
         shifted = JointLimits(own.lowest + self._offsets, own.highest + self._offsets, own.speed)
         self.limits, self.rest = shifted.narrowed(offsets.limits), arm.rest + self._offsets
 
-    def enable(self) -> None:
-        """See `Arm.enable`."""
-        self._arm.enable()
+    def give_power(self) -> None:
+        """See `MovedArm.give_power`."""
+        self._arm.give_power()
 
     def read(self) -> ArmState:
-        """See `Arm.read`."""
+        """See `MovedArm.read`."""
         state = self._arm.read()
         return replace(state, angles=state.angles + self._offsets)
 
     def command(self, angles: Vector, gripper: float) -> None:
-        """See `Arm.command`."""
+        """See `MovedArm.command`."""
         self._arm.command(angles - self._offsets, gripper)
+
+    def take_power(self) -> None:
+        """See `MovedArm.take_power`."""
+        self._arm.take_power()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import threading
 import time
@@ -11,19 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from kc_vla.arm.interface import LIES, ArmError, ArmState, JointLimits, Vector
-from kc_vla.arm.piper_limits import JOINTS, MAX_OPENING, REST, SDK_LIMITS
+from kc_vla.arm.can_health import BusHealth, BusState, advice
+from kc_vla.arm.interface import ArmError, ArmState
+from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.piper_link import PiperLink, claim
+from kc_vla.arm.piper_models import JOINTS
+from kc_vla.core.rig import FIRMWARE, JointLimits, Rig, Vector
 
 _JOINT_FRAMES = (0x2A5, 0x2A6, 0x2A7)
 _STATUS, _LIMITS = 0x2A1, 0x473
 _CAN_CONTROL, _MOVE_JOINTS, _ALL = 1, 1, 7
-_FULL_SPEED, _PARK_SPEED = 100, 10
+_FULL_SPEED = 100
 _GRIPPER_TORQUE = 1000
 _GRIPPER_ON, _GRIPPER_OFF = 1, 0
 _POLL_S = 0.02
-_FIRMWARE = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")
-_OFFSET_SINCE = (1, 6, 3)
 _ASK_AGAIN_S = 0.3
 _FOREIGN_S = 1.0
 """So long a command of another program is a fault, s."""
@@ -46,31 +46,47 @@ _STATUS_WORDS = {
 
 
 class PiperArm:
-    """See `kc_vla.arm.interface.Arm`. One lock for all that is sent: the SDK mixes up frames of two threads.
+    """See `kc_vla.arm.interface.MovedArm`. One lock for all that is sent: the SDK mixes up frames of two threads.
+
+    It is moved in the mode "move J" at full speed: its own controller follows angles that our limiter has bounded.
 
     Attributes:
+        limits: of its joints: the narrower of the rig's and of those that the arm tells, once it is connected.
+        told_limits: those that the arm tells.
+        rest: how it lies by itself (6,), rad.
         firmware: as the arm tells it, e.g. "S-V1.8-5"; empty before `connect`.
-        dh_is_offset: which zero pose goes with it, see `kc_vla.arm.kinematics`.
+        kinematics: of the arm; its zero pose goes with the firmware.
     """
 
-    def __init__(self, channel: str = "can0", bus: str = "socketcan", patience: float = 3.0) -> None:
+    def __init__(self, rig: Rig, channel: str = "can0", bus: str = "socketcan", patience: float = 3.0) -> None:
         """Prepare; `connect` begins.
 
         Args:
+            rig: which Piper it is.
             channel: of the bus.
             bus: python-can's name of its kind.
             patience: s that the arm may take to answer.
         """
-        self.limits, self.rest = SDK_LIMITS, REST
-        self.firmware, self.dh_is_offset = "", 1
+        self._rig = rig
+        self.limits, self.told_limits, self.rest = rig.limits, rig.limits, rig.rest
+        self.firmware, self.kinematics = "", Kinematics(rig.links)
         self._channel, self._bus, self._patience = channel, bus, patience
         self._lock = threading.Lock()
-        self._target: tuple[Vector, float] | None = None
+        self._opening = 0.0
         self._sdk: Any = None
         self._name: socket.socket | None = None
 
+    @property
+    def health(self) -> BusHealth:
+        """Of the bus."""
+        return self._sdk.health if self._sdk is not None else BusHealth(BusState.GONE)
+
     def connect(self) -> None:
-        """See `Arm.connect`."""
+        """Begin to listen, and learn the limits; nothing moves and nothing gets power.
+
+        Raises:
+            ArmError: nobody answers, or what answers is not understood.
+        """
         self._name = claim(self._channel)
         try:
             self._open()
@@ -78,26 +94,14 @@ class PiperArm:
             self.disconnect()
             raise
 
-    def enable(self) -> None:
-        """See `Arm.enable`."""
-        state = self._fresh()
-        if state.faults:
-            raise ArmError(f"the arm is not enabled: {'; '.join(state.faults)}")
+    def give_power(self) -> None:
+        """See `MovedArm.give_power`."""
         with self._lock:
             self._sdk.MotionCtrl_2(_CAN_CONTROL, _MOVE_JOINTS, _FULL_SPEED)
-
-        def powered() -> bool:
-            with self._lock:
-                self._sdk.EnableArm(_ALL)
-            state = self.read()
-            return bool(state.powered.all()) and state.obeys
-
-        self._wait(powered, "a joint of the arm gets no power: look at its driver's status")
-        self._target = None
-        self.hold()
+            self._sdk.EnableArm(_ALL)
 
     def read(self) -> ArmState:
-        """See `Arm.read`."""
+        """See `MovedArm.read`."""
         sdk = self._sdk
         told = sdk.GetArmJointMsgs().joint_state
         status = sdk.GetArmStatus().arm_status
@@ -112,10 +116,11 @@ class PiperArm:
             powered=np.array([bool(driver.driver_enable_status) for driver in drivers]),
             obeys=int(status.ctrl_mode) == _CAN_CONTROL,
             faults=_faults(int(status.arm_status), drivers, sdk.since_foreign_command()),
+            line=advice(sdk.health, self._channel) if sdk.health.state is not BusState.ACTIVE else "",
         )
 
     def command(self, angles: Vector, gripper: float) -> None:
-        """See `Arm.command`."""
+        """See `MovedArm.command`."""
         if np.shape(angles) != (JOINTS,) or not np.isfinite(angles).all() or not np.isfinite(gripper):
             raise ValueError(
                 f"target {np.asarray(angles).tolist()}, gripper {gripper}: six finite angles and an opening"
@@ -126,45 +131,19 @@ class PiperArm:
             raise ValueError(
                 f"target of joint {joint + 1} is {np.degrees(angles[joint]):.1f} degrees: out of its range"
             )
-        opening = float(np.clip(gripper, 0.0, MAX_OPENING))
-        self._target = np.array(angles, float), opening
+        self._opening = float(np.clip(gripper, 0.0, self._rig.opening))
         with self._lock:
             self._sdk.JointCtrl(*(round(value) for value in np.degrees(angles) * 1e3))
-            self._sdk.GripperCtrl(round(opening * 1e6), _GRIPPER_TORQUE, _GRIPPER_ON, 0)
+            self._sdk.GripperCtrl(round(self._opening * 1e6), _GRIPPER_TORQUE, _GRIPPER_ON, 0)
 
-    def hold(self) -> None:
-        """See `Arm.hold`."""
-        if self._target is None:
-            state = self._fresh()
-            self._target = np.clip(state.angles, self.limits.lowest, self.limits.highest), state.gripper
-        self.command(*self._target)
-
-    def park(self) -> None:
-        """See `Arm.park`."""
-        _, gripper = self._target or (REST, self.read().gripper)
+    def take_power(self) -> None:
+        """See `MovedArm.take_power`. It is not waited for: `read` tells when it is done."""
         with self._lock:
-            self._sdk.MotionCtrl_2(_CAN_CONTROL, _MOVE_JOINTS, _PARK_SPEED)
-        farthest = np.abs(self._fresh().angles - REST).max()
-        slow = SDK_LIMITS.speed[0] * _PARK_SPEED / 100
-        until = time.monotonic() + self._patience + 1.5 * farthest / slow
-
-        def lies() -> bool:
-            self.command(REST, gripper)
-            return bool((np.abs(self._fresh().angles - REST) <= LIES).all())
-
-        self._wait(lies, "the arm did not reach its rest pose and keeps its power: hold it, then disable it", until)
-        with self._lock:
-            self._sdk.GripperCtrl(round(gripper * 1e6), _GRIPPER_TORQUE, _GRIPPER_OFF, 0)
+            self._sdk.GripperCtrl(round(self._opening * 1e6), _GRIPPER_TORQUE, _GRIPPER_OFF, 0)
             self._sdk.DisableArm(_ALL)
-        self._wait(lambda: not self.read().powered.any(), "the arm lies, but a joint keeps its power")
-
-    def stop(self) -> None:
-        """See `Arm.stop`."""
-        with self._lock:
-            self._sdk.EmergencyStop(1)
 
     def disconnect(self) -> None:
-        """See `Arm.disconnect`."""
+        """Listen no more. The arm keeps its power if it has any."""
         if self._sdk is not None:
             self._sdk.close()
             self._sdk = None
@@ -172,37 +151,30 @@ class PiperArm:
             self._name.close()
             self._name = None
 
-    def reconnect(self) -> bool:
-        """See `Arm.reconnect`."""
-        if self._sdk.broken and not self._sdk.reopen():
-            return False
-        return self._age() < self._patience
+    def reconnect(self) -> None:
+        """Open the bus again if it has gone; nothing is sent. `read` tells whether the arm is there again."""
+        if self._sdk.broken:
+            self._sdk.reopen()
 
     def _open(self) -> None:
-        self._sdk = PiperLink(self._channel, judge_flag=False, can_auto_init=False)
+        self._sdk = PiperLink(self._channel)
         self._sdk.open(self._channel, self._bus)
         silent = f"no arm answers on '{self._channel}': has it power, and is the bus up at 1 Mbit/s?"
         self._wait(lambda: self._age() < self._patience, silent)
-        self.limits = SDK_LIMITS.narrowed(self._asked_limits())
+        self.told_limits = self._asked_limits()
+        self.limits = self._rig.limits.narrowed(self.told_limits)
         self.firmware = self._asked_firmware()
-        version = _FIRMWARE.match(self.firmware)
-        self.dh_is_offset = int(version is None or tuple(map(int, version.groups())) >= _OFFSET_SINCE)
+        self.kinematics = Kinematics(self._rig.links_of(self.firmware))
 
     def _age(self) -> float:
         return float(self._sdk.since(*_JOINT_FRAMES, _STATUS))
-
-    def _fresh(self) -> ArmState:
-        state = self.read()
-        if state.age > self._patience:
-            raise ArmError(f"nothing has come from the arm on '{self._channel}' for {state.age:.1f} s")
-        return state
 
     def _asked_firmware(self) -> str:
         asked_at = -np.inf
 
         def told() -> str:
             nonlocal asked_at
-            found = _FIRMWARE.search(str(self._sdk.GetPiperFirmwareVersion()))
+            found = FIRMWARE.search(str(self._sdk.GetPiperFirmwareVersion()))
             if found is None and time.monotonic() - asked_at > _ASK_AGAIN_S:
                 asked_at = time.monotonic()
                 with self._lock:
@@ -230,8 +202,8 @@ class PiperArm:
         lowest, highest, speed = np.array(rows, float).T
         return JointLimits(np.radians(lowest), np.radians(highest), speed)
 
-    def _wait(self, condition: Callable[[], bool], otherwise: str, until: float | None = None) -> None:
-        until = until or time.monotonic() + self._patience
+    def _wait(self, condition: Callable[[], bool], otherwise: str) -> None:
+        until = time.monotonic() + self._patience
         while not condition():
             if time.monotonic() > until:
                 raise ArmError(otherwise)

@@ -13,8 +13,9 @@ import time
 
 import can
 import numpy as np
-from piper_sdk import C_PiperInterface_V2
+from piper_sdk import C_PiperInterface_V2, LogLevel
 
+from kc_vla.arm.can_health import BusHealth
 from kc_vla.arm.interface import ArmError
 
 _BITRATE = 1_000_000
@@ -39,7 +40,15 @@ def claim(channel: str) -> socket.socket:
 
 
 class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
-    """The SDK, and when each kind of frame last came from others; `open` comes first."""
+    """The SDK, and when each kind of frame last came from others; `open` comes first.
+
+    Attributes:
+        health: of the bus.
+    """
+
+    def __init__(self, channel: str) -> None:
+        """Prepare. Args: `channel` of the bus. What the SDK would log for each frame that is lost, we say once."""
+        super().__init__(channel, judge_flag=False, can_auto_init=False, logger_level=LogLevel.SILENT)
 
     def open(self, channel: str, kind: str) -> None:
         """Open the bus and begin to listen.
@@ -52,6 +61,7 @@ class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
             ArmError: there is no such bus.
         """
         self._came: dict[int, float] = {}
+        self.health = BusHealth()
         self._reader: threading.Thread | None = None
         try:
             can.Bus(interface=kind, channel=channel).shutdown()  # the SDK would only print that there is none
@@ -73,13 +83,19 @@ class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
         return self._reader is None or not self._reader.is_alive()
 
     def reopen(self) -> bool:
-        """Open a broken bus again; whether that could be done."""
+        """Open a broken bus again; whether that could be done. What can be opened may still be down: see `broken`."""
         self._stop_listening()
         port = self.GetCanBus()
         port.Close()
-        port.Init()
+        try:
+            port.Init()
+        except OSError:  # of an interface that is not there; the SDK expects other errors
+            if port.recv_bus is not None:
+                port.recv_bus.shutdown()
+            port.recv_bus = port.send_bus = None
         if port.recv_bus is None:
             return False
+        self.health = BusHealth(error_frames=self.health.error_frames)
         self._listen()
         return True
 
@@ -116,7 +132,12 @@ class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
         while not ended.is_set():
             try:
                 message = bus.recv(_READ_S)
-            except can.CanError:
+            except (can.CanError, OSError):
+                self.health = self.health.gone()
                 return  # seen by `broken`
-            if message is not None:
+            if message is None:
+                continue
+            if message.is_error_frame:  # its id is a set of bits, which may look like one of the arm's
+                self.health = self.health.after(message.arbitration_id, bytes(message.data))
+            else:
                 self.ParseCANFrame(message)

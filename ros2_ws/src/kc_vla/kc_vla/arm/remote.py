@@ -1,25 +1,27 @@
-"""An object in a process of its own, for what must keep time: calls through a pipe, and a stream of what it shows.
+"""An object in a process of its own, for what must keep time: calls through a socket, and a stream of what it shows.
 
 A loop that shares its interpreter with the middleware waits whenever that holds the interpreter's lock, and the
-middleware may hold it for a third of a second while it waits for a process that is not even its own.
+middleware may hold it for a third of a second while it waits for a process that is not even its own. The other way
+round nobody waits for this process either: it may hang, and the node must still hear an emergency stop.
 """
 
 from __future__ import annotations
 
 import pickle
+import select
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing.connection import Connection
 from typing import Any
 
 _SHOWN = 1 << 15
 """Bytes of what is shown that may wait to be looked at; what comes after is lost."""
-_LARGEST = 1 << 14
+_LARGEST = 1 << 16
 _FAREWELL_S = 5.0
 _POLL_S = 0.1
 _PASSED_ON = (RuntimeError, ValueError, OSError)
@@ -30,6 +32,47 @@ class RemoteError(RuntimeError):
     """The other process has gone or does not answer."""
 
 
+class Answer:
+    """What a call will have returned.
+
+    Attributes:
+        came_at: steady time at which it was there, s; infinite before.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._made_at = time.monotonic()
+        self.came_at = float("inf")
+        self._outcome: tuple[Exception | None, Any] | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether it is there."""
+        return self._outcome is not None
+
+    def overdue(self, patience: float) -> RemoteError | None:
+        """What to say of it if it has not come within `patience` s."""
+        if self.done or time.monotonic() - self._made_at < patience:
+            return None
+        return RemoteError(f"its own process has not answered '{self._name}' for {patience:g} s")
+
+    def result(self) -> Any:
+        """What was returned.
+
+        Raises:
+            RuntimeError, ValueError, OSError: as the method raised it.
+        """
+        assert self._outcome is not None
+        error, value = self._outcome
+        if error is not None:
+            raise error
+        return value
+
+    def settle(self, error: Exception | None, value: Any) -> None:
+        """It is there."""
+        self.came_at, self._outcome = time.monotonic(), (error, value)
+
+
 class Remote:
     """The end of the one who starts the process, makes calls and looks at what is shown. Thread-safe but for `look`."""
 
@@ -37,51 +80,75 @@ class Remote:
         """Start `main`, a module's function, which makes a `Calls` of the arguments of its process."""
         self._lock = threading.Lock()
         self._number = 0
-        pairs = socket.socketpair(), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._waiting: dict[int, Answer] = {}
+        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)]
         theirs = [pair[1].fileno() for pair in pairs]
         begin = f"from {main.__module__} import {main.__name__} as main; main()"
         self._process = subprocess.Popen([sys.executable, "-c", begin, *map(str, theirs)], pass_fds=theirs)
-        for pair in pairs:
-            pair[1].close()
-        self._line, self._shown = Connection(pairs[0][0].detach()), pairs[1][0]
-        self._shown.setblocking(False)
+        for ours, other in pairs:
+            other.close()
+            ours.setblocking(False)
+        self._line, self._shown = (pair[0] for pair in pairs)
 
     @property
     def pid(self) -> int:
         """Of the process."""
         return self._process.pid
 
+    @property
+    def ended(self) -> bool:
+        """Whether the process has ended."""
+        return self._process.poll() is not None
+
+    def ask(self, name: str, *arguments: object) -> Answer:
+        """Have the other do its method `name`; the answer comes with one of the next calls of `hear`.
+
+        Raises:
+            RemoteError: it has gone, or takes in nothing more.
+        """
+        with self._lock:
+            self._number += 1
+            answer = Answer(name)
+            self._send(self._number, name, arguments)
+            self._waiting[self._number] = answer
+            return answer
+
+    def tell(self, name: str, *arguments: object) -> None:
+        """Have the other do `name` with its next round; what comes of it is not asked for.
+
+        Raises:
+            RemoteError: it has gone, or takes in nothing more.
+        """
+        with self._lock:
+            self._send(0, name, arguments)
+
+    def hear(self) -> None:
+        """Take in the answers that have come.
+
+        Raises:
+            RemoteError: the other has gone.
+        """
+        with self._lock:
+            while (packet := _received(self._line)) is not None:
+                number, error, value = pickle.loads(packet)
+                answer = self._waiting.pop(number, None)
+                if answer is not None:
+                    answer.settle(error, value)
+
     def call(self, name: str, *arguments: object, patience: float = 10.0) -> Any:
-        """What the other's method `name` returns, within `patience` s.
+        """What the other's method `name` returns, waited for within `patience` s: not from where others wait.
 
         Raises:
             RemoteError: it does not answer.
             RuntimeError, ValueError, OSError: as the method raised it.
         """
-        with self._lock:
-            self._number += 1
-            self._send(self._number, name, arguments)
-            try:
-                while self._line.poll(patience):
-                    number, error, result = self._line.recv()
-                    if number == self._number:
-                        break  # and not one that was given up
-                else:
-                    raise RemoteError(f"its own process has not answered '{name}' for {patience:g} s")
-            except (EOFError, OSError) as gone:
-                raise RemoteError("its own process has ended") from gone
-        if error is not None:
-            raise error
-        return result
-
-    def tell(self, name: str, *arguments: object) -> None:
-        """Have the other do `name` with its next round; it is not waited for.
-
-        Raises:
-            RemoteError: it has gone.
-        """
-        with self._lock:
-            self._send(0, name, arguments)
+        answer = self.ask(name, *arguments)
+        while not answer.done:
+            if late := answer.overdue(patience):
+                raise late
+            select.select([self._line], [], [], _POLL_S)
+            self.hear()
+        return answer.result()
 
     def look(self) -> list[Any]:
         """What was shown since the last look, the oldest first.
@@ -90,27 +157,26 @@ class Remote:
             RemoteError: the other has gone.
         """
         shown: list[Any] = []
-        while True:
-            try:
-                packet = self._shown.recv(_LARGEST)
-            except BlockingIOError:
-                return shown
-            except OSError as gone:
-                raise RemoteError("its own process has ended") from gone
-            if not packet:
-                raise RemoteError("its own process has ended")
+        while (packet := _received(self._shown)) is not None:
             shown.append(pickle.loads(packet))
+        return shown
 
-    def close(self) -> None:
-        """Hang up, upon which the other ends by itself; wait for that."""
+    def hang_up(self) -> None:
+        """Have nothing more to do with the other, upon which it ends by itself; `ended` tells when."""
         self._line.close()
         self._shown.close()
+
+    def close(self) -> None:
+        """Hang up, and wait a while for the other's end."""
+        self.hang_up()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_FAREWELL_S)
 
     def _send(self, number: int, name: str, arguments: tuple[object, ...]) -> None:
         try:
-            self._line.send((number, name, arguments))
+            self._line.send(pickle.dumps((number, name, arguments)))
+        except BlockingIOError as full:
+            raise RemoteError("its own process hangs and takes in nothing more") from full
         except OSError as gone:
             raise RemoteError("its own process has ended") from gone
 
@@ -124,9 +190,9 @@ class Calls:
 
     def __init__(self, arguments: list[str]) -> None:
         """Args: `arguments` of the process, as `Remote` gave them."""
-        line, shown = map(int, arguments)
-        self._line, self._shown = Connection(line), socket.socket(fileno=shown)
-        self._shown.setblocking(False)
+        self._line, self._shown = (socket.socket(fileno=int(number)) for number in arguments)
+        for end in (self._line, self._shown):
+            end.setblocking(False)
         self._shown.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SHOWN)
         self.ended = False
         for number in (signal.SIGINT, signal.SIGTERM):  # a terminal's Ctrl-C comes here, too; the other decides
@@ -135,26 +201,43 @@ class Calls:
     def answer_until(self, served: object, ready: Callable[[], bool]) -> None:
         """Do what is asked, as `answer`, until `ready()` or the other has hung up."""
         while not ready() and not self.ended:
-            with suppress(OSError):
-                self._line.poll(_POLL_S)
+            select.select([self._line], [], [], _POLL_S)
             self.answer(served)
 
     def answer(self, served: object) -> None:
         """Do what was asked by now; it is a method of `served`."""
         try:
-            while not self.ended and self._line.poll():
-                number, name, arguments = self._line.recv()
+            while (packet := _received(self._line)) is not None:
+                number, name, arguments = pickle.loads(packet)
                 error = result = None
                 try:
                     result = getattr(served, name)(*arguments)
                 except _PASSED_ON as raised:
                     error = raised
                 if number:
-                    self._line.send((number, error, result))
-        except (EOFError, OSError):
+                    with suppress(BlockingIOError):  # nobody listens; what asked has given up by now
+                        self._line.send(pickle.dumps((number, error, result)))
+        except (OSError, RemoteError):
             self.ended = True
 
     def show(self, value: object) -> None:
         """Show something, unless nobody has looked for a while."""
         with suppress(OSError):  # nobody looks, or nobody is there, which `answer` finds
             self._shown.send(pickle.dumps(value))
+
+
+def _received(end: socket.socket) -> bytes | None:
+    """The next packet; None where there is none now.
+
+    Raises:
+        RemoteError: the other end is gone.
+    """
+    try:
+        packet = end.recv(_LARGEST)
+    except BlockingIOError:
+        return None
+    except OSError as gone:
+        raise RemoteError("its own process has ended") from gone
+    if not packet:
+        raise RemoteError("its own process has ended")
+    return packet

@@ -7,102 +7,26 @@ until a person has looked and calls `resume`; then it begins where the arm is.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
-from enum import StrEnum
+from collections import Counter, deque
 
 import numpy as np
 
-from kc_vla.arm.interface import LIES, ArmError, ArmState, JointLimits, MovedArm, Vector
+from kc_vla.arm.interface import LIES, ArmError, ArmState, MovedArm
 from kc_vla.arm.limiter import MotionLimits, SetPointLimiter
+from kc_vla.arm.parking import way_to_rest
+from kc_vla.arm.ramp import Ramp
+from kc_vla.arm.servo_modes import NOT_ENABLED, Mode, Report, ServoSettings
 from kc_vla.arm.workspace import Workspace
-
-
-class Mode(StrEnum):
-    """What the servo does."""
-
-    HOLD = "hold"
-    FOLLOW = "follow"
-    PARK = "park"
-    BLOCKED = "blocked"
-
+from kc_vla.core.rig import JointLimits, Vector
 
 _SENT = 1e-4
 """The arm was sent to its rest pose when no set-point is further than this from it, rad."""
-
-
-@dataclass(frozen=True)
-class ServoSettings:
-    """Bounds of the motion, and of what is put up with.
-
-    Attributes:
-        period: of control, s.
-        command_every: the arm is sent its set-point in every so many-th control period.
-        speed: of any joint, rad/s; the arm's own limit counts where it is narrower.
-        acceleration: rad/s2.
-        jerk: rad/s3.
-        park_speed: on the way to the rest pose, rad/s.
-        stale_after: age of the arm's state beyond which it counts as lost, s.
-        astray: distance of a joint from where it was sent that is too far, rad.
-        astray_after: for so long, s.
-        grace: how long the arm keeps to an old target's end before this is called a hold, s.
-        lowest, highest: corners of the workspace, see `Workspace`.
-    """
-
-    period: float = 0.005
-    command_every: int = 1
-    speed: float = 1.5
-    acceleration: float = 8.0
-    jerk: float = 80.0
-    park_speed: float = 0.3
-    stale_after: float = 0.2
-    astray: float = 0.3
-    astray_after: float = 0.3
-    grace: float = 0.05
-    lowest: tuple[float, float, float] = Workspace.lowest
-    highest: tuple[float, float, float] = Workspace.highest
-
-
-@dataclass(frozen=True, eq=False)
-class Report:
-    """What was done in one control period.
-
-    Attributes:
-        mode: what the servo does.
-        reason: why it holds or is blocked, in words.
-        state: what the arm told of itself.
-        set_point: angles of this period (N,), rad; None if the arm must not be sent any.
-    """
-
-    mode: Mode
-    reason: str
-    state: ArmState
-    set_point: Vector | None
-
-
-@dataclass(frozen=True, eq=False)
-class _Ramp:
-    """A straight way in joint space, `begun` at a time in s and of some `seconds`."""
-
-    start: Vector
-    end: Vector
-    begun: float
-    seconds: float
-
-    @classmethod
-    def stay(cls, angles: Vector) -> _Ramp:
-        return cls(np.array(angles, float), np.array(angles, float), 0.0, 1.0)
-
-    def at(self, now: float) -> Vector:
-        share = min(max((now - self.begun) / self.seconds, 0.0), 1.0)
-        return np.asarray(self.start + share * (self.end - self.start))
-
-    def speeds(self, now: float) -> Vector:
-        return np.asarray((self.end - self.start) / self.seconds * (now < self.begun + self.seconds))
-
-    def over(self, now: float) -> float:
-        """Seconds since it has ended."""
-        return now - self.begun - self.seconds
+_POWER_S = 3.0
+"""How long the joints may take to get their power."""
+_ASK_EVERY = 5
+"""Control periods between two frames that ask for power, or to let go: one may be lost."""
+_STANDS = 1e-3
+"""rad/s, of all set-points."""
 
 
 class Servo:
@@ -117,13 +41,15 @@ class Servo:
         self._arm, self._settings, self._workspace = arm, settings, workspace
         ones = np.ones(len(arm.rest))
         joints = JointLimits(arm.limits.lowest, arm.limits.highest, np.minimum(arm.limits.speed, settings.speed))
-        self._limiter = SetPointLimiter(
-            MotionLimits(joints, settings.acceleration * ones, settings.jerk * ones), settings.period
-        )
-        self._mode, self._reason = Mode.BLOCKED, "not enabled yet"
+        limits = MotionLimits(joints, settings.acceleration * ones, settings.jerk * ones)
+        self._limiter = SetPointLimiter(limits, settings.period, workspace, settings.margin)
+        self._mode, self._reason = Mode.BLOCKED, NOT_ENABLED
         self._mute = True
         self._steps = 0
-        self._ramp = _Ramp.stay(arm.rest)
+        self._powering_since = 0.0
+        self._stepped_at: float | None = None
+        self._ramp = Ramp.stay(arm.rest)
+        self._way: deque[Vector] = deque()  # to the rest pose, after the end of `_ramp`
         self._gripper = 0.0
         self._astray_since: float | None = None
         self.clamped: Counter[str] = self._limiter.clamped
@@ -138,7 +64,7 @@ class Servo:
         """Where the arm is on its way to (N,), rad."""
         return self._ramp.end
 
-    def resume(self) -> None:
+    def resume(self, now: float) -> None:
         """Give the arm power where it has none, begin where it is, and hold: only on a person's word.
 
         Nothing happens unless the servo is blocked: an arm on its way must not begin anew.
@@ -146,16 +72,12 @@ class Servo:
         Raises:
             ArmError: the arm is not fit for it; the text says what to do.
         """
-        if self._mode is not Mode.BLOCKED:
+        if self._mode not in (Mode.BLOCKED, Mode.OFF):
             return
-        self._arm.enable()
         state = self._arm.read()
-        if trouble := self._trouble(state):
-            raise ArmError(trouble)
-        self._stay(state.angles)
-        self._limiter.begin(state.angles)
-        self._gripper, self._mute, self._astray_since = state.gripper, False, None
-        self._mode, self._reason = Mode.HOLD, "ready"
+        if trouble := self._silence(state) or "; ".join(state.faults):
+            raise ArmError(f"the arm is not enabled: {trouble}")
+        self._mode, self._reason, self._mute, self._powering_since = Mode.POWERING, "getting power", True, now
 
     def aim(self, angles: Vector, gripper: float, now: float, seconds: float) -> None:
         """Be at `angles` (N,), rad, with the gripper at `gripper`, m, in `seconds` from `now`, s; then hold.
@@ -172,24 +94,34 @@ class Servo:
         if cut := self._workspace.outside(angles):
             self.clamped[cut] += 1
             angles = self._ramp.at(now)
-        self._ramp = _Ramp(self._ramp.at(now), np.array(angles, float), now, seconds)
+        self._ramp = Ramp(self._ramp.at(now), np.array(angles, float), now, seconds)
         self._gripper, self._mode, self._reason = gripper, Mode.FOLLOW, ""
 
     def halt(self, reason: str) -> None:
         """Come to rest as soon as the bounds allow, and hold; the way to the rest pose is given up, too."""
-        if self._mode is not Mode.BLOCKED:
+        if self._mode is Mode.POWERING:  # what has power holds by itself
+            self._mode, self._reason = Mode.BLOCKED, reason
+        elif self._mode not in (Mode.BLOCKED, Mode.OFF):
             self._stay(self._limiter.stopping_point())
             self._mode, self._reason = Mode.HOLD, reason
 
     def park(self, now: float) -> None:
-        """Set out for the rest pose, slowly; `parked` tells when the arm is there."""
-        if self._mode in (Mode.HOLD, Mode.FOLLOW):
-            start = self._ramp.at(now)
-            seconds = max(
-                float(np.abs(self._arm.rest - start).max()) / self._settings.park_speed, self._settings.period
-            )
-            self._ramp = _Ramp(start, self._arm.rest, now, seconds)
-            self._mode, self._reason = Mode.PARK, "parking"
+        """Set out for the rest pose, slowly; `parked` tells when the arm is there.
+
+        Raises:
+            ArmError: there is no way there inside the workspace; the arm holds.
+        """
+        if self._mode not in (Mode.HOLD, Mode.FOLLOW):
+            return
+        start = self._limiter.stopping_point()
+        way = way_to_rest(start, self._arm.rest, self._workspace, self._settings.margin)
+        if way is None:
+            self._stay(start)
+            self._mode, self._reason = Mode.HOLD, "no way to the rest pose stays inside the workspace"
+            raise ArmError(f"{self._reason}: move the arm elsewhere first")
+        self._way, self._limiter.held_back = deque(way), ""
+        self._ramp = Ramp.slow(start, self._way.popleft(), now, self._settings.park_speed)
+        self._mode, self._reason = Mode.PARK, "parking"
 
     def parked(self, report: Report) -> bool:
         """Whether the arm lies at its rest pose by this report."""
@@ -198,40 +130,102 @@ class Servo:
         sent, there = np.abs(report.set_point - self._arm.rest), np.abs(report.state.angles - self._arm.rest)
         return bool(sent.max() < _SENT and there.max() < LIES)
 
+    def let_go(self) -> None:
+        """Take the power of an arm that lies at its rest pose; nothing else is sent to it until `resume`.
+
+        Raises:
+            ArmError: it does not lie there, or does not tell where it is; it keeps its power.
+        """
+        state = self._arm.read()
+        if trouble := self._trouble(state):
+            raise ArmError(trouble)
+        if self._mode is not Mode.PARK or not self._lies(state):
+            raise ArmError("the arm does not lie at its rest pose")
+        self._mode, self._reason, self._mute = Mode.OFF, "it lies without power", True
+
     def step(self, now: float) -> Report:
         """Do one control period at the time `now`, s."""
         state = self._arm.read()
-        lost = state.age > self._settings.stale_after or not state.obeys
-        if self._mode is Mode.BLOCKED:
-            self._mute |= lost
-        elif trouble := self._trouble(state) or self._strayed(state, now):
-            astray = np.abs(state.angles - self._limiter.angles) > self._settings.astray
-            self._stay(np.where(astray, state.angles, self._limiter.stopping_point()))  # no pressing on
-            self._mute = lost
-            self._mode, self._reason = Mode.BLOCKED, trouble
+        stalled = 0.0 if self._stepped_at is None else now - self._stepped_at
+        self._stepped_at = now
+        self._steps += 1
+        if self._mode is Mode.OFF:
+            self._stay_off(state)
+        elif self._mode is Mode.POWERING:
+            self._get_power(state, now)
+        elif self._mode is Mode.BLOCKED:
+            self._mute |= self._is_lost(state)
+        elif trouble := self._stalled(stalled) or self._trouble(state) or self._strayed(state, now):
+            self._block(state, trouble)
         elif self._mode is Mode.FOLLOW and self._ramp.over(now) > self._settings.grace:
             self._mode, self._reason = Mode.HOLD, "no new target"
+        elif self._mode is Mode.PARK:
+            self._go_on_parking(now)
         if self._mute:  # what is sent to an arm that cannot be seen may be followed later, from anywhere
             return Report(self._mode, self._reason, state, None)
         way = self._limiter.next(self._ramp.at(now), self._ramp.speeds(now))
         set_point = np.clip(way, self._arm.limits.lowest, self._arm.limits.highest)  # it may lie a little beyond them
         if self._steps % self._settings.command_every == 0:
             self._arm.command(set_point, self._gripper)
-        self._steps += 1
-        return Report(self._mode, self._reason, state, set_point)
+        return Report(self._mode, self._reason, state, set_point, self._limiter.held_back)
+
+    def _get_power(self, state: ArmState, now: float) -> None:
+        if trouble := self._silence(state) or "; ".join(state.faults):
+            self._mode, self._reason = Mode.BLOCKED, trouble
+        elif state.powered.all() and state.obeys:
+            self._stay(state.angles)
+            self._limiter.begin(state.angles)
+            self._gripper, self._mute, self._astray_since = state.gripper, False, None
+            self._mode, self._reason = Mode.HOLD, "ready"
+        elif now - self._powering_since > _POWER_S:
+            self._mode, self._reason = Mode.BLOCKED, self._trouble(state)
+        elif self._steps % _ASK_EVERY == 0:
+            self._arm.give_power()
+
+    def _stay_off(self, state: ArmState) -> None:
+        if self._steps % _ASK_EVERY == 0 and state.powered.any() and self._lies(state):
+            self._arm.take_power()
+
+    def _block(self, state: ArmState, trouble: str) -> None:
+        astray = np.abs(state.angles - self._limiter.angles) > self._settings.astray
+        self._stay(np.where(astray, state.angles, self._limiter.stopping_point()))  # no pressing on
+        self._mute = self._is_lost(state)
+        self._mode, self._reason = Mode.BLOCKED, trouble
+
+    def _go_on_parking(self, now: float) -> None:
+        if self._limiter.held_back and np.abs(self._limiter.speeds).max() < _STANDS:
+            self._stay(self._limiter.angles)
+            self._mode, self._reason = Mode.HOLD, f"the way to the rest pose crosses the {self._limiter.held_back}"
+        elif self._way and self._ramp.over(now) > 0.0:
+            self._ramp = Ramp.slow(self._ramp.end, self._way.popleft(), now, self._settings.park_speed)
+
+    def _is_lost(self, state: ArmState) -> bool:
+        return state.age > self._settings.stale_after or not state.obeys
+
+    def _lies(self, state: ArmState) -> bool:
+        return bool(np.abs(state.angles - self._arm.rest).max() < LIES)
 
     def _stay(self, angles: Vector) -> None:
-        self._ramp = _Ramp.stay(np.clip(angles, self._arm.limits.lowest, self._arm.limits.highest))
+        self._way.clear()
+        self._ramp = Ramp.stay(np.clip(angles, self._arm.limits.lowest, self._arm.limits.highest))
+
+    def _silence(self, state: ArmState) -> str:
+        if state.age <= self._settings.stale_after:
+            return ""
+        why = state.line or "look at its cable, its power and the bus"
+        return f"nothing has come from the arm for {state.age:.2f} s: {why}"
 
     def _trouble(self, state: ArmState) -> str:
-        if state.age > self._settings.stale_after:
-            return f"nothing has come from the arm for {state.age:.2f} s: look at its cable, its power and the bus"
-        if state.faults:
-            return "; ".join(state.faults)
+        if trouble := self._silence(state) or "; ".join(state.faults):
+            return trouble
         if not state.powered.all():
             joint = int(np.flatnonzero(~state.powered)[0]) + 1
             return f"joint {joint} has no power: support the arm, then look at its driver"
         return "" if state.obeys else "the arm does not obey the bus: is its teach button pressed?"
+
+    def _stalled(self, seconds: float) -> str:
+        """A loop that stood still knows nothing of what happened meanwhile: what waited for it looks old."""
+        return f"its control loop stood still for {seconds:.1f} s" if seconds > self._settings.stalled_after else ""
 
     def _strayed(self, state: ArmState, now: float) -> str:
         far = np.abs(state.angles - self._limiter.angles)

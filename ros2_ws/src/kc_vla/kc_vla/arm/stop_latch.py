@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kc_vla.core.files import write_whole
+
 
 class LatchError(OSError):
     """The stop cannot be written down, or its record cannot be removed; the text says what to do."""
@@ -31,7 +33,7 @@ class StopLatch:
             return
         try:
             self._record.parent.mkdir(parents=True, exist_ok=True)
-            self._record.write_text("An emergency stop; released by the service arm/release_e_stop.\n")
+            write_whole(self._record, "An emergency stop; released by the service arm/release_e_stop.\n")
         except OSError as error:
             raise LatchError(f"a restarted controller would forget this stop: {error}. Check {self._record}") from error
 

@@ -6,8 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla.arm.interface import Vector
-from kc_vla.arm.kinematics import joint_frames
+from kc_vla.arm.kinematics import Kinematics
+from kc_vla.core.rig import Vector
+
+_BOUNDS = (
+    "floor of the workspace",
+    *(f"{axis} of the workspace" for axis in "xyz"),
+    *(f"{axis} of the workspace" for axis in "xyz"),
+)
+"""What each column of `Workspace.slack` is the distance to."""
+_ROUNDING = 1e-9
+"""m."""
 
 
 @dataclass(frozen=True)
@@ -15,20 +24,40 @@ class Workspace:
     """Bounds in the base frame, m: the flange stays in the box, every joint above the box's floor.
 
     Attributes:
+        kinematics: of the arm.
         lowest: x, y, z.
         highest: x, y, z.
-        dh_is_offset: of the arm, see `kc_vla.arm.kinematics`.
     """
 
+    kinematics: Kinematics
     lowest: tuple[float, float, float] = (-0.7, -0.7, 0.0)
     highest: tuple[float, float, float] = (0.7, 0.7, 0.9)
-    dh_is_offset: int = 1
+
+    def slack(self, angles: Vector) -> Vector:
+        """How far inside each bound joint angles (..., N), rad, are, m (..., 7); negative where they are outside."""
+        origins = self.kinematics.frames(angles)[..., :3, 3]
+        flange = origins[..., -1, :]
+        floor = origins[..., 2].min(axis=-1, keepdims=True) - self.lowest[2]
+        return np.concatenate([floor, flange - self.lowest, self.highest - flange], axis=-1)
 
     def outside(self, angles: Vector) -> str:
-        """What an arm with these joint angles (6,), rad, would cross; empty if nothing."""
-        origins = joint_frames(angles, self.dh_is_offset)[:, :3, 3]
-        if origins[:, 2].min() < self.lowest[2]:
-            return "floor of the workspace"
-        flange = origins[-1]
-        out = (flange < self.lowest) | (flange > self.highest)
-        return f"{'xyz'[int(np.flatnonzero(out)[0])]} of the workspace" if out.any() else ""
+        """What an arm with these joint angles (N,), rad, would cross; empty if nothing."""
+        return self.crossed(self.slack(angles))
+
+    def keeps_inside(self, angles: Vector, margin: float) -> bool:
+        """Whether poses (n, N), rad, the first of them that of now, all stay at least `margin`, m, inside.
+
+        An arm that is outside a bound already may move, but not further out of it.
+        """
+        return not self.left_by(angles, margin)
+
+    def left_by(self, angles: Vector, margin: float) -> str:
+        """The bound that the poses leave, as `keeps_inside` understands it; empty if none."""
+        slack = self.slack(angles) - margin
+        return self.crossed((slack - np.minimum(slack[0], 0.0)).min(axis=0) + _ROUNDING)
+
+    @staticmethod
+    def crossed(slack: Vector) -> str:
+        """The first bound that a row (7,) of `slack` is outside of; empty if it is inside all."""
+        out = np.flatnonzero(slack < 0.0)
+        return _BOUNDS[int(out[0])] if out.size else ""

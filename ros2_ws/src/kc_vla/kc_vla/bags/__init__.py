@@ -1,1 +1,1 @@
-"""Bags: writing, reading and reporting recorded episodes. Needs no ROS installation."""
+"""Bags: written, read, mended, cut, merged and played. Needs no ROS installation."""

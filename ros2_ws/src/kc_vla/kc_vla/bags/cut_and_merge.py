@@ -12,12 +12,15 @@ from tqdm import tqdm
 
 from kc_vla.bags.errors import BagEmptyError, BagReadError
 from kc_vla.bags.joining_late import latched_before
+from kc_vla.bags.lock import is_being_written
 from kc_vla.bags.messages import BagMessage
 from kc_vla.bags.new_bag import NewBag, definition, new_bag
 from kc_vla.bags.reader import BagReader
 from kc_vla.bags.storage import Storage, storage_of
 from kc_vla.bags.topics import Contents, RecordedTopic, TopicInfo
 
+MOST_MESSAGE_BYTES = 1 << 28
+"""Of a message that is copied: several of them are in memory at once, a packed and an unpacked one of each bag."""
 _GAP_NS = 3600 * 1_000_000_000
 
 
@@ -65,12 +68,13 @@ def cut(
         storage: of the output; that of `bag` by default.
 
     Raises:
-        BagReadError: the bag cannot be read, has no such topic or no message in that time.
+        BagReadError: the bag cannot be read, has no such topic or no message in that time, or one that is too large.
         BagWriteError: the output exists, or cannot be written.
     """
     if not 0.0 <= from_s <= to_s:
         raise BagReadError(f"cannot cut from {from_s:g} s to {to_s:g} s: the first is to be 0 or more, and the smaller")
     reader = BagReader(bag)
+    notes = tuple(_unfinished([bag]))
     contents = reader.contents()
     chosen = _chosen(bag, contents.topics, topics)
     begin = contents.start_ns + round(from_s * 1e9)
@@ -79,7 +83,7 @@ def cut(
     before = latched_before(reader, latched, begin) if latched and begin > contents.start_ns else []
     with new_bag(output, storage or storage_of(reader.files[0]), reader.episode) as new:
         _declare(new, reader, chosen)
-        for message in _with_bar(reader.messages(list(chosen), begin), f"cut {bag.name}", None):
+        for message in _with_bar(_bearable(reader, reader.messages(list(chosen), begin)), f"cut {bag.name}", None):
             if message.ref.log_time_ns <= end:
                 while before:
                     new.add(before.pop(0), begin)
@@ -87,7 +91,7 @@ def cut(
         if not new.messages:
             lasts = (contents.end_ns - contents.start_ns) * 1e-9
             raise BagEmptyError(f"{bag} has no message from {from_s:g} s to {to_s:g} s: it lasts {lasts:.1f} s")
-        return Copied(output, new.messages, tuple(reader.damages))
+        return Copied(output, new.messages, tuple(reader.damages), notes)
 
 
 def merge(output: Path, bags: Sequence[Path], storage: Storage | None = None) -> Copied:
@@ -101,23 +105,29 @@ def merge(output: Path, bags: Sequence[Path], storage: Storage | None = None) ->
         storage: of the output; that of the first bag by default.
 
     Raises:
-        BagReadError: a bag cannot be read, or they disagree about a topic.
+        BagReadError: a bag cannot be read, or they disagree about a topic, or a message is too large.
         BagWriteError: the output exists, or cannot be written.
     """
     readers = [BagReader(bag) for bag in bags]
+    unfinished = tuple(_unfinished(bags))
     contents = [reader.contents() for reader in readers]
     episode = next((reader.episode for reader in readers if reader.episode is not None), None)
     with new_bag(output, storage or storage_of(readers[0].files[0]), episode) as new:
         for reader, found in zip(readers, contents, strict=True):
             _declare(new, reader, found.topics)
-        streams = (reader.messages() for reader in readers)
+        streams = (_bearable(reader, reader.messages()) for reader in readers)
         ordered = heapq.merge(*streams, key=lambda message: message.ref.log_time_ns)
         for message in _with_bar(ordered, f"merge {len(bags)} bags", sum(found.messages for found in contents)):
             new.add(message, message.ref.log_time_ns)
         if not new.messages:
             raise BagEmptyError("none of the bags holds a message")
         damages = tuple(damage for reader in readers for damage in reader.damages)
-        return Copied(output, new.messages, damages, tuple(_gaps(bags, contents)))
+        return Copied(output, new.messages, damages, (*unfinished, *_gaps(bags, contents)))
+
+
+def _unfinished(bags: Sequence[Path]) -> Iterator[str]:
+    """A line about each bag that will have more messages."""
+    yield from (f"{bag} is being recorded: what was on the disk is taken" for bag in bags if is_being_written(bag))
 
 
 def _gaps(bags: Sequence[Path], contents: Sequence[Contents]) -> Iterator[str]:
@@ -144,6 +154,16 @@ def _chosen(bag: Path, recorded: dict[str, RecordedTopic], topics: Sequence[str]
 def _declare(new: NewBag, reader: BagReader, topics: dict[str, RecordedTopic]) -> None:
     for name, topic in topics.items():
         new.declare(name, TopicInfo(topic.type, topic.qos), definition(reader, topic.type), reader.path)
+
+
+def _bearable(reader: BagReader, messages: Iterator[BagMessage]) -> Iterator[BagMessage]:
+    for message in messages:
+        if len(message.data) > MOST_MESSAGE_BYTES:
+            size = f"{len(message.data) / 1e6:.0f} MB, {MOST_MESSAGE_BYTES / 1e6:.0f} MB are the most"
+            raise BagReadError(
+                f"{reader.path}: a message on {message.topic} has {size}: leave it out with 'kc-vla bag cut --topics'"
+            )
+        yield message
 
 
 def _with_bar(messages: Iterable[BagMessage], what: str, count: int | None) -> Iterator[BagMessage]:

@@ -33,6 +33,10 @@ class BagForeignError(BagReadError):
     """The file is something else than a bag of ROS 2 messages."""
 
 
+class BagBusyError(BagReadError, BagWriteError):
+    """Another process writes the bag at this moment."""
+
+
 class Damage(Exception):  # noqa: N818 - it ends a reading, it is no failure of the caller
     """A file can be read no further, and the text says why ("is ..."); it does not leave `kc_vla.bags`."""
 
@@ -46,5 +50,11 @@ class ReportError(BagError):
 
 
 def one_line(text: str) -> str:
-    """Return `text` without what would break a line or move a terminal's cursor, and not longer than one can read."""
-    return "".join(letter if letter.isprintable() else " " for letter in text[:_MOST_LETTERS])
+    """Return `text` in one line not longer than one can read: what would move a terminal's cursor is shown escaped."""
+    return "".join(map(_shown, text[:_MOST_LETTERS]))
+
+
+def _shown(letter: str) -> str:
+    if letter.isprintable():
+        return letter
+    return " " if letter.isspace() else letter.encode("unicode_escape").decode()

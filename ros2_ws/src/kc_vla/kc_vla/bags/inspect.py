@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +10,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 from kc_vla.bags.errors import BagReadError, one_line
-from kc_vla.bags.mend import mend
+from kc_vla.bags.lock import BagLock, is_being_written
+from kc_vla.bags.mend import Mended, mend
+from kc_vla.bags.metadata import FileFacts, noted_metadata, recounted, write_metadata
 from kc_vla.bags.reader import BagReader
 
 _WORST = 5
@@ -104,6 +106,7 @@ def look_into(bag: Path, decode: bool = False) -> BagFacts:
         BagError: it cannot be read at all.
     """
     reader = BagReader(bag)
+    recorded_now = is_being_written(bag)
     facts = BagFacts(bag, on_disk=sum(file.stat().st_size for file in reader.files))
     misunderstood: dict[str, int] = {}
     for message in tqdm(reader.messages(), desc=bag.name, unit="message", leave=False, disable=None):
@@ -119,6 +122,8 @@ def look_into(bag: Path, decode: bool = False) -> BagFacts:
                 number = facts.topics[ref.topic].count
                 facts.troubles.append(f"message {number} of {ref.topic} is not understood: {error}")
     facts.episode = reader.episode.episode_id if reader.episode is not None else ""
+    if recorded_now:
+        facts.troubles.append("it is being recorded: this is what is on the disk by now")
     facts.troubles += reader.damages
     facts.troubles += [
         f"{count - _WORST} more messages of {topic} are not understood"
@@ -136,13 +141,37 @@ def look_into(bag: Path, decode: bool = False) -> BagFacts:
 
 
 def repair(bag: Path) -> list[str]:
-    """Make every torn file of a bag whole, in its place: all messages before the damage are kept.
+    """Make every torn or damaged file of a bag whole, in its place: all messages that are well are kept.
 
     Returns:
-        what was wrong, a line each; empty for a bag that was whole.
+        what was wrong, what is missing, and where the damaged file is kept, a line each; empty for a bag
+            that was whole.
 
     Raises:
+        BagBusyError: it is being recorded.
         BagError: it cannot be read at all.
         OSError: there is no room for the copy; nothing has changed then.
     """
-    return [trouble for path in BagReader(bag).files if (trouble := mend(path)[1])]
+    files = BagReader(bag).files
+    with BagLock(bag):
+        mended = {path: mend(path) for path in files}
+        if any(found.damage for found in mended.values()):
+            _recount(bag if bag.is_dir() else bag.parent, [found.facts for found in mended.values()])
+        return [line for path, found in mended.items() for line in _told(path, found)]
+
+
+def _recount(folder: Path, files: Sequence[FileFacts]) -> None:
+    """Let the bag's metadata.yaml, if it tells of these files, count what is in them."""
+    information = recounted(noted_metadata(folder), files)
+    if information is not None:
+        write_metadata(folder, information)
+
+
+def _told(path: Path, mended: Mended) -> Iterator[str]:
+    if not mended.damage:
+        return
+    kept = f"repaired: now it has {mended.facts.messages} messages, all that are well"
+    yield f"{mended.damage}; {kept if mended.facts.messages else 'no message can be read: it is left as it is'}"
+    yield from (one_line(f"{path}: {line}") for line in mended.missing)
+    if mended.kept is not None:
+        yield f"{path}: {mended.facts.messages} messages; as it was, it is {mended.kept}"

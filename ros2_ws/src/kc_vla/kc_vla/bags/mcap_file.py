@@ -15,6 +15,7 @@ from mcap.opcode import Opcode
 
 from kc_vla.bags.chunk_cache import ChunkCache
 from kc_vla.bags.errors import BagForeignError, Damage
+from kc_vla.bags.mcap_names import McapNames
 from kc_vla.bags.mcap_summary import Positions, Summary, message_positions, read_summary
 from kc_vla.bags.messages import NO_CHUNK, BagMessage, MessageRef
 from kc_vla.bags.records import (
@@ -24,12 +25,13 @@ from kc_vla.bags.records import (
     RECORD_HEAD,
     RandomAccess,
     chunk_content,
+    is_one_bit_off,
     split_chunk,
     unpack_message,
     walk,
 )
 from kc_vla.bags.schemas import Schema
-from kc_vla.bags.topics import EPISODE_RECORD, Contents, EpisodeInfo, Qos, RecordedTopic, offered
+from kc_vla.bags.topics import Contents, EpisodeInfo, Qos, RecordedTopic
 
 
 class McapFile:
@@ -37,8 +39,6 @@ class McapFile:
 
     Attributes:
         path: the file.
-        episode: whose bag it is; None before reading, and where the file does not say.
-        qos: what each topic was offered with, as far as the file has been read.
     """
 
     def __init__(self, path: Path, cache: ChunkCache) -> None:
@@ -49,13 +49,25 @@ class McapFile:
             OSError: it cannot be read.
         """
         self.path = path
-        self.episode: EpisodeInfo | None = None
-        self.qos: dict[str, Qos] = {}
         self._cache = cache
-        self._schemas: dict[int, mcap.Schema] = {}
-        self._channels: dict[int, mcap.Channel] = {}
+        self._names = McapNames()
         self._summarised = False
+        self._wrong_head = ""
         self._check_head()
+
+    @property
+    def episode(self) -> EpisodeInfo | None:
+        """Whose bag it is; None before reading, and where the file does not say."""
+        return self._names.episode
+
+    @property
+    def qos(self) -> dict[str, Qos]:
+        """What each topic was offered with, as far as the file has been read."""
+        return self._names.qos
+
+    def schema(self, message_type: str) -> Schema | None:
+        """See `McapNames.schema`."""
+        return self._names.schema(message_type)
 
     def messages(self, topics: Collection[str] | None, since_ns: int = 0) -> Iterator[BagMessage]:
         """Yield the messages of `topics` (all: None) that came at `since_ns` or later, in the order of recording.
@@ -66,10 +78,16 @@ class McapFile:
             Damage: the file can be read no further.
             OSError: nor can the disk.
         """
+        count, ended = 0, False
         with self.path.open("rb") as file:
             file.seek(len(MAGIC))
             passes = self._passes(RandomAccess(file), since_ns) if since_ns and self._summarised else None
             for record in walk(file, self.path.stat().st_size, passes):
+                if self._wrong_head and record.offset == len(MAGIC):
+                    continue  # whatever it has become
+                ended = ended or record.opcode == Opcode.DATA_END
+                if ended and record.opcode in (Opcode.CHUNK, Opcode.MESSAGE):
+                    raise Damage(f"is damaged at byte {record.offset}: messages after the end of the data")
                 if record.opcode == Opcode.CHUNK:
                     content, chunk = chunk_content(record), record.offset
                     records = split_chunk(content, chunk)
@@ -78,12 +96,17 @@ class McapFile:
                     records = iter([(record.opcode, 0, len(content))])
                 for opcode, begin, end in records:
                     if opcode != Opcode.MESSAGE:
-                        self._learn(opcode, content[begin:end], record.offset)
+                        self._names.learn(opcode, content[begin:end], record.offset)
                         continue
                     position = record.offset if chunk == NO_CHUNK else begin - RECORD_HEAD.size
                     message = self._take(content, begin, end, chunk, position, topics)
                     if message is not None and message.ref.log_time_ns >= since_ns:
+                        count += 1
                         yield message
+        if self._wrong_head:
+            raise Damage(self._wrong_head)
+        if topics is None and not since_ns:
+            self._check_count(count)
 
     def contents(self) -> Contents | None:
         """Return what is in the file as its summary says; None where it has none that tells.
@@ -101,7 +124,7 @@ class McapFile:
             count = statistics.channel_message_counts.get(number, 0)
             earlier = topics.get(channel.topic)
             topics[channel.topic] = RecordedTopic(
-                earlier.type if earlier else self._type(channel),
+                earlier.type if earlier else self._names.type_of(channel),
                 self.qos[channel.topic],
                 count + (earlier.count if earlier else 0),
             )
@@ -125,7 +148,7 @@ class McapFile:
             return None
         refs: dict[str, list[MessageRef]] = {}
         for number, found in positions.items():
-            channel = self._channels[number]
+            channel = self._names.channels[number]
             earlier = refs.setdefault(channel.topic, [])
             several = bool(earlier)
             earlier.extend(self._refs(channel, found))
@@ -158,38 +181,34 @@ class McapFile:
         except struct.error as error:
             raise Damage(f"is damaged in the chunk at byte {ref.chunk}: {error}") from error
 
-    def schema(self, message_type: str) -> Schema | None:
-        """Return the definition of a type, as far as the file has been read; None where it has none.
-
-        Raises:
-            Damage: it is no text.
-        """
-        for schema in self._schemas.values():
-            if schema.name == message_type and schema.encoding:
-                try:
-                    text = schema.data.decode()
-                except UnicodeDecodeError as error:
-                    raise Damage(f"is damaged: the definition of {message_type} is no text") from error
-                return Schema(message_type, text, self._type_hash(schema.id), schema.encoding)
-        return None
-
     def _check_head(self) -> None:
         """Raise unless the file begins like an MCAP file of ROS 2 messages, as far as it goes."""
         with self.path.open("rb") as file:
             head = file.read(len(MAGIC))
+            if is_one_bit_off(head, MAGIC):
+                self._wrong_head = "is damaged in its first bytes"
+                return
             if head != MAGIC[: len(head)]:
                 raise BagForeignError(f"{self.path} is no MCAP file: give a bag recorded with rosbag2 or kc-vla")
             try:
                 record = next(walk(file, self.path.stat().st_size))
-                if record.opcode != Opcode.HEADER:
-                    raise BagForeignError(f"{self.path} is no MCAP file: it has no header")
                 profile = mcap.Header.read(ReadDataStream(BytesIO(record.content))).profile
+                if record.opcode != Opcode.HEADER or is_one_bit_off(profile.encode(), b"ros2"):
+                    self._wrong_head = "is damaged in its header"
+                    return
             except (Damage, StopIteration):
                 return  # cut off right here: read as far as it goes, which is told with the messages
-            except PARSE_ERRORS as error:
-                raise BagForeignError(f"{self.path} is no MCAP file: its header cannot be read") from error
+            except PARSE_ERRORS:
+                self._wrong_head = "is damaged in its header"
+                return
         if profile not in ("ros2", ""):
             raise BagForeignError(f"{self.path} holds '{profile}' messages: only ROS 2 bags can be read")
+
+    def _check_count(self, count: int) -> None:
+        """Raise unless `count`, all messages that were found, is what the summary counts."""
+        summary = self._summary()
+        if summary is not None and summary.statistics is not None and summary.statistics.message_count != count:
+            raise Damage(f"is damaged: its summary counts {summary.statistics.message_count} messages")
 
     @staticmethod
     def _passes(file: RandomAccess, since_ns: int) -> Callable[[int, int], bool]:
@@ -208,16 +227,12 @@ class McapFile:
             self._summarised = (
                 summary.statistics is not None and len(summary.channels) == summary.statistics.channel_count
             )
-            for schema in summary.schemas.values():
-                self._learn_schema(schema)
-            for channel in summary.channels.values():
-                self._learn_channel(channel)
-            self._learn_metadata(EPISODE_RECORD, summary.metadata.get(EPISODE_RECORD, {}))
+            self._names.learn_summary(summary)
         return summary
 
     def _refs(self, channel: mcap.Channel, positions: Positions) -> list[MessageRef]:
         times, chunks, places = positions.T.tolist()
-        topic, kind = repeat(channel.topic), repeat(self._type(channel))
+        topic, kind = repeat(channel.topic), repeat(self._names.type_of(channel))
         collects = gc.isenabled()
         gc.disable()  # it would go through hundreds of thousands of new tuples again and again, and find nothing
         try:
@@ -235,7 +250,7 @@ class McapFile:
         if opcode != Opcode.MESSAGE or len(content) != length or length < MESSAGE_HEAD.size:
             raise Damage(f"has no message at byte {ref.position} of the chunk at byte {ref.chunk}")
         number, _, log_time_ns, publish_time_ns = MESSAGE_HEAD.unpack_from(content)
-        channel = self._channels.get(number)
+        channel = self._names.channels.get(number)
         if log_time_ns != ref.log_time_ns or channel is None or channel.topic != ref.topic:
             raise Damage(f"has another message at byte {ref.position} of the chunk at byte {ref.chunk}")
         data = unpack_message(content[MESSAGE_HEAD.size :], f"the message at byte {ref.position}")
@@ -249,45 +264,11 @@ class McapFile:
         if end - begin < MESSAGE_HEAD.size:
             raise Damage(f"is damaged at byte {where}: a torn message")
         number, _, log_time_ns, publish_time_ns = MESSAGE_HEAD.unpack_from(content, begin)
-        channel = self._channels.get(number)
+        channel = self._names.channels.get(number)
         if channel is None:
             raise Damage(f"is damaged at byte {where}: a message of an unknown topic")
         if topics is not None and channel.topic not in topics:
             return None
-        ref = MessageRef(channel.topic, self._type(channel), log_time_ns, self.path, chunk, position)
+        ref = MessageRef(channel.topic, self._names.type_of(channel), log_time_ns, self.path, chunk, position)
         data = unpack_message(content[begin + MESSAGE_HEAD.size : end], f"the message at byte {position}")
         return BagMessage(ref, data, publish_time_ns)
-
-    def _learn(self, opcode: int, content: bytes, offset: int) -> None:
-        """Learn from the record that begins, or whose chunk begins, at byte `offset`."""
-        stream = ReadDataStream(BytesIO(content))
-        try:
-            if opcode == Opcode.SCHEMA:
-                self._learn_schema(mcap.Schema.read(stream))
-            elif opcode == Opcode.CHANNEL:
-                self._learn_channel(mcap.Channel.read(stream))
-            elif opcode == Opcode.METADATA:
-                metadata = mcap.Metadata.read(stream)
-                self._learn_metadata(metadata.name, metadata.metadata)
-        except PARSE_ERRORS as error:
-            raise Damage(f"is damaged at byte {offset}: {error or type(error).__name__}") from error
-
-    def _learn_schema(self, schema: mcap.Schema) -> None:
-        self._schemas[schema.id] = schema
-
-    def _learn_channel(self, channel: mcap.Channel) -> None:
-        self._channels[channel.id] = channel
-        if channel.topic not in self.qos:
-            self.qos[channel.topic] = offered(channel.metadata.get("offered_qos_profiles", ""))
-
-    def _learn_metadata(self, name: str, fields: dict[str, str]) -> None:
-        if name == EPISODE_RECORD and self.episode is None:
-            self.episode = EpisodeInfo.from_metadata(fields)
-
-    def _type(self, channel: mcap.Channel) -> str:
-        schema = self._schemas.get(channel.schema_id)
-        return schema.name if schema is not None else ""
-
-    def _type_hash(self, schema_id: int) -> str:
-        hashes = (c.metadata.get("topic_type_hash", "") for c in self._channels.values() if c.schema_id == schema_id)
-        return next(hashes, "")

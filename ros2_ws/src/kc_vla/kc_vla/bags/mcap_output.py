@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mcap.writer import CompressionType, Writer
 
-from kc_vla.bags.metadata import FileFacts, to_yaml
+from kc_vla.bags.metadata import FileFacts, offered_profiles
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.tally import Tally
@@ -102,7 +102,7 @@ class McapOutput:
             topic,
             "cdr",
             self._schema_ids[info.type],
-            {"offered_qos_profiles": to_yaml([info.qos.profile()]), "topic_type_hash": schema.type_hash},
+            {"offered_qos_profiles": offered_profiles(info.qos), "topic_type_hash": schema.type_hash},
         )
         self._tally.declare(topic)
 

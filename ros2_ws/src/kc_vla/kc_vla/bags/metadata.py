@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from kc_vla.bags.storage import Storage
-from kc_vla.bags.topics import TopicInfo
+from kc_vla.bags.topics import Qos, RecordedTopic, TopicInfo, offered
+from kc_vla.core.files import yaml_text
+from kc_vla.core.untrusted import parsed_yaml, read_text
 
 VERSION = 9
+_MOST_NOTED = 1 << 20
+"""Bytes of a metadata.yaml."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +94,68 @@ def bag_information(
     }
 
 
+def noted_metadata(folder: Path) -> str:
+    """Return the metadata.yaml in `folder`; empty where there is none that can be read."""
+    try:
+        return read_text(folder / "metadata.yaml", _MOST_NOTED)
+    except (OSError, ValueError):
+        return ""
+
+
+def noted_topics(text: str) -> dict[str, RecordedTopic]:
+    """Return the topics that such information, as YAML, tells of; empty where it is none."""
+    try:
+        return {
+            str(topic["topic_metadata"]["name"]): RecordedTopic(
+                str(topic["topic_metadata"]["type"]),
+                offered(to_yaml(topic["topic_metadata"].get("offered_qos_profiles", ""))),
+                int(topic["message_count"]),
+            )
+            for topic in _information(text)["topics_with_message_count"]
+        }
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return {}
+
+
+def noted_counts(text: str) -> dict[str, int] | None:
+    """Return how many messages of each topic it counts; None where it is none, or tells of several files."""
+    topics = noted_topics(text)
+    files = _information(text).get("relative_file_paths")
+    single = isinstance(files, list) and len(files) == 1
+    return {name: topic.count for name, topic in topics.items()} if topics and single else None
+
+
+def recounted(text: str, files: Sequence[FileFacts]) -> dict[str, Any] | None:
+    """Return the information of a bag whose files hold something else now; None where it is none, or of other files."""
+    known, information = noted_topics(text), _information(text)
+    if not known or information.get("relative_file_paths") != [file.name for file in files]:
+        return None
+    topics = {name: TopicInfo(topic.type, topic.qos) for name, topic in known.items()}
+    now = bag_information(files, topics, {}, {})
+    for row in information["topics_with_message_count"]:
+        row["message_count"] = sum(file.counts.get(row["topic_metadata"]["name"], 0) for file in files)
+    counted = ("duration", "starting_time", "message_count", "files")
+    return {**information, **{name: now[name] for name in counted if name in information}}
+
+
+def _information(text: str) -> dict[str, Any]:
+    try:
+        content = parsed_yaml(text)
+    except ValueError:
+        return {}
+    inner = content.get("rosbag2_bagfile_information", content) if isinstance(content, dict) else {}
+    return inner if isinstance(inner, dict) else {}
+
+
 def to_yaml(content: object) -> str:
     """Return `content` as block-style YAML without aliases, as rosbag2 writes it."""
-    return yaml.dump(content, Dumper=_PlainDumper, sort_keys=False, default_flow_style=False, allow_unicode=True)
+    return yaml_text(content)
+
+
+@lru_cache(maxsize=64)  # most topics of a bag say the same, and YAML takes milliseconds
+def offered_profiles(qos: Qos) -> str:
+    """Return what a file says of a topic's quality of service; `topics.offered` reads it."""
+    return to_yaml([qos.profile()])
 
 
 def write_metadata(folder: Path, information: Mapping[str, Any]) -> None:
@@ -110,8 +172,3 @@ def write_metadata(folder: Path, information: Mapping[str, Any]) -> None:
     except OSError:
         partial.unlink(missing_ok=True)
         raise
-
-
-class _PlainDumper(yaml.SafeDumper):
-    def ignore_aliases(self, data: object) -> bool:
-        return True

@@ -14,14 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import mcap.records
-from mcap_ros2.decoder import DecoderFactory
-
 from kc_vla.bags.chunk_cache import ChunkCache
+from kc_vla.bags.definitions import DECODE_ERRORS, decoder, error_text
 from kc_vla.bags.errors import BagEmptyError, BagForeignError, BagMissingError, BagReadError, Damage
 from kc_vla.bags.mcap_file import McapFile
 from kc_vla.bags.messages import BagMessage, MessageRef
-from kc_vla.bags.records import PARSE_ERRORS
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.sqlite_file import SqliteFile
 from kc_vla.bags.storage import Storage, files_of, storage_of
@@ -65,7 +62,7 @@ class BagReader:
             }
         except OSError as error:
             raise BagReadError(f"cannot read {bag}: {error.strerror}") from error
-        self._decoders: dict[tuple[Path, str], Callable[[bytes], Any]] = {}
+        self._decoders: dict[tuple[Path, str], Callable[[bytes], Any] | str] = {}
 
     @property
     def episode(self) -> EpisodeInfo | None:
@@ -168,12 +165,15 @@ class BagReader:
         """
         ref = message.ref
         key = (ref.file, ref.type)
+        if key not in self._decoders:
+            self._decoders[key] = self._decoder(ref)
+        decode = self._decoders[key]
+        if isinstance(decode, str):
+            raise BagReadError(decode)
         try:
-            if key not in self._decoders:
-                self._decoders[key] = self._decoder(ref)
-            return self._decoders[key](message.data)
-        except _DECODE_ERRORS as error:
-            raise BagReadError(f"{ref.file}: a message on {ref.topic} is no {ref.type}: {error}") from error
+            return decode(message.data)
+        except DECODE_ERRORS as error:
+            raise BagReadError(f"{ref.file}: a message on {ref.topic} is no {ref.type}: {error_text(error)}") from error
 
     def _walk(self, file: _BagFile, topics: Sequence[str] | None, since_ns: int = 0) -> Iterator[BagMessage]:
         count = 0
@@ -217,21 +217,16 @@ class BagReader:
         except OSError as error:
             raise BagReadError(f"cannot read {path}: {error.strerror}") from error
 
-    def _decoder(self, ref: MessageRef) -> Callable[[bytes], Any]:
+    def _decoder(self, ref: MessageRef) -> Callable[[bytes], Any] | str:
+        """What decodes the messages of a type, or why they cannot be: a definition is looked at once."""
         schema = self._schema(ref.file, ref.type)
         if schema is None:
             package = ref.type.split("/")[0]
-            raise BagReadError(f"{ref.file} has no definition of {ref.type}: install {package}, which has it")
-        if schema.encoding != "ros2msg":
-            raise BagReadError(f"{ref.file}: the definition of {ref.type} is not in .msg form")
-        record = mcap.records.Schema(1, schema.text.encode(), schema.encoding, schema.type)
-        decoder = DecoderFactory().decoder_for("cdr", record)
-        assert decoder is not None  # given for this encoding
-        return decoder
-
-
-# A definition that cannot be parsed, or bytes that end early or hold no text where text is due.
-_DECODE_ERRORS = (*PARSE_ERRORS, KeyError, IndexError, TypeError, AttributeError, NotImplementedError)
+            return f"{ref.file} has no definition of {ref.type}: install {package}, which has it"
+        try:
+            return decoder(schema)
+        except (BagReadError, *DECODE_ERRORS) as error:
+            return f"{ref.file}: the definition of {ref.type} cannot be used: {error_text(error)}"
 
 
 def bag_files(folder: Path) -> list[Path]:

@@ -13,7 +13,8 @@ from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from kc_vla.bags.errors import BagEmptyError, BagError, BagReadError, BagWriteError
+from kc_vla.bags.errors import BagBusyError, BagEmptyError, BagError, BagReadError, BagWriteError
+from kc_vla.bags.lock import is_being_written
 from kc_vla.bags.reader import BagReader, bag_files
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.topics import EpisodeInfo, TopicInfo
@@ -32,6 +33,8 @@ class State(StrEnum):
     RECORDING = "recording"
     CLOSED = "closed"
     FAILED = "failed"
+    ELSEWHERE = "elsewhere"
+    """Another recorder has the bag of this episode: it is that one's to tell."""
 
 
 @dataclass(frozen=True)
@@ -119,15 +122,19 @@ class EpisodeRecorder:
                 self._writer.write(*message)
         except BagError as error:
             self._writer = None
-            return RecorderStatus(episode_id, str(folder), State.FAILED, 0, 0, str(error))
+            state = State.ELSEWHERE if isinstance(error, BagBusyError) else State.FAILED
+            return RecorderStatus(episode_id, str(folder), state, 0, 0, str(error))
         finally:
             self._forget_kept()
         return self._status_of(episode_id, self._writer, State.RECORDING)
 
     def adopt(self, episode_id: str) -> RecorderStatus | None:
         """Go on with the torn bag of an episode that ended while no recorder was there; None if there is none."""
+        folder = self._output_folder / episode_id / BAG_FOLDER
         try:
-            reader = BagReader(self._output_folder / episode_id / BAG_FOLDER)
+            if not folder.is_dir() or is_being_written(folder):
+                return None
+            reader = BagReader(folder)
             for _ in reader.messages():
                 pass
         except BagReadError:

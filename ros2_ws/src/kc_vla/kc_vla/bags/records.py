@@ -74,6 +74,12 @@ class ChunkHead(NamedTuple):
     end: int
 
 
+def is_one_bit_off(found: bytes, expected: bytes) -> bool:
+    """Whether a disk, rather than another kind of file, has made `found` of `expected`."""
+    differences = (one ^ other for one, other in zip(found, expected, strict=False))
+    return len(found) == len(expected) and sum(byte.bit_count() for byte in differences) == 1
+
+
 def walk(file: BinaryIO, size: int, passes: Callable[[int, int], bool] | None = None) -> Iterator[Record]:
     """Yield the records of `file` (positioned after the magic) up to and without the footer.
 
@@ -175,7 +181,7 @@ class RandomAccess:
     def __init__(self, file: BinaryIO) -> None:
         """Read from `file`, which stays open and whose position does not matter."""
         self._number = file.fileno()
-        self._size = os.fstat(self._number).st_size
+        self.size = os.fstat(self._number).st_size
 
     def read(self, position: int, length: int) -> bytes:
         """Return `length` bytes from `position` on.
@@ -183,7 +189,7 @@ class RandomAccess:
         Raises:
             Damage: the file ends before.
         """
-        if position < 0 or length > self._size - position or length > _MAX_RECORD_BYTES:
+        if position < 0 or length > self.size - position or length > _MAX_RECORD_BYTES:
             raise Damage(f"has no {length} bytes at byte {position}")
         data = os.pread(self._number, length, position)
         if len(data) < length:
@@ -198,7 +204,7 @@ class RandomAccess:
         """
         first = offset + RECORD_HEAD.size
         opcode, length = RECORD_HEAD.unpack(self.read(offset, RECORD_HEAD.size))
-        if opcode != Opcode.CHUNK or length > self._size - first:
+        if opcode != Opcode.CHUNK or length > self.size - first:
             raise Damage(f"has no chunk at byte {offset}")
         most = _CHUNK_HEAD.size + 4 + _LONGEST_NAME + 8
         head = chunk_head(self.read(first, min(most, length)), length, offset)

@@ -13,18 +13,18 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from kc_vla.bags.errors import BagForeignError, BagWriteError, Damage
 from kc_vla.bags.messages import NO_CHUNK, BagMessage, MessageRef
-from kc_vla.bags.records import unpack_message
+from kc_vla.bags.metadata import noted_counts
+from kc_vla.bags.records import is_one_bit_off, unpack_message
 from kc_vla.bags.schemas import Schema, collect_schema
+from kc_vla.bags.sqlite_opening import SqliteOpener, left_open
 from kc_vla.bags.topics import EPISODE_RECORD, Contents, EpisodeInfo, Qos, RecordedTopic, offered
 
 _HEAD_BYTES = 100
 _MOST_FIELDS = 100
 MAGIC = b"SQLite format 3\0"
-_MAX_BLOB_BYTES = 1 << 29
 _LATEST_NS = 2**63 - 1
 
 
@@ -54,11 +54,12 @@ class SqliteFile:
         self.path = path
         self.episode: EpisodeInfo | None = None
         self.qos: dict[str, Qos] = {}
+        self._opener = SqliteOpener(path)
         self._lock = threading.Lock()
         self._loader: tuple[sqlite3.Connection, dict[int, _Topic]] | None = None
         with path.open("rb") as file:
             head = file.read(len(MAGIC))
-        if head != MAGIC[: len(head)]:
+        if head != MAGIC[: len(head)] and not is_one_bit_off(head, MAGIC):
             raise BagForeignError(f"{path} is no SQLite file: give a bag recorded with rosbag2 or kc-vla")
 
     def messages(self, topics: Collection[str] | None, since_ns: int = 0) -> Iterator[BagMessage]:
@@ -68,10 +69,14 @@ class SqliteFile:
             Damage: the file can be read no further.
             OSError: nor can the disk.
         """
-        with closing(self._open()) as bag:
+        with closing(self._opener.open()) as bag:
             known = self._topics(bag)
+            count = row = 0
             for row, topic, time_ns, data in self._rows(bag, known, topics, data=True, since_ns=since_ns):
+                count += 1
                 yield self._message(MessageRef(topic.name, topic.type, time_ns, self.path, NO_CHUNK, row), data)
+            if topics is None and not since_ns and row != count:  # else every number was there
+                _check_count(bag, count)
         if unfinished := self._unfinished():
             raise Damage(unfinished)
 
@@ -84,7 +89,7 @@ class SqliteFile:
         """
         if self._unfinished():
             return None
-        with closing(self._open()) as bag:
+        with closing(self._opener.open()) as bag:
             known = self._topics(bag)
             counts = {topic.name: 0 for topic in known.values()}
             first, last = _LATEST_NS, 0
@@ -103,7 +108,7 @@ class SqliteFile:
         """
         if self._unfinished():
             return None
-        with closing(self._open()) as bag:
+        with closing(self._opener.open()) as bag:
             known = self._topics(bag)
             refs: dict[str, list[MessageRef]] = {
                 topic.name: [] for topic in known.values() if topics is None or topic.name in topics
@@ -121,7 +126,7 @@ class SqliteFile:
         """
         with self._lock:
             if self._loader is None:
-                bag = self._open()
+                bag = self._opener.open()
                 self._loader = bag, self._topics(bag)
             bag, known = self._loader
             query = "SELECT rowid, topic_id, timestamp, data FROM messages WHERE rowid = ?"
@@ -140,7 +145,7 @@ class SqliteFile:
             Damage: the file cannot be read.
             OSError: nor can the disk.
         """
-        with closing(self._open()) as bag:
+        with closing(self._opener.open()) as bag:
             columns = ("topic_type", "encoding", "encoded_message_definition", "type_description_hash")
             if _columns(bag, "message_definitions") >= set(columns):
                 query = f"SELECT {', '.join(columns)} FROM message_definitions WHERE topic_type = ? LIMIT 1"
@@ -167,22 +172,6 @@ class SqliteFile:
         size = self.path.stat().st_size
         claimed = pages * (65536 if page_bytes == 1 else page_bytes)
         return f"is cut off: it has {size} of {claimed} bytes" if claimed > size and head[24:28] == head[92:96] else ""
-
-    def _open(self) -> sqlite3.Connection:
-        """Open the file so that nothing is written, neither into it nor beside it."""
-        # A file that somebody writes, or left unfinished, has a journal beside it, which belongs to it.
-        how = "mode=ro" if left_open(self.path) else "mode=ro&immutable=1"
-        self.path.stat()  # a file that is gone, or a disk that does not answer, is no damage
-        try:
-            name = f"file:{quote(str(self.path.absolute()))}?{how}"
-            bag = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False)
-            bag.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_BLOB_BYTES)
-            bag.execute("PRAGMA trusted_schema = OFF")
-            bag.execute("PRAGMA cell_size_check = ON")
-            bag.execute("PRAGMA writable_schema = ON")  # else a file that is cut off could not be read at all
-        except sqlite3.Error as error:
-            raise Damage(f"cannot be opened: {error}") from error
-        return bag
 
     def _topics(self, bag: sqlite3.Connection) -> dict[int, _Topic]:
         """Return the topics by their number, and learn from them and from the metadata."""
@@ -242,18 +231,13 @@ class SqliteFile:
         return BagMessage(ref, unpack_message(data, f"message {ref.position}"), ref.log_time_ns)
 
 
-def left_open(path: Path) -> bool:
-    """Whether somebody writes the SQLite file `path`, or was killed while writing."""
-    return any(_has_bytes(companion) for companion in companions(path))
-
-
-def companions(path: Path) -> list[Path]:
-    """Return the files in which SQLite keeps what is not in `path` yet."""
-    return [path.with_name(path.name + ending) for ending in ("-wal", "-journal")]
-
-
-def _has_bytes(path: Path) -> bool:
-    return path.is_file() and path.stat().st_size > 0
+def _check_count(bag: sqlite3.Connection, count: int) -> None:
+    """Raise unless `count`, all messages that were found, is what the metadata in the file say, if they do."""
+    if "metadata" in _columns(bag, "metadata"):
+        for (text,) in _fetched(bag, "SELECT metadata FROM metadata ORDER BY rowid DESC LIMIT 1"):
+            noted = noted_counts(text) if isinstance(text, str) else None
+            if noted is not None and sum(noted.values()) != count:
+                raise Damage(f"is damaged: its metadata count {sum(noted.values())} messages")
 
 
 def _columns(bag: sqlite3.Connection, table: str) -> set[str]:

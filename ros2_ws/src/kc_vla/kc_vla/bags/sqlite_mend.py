@@ -1,79 +1,96 @@
-"""Makes a torn SQLite file of a bag whole: SQLite's own way where it has one, else by a copy of what can be read."""
+"""Finishes what a process that was killed had begun with a SQLite file of a bag, as SQLite itself would."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from urllib.parse import quote
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
-from kc_vla.bags.metadata import bag_information, to_yaml
-from kc_vla.bags.new_bag import definition
 from kc_vla.bags.reader import BagReader
-from kc_vla.bags.schemas import Schema
-from kc_vla.bags.sqlite_file import companions
-from kc_vla.bags.sqlite_output import SqliteOutput, close_journal
-from kc_vla.bags.storage import Storage
-from kc_vla.bags.topics import TopicInfo
-from kc_vla.files import replacing
+from kc_vla.bags.sqlite_opening import companions, copy_with_journal, left_open
+from kc_vla.bags.sqlite_output import close_journal
+from kc_vla.core.files import replacing
+
+_LOG_HEAD_BYTES = 32
+_FRAME_HEAD_BYTES = 24
+"""https://www.sqlite.org/fileformat2.html#walformat"""
 
 
-def mend_sqlite(path: Path, holds_messages: bool) -> None:
-    """Make `path` whole, in its place.
+class Finished(NamedTuple):
+    """A file without a journal.
 
-    Args:
-        path: a damaged file.
-        holds_messages: whether any message of it can be read; otherwise there is nothing to copy.
+    Attributes:
+        path: where it is.
+        passed_over: whether the journal holds what was committed behind a damaged place, where SQLite stops.
+    """
+
+    path: Path
+    passed_over: bool = False
+
+
+@contextmanager
+def finished(path: Path) -> Iterator[Finished]:
+    """Give `path`, or where a journal is beside it a copy that SQLite has brought together with it, if it can.
 
     Raises:
-        BagReadError: it cannot be read.
-        OSError: there is no room for the copy; the file is unchanged then.
+        OSError: there is no room for the copy.
     """
-    if (_finish(path) and _is_whole(path)) or not holds_messages:
+    if not left_open(path):
+        yield Finished(path)
         return
+    with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        copy = copy_with_journal(path, Path(folder))
+        committed = _committed_frames(path.with_name(path.name + "-wal"))
+        read = _finish(copy)
+        yield Finished(path if read is None else copy, committed > (read or 0))
+
+
+def put_in_place(copy: Path, path: Path) -> None:
+    """Let a finished copy take the place of `path` and its journal; raise OSError where the disk refuses."""
     with replacing(path) as part:
-        _copy(path, part)
-        for companion in companions(path):
-            companion.unlink(missing_ok=True)  # else it would be taken for the new file's
-        path.with_name(path.name + "-shm").unlink(missing_ok=True)
+        copy.rename(part)
+    for name in (*companions(path), path.with_name(path.name + "-shm")):
+        name.unlink(missing_ok=True)
 
 
-def _finish(path: Path) -> bool:
-    """Do what the process that was killed would have done next; return whether SQLite can."""
+def _finish(path: Path) -> int | None:
+    """Do what the process that was killed would have done next.
+
+    Returns:
+        how many frames of a write-ahead log SQLite has read; None where it can do nothing.
+    """
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=rw", uri=True)) as bag:
+        with closing(sqlite3.connect(path)) as bag:
+            (_, frames, _) = bag.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             close_journal(bag)
     except sqlite3.Error:
-        return False
-    return True
+        return None
+    return max(0, int(frames))
 
 
-def _is_whole(path: Path) -> bool:
+def _committed_frames(log: Path) -> int:
+    """Return how many frames there are in a write-ahead log up to the last commit, whatever their check sums say."""
+    if not log.is_file():
+        return 0
+    count = 0
+    with log.open("rb") as file:
+        head = file.read(_LOG_HEAD_BYTES).ljust(_LOG_HEAD_BYTES, b"\0")
+        page, salt = int.from_bytes(head[8:12], "big"), head[16:24]
+        for number in range(1, 1 + (log.stat().st_size - _LOG_HEAD_BYTES) // (_FRAME_HEAD_BYTES + page)):
+            frame = file.read(_FRAME_HEAD_BYTES)
+            file.seek(page, os.SEEK_CUR)
+            if frame[8:16] == salt and any(frame[4:8]):
+                count = number
+    return count
+
+
+def is_whole(path: Path) -> bool:
+    """Whether every message can be read; raise BagReadError where the disk refuses."""
     reader = BagReader(path)
     for _ in reader.messages():
         pass
     return not reader.damages
-
-
-def _copy(path: Path, target: Path) -> None:
-    reader = BagReader(path)
-    topics: dict[str, TopicInfo] = {}
-    schemas: dict[str, Schema] = {}
-    target.unlink(missing_ok=True)
-    output: SqliteOutput | None = None
-    for message in reader.messages():
-        kind = message.ref.type
-        if output is None:
-            output = SqliteOutput(target, {}, {}, reader.episode)
-        if message.topic not in topics:
-            schemas.setdefault(kind, definition(reader, kind))
-            topics[message.topic] = TopicInfo(kind, reader.qos[message.topic])
-            output.declare(message.topic, topics[message.topic], schemas[kind])
-        output.add(message.topic, message.data, message.publish_time_ns, message.ref.log_time_ns)
-    if output is not None:
-        hashes = {name: schema.type_hash for name, schema in schemas.items()}
-        custom_data = {} if reader.episode is None else reader.episode.as_metadata()
-        facts = replace(output.facts(), name=path.name)
-        information = bag_information([facts], topics, hashes, custom_data, Storage.SQLITE3)
-        output.finish(to_yaml(information))

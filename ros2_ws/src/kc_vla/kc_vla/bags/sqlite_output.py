@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kc_vla.bags.metadata import VERSION, FileFacts, to_yaml
+from kc_vla.bags.metadata import VERSION, FileFacts, offered_profiles
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.tally import Tally
@@ -88,7 +88,7 @@ class SqliteOutput:
             self._tally.declare(topic)
             self._bag.execute(
                 "INSERT INTO topics VALUES (?, ?, ?, 'cdr', ?, ?)",
-                (number, topic, info.type, to_yaml([info.qos.profile()]), schema.type_hash),
+                (number, topic, info.type, offered_profiles(info.qos), schema.type_hash),
             )
 
     def add(self, topic: str, data: bytes, publish_time_ns: int, log_time_ns: int) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-import yaml
+from kc_vla.core import untrusted
 
 EPISODE_RECORD = "kc_vla"
 """Name of the metadata record of an MCAP file, or of the table of a SQLite file, that says whose bag it is."""
@@ -16,7 +16,6 @@ _UNLIMITED = {"sec": 9223372036, "nsec": 854775807}
 _BEST_EFFORT, _TRANSIENT_LOCAL = ("best_effort", 2), ("transient_local", 1)
 """In words, and as older versions of rosbag2 write them."""
 _MOST_DEPTH = 1000
-_MOST_YAML = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -50,11 +49,9 @@ class Qos:
 
 def parsed_yaml(text: str) -> Any:
     """Return what the YAML of a bag says; None where it is none, or longer than any that is needed."""
-    if len(text) > _MOST_YAML:
-        return None
     try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError, OverflowError):  # ValueError: the 32nd of May
+        return untrusted.parsed_yaml(text, aliases=True)
+    except ValueError:
         return None
 
 

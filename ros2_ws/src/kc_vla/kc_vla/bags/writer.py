@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kc_vla.bags.errors import BagReadError, BagWriteError
+from kc_vla.bags.lock import BagLock
 from kc_vla.bags.mend import mend
 from kc_vla.bags.metadata import FileFacts, bag_information, to_yaml, write_metadata
 from kc_vla.bags.outputs import create_output
@@ -92,6 +93,7 @@ class EpisodeBagWriter:
                 mended and kept, and a further file of the same storage is added.
 
         Raises:
+            BagBusyError: another process writes a bag in the folder.
             BagWriteError: the folder holds a bag (and not `resume`), cannot be written, or a message type is not
                 installed.
         """
@@ -109,10 +111,16 @@ class EpisodeBagWriter:
         self._wake = threading.Condition()
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._earlier = self._mend_earlier(resume)
-            if self._earlier:
-                storage = storage_of(Path(self._earlier[-1].name))
-            self._output = create_output(storage, self._free_path(storage), topics, self._schemas, episode, chunk_bytes)
+            self._lock = BagLock(folder)
+            try:
+                self._earlier = self._mend_earlier(resume)
+                if self._earlier:
+                    storage = storage_of(Path(self._earlier[-1].name))
+                path = self._free_path(storage)
+                self._output = create_output(storage, path, topics, self._schemas, episode, chunk_bytes)
+            except BaseException:
+                self._lock.release()
+                raise
         except OSError as error:
             raise self._describe(error) from error
         self._thread = threading.Thread(target=self._run, name="bag-writer", daemon=True)
@@ -219,6 +227,8 @@ class EpisodeBagWriter:
             with self._wake:
                 self._error = self._describe(error)
                 self._queue.clear()
+        finally:
+            self._lock.release()
 
     def _take(self, deadline: float | None) -> _Queued | _Declared | None:
         """Wait for a message or a topic until `deadline` (monotonic, s), else return None; `_CLOSED` at the end."""
@@ -247,7 +257,7 @@ class EpisodeBagWriter:
         kept = []
         for path in paths:
             try:
-                facts, _ = mend(path)
+                facts = mend(path).facts
             except BagReadError as error:
                 raise BagWriteError(f"cannot go on with the bag {self._folder}: {error}") from error
             if facts.messages:

@@ -10,8 +10,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from kc_vla.arm.kinematics import flange_pose
-from kc_vla.arm.piper_limits import HIGHEST, LOWEST
+from kc_vla.arm.kinematics import Kinematics
 from kc_vla.bags.errors import BagError
 from kc_vla.calibration.board import Array, Board
 from kc_vla.calibration.errors import PoorCalibrationError
@@ -23,8 +22,9 @@ from kc_vla.calibration.material import View, board_views, picture_speeds, recor
 from kc_vla.calibration.pictures import draw_detections
 from kc_vla.cameras.calibration import load_calibration
 from kc_vla.cameras.errors import CameraError
-
-VIEWS = ("third_person", "wrist")
+from kc_vla.core.errors import StackError
+from kc_vla.core.rig import load_rig
+from kc_vla.core.views import VIEWS
 
 
 def main(argv: Sequence[str]) -> int:
@@ -32,7 +32,7 @@ def main(argv: Sequence[str]) -> int:
     options = _parser().parse_args(argv)
     try:
         options.run(options)
-    except (PoorCalibrationError, CameraError, BagError, OSError) as error:
+    except (PoorCalibrationError, CameraError, BagError, StackError, OSError) as error:
         print(f"kc-vla calibrate {options.what}: {error}", file=sys.stderr)
         return 1
     return 0
@@ -61,7 +61,8 @@ def _camera(options: argparse.Namespace) -> None:
 def _hand_eye(options: argparse.Namespace) -> None:
     views, boards = _standing(options)
     in_hand = options.setup == "in-hand"
-    found = calibrate_hand_eye([flange_pose(_angles(view)) for view in views], boards, in_hand)
+    kinematics = _kinematics(options)
+    found = calibrate_hand_eye([kinematics.flange(_angles(view)) for view in views], boards, in_hand)
     write_hand_eye(options.output, options.view, options.serial, in_hand, found)
     print(
         f"{options.output}: the board moves by {np.median(found.place_mm):.2f} mm and "
@@ -71,8 +72,9 @@ def _hand_eye(options: argparse.Namespace) -> None:
 
 def _joints(options: argparse.Namespace) -> None:
     views, boards = _standing(options)
-    found = calibrate_joints([_angles(v) for v in views], boards, options.setup == "in-hand", flange_pose)
-    write_joints(options.output, options.serial, found, LOWEST.tolist(), HIGHEST.tolist())
+    flange = _kinematics(options).flange
+    found = calibrate_joints([_angles(v) for v in views], boards, options.setup == "in-hand", flange)
+    write_joints(options.output, options.serial, found, load_rig(options.rig))
     offsets = ", ".join(f"{value:+.2f}" for value in np.degrees(found.offsets))
     print(f"{options.output}: {offsets} degrees; {found.before_mm:.2f} mm without, {found.after_mm:.2f} mm with them")
 
@@ -94,6 +96,10 @@ def _standing(options: argparse.Namespace) -> tuple[list[View], list[Array]]:
     if views:
         _draw(options.output, views, lefts)
     return views, boards
+
+
+def _kinematics(options: argparse.Namespace) -> Kinematics:
+    return Kinematics(load_rig(options.rig).links_of(options.firmware))
 
 
 def _angles(view: View) -> Array:
@@ -130,6 +136,10 @@ def _parser() -> argparse.ArgumentParser:
         kind.add_argument("--camera", type=Path, required=True, help="calibration of its lens")
         kind.add_argument(
             "--setup", choices=("in-hand", "to-hand"), required=True, help="camera on the flange, or beside"
+        )
+        kind.add_argument("--rig", default="piper", help="which arm: a rig, or its YAML file (piper)")
+        kind.add_argument(
+            "--firmware", default="", help="of an arm with an older zero pose, e.g. S-V1.5-2 (the newest)"
         )
         kind.set_defaults(run=run)
     latency = kinds.add_parser("latency", help="how late a camera is against the joints")

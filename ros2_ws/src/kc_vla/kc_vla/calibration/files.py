@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from scipy.spatial.transform import Rotation
 
 from kc_vla.calibration.board import Array
 from kc_vla.calibration.hand_eye import HandEye, JointOffsets
 from kc_vla.calibration.intrinsics import Intrinsics
 from kc_vla.calibration.latency import Latency
-from kc_vla.files import write_whole
+from kc_vla.core.files import write_whole, yaml_text
+from kc_vla.core.rig import Rig
 
 
 def write_camera(path: Path, name: str, serial: str, size: tuple[int, int], lens: Intrinsics) -> None:
@@ -62,16 +62,15 @@ def write_hand_eye(path: Path, name: str, serial: str, in_hand: bool, found: Han
     _write(path, content, serial, residuals)
 
 
-def write_joints(
-    path: Path, serial: str, found: JointOffsets, lowest: Sequence[float], highest: Sequence[float]
-) -> None:
-    """Write joint offsets; limits in rad."""
+def write_joints(path: Path, serial: str, found: JointOffsets, rig: Rig) -> None:
+    """Write the offsets of a rig's joints; limits in rad."""
+    rows = zip(rig.joints, found.offsets, rig.limits.lowest, rig.limits.highest, strict=True)
     joints = [
-        {"name": f"joint{k}", "offset": _number(offset), "sign": 1, "limits": [_number(low), _number(high)]}
-        for k, (offset, low, high) in enumerate(zip(found.offsets, lowest, highest, strict=True), 1)
+        {"name": name, "offset": _number(offset), "sign": 1, "limits": [_number(low), _number(high)]}
+        for name, offset, low, high in rows
     ]
     residuals = {"without_offsets_mm": _number(found.before_mm), "with_offsets_mm": _number(found.after_mm)}
-    _write(path, {"dh_is_offset": 1, "joints": joints}, serial, residuals)
+    _write(path, {"rig": rig.name, "joints": joints}, serial, residuals)
 
 
 def write_latency(path: Path, name: str, serial: str, found: Latency) -> None:
@@ -83,7 +82,7 @@ def write_latency(path: Path, name: str, serial: str, found: Latency) -> None:
 def _write(path: Path, content: Mapping[str, Any], serial: str, residuals: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     made = {"date": date.today().isoformat(), "serial": serial, "residuals": dict(residuals)}
-    write_whole(path, yaml.safe_dump({**content, "calibration": made}, sort_keys=False))
+    write_whole(path, yaml_text({**content, "calibration": made}))
 
 
 def _matrix(values: Array) -> dict[str, Any]:

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from kc_vla.bags.episode import is_topic
 from kc_vla.bags.images import decode_image
 from kc_vla.bags.reader import BagReader
 from kc_vla.calibration.board import Array, Board, Corners
 from kc_vla.calibration.errors import PoorCalibrationError
 from kc_vla.cameras.sources import SourceSpec, open_source
+from kc_vla.episodes.episode import is_topic
 
 Picture = NDArray[np.uint8]
 _MOVED_PX = 12.0

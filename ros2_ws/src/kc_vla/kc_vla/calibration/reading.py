@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kc_vla.arm.interface import JointLimits
 from kc_vla.arm.offsets import Offsets
 from kc_vla.cameras.calibration import read_calibration
 from kc_vla.cameras.errors import CalibrationError
+from kc_vla.core.rig import JointLimits
 
 _MOST_OFFSET = math.radians(20.0)
 """More than that is no offset but another zero pose."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from kc_vla.cameras.errors import CalibrationError
+from kc_vla.core.untrusted import parsed_yaml, read_text
 
 _LARGEST = 1e12  # px; no lens comes near, and a larger integer may not fit a float
 _COEFFICIENTS = {"plumb_bob": 5, "rational_polynomial": 8, "equidistant": 4}
@@ -79,11 +78,11 @@ def read_calibration(path: Path) -> dict[str, Any]:
         CalibrationError: it is missing, or holds no fields.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = parsed_yaml(read_text(path))
     except OSError as error:
         raise CalibrationError(f"cannot read the calibration {path}: {error.strerror}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, or an impossible date
-        raise CalibrationError(f"{path} is no YAML file: {' '.join(str(error).split())}") from error
+    except ValueError as error:
+        raise CalibrationError(f"{path} {error}") from error
     if not isinstance(content, dict):
         raise CalibrationError(f"{path} is no calibration: it has no fields")
     return content

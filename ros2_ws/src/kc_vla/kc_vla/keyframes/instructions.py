@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import re
+import types
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
-from kc_vla.tasks import TASKS
+from kc_vla.core.tasks import TASKS, Task, plain
 
 THRESHOLD = 0.35
 """An instruction less like every known one is rejected."""
@@ -31,6 +32,7 @@ class InstructionMatcher:
 
     def __init__(self, known: Mapping[str, Sequence[str]]) -> None:
         """Args: `known`, wordings of each task by its name."""
+        self._exact = [(plain(text), task) for task, texts in known.items() for text in texts]
         rows = [(task, Counter(_terms(text))) for task, texts in known.items() for text in texts]
         seen = Counter(term for _, terms in rows for term in terms)
         self._weights = {term: math.log((1 + len(rows)) / (1 + number)) + 1 for term, number in seen.items()}
@@ -46,12 +48,15 @@ class InstructionMatcher:
             best[task] = max(best.get(task, 0.0), alike)
         return best
 
-    def find(self, instruction: str) -> str:
-        """The name of the task that is meant.
+    def find(self, instruction: str, preferred: Container[str] = ()) -> str:
+        """The name of the task that is meant; of two that are about as like, the one that is `preferred`.
 
         Raises:
             UnknownInstructionError: it is like no task, or like two.
         """
+        for text, task in self._exact:
+            if text == plain(instruction):
+                return task
         ranked = sorted(self.likeness(instruction).items(), key=lambda item: -item[1])
         task, alike = ranked[0]
         if alike < THRESHOLD:
@@ -59,7 +64,10 @@ class InstructionMatcher:
                 f"no known task has an instruction like {instruction!r}: the nearest is '{task}', "
                 f"likeness {alike:.2f} of {THRESHOLD} needed"
             )
-        if len(ranked) > 1 and alike - ranked[1][1] < LEAD:
+        close = [name for name, value in ranked if alike - value < LEAD]
+        if len(close) > 1:
+            if len(chosen := [name for name in close if name in preferred]) == 1:
+                return chosen[0]
             raise UnknownInstructionError(f"{instruction!r} may mean '{task}' or '{ranked[1][0]}': say it more clearly")
         return task
 
@@ -72,31 +80,15 @@ class InstructionMatcher:
         return {term: value / length for term, value in vector.items()} if length else {}
 
 
-_PARAPHRASES: dict[str, tuple[str, ...]] = {
-    "counting": (
-        "Push the cube to the goal after the lamp has blinked twice.",
-        "Once the light has flashed two times, slide the block onto the target.",
-    ),
-    "identity": (
-        "When the shuffle is over, lift the cube which stood in the middle at the beginning.",
-        "Pick up the block that was in the centre before they were swapped.",
-        "Grasp the cube that stood in the middle before the shuffle.",
-    ),
-    "spatial": (
-        "Rebuild the stack with the bottom and the middle block exchanged.",
-        "Swap the lower two cubes of the tower.",
-        "Restack the tower so that the middle cube is below and the bottom cube in the middle.",
-    ),
-    "temporal": (
-        "Lift the red cube and put it back, then the green one, then the blue one.",
-        "Pick and place red, green and blue, one after the other, each back on the table.",
-    ),
-}
-
-
-def known_tasks() -> InstructionMatcher:
-    """A matcher of the tasks in the task table."""
-    return InstructionMatcher({name: (task.instruction, *_PARAPHRASES[name]) for name, task in TASKS.items()})
+def known_tasks(own: Mapping[str, Task] = types.MappingProxyType({})) -> InstructionMatcher:
+    """A matcher of the tasks in `own`, and of those in the task table that say something else."""
+    said = {plain(text) for task in own.values() for text in task.instructions}
+    others = {
+        name: task
+        for name, task in TASKS.items()
+        if name not in own and not said.intersection(map(plain, task.instructions))
+    }
+    return InstructionMatcher({name: task.instructions for name, task in {**own, **others}.items()})
 
 
 def _terms(text: str) -> Iterator[str]:

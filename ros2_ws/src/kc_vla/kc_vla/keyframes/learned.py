@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from kc_vla.episode import Episode
+from kc_vla.core.episode import Episode
+from kc_vla.inference.onnx_sessions import open_session
+from kc_vla.keyframes.cameras import THIRD_PERSON
 from kc_vla.keyframes.instructions import known_tasks
 from kc_vla.keyframes.model import SelectorModel
-from kc_vla.keyframes.onnx_sessions import open_session
-from kc_vla.keyframes.pictures import Picture, trunk_picture
+from kc_vla.keyframes.pictures import Picture, side_by_side
 from kc_vla.keyframes.sources import Scoring, Sight
 
 Features = NDArray[np.float32]
@@ -37,7 +39,7 @@ class SelectorNetwork:
         return str(self._trunk.get_providers()[0])
 
     def features(self, pictures: NDArray[np.uint8]) -> Features:
-        """Features (N, 512) of pictures (N, S, S, 3) of the model's size."""
+        """Features (N, 512) of pictures (N, S, V S, 3) of the model's size and cameras."""
         return np.asarray(self._trunk.run(None, {"pictures": pictures})[0], np.float32)
 
     def scores(self, windows: Features, task: str, phase: int) -> NDArray[np.float32]:
@@ -50,12 +52,13 @@ class SelectorNetwork:
 class LearnedSource:
     """Keyframes by a network, which looks at the pictures alone and takes the task from the instruction."""
 
-    needs: tuple[str, ...] = ()
-
     def __init__(self, network: SelectorNetwork) -> None:
         """Args: `network` to score with."""
         self._network = network
-        self._tasks = known_tasks()
+        self._tasks = known_tasks(network.model.known_tasks())
+        self.needs: tuple[str, ...] = tuple(
+            camera.view for camera in network.model.cameras if camera.view != THIRD_PERSON.view
+        )
 
     def begin(self, episode: Episode) -> Scoring:
         """Begin an episode; see `Source.begin`.
@@ -64,7 +67,7 @@ class LearnedSource:
             UnknownInstructionError: the instruction is like that of no known task.
             ValueError: the network has not learnt the task that it is like.
         """
-        task = self._tasks.find(episode.instruction)
+        task = self._tasks.find(episode.instruction, self._network.model.thresholds)
         model = self._network.model
         if task not in model.thresholds:
             raise ValueError(f"model '{model.name}' has not learnt '{task}': it knows {', '.join(model.thresholds)}")
@@ -87,13 +90,20 @@ class LearnedScorer:
         model = self._network.model
         if phase >= model.phases(self._task):
             return 0.0  # for the rest of the episode, so the picture need not be looked at
-        self._look(sight.pixels)
+        self._look([self._picture(sight, camera.view) for camera in model.cameras])
         window = np.stack([self._recent[k] for k in range(0, len(self._recent), model.stride)])
         return float(self._network.scores(window[None], self._task, phase)[0])
 
-    def _look(self, pixels: Picture) -> None:
-        """Take in the next picture; before the first there is the first again."""
-        features = self._network.features(trunk_picture(pixels, self._network.model.image_size)[None])[0]
+    @staticmethod
+    def _picture(sight: Sight, view: str) -> Picture:
+        if view == THIRD_PERSON.view:
+            return sight.pixels
+        assert sight.wrist is not None
+        return sight.wrist
+
+    def _look(self, views: Sequence[Picture]) -> None:
+        """Take in the next pictures; before the first there are the first again."""
+        features = self._network.features(side_by_side(views, self._network.model.image_size)[None])[0]
         self._recent.append(features)
         while len(self._recent) < (self._recent.maxlen or 1):
             self._recent.append(features)

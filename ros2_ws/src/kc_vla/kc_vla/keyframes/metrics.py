@@ -7,6 +7,7 @@ is a keyframe by definition and does not count.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -48,19 +49,18 @@ class Counts:
 
     @property
     def precision(self) -> float:
-        """Share of the detections that are right; 1 when there are none."""
+        """Share of the detections that are right; NaN when there are none."""
         return _share(self.true_positives, self.false_positives)
 
     @property
     def recall(self) -> float:
-        """Share of the keyframes that were detected; 1 when there are none."""
+        """Share of the keyframes that were detected; NaN when there are none."""
         return _share(self.true_positives, self.false_negatives)
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall."""
-        both = self.precision + self.recall
-        return 2 * self.precision * self.recall / both if both else 0.0
+        """Harmonic mean of precision and recall, 0 when none was right; NaN without keyframes and detections."""
+        return _share(2 * self.true_positives, self.false_positives + self.false_negatives)
 
     @property
     def false_positive_rate(self) -> float:
@@ -119,4 +119,4 @@ def delays(detections: Iterable[Detection], truth: Sequence[int], tolerance: int
 
 
 def _share(right: int, wrong: int) -> float:
-    return right / (right + wrong) if right + wrong else 1.0
+    return right / (right + wrong) if right + wrong else math.nan

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kc_vla.models import Entry, ModelError, find_model
+from kc_vla.core.errors import StackError
+from kc_vla.core.tasks import TASKS, Task
+from kc_vla.inference.models import Entry, ModelError, find_model
+from kc_vla.keyframes.cameras import THIRD_PERSON, Camera, parse_cameras
 
 KIND = "keyframe_selector"
 
@@ -18,7 +21,7 @@ class SelectorModel:
 
     Attributes:
         name: in the registry.
-        trunk: ONNX file, pictures (N, S, S, 3) uint8 to features (N, 512).
+        trunk: ONNX file, pictures (N, S, V S, 3) uint8 of V cameras side by side to features (N, 512).
         head: ONNX file, features (N, window, 512), task and phase (N,) int64 to scores (N,).
         image_size: S, px.
         window: pictures that the head sees.
@@ -26,6 +29,8 @@ class SelectorModel:
         tasks: names, in the order of the head's embeddings.
         keyframes: labels of each task's keyframes, frame 0 included.
         thresholds: of each task.
+        instructions: that mean each task; none where the task table has them.
+        cameras: V, that it looks at.
     """
 
     name: str
@@ -37,10 +42,20 @@ class SelectorModel:
     tasks: tuple[str, ...]
     keyframes: Mapping[str, tuple[str, ...]]
     thresholds: Mapping[str, float]
+    instructions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cameras: tuple[Camera, ...] = (THIRD_PERSON,)
 
     def phases(self, task: str) -> int:
         """Number of keyframes of a task, frame 0 included."""
         return len(self.keyframes[task])
+
+    def known_tasks(self) -> dict[str, Task]:
+        """The tasks that it has learnt."""
+        return {name: self._task(name) for name in self.keyframes}
+
+    def _task(self, name: str) -> Task:
+        said = self.instructions.get(name) or (TASKS[name].instructions if name in TASKS else (name,))
+        return Task(name, said[0], self.keyframes[name], wordings=tuple(said[1:]))
 
 
 def load_selector(folder: Path, name: str) -> SelectorModel:
@@ -71,6 +86,8 @@ def selector_from(entry: Entry) -> SelectorModel:
             tasks=tuple(settings["order"]),
             keyframes={task: tuple(row["keyframes"]) for task, row in tasks.items()},
             thresholds={task: float(row["threshold"]) for task, row in tasks.items()},
+            instructions={task: tuple(row["instruction"]) for task, row in tasks.items() if "instruction" in row},
+            cameras=parse_cameras(settings.get("cameras", [str(THIRD_PERSON)])),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, StackError) as error:
         raise ModelError(f"the settings of model '{entry.name}' are damaged: {error!r}") from error

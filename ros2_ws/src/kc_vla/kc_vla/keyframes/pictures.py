@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -19,3 +21,9 @@ def trunk_picture(pixels: Picture, size: int) -> Picture:
         return np.ascontiguousarray(square)
     way = cv2.INTER_AREA if side > size else cv2.INTER_LINEAR
     return np.asarray(cv2.resize(square, (size, size), interpolation=way), np.uint8)
+
+
+def side_by_side(views: Iterable[Picture], size: int) -> Picture:
+    """What the trunk sees of the cameras of one moment, from left to right: (size, V size, 3) of V pictures."""
+    pictures = [trunk_picture(pixels, size) for pixels in views]
+    return pictures[0] if len(pictures) == 1 else np.concatenate(pictures, axis=1)

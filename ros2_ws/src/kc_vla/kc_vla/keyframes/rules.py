@@ -6,9 +6,8 @@ selector stands. The paper annotates demonstrations with such signals (section 4
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 CLOSED, OPEN = 0.015, 0.055
 """Gripper openings (m) between which it holds something."""
@@ -34,6 +33,9 @@ class Signals:
 class Rule(Protocol):
     """Scores frames one after the other; each instance serves one phase."""
 
+    needs: ClassVar[tuple[str, ...]]
+    """Fields of `Signals` that it looks at."""
+
     def update(self, signals: Signals) -> float:
         """Return the score of the next frame, 0..1."""
         ...
@@ -43,6 +45,7 @@ class Rule(Protocol):
 class FirstFrame:
     """The first frame it sees."""
 
+    needs: ClassVar[tuple[str, ...]] = ()
     _seen: bool = False
 
     def update(self, signals: Signals) -> float:
@@ -59,6 +62,7 @@ class BrightnessJump:
     The score is 0.5 at `levels` and grows with the jump.
     """
 
+    needs: ClassVar[tuple[str, ...]] = ("brightness",)
     levels: float = 1.0
     _last: float | None = None
 
@@ -75,6 +79,7 @@ class BrightnessJump:
 class GripperEdge:
     """The gripper closes or opens: its opening crosses the middle, with hysteresis `band` (m) around it."""
 
+    needs: ClassVar[tuple[str, ...]] = ("gripper",)
     middle: float = 0.02
     band: float = 0.008
     _open: bool | None = None
@@ -94,6 +99,7 @@ class GripperEdge:
 class HeightPeak:
     """The tool is as high as it gets: within `band` (m) of the highest point after a rise of `rise` (m)."""
 
+    needs: ClassVar[tuple[str, ...]] = ("height",)
     rise: float = 0.05
     band: float = 0.002
     _low: float = field(default=float("inf"))
@@ -115,6 +121,7 @@ class CarriedPeak:
     A hand that goes high with nothing in its grip makes no peak. `closed` and `open` are gripper openings, m.
     """
 
+    needs: ClassVar[tuple[str, ...]] = ("gripper", "height")
     closed: float = CLOSED
     open: float = OPEN
     _peak: HeightPeak = field(default_factory=HeightPeak)
@@ -134,6 +141,7 @@ class LiftOff:
     `closed` and `open` are gripper openings, m.
     """
 
+    needs: ClassVar[tuple[str, ...]] = ("gripper", "height")
     rise: float = 0.01
     closed: float = CLOSED
     open: float = OPEN
@@ -156,6 +164,7 @@ class LiftOff:
 class Standstill:
     """The tool comes to rest: slower than `slow` after having been faster than `fast` (m/s)."""
 
+    needs: ClassVar[tuple[str, ...]] = ("speed",)
     fast: float = 0.05
     slow: float = 0.01
     _moving: bool = False
@@ -170,7 +179,7 @@ class Standstill:
         return 0.0
 
 
-RULES: dict[str, Callable[[], Rule]] = {
+RULES: dict[str, type[Rule]] = {
     "first_frame": FirstFrame,
     "brightness_jump": BrightnessJump,
     "gripper_edge": GripperEdge,
@@ -195,6 +204,11 @@ class CueScorer:
             raise ValueError(f"unknown rule '{unknown[0]}': choose one of {', '.join(sorted(RULES))}")
         self._cues = cues
         self._rules = {name: RULES[name]() for name in dict.fromkeys(cues)}
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Fields of `Signals` that the rules look at."""
+        return frozenset(need for rule in self._rules.values() for need in rule.needs)
 
     def update(self, signals: Signals, phase: int) -> float:
         """Return the score of the next frame for `phase`, 0..1; 0 when every phase is done."""

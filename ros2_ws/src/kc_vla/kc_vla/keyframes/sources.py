@@ -12,9 +12,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.episode import Episode
+from kc_vla.core.episode import Episode
+from kc_vla.core.tasks import find_task
 from kc_vla.keyframes.rules import CueScorer, Signals
-from kc_vla.tasks import find_task
 
 DEFAULT_THRESHOLD = 0.5
 
@@ -29,6 +29,7 @@ class Sight:
         gripper: opening, m; None if the source was not asked for proprioception.
         tool_position: (3,) m, tool centre point in the robot base frame; likewise.
         oracle: the simulator's own score of this frame, 0..1; None without an oracle.
+        wrist: (H, W, 3) uint8 RGB, the wrist camera's; None if the source was not asked for it.
     """
 
     stamp_ns: int
@@ -36,6 +37,7 @@ class Sight:
     gripper: float | None = None
     tool_position: NDArray[np.float64] | None = None
     oracle: float | None = None
+    wrist: NDArray[np.uint8] | None = None
 
 
 class Scorer(Protocol):
@@ -69,7 +71,7 @@ class Source(Protocol):
     """A way of finding keyframes."""
 
     needs: tuple[str, ...]
-    """Streams beside the pictures: some of "oracle", "joints", "tool_pose"."""
+    """Streams beside the pictures: some of "oracle", "joints", "tool_pose", "wrist"."""
 
     def begin(self, episode: Episode) -> Scoring:
         """Begin an episode.

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from kc_vla.files import PART_OF, replacing, write_whole
+from kc_vla.core.files import PART_OF, replacing, write_whole
 from kc_vla.keyframes.observation import Keyframe, Observation
 
 _UNREADABLE = (

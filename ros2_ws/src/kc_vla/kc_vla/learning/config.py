@@ -13,10 +13,14 @@ from kc_vla.learning.errors import LearningError
 
 T = TypeVar("T")
 INITS = ("scratch", "imagenet", "package")
+INIT_PARTS = ("trunk", "head")
+"""What can begin with the weights of another model."""
 METHODS = ("two-stage", "no-metric", "joint")
 """The paper's way of training and the two that it is compared with (table 2)."""
-PRECISIONS = ("int8", "fp32")
-"""Of an exported trunk."""
+ARITHMETICS = ("auto", "fp32", "bf16")
+"""In which training multiplies; "auto" is the faster one."""
+PRECISIONS = ("auto", "int8", "fp32")
+"""Of an exported trunk; "auto" is int8 unless that costs F1."""
 
 
 class ConfigError(LearningError):
@@ -98,16 +102,20 @@ class Config:
         return (self.window - 1) * self.stride
 
 
-def load_config(path: Path | None, changes: Mapping[str, str] = types.MappingProxyType({})) -> Config:
-    """The paper's settings with those of a TOML file, and then single `changes` by dotted name, in their place.
+def load_config(
+    path: Path | None,
+    changes: Mapping[str, str] = types.MappingProxyType({}),
+    base: Mapping[str, Any] = types.MappingProxyType({}),
+) -> Config:
+    """The paper's settings with those of `base`, of a TOML file, and single `changes` by dotted name, in their place.
 
     Raises:
         ConfigError: no such file, no such setting, or a value that the setting cannot have; the message names it.
     """
-    values: dict[str, Any] = {}
+    values = dict(base)
     if path is not None:
         try:
-            values = tomllib.loads(path.read_text())
+            values |= tomllib.loads(path.read_text())
         except OSError as error:
             raise ConfigError(f"no settings read from {path}: {error.strerror}") from error
         except tomllib.TOMLDecodeError as error:

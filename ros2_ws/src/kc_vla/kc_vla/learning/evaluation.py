@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from kc_vla.core.tasks import TASKS
 from kc_vla.keyframes.free_run import Scores, free_running, teacher_forced
 from kc_vla.keyframes.learned import Features, SelectorNetwork
 from kc_vla.keyframes.metrics import Counts, Detection, count, delays
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.keyframes.window import window_frames
 from kc_vla.learning.errors import LearningError
-from kc_vla.learning.recordings import TASK_NAMES, Recording
+from kc_vla.learning.recordings import Recording
 
 RATE = 20
 """Frames a second."""
@@ -100,7 +101,7 @@ class TaskResult:
         self.episodes += 1
 
     def as_dict(self) -> dict[str, float]:
-        """The figures by name; delay in frames, NaN where nothing was found."""
+        """The figures by name; delay in frames. Precision, FPR and delay are NaN where nothing was found."""
         figures = {"episodes": float(self.episodes), "episodes_right": self.whole / max(self.episodes, 1)}
         for mode, counts in (("free", self.free), ("forced", self.forced)):
             figures |= {
@@ -176,7 +177,7 @@ def evaluate(
     for recording, features in zip(recordings, recorded_features(network, recordings, title, levels), strict=True):
         for condition in conditions:
             result = _judge(network, recording, features[condition.brightness], condition)
-            table[condition.name].setdefault(TASK_NAMES[recording.task], TaskResult()).add(result)
+            table[condition.name].setdefault(recording.task.name, TaskResult()).add(result)
             each(condition, result)
     return table
 
@@ -190,10 +191,26 @@ def episode_scores(network: SelectorNetwork, features: Features, task: str) -> S
     return np.stack([network.scores(windows, task, phase) for phase in range(model.phases(task))], axis=1)
 
 
+def scores_by_task(
+    network: SelectorNetwork, recordings: Sequence[Recording], title: str
+) -> dict[str, list[tuple[Scores, tuple[int, ...]]]]:
+    """Scores and true keyframes of each recording, by its task.
+
+    Raises:
+        BagError: a picture cannot be read.
+    """
+    found: dict[str, list[tuple[Scores, tuple[int, ...]]]] = {}
+    for recording, features in zip(recordings, recorded_features(network, recordings, title), strict=True):
+        task = recording.task.name
+        found.setdefault(task, []).append((episode_scores(network, features[1.0], task), recording.keyframes))
+    return found
+
+
 def _judge(network: SelectorNetwork, recording: Recording, features: Features, condition: Condition) -> EpisodeResult:
-    task = TASK_NAMES[recording.task]
+    task = recording.task.name
     # The same chance for every selector that is compared.
-    chance = np.random.default_rng([recording.episode, recording.task, len(condition.name)])
+    place = sorted({*TASKS, task}).index(task)
+    chance = np.random.default_rng([recording.episode, place, len(condition.name)])
     seen = condition.see(recording.length, recording.keyframes, chance)
     scores = episode_scores(network, features[seen.source], task)
     threshold = network.model.thresholds[task]

@@ -33,9 +33,9 @@ class _Scores(nn.Module):
         return torch.sigmoid(self.head(features, task, phase))
 
 
-def export_trunk(trunk: Trunk, size: int, path: Path) -> None:
-    """Write `trunk` for pictures (N, size, size, 3), uint8, to features (N, 512), float32."""
-    pictures = torch.zeros((2, size, size, 3), dtype=torch.uint8)
+def export_trunk(trunk: Trunk, size: int, path: Path, views: int = 1) -> None:
+    """Write `trunk` for pictures (N, size, views size, 3), uint8, to features (N, 512), float32."""
+    pictures = torch.zeros((2, size, views * size, 3), dtype=torch.uint8)
     _export(trunk, (pictures,), ["pictures"], ["features"], path)
 
 
@@ -51,7 +51,7 @@ def quantize_trunk(path: Path, pictures: Sequence[Picture], output: Path) -> Non
 
     Args:
         path: of `export_trunk`.
-        pictures: (size, size, 3) training pictures from which the ranges of the activations are taken.
+        pictures: (size, views size, 3) training pictures from which the ranges of the activations are taken.
         output: file to write.
     """
     with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from kc_vla.files import replacing
+from kc_vla.core.files import replacing
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.learning.device import Device
 from kc_vla.learning.networks import Trunk

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from kc_vla.keyframes.window import window_frames
@@ -14,7 +15,7 @@ from kc_vla.learning.config import Config
 from kc_vla.learning.device import Device
 from kc_vla.learning.features import trunk_features
 from kc_vla.learning.networks import QueryHead, Selector, Trunk
-from kc_vla.learning.recordings import Recording, wanted_pictures
+from kc_vla.learning.recordings import Recording, task_indices, wanted_pictures
 from kc_vla.learning.run import Run
 from kc_vla.learning.samples import draw_samples
 from kc_vla.learning.stage_two import CHECKPOINT, STAGE, Split, descend, questions, validation_f1
@@ -47,11 +48,11 @@ def train_joint(
         schedule.load_state_dict(state["schedule"])
         done = int(state["epochs"])
     for epoch in range(done, settings.epochs):
-        figures = {"loss": _epoch(network, optimizer, train, config, epoch, device)}
+        figures = {"loss": _epoch(network, optimizer, train, task_indices(train, run.tasks), config, epoch, device)}
         schedule.step()
         last = epoch + 1 == settings.epochs
         if last:
-            figures |= _judge(network, validation, config, device)
+            figures |= _judge(network, validation, run, device)
         run.log(STAGE, epoch, figures)
         state = {
             "last": network.state_dict(),
@@ -68,6 +69,7 @@ def _epoch(
     network: Selector,
     optimizer: torch.optim.Optimizer,
     recordings: Sequence[Recording],
+    tasks: NDArray[np.int64],
     config: Config,
     epoch: int,
     device: Device,
@@ -80,7 +82,6 @@ def _epoch(
         wanted = [np.unique(frames[samples.recording == k]) for k in range(len(recordings))]
         pictures = wanted_pictures(recordings, wanted, config.image_size, bar.update)
     chance = torch.Generator().manual_seed(config.seed * 1_000_003 + epoch)
-    tasks = np.array([recording.task for recording in recordings])
     network.train()
     total = 0.0
     starts = range(0, len(samples.frame), settings.batch)
@@ -98,8 +99,8 @@ def _epoch(
     return total / len(samples.frame)
 
 
-def _judge(network: Selector, validation: Sequence[Recording], config: Config, device: Device) -> dict[str, float]:
+def _judge(network: Selector, validation: Sequence[Recording], run: Run, device: Device) -> dict[str, float]:
     """Free-running F1 on the validation episodes, each task and their mean."""
     bar = tqdm(validation, desc="validation features", unit="episode")
-    features = [trunk_features(network.trunk, r.pictures(config.image_size), device) for r in bar]
-    return validation_f1(network.head, Split(validation, features), config, device)
+    features = [trunk_features(network.trunk, r.pictures(run.config.image_size), device) for r in bar]
+    return validation_f1(network.head, Split(validation, features, run.tasks), run.config, device)

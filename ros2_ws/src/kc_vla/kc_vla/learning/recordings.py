@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+import types
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.bags.lerobot.reader import DataSet, open_data_sets
-from kc_vla.keyframes.pictures import Picture, trunk_picture
+from kc_vla.core.tasks import Task
+from kc_vla.datasets.lerobot.reader import DataSet, open_data_sets
+from kc_vla.keyframes.cameras import THIRD_PERSON, Camera
+from kc_vla.keyframes.pictures import Picture, side_by_side
+from kc_vla.learning.data_tasks import Tell, known_task, tasks_of
 from kc_vla.learning.errors import DataError
-from kc_vla.tasks import TASKS
 
-TASK_NAMES = tuple(sorted(TASKS))
-"""The tasks in the order of their embeddings."""
-PHASES = 8
-"""Phase embeddings; no task has more keyframes."""
-VIEW = "third_person"
-"""The paper's selector looks at this camera alone."""
+_NAMED = 10
+"""So many episodes are told of by their numbers."""
 
 
 @dataclass(frozen=True)
@@ -28,53 +29,123 @@ class Recording:
 
     Attributes:
         name: for people: data set and episode.
-        task: index in `TASK_NAMES`.
+        task: what it is about.
         length: frames.
-        keyframes: frame of each phase's keyframe, ascending, the first 0.
+        keyframes: frame of each phase's keyframe, ascending, the first 0; none where nobody has marked them.
         data_set: where the pictures are.
         episode: its index there.
+        cameras: that are looked at.
     """
 
     name: str
-    task: int
+    task: Task
     length: int
     keyframes: tuple[int, ...]
     data_set: DataSet
     episode: int
+    cameras: tuple[Camera, ...] = (THIRD_PERSON,)
 
     def pictures(self, size: int) -> Iterator[Picture]:
-        """All pictures of the third-person camera, one after the other, (size, size, 3) each.
+        """All pictures, one after the other, (size, V size, 3) each, of V cameras side by side.
 
         Raises:
             BagError: a frame cannot be read; the message names it.
         """
-        for pixels in self.data_set.frames(self.episode, VIEW):
-            yield trunk_picture(pixels, size)
+        films = [self.data_set.frames(self.episode, camera.view, camera.named) for camera in self.cameras]
+        for views in zip(*films, strict=True):
+            yield side_by_side(views, size)
 
 
-def load_recordings(folder: Path) -> list[Recording]:
-    """The episodes of a data set, or of all data sets in a folder.
+def tell_person(note: str) -> None:
+    """Say a line beside the progress bars."""
+    print(note, file=sys.stderr)
+
+
+def load_recordings(
+    folder: Path,
+    own: Mapping[str, Task] = types.MappingProxyType({}),
+    cameras: tuple[Camera, ...] = (THIRD_PERSON,),
+    tell: Tell = tell_person,
+) -> list[Recording]:
+    """The episodes of a data set, or of all data sets in a folder, that a selector can learn from or be judged by.
+
+    Episodes with no keyframe but frame 0 are left out, which is told, as are keyframes that are missing at the end.
+
+    Args:
+        folder: of the data set, or of several.
+        own: tasks that the task table does not have, or has otherwise, by name.
+        cameras: that are looked at.
+        tell: takes what a person should know, a line each.
 
     Raises:
-        BagError: a data set cannot be read.
+        BagError: a data set cannot be read, or has no such camera.
         DataError: an episode has keyframes that its task does not have; the message names it.
     """
     recordings = []
+    data_sets = open_data_sets(folder)
+    for data_set in data_sets:
+        for camera in cameras:
+            data_set.camera(camera.view, camera.named)
+    for data_set, info, task in tasks_of(data_sets, own, tell):
+        name = f"{data_set.folder.name} episode {info.index}"
+        keyframes = data_set.keyframes(info.index)
+        if len(keyframes) > len(task.keyframes):
+            raise DataError(
+                f"{name}: {len(keyframes)} keyframes, but '{task.name}' has {len(task.keyframes)}: correct them"
+            )
+        recordings.append(Recording(name, task, info.length, keyframes, data_set, info.index, cameras))
+    return _usable(recordings, tell)
+
+
+def load_unmarked(folder: Path, tell: Tell = tell_person) -> list[Recording]:
+    """The episodes of a data set, or of all in a folder, without their keyframes, which may not have been marked yet.
+
+    Episodes of tasks that are not in the task table are left out, which is told.
+
+    Raises:
+        BagError: a data set cannot be read.
+    """
+    recordings, others = [], set()
     for data_set in open_data_sets(folder):
         for info in data_set.episodes:
+            task = known_task(info, {})
+            if task is None:
+                others.add(info.instruction)
+                continue
             name = f"{data_set.folder.name} episode {info.index}"
-            labels = TASKS[info.task].keyframes
-            keyframes = tuple(data_set.keyframes(info.index))
-            if len(keyframes) > len(labels):
-                raise DataError(
-                    f"{name}: {len(keyframes)} keyframes, but '{info.task}' has {len(labels)}: correct them"
-                )
-            if len(keyframes) < 2:
-                raise DataError(f"{name}: no keyframe is annotated but frame 0: annotate it or leave it out")
-            recordings.append(
-                Recording(name, TASK_NAMES.index(info.task), info.length, keyframes, data_set, info.index)
-            )
+            recordings.append(Recording(name, task, info.length, (), data_set, info.index, ()))
+    for instruction in sorted(others):
+        tell(f"'{instruction}' is in no task table, so it has no rules: its episodes are left out")
     return recordings
+
+
+def _usable(recordings: Sequence[Recording], tell: Tell) -> list[Recording]:
+    """Those with keyframes to wait for; says which are not, and what is missing in the others."""
+    by_task: defaultdict[str, list[Recording]] = defaultdict(list)
+    for recording in recordings:
+        by_task[recording.task.name].append(recording)
+    outside = {task for task, rows in by_task.items() if all(len(row.keyframes) < 2 for row in rows)}
+    for task in sorted(outside):
+        tell(
+            f"'{task}' has no keyframe but frame 0: there is nothing to select, it is outside the selector; "
+            f"its {len(by_task[task])} episodes are left out"
+        )
+    incomplete: defaultdict[tuple[str, str, int], list[Recording]] = defaultdict(list)
+    for recording in recordings:
+        fewer = len(recording.keyframes) < len(recording.task.keyframes)
+        if fewer and recording.task.name not in outside:
+            place = recording.data_set.folder.name
+            incomplete[place, recording.task.name, max(1, len(recording.keyframes))].append(recording)
+    for (place, task, count), rows in sorted(incomplete.items()):
+        labels = rows[0].task.keyframes
+        numbers = ", ".join(str(row.episode) for row in rows[:_NAMED]) + (", ..." if len(rows) > _NAMED else "")
+        lost = f"{place}: {len(rows)} episodes of '{task}' ({numbers})"
+        if count < 2:
+            tell(f"{lost} have no keyframe but frame 0: they are left out; annotate them to learn from them")
+        else:
+            missing = ", ".join(f"'{label}'" for label in labels[count:])
+            tell(f"{lost} have {count} of {len(labels)} keyframes: {missing} taken as not reached")
+    return [row for row in recordings if len(row.keyframes) > 1]
 
 
 def check_enough(recordings: Sequence[Recording]) -> None:
@@ -85,10 +156,22 @@ def check_enough(recordings: Sequence[Recording]) -> None:
     """
     if not recordings:
         raise DataError("no episodes to learn from: record some with kc-vla collect")
-    tasks = np.array([recording.task for recording in recordings])
-    for task in np.unique(tasks):
-        if int((tasks == task).sum()) < 2:
-            raise DataError(f"'{TASK_NAMES[task]}' has a single episode: a triplet needs two, record more")
+    names = [recording.task.name for recording in recordings]
+    for name in sorted(set(names)):
+        if names.count(name) < 2:
+            raise DataError(f"'{name}' has a single episode: a triplet needs two, record more")
+
+
+def learnt_tasks(recordings: Sequence[Recording]) -> dict[str, Task]:
+    """The tasks that occur, in the order of their embeddings."""
+    tasks = {recording.task.name: recording.task for recording in recordings}
+    return {name: tasks[name] for name in sorted(tasks)}
+
+
+def task_indices(recordings: Sequence[Recording], tasks: Mapping[str, Task]) -> NDArray[np.int64]:
+    """The place (R,) in `tasks` of each recording's task."""
+    order = list(tasks)
+    return np.array([order.index(recording.task.name) for recording in recordings], np.int64)
 
 
 def wanted_pictures(

@@ -2,106 +2,147 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import replace
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from kc_vla.core.files import copy_whole
+from kc_vla.core.task_file import tasks_as_dict
+from kc_vla.inference.models import register, require_free
 from kc_vla.keyframes.learned import SelectorNetwork
 from kc_vla.keyframes.model import KIND, SelectorModel
 from kc_vla.keyframes.thresholds import best_threshold, f1_curve
 from kc_vla.learning.config import config_as_dict
 from kc_vla.learning.errors import LearningError
-from kc_vla.learning.evaluation import episode_scores, recorded_features
+from kc_vla.learning.evaluation import scores_by_task
 from kc_vla.learning.export import export_head, export_trunk, quantize_trunk
-from kc_vla.learning.recordings import TASK_NAMES, Recording, load_recordings
+from kc_vla.learning.recordings import Recording, learnt_tasks, load_recordings
 from kc_vla.learning.run import Run
 from kc_vla.learning.training import sample_pictures, trained_networks
-from kc_vla.models import register
-from kc_vla.tasks import TASKS
 
 _CALIBRATION = 256
+"""Training pictures that give the ranges of 8-bit numbers."""
+Chosen = Mapping[str, tuple[float, float]]
+"""For each task a threshold, and the F1 on the validation episodes with it."""
+
+
+@dataclass(frozen=True)
+class Released:
+    """What became of a run.
+
+    Attributes:
+        chosen: see there.
+        precision: of the trunk, "int8" or "fp32".
+        remark: what a person should know of it; mostly empty.
+    """
+
+    chosen: Chosen
+    precision: str
+    remark: str = ""
 
 
 def release_selector(
-    run: Run, train: Path, validation: Path, models: Path, name: str, precision: str
-) -> dict[str, tuple[float, float]]:
+    run: Run, train: Path, validation: Path, models: Path, name: str, precision: str, replace_it: bool = False
+) -> Released:
     """Export the selector of `run` as `name` into the folder `models` and enter it in its registry.
 
     Args:
         run: finished.
         train: what it was learnt from: its tasks are the model's, its pictures give the ranges of 8-bit numbers.
-        validation: data by which the thresholds are chosen, with the exported files.
+        validation: data by which the thresholds, and if need be the precision, are chosen, with the exported files.
         models: folder of models.
         name: of the model.
         precision: of the trunk, one of `config.PRECISIONS`.
-
-    Returns:
-        For each task its threshold, and the F1 on the validation episodes with it.
+        replace_it: it may take the place of another model.
 
     Raises:
-        LearningError: the run is not finished, `validation` lacks a task of `train`, or no folder can have the name.
+        LearningError: the run is not finished, or `validation` lacks a task of `train`.
+        ModelError: no folder can have the name, or there is such a model.
         BagError: an episode cannot be read.
     """
-    if not re.fullmatch(r"[\w-]+", name):
-        raise LearningError(f"a model cannot be called '{name}': take letters, digits, _ and -")
+    require_free(models, name, replace_it)
     config = run.config
-    recordings, learnt_from = load_recordings(validation), load_recordings(train)
-    learnt = sorted({TASK_NAMES[recording.task] for recording in learnt_from})
-    if missing := sorted(set(learnt) - {TASK_NAMES[recording.task] for recording in recordings}):
+    recordings, learnt_from = (load_recordings(data, run.tasks, run.cameras) for data in (validation, train))
+    learnt = [task for name, task in learnt_tasks(learnt_from).items() if name in run.tasks]
+    if missing := sorted({task.name for task in learnt} - learnt_tasks(recordings).keys()):
         raise LearningError(f"{validation} has no episode of {', '.join(missing)}: the thresholds are chosen there")
+    judged = [recording for recording in recordings if recording.task in learnt]
     trunk, head = trained_networks(run)
-    folder = models / name
-    folder.mkdir(parents=True, exist_ok=True)
-    files = {"trunk": folder / "trunk.onnx", "head": folder / "head.onnx"}
-    export_head(head, config.window, files["head"])
-    if precision == "int8":
-        exact = folder / "trunk.fp32.part"
-        export_trunk(trunk, config.image_size, exact)
-        pictures = sample_pictures(learnt_from, config.image_size, _CALIBRATION)
-        quantize_trunk(exact, pictures, files["trunk"])
-        exact.unlink()
-    else:
-        export_trunk(trunk, config.image_size, files["trunk"])
-    model = SelectorModel(
-        name=name,
-        trunk=files["trunk"],
-        head=files["head"],
-        image_size=config.image_size,
-        window=config.window,
-        stride=config.stride,
-        tasks=TASK_NAMES,
-        keyframes={task: TASKS[task].keyframes for task in learnt},
-        thresholds={},
-    )
-    judged = [recording for recording in recordings if TASK_NAMES[recording.task] in learnt]
-    chosen = _choose_thresholds(SelectorNetwork(model, "cpu"), judged)
-    model = replace(model, thresholds={task: threshold for task, (threshold, _) in chosen.items()})
+    models.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=models, prefix=f".{name}.", suffix=".part") as part:
+        made = {precision: Path(part) / f"{precision}.onnx" for precision in ("fp32", "int8")}
+        head_file = Path(part) / "head.onnx"
+        export_head(head, config.window, head_file)
+        export_trunk(trunk, config.image_size, made["fp32"], len(run.cameras))
+        model = SelectorModel(
+            name=name,
+            trunk=made["fp32"],
+            head=head_file,
+            image_size=config.image_size,
+            window=config.window,
+            stride=config.stride,
+            tasks=tuple(run.tasks),
+            keyframes={task.name: task.keyframes for task in learnt},
+            thresholds={},
+            instructions={task.name: task.instructions for task in learnt},
+            cameras=run.cameras,
+        )
+        if precision != "fp32":
+            quantize_trunk(made["fp32"], sample_pictures(learnt_from, config.image_size, _CALIBRATION), made["int8"])
+        released = _choose(model, made, judged, precision)
+        folder = models / name
+        folder.mkdir(exist_ok=True)
+        files = {"trunk": made[released.precision], "head": head_file}
+        for role, file in files.items():
+            copy_whole(file, folder / f"{role}.onnx")
+    thresholds = {task: threshold for task, (threshold, _) in released.chosen.items()}
     entry = {
         "kind": KIND,
         "settings": {
             "image_size": model.image_size,
             "window": model.window,
             "stride": model.stride,
-            "precision": precision,
-            "order": list(TASK_NAMES),
-            "tasks": {
-                task: {"keyframes": list(model.keyframes[task]), "threshold": model.thresholds[task]} for task in learnt
-            },
+            "precision": released.precision,
+            "cameras": [str(camera) for camera in model.cameras],
+            "order": list(model.tasks),
+            "tasks": {name: {**row, "threshold": thresholds[name]} for name, row in tasks_as_dict(learnt).items()},
         },
-        "source": {"method": run.method, "training": config_as_dict(config)},
-        "metrics": {"validation_f1": {task: round(f1, 4) for task, (_, f1) in chosen.items()}},
+        "source": _source(run),
+        "metrics": {"validation_f1": {task: round(f1, 4) for task, (_, f1) in released.chosen.items()}},
     }
-    register(models, name, entry, {role: str(path.relative_to(models)) for role, path in files.items()})
-    return chosen
+    register(models, name, entry, {role: f"{name}/{role}.onnx" for role in files})
+    return released
 
 
-def _choose_thresholds(network: SelectorNetwork, recordings: Sequence[Recording]) -> dict[str, tuple[float, float]]:
+def _source(run: Run) -> dict[str, Any]:
+    """How it was made; the model that it began with, if any, by the digests of its files."""
+    begun = {key: value for key, value in run.data.items() if key.startswith("init")}
+    training = config_as_dict(run.config)
+    if "init_trunk" in begun:
+        del training["init"]  # what it says was not taken
+    return {"method": run.method, **begun, "training": training}
+
+
+def _choose(
+    model: SelectorModel, made: Mapping[str, Path], recordings: Sequence[Recording], precision: str
+) -> Released:
+    """The thresholds, and of several precisions the smaller one unless it finds less on `recordings`."""
+    wanted = ("int8", "fp32") if precision == "auto" else (precision,)
+    chosen = {p: _choose_thresholds(replace(model, trunk=made[p]), recordings, p) for p in wanted}
+    if len(wanted) == 1:
+        return Released(chosen[precision], precision)
+    exact, small = (float(np.mean([f1 for _, f1 in chosen[p].values()])) for p in ("fp32", "int8"))
+    if small < exact - 1e-9:
+        lost = f"F1 on the validation episodes {100 * small:.1f} % in 8 bits, {100 * exact:.1f} % in float32"
+        return Released(chosen["fp32"], "fp32", f"{lost}: the trunk stays in float32, which is slower on a CPU")
+    return Released(chosen["int8"], "int8")
+
+
+def _choose_thresholds(model: SelectorModel, recordings: Sequence[Recording], precision: str) -> Chosen:
     """Threshold and F1 of each task, of the network as it will run."""
-    episodes: dict[str, list[tuple[np.ndarray, tuple[int, ...]]]] = {task: [] for task in TASK_NAMES}
-    for recording, features in zip(recordings, recorded_features(network, recordings, "thresholds"), strict=True):
-        task = TASK_NAMES[recording.task]
-        episodes[task].append((episode_scores(network, features[1.0], task), recording.keyframes))
-    return {task: best_threshold(f1_curve(rows, network.model.phases(task))) for task, rows in episodes.items() if rows}
+    rows = scores_by_task(SelectorNetwork(model, "cpu"), recordings, f"thresholds, {precision}")
+    return {task: best_threshold(f1_curve(rows[task], model.phases(task))) for task in sorted(rows)}

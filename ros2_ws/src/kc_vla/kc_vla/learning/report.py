@@ -7,16 +7,25 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from kc_vla.keyframes.cameras import Camera
 from kc_vla.keyframes.learned import SelectorNetwork
-from kc_vla.keyframes.model import load_selector
+from kc_vla.keyframes.model import SelectorModel, load_selector
 from kc_vla.learning.errors import DataError
 from kc_vla.learning.evaluation import AS_RECORDED, CONDITIONS, Condition, EpisodeResult, evaluate
-from kc_vla.learning.recordings import TASK_NAMES, Recording, load_recordings
+from kc_vla.learning.recordings import Recording, learnt_tasks, load_recordings, tell_person
 from kc_vla.learning.strips import draw_strip
 from kc_vla.learning.tables import markdown, with_average, write_tables
 
 
-def report_selectors(models: Path, names: Sequence[str], data: Path, output: Path, disturbed: bool, strips: int) -> str:
+def report_selectors(
+    models: Path,
+    names: Sequence[str],
+    data: Path,
+    output: Path,
+    disturbed: bool,
+    strips: int,
+    cameras: tuple[Camera, ...] | None = None,
+) -> str:
     """Measure selectors and write `metrics.md`, `metrics.json` and a strip for each episode.
 
     The strips of several selectors are in a folder for each. Episodes of tasks that one has not learnt are left out.
@@ -28,6 +37,7 @@ def report_selectors(models: Path, names: Sequence[str], data: Path, output: Pat
         output: folder.
         disturbed: measure under every condition.
         strips: at most so many of a data set.
+        cameras: of the data; by default those that each selector has learnt from.
 
     Returns:
         The tables.
@@ -36,10 +46,11 @@ def report_selectors(models: Path, names: Sequence[str], data: Path, output: Pat
         ModelError, BagError, DataError: a model or the data cannot be used; the message says why.
     """
     networks = [SelectorNetwork(load_selector(models, name)) for name in names]
-    recordings = load_recordings(data)
-    if not recordings:
-        raise DataError(f"{data} has no episodes: record some with kc-vla collect")
-    learnt = {network.model.name: _learnt(network, recordings) for network in networks}
+    said: dict[str, None] = {}
+    seen = {network.model.name: _load(network.model, data, cameras, said) for network in networks}
+    for note in said:
+        tell_person(note)
+    learnt = {network.model.name: learnt_recordings(network, seen[network.model.name]) for network in networks}
     output.mkdir(parents=True, exist_ok=True)
     tables, notes = {}, []
     for network in networks:
@@ -47,22 +58,36 @@ def report_selectors(models: Path, names: Sequence[str], data: Path, output: Pat
         draw = partial(_draw, name, output if len(networks) == 1 else output / name, strips, Counter())
         results = evaluate(network, learnt[name], CONDITIONS if disturbed else (AS_RECORDED,), draw)
         tables[name] = {condition: with_average(rows) for condition, rows in results.items()}
-        if foreign := {TASK_NAMES[r.task] for r in recordings} - {TASK_NAMES[r.task] for r in learnt[name]}:
+        if foreign := learnt_tasks(seen[name]).keys() - learnt_tasks(learnt[name]).keys():
             notes.append(f"{name} has not learnt {', '.join(sorted(foreign))}: these episodes are left out.")
     write_tables(tables, output, notes)
     return markdown(tables, notes)
 
 
-def _learnt(network: SelectorNetwork, recordings: Sequence[Recording]) -> list[Recording]:
+def _load(
+    model: SelectorModel, data: Path, cameras: tuple[Camera, ...] | None, said: dict[str, None]
+) -> list[Recording]:
+    """The episodes as a model looks at them; `said` takes what a person should know, each line once."""
+    if cameras is not None and (asked := [c.view for c in cameras]) != (learnt := [c.view for c in model.cameras]):
+        raise DataError(f"model '{model.name}' looks at {', '.join(learnt)}, not at {', '.join(asked)}")
+    recordings = load_recordings(
+        data, model.known_tasks(), cameras or model.cameras, lambda note: said.update({note: None})
+    )
+    if not recordings:
+        raise DataError(f"{data} has no episodes to judge by: record some with kc-vla collect")
+    return recordings
+
+
+def learnt_recordings(network: SelectorNetwork, recordings: Sequence[Recording]) -> list[Recording]:
     """The episodes of tasks that a network knows.
 
     Raises:
         DataError: there is none.
     """
     known = network.model.keyframes
-    found = [recording for recording in recordings if TASK_NAMES[recording.task] in known]
+    found = [recording for recording in recordings if recording.task.name in known]
     if not found:
-        there = ", ".join(sorted({TASK_NAMES[recording.task] for recording in recordings}))
+        there = ", ".join(learnt_tasks(recordings))
         raise DataError(f"model '{network.model.name}' knows {', '.join(known)}: the episodes are of {there}")
     return found
 

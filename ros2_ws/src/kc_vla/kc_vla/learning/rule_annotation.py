@@ -11,33 +11,17 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from kc_vla.bags.lerobot.annotations import Annotation
-from kc_vla.bags.lerobot.layout import JOINT_POSITIONS, STATE
-from kc_vla.files import write_whole
+from kc_vla.core.files import write_whole
+from kc_vla.core.tasks import Task
+from kc_vla.datasets.lerobot.annotations import Annotation
 from kc_vla.keyframes.metrics import Counts, Detection, count
 from kc_vla.keyframes.rules import CueScorer, Signals
 from kc_vla.keyframes.selector import Event, KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 from kc_vla.keyframes.sources import DEFAULT_THRESHOLD
-from kc_vla.learning.recordings import TASK_NAMES, VIEW, Recording, load_recordings
-from kc_vla.tasks import TASKS, Task
-
-
-def recorded_signals(recording: Recording) -> list[Signals]:
-    """What the rules look at in each frame of an episode.
-
-    Raises:
-        BagError: columns or pictures cannot be read.
-    """
-    columns = recording.data_set.columns(recording.episode)
-    position = np.asarray(columns[STATE.key], float)[:, :3]
-    fingers = np.asarray(columns[JOINT_POSITIONS.key], float)[:, 7:].sum(axis=1)
-    moved = np.linalg.norm(np.diff(position, axis=0, prepend=position[:1]), axis=1)
-    pictures = recording.data_set.frames(recording.episode, VIEW)
-    return [
-        Signals(float(pixels.mean()), float(opening), float(place[2]), float(way) * recording.data_set.fps)
-        for pixels, opening, place, way in zip(pictures, fingers, position, moved, strict=True)
-    ]
+from kc_vla.learning.recorded_signals import recorded_signals
+from kc_vla.learning.recordings import Recording, load_recordings, load_unmarked
+from kc_vla.learning.tables import percent
 
 
 def annotate_by_rules(signals: Sequence[Signals], task: Task) -> list[Detection]:
@@ -56,6 +40,10 @@ def annotate_by_rules(signals: Sequence[Signals], task: Task) -> list[Detection]
     ]
 
 
+def _found(recording: Recording, task: Task) -> list[Detection]:
+    return annotate_by_rules(recorded_signals(recording, CueScorer(task.cues).needs), task) if task.cues else []
+
+
 def write_rule_annotations(data: Path, output: Path) -> list[Path]:
     """Annotate every episode of `data` by the rules of its task, in a file `<data set>.jsonl` for each data set.
 
@@ -67,12 +55,12 @@ def write_rule_annotations(data: Path, output: Path) -> list[Path]:
         OSError: a file cannot be written, or is there already: what a person may have corrected is not overwritten.
     """
     rows: dict[Path, list[str]] = {}
-    for recording in tqdm(load_recordings(data), desc="rules", unit="episode"):
+    for recording in tqdm(load_unmarked(data), desc="rules", unit="episode"):
         path = output / f"{recording.data_set.folder.name}.jsonl"
         if path.exists():
             raise FileExistsError(f"{path} is there already: move it away, or choose another --output")
-        task = TASKS[TASK_NAMES[recording.task]]
-        found = annotate_by_rules(recorded_signals(recording), task) if task.cues else []
+        task = recording.task
+        found = _found(recording, task)
         marks = [(0, 0), *((detection.frame, detection.phase) for detection in found)]
         rows.setdefault(path, []).extend(_row(recording, task, frame, phase) for frame, phase in marks)
     output.mkdir(parents=True, exist_ok=True)
@@ -93,14 +81,16 @@ def report_rules(data: Path) -> str:
     Raises:
         BagError, DataError: the data cannot be used.
     """
-    recordings = load_recordings(data)
+    recordings = load_recordings(data, cameras=())
+    cues: dict[str, tuple[str, ...]] = {}
     counts: dict[str, Counts] = {}
     episodes: dict[str, int] = {}
     offsets: dict[str, list[int]] = {}
     for recording in tqdm(recordings, desc="rules", unit="episode"):
-        name = TASK_NAMES[recording.task]
-        truth = recording.keyframes
-        found = annotate_by_rules(recorded_signals(recording), TASKS[name]) if TASKS[name].cues else []
+        task, truth = recording.task, recording.keyframes
+        name = task.name
+        cues[name] = task.cues
+        found = _found(recording, task)
         counts[name] = counts.get(name, Counts()) + count(found, truth)
         episodes[name] = episodes.get(name, 0) + 1
         offsets.setdefault(name, []).extend(d.frame - truth[d.phase] for d in found if d.phase < len(truth))
@@ -109,10 +99,10 @@ def report_rules(data: Path) -> str:
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for name, total in sorted(counts.items()):
-        if not TASKS[name].cues:
+        if not cues[name]:
             lines.append(f"| {name} | none: annotate by hand | - | - | - | - | {episodes[name]} |")
             continue
-        shares = (f"{100 * share:.1f}" for share in (total.precision, total.recall, total.f1))
+        shares = (percent(share) for share in (total.precision, total.recall, total.f1))
         middle = f"{np.median(offsets[name]):+.0f}" if offsets[name] else "-"
-        lines.append(f"| {name} | {TASKS[name].cues[-1]} | {' | '.join(shares)} | {middle} | {episodes[name]} |")
+        lines.append(f"| {name} | {cues[name][-1]} | {' | '.join(shares)} | {middle} | {episodes[name]} |")
     return "\n".join(lines)

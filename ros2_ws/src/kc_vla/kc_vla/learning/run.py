@@ -9,9 +9,14 @@ from typing import Any
 
 import torch
 
-from kc_vla.files import replacing, write_whole
+from kc_vla.core.files import replacing, write_whole
+from kc_vla.core.task_file import tasks_from
+from kc_vla.core.tasks import TASKS, Task
+from kc_vla.keyframes.cameras import THIRD_PERSON, Camera, parse_cameras
 from kc_vla.learning.config import Config, config_as_dict, config_from
 from kc_vla.learning.errors import RunError
+
+_ARITHMETIC = "arithmetic"
 
 
 class Run:
@@ -21,8 +26,8 @@ class Run:
         self.folder = folder
 
     @classmethod
-    def begin(cls, folder: Path, config: Config, data: Mapping[str, str]) -> Run:
-        """Make the folder, or take up a run with the same settings and data.
+    def begin(cls, folder: Path, config: Config, data: Mapping[str, Any], arithmetic: Mapping[str, str]) -> Run:
+        """Make the folder, or take up a run with the same settings and data; `arithmetic` may change, see there.
 
         Raises:
             RunError: the folder holds a run with others.
@@ -31,13 +36,12 @@ class Run:
         wanted = {"config": config_as_dict(config), "data": dict(data)}
         path = folder / "run.json"
         if path.exists():
-            found = run._facts()
+            found = {name: facts for name, facts in run._facts().items() if name != _ARITHMETIC}
             if found != wanted:
                 others = ", ".join(_differences(found, wanted))
                 raise RunError(f"{folder} holds a run with other settings or data ({others}): choose another --output")
-            return run
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(wanted, indent=2) + "\n")
+        write_whole(path, json.dumps({**wanted, _ARITHMETIC: dict(arithmetic)}, indent=2) + "\n")
         return run
 
     @property
@@ -50,14 +54,32 @@ class Run:
         return config_from(self._facts()["config"])
 
     @property
-    def data(self) -> Mapping[str, str]:
+    def data(self) -> Mapping[str, Any]:
         """What was given to `begin` as data."""
         return dict(self._facts()["data"])
 
     @property
+    def arithmetic(self) -> dict[str, str] | None:
+        """The `device` and the `precision` that the run computed with last; None where that is not known."""
+        return self._facts().get(_ARITHMETIC) if (self.folder / "run.json").exists() else None
+
+    @property
     def method(self) -> str:
         """How the selector is trained, a name in `kc_vla.learning.config.METHODS`."""
-        return self.data["method"]
+        return str(self.data["method"])
+
+    @property
+    def tasks(self) -> dict[str, Task]:
+        """What is learnt, in the order of the embeddings."""
+        said = self.data.get("tasks")
+        if said is None:  # runs from before there were other tasks
+            return {name: TASKS[name] for name in sorted(TASKS)}
+        return tasks_from(said, str(self.folder / "run.json"))
+
+    @property
+    def cameras(self) -> tuple[Camera, ...]:
+        """What is looked at."""
+        return parse_cameras(self.data.get("cameras", [str(THIRD_PERSON)]))
 
     def save(self, name: str, state: Mapping[str, Any]) -> None:
         """Keep a checkpoint, in place of an older one of that name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from kc_vla.core.tasks import Task
 from kc_vla.keyframes.free_run import Scores
 from kc_vla.keyframes.thresholds import best_threshold, f1_curve
 from kc_vla.keyframes.window import window_frames
@@ -18,13 +19,14 @@ from kc_vla.learning.config import Config, StageTwo
 from kc_vla.learning.device import Device
 from kc_vla.learning.features import Features
 from kc_vla.learning.networks import QueryHead
-from kc_vla.learning.recordings import PHASES, TASK_NAMES, Recording
+from kc_vla.learning.recordings import Recording, task_indices
 from kc_vla.learning.run import Run
 from kc_vla.learning.samples import Samples, draw_samples
-from kc_vla.tasks import TASKS
 
 STAGE = "stage two"
 CHECKPOINT = "stage_two"
+_PHASES = 8
+"""Phase embeddings, at least."""
 _JUDGE_EVERY = 5
 """Epochs between two looks at the validation episodes."""
 
@@ -32,13 +34,15 @@ _JUDGE_EVERY = 5
 class Split:
     """Recordings and their features."""
 
-    def __init__(self, recordings: Sequence[Recording], features: Sequence[Features]) -> None:
-        """Args: `recordings`, and `features` (T, 512) of each."""
+    def __init__(
+        self, recordings: Sequence[Recording], features: Sequence[Features], tasks: Mapping[str, Task]
+    ) -> None:
+        """Args: `recordings`, `features` (T, 512) of each, and all `tasks` in the order of their embeddings."""
         self.recordings = recordings
         self.features = torch.from_numpy(np.concatenate(features))
         lengths = np.array([len(f) for f in features])
         self.starts = np.cumsum(lengths) - lengths
-        self.tasks = np.array([recording.task for recording in recordings])
+        self.tasks = task_indices(recordings, tasks)
 
     def windows(self, recording: NDArray[np.int64], frame: NDArray[np.int64], config: Config) -> Tensor:
         """Features (N, window, 512) of `frame` (N,) of `recording` (N,) and of those before it."""
@@ -46,13 +50,17 @@ class Split:
         return self.features[torch.from_numpy(self.starts[recording][:, None] + frames)]
 
 
-def train_head(run: Run, train: Split, validation: Split, device: Device) -> QueryHead:
-    """Train the head for the rest of the epochs of `run`; return it as it was best on the validation episodes."""
+def train_head(run: Run, train: Split, validation: Split, device: Device, first: QueryHead | None = None) -> QueryHead:
+    """Train the head for the rest of the epochs of `run`; return it as it was best on the validation episodes.
+
+    With `first`, a head that has learnt before, it goes on from that one, which may also be the best.
+    """
     config = run.config
     settings = config.stage_two
     torch.manual_seed(config.seed)
-    head = new_head(config)
-    head.standardise(train.features)
+    head = first or new_head(config, run.tasks)
+    if first is None:
+        head.standardise(train.features)
     head.to(device.torch)
     optimizer = torch.optim.AdamW(head.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs)
@@ -63,22 +71,27 @@ def train_head(run: Run, train: Split, validation: Split, device: Device) -> Que
         optimizer.load_state_dict(state["optimizer"])
         schedule.load_state_dict(state["schedule"])
         done, best = int(state["epochs"]), {"f1": state["f1"], "head": state["head"]}
+    elif first is not None:
+        figures = validation_f1(head, validation, config, device)
+        run.log(STAGE, -1, figures)  # before the first epoch
+        best = {"f1": figures["f1"], "head": _copy(head)}
     for epoch in tqdm(range(done, settings.epochs), desc="stage two", unit="epoch"):
         figures = {"loss": _epoch(head, optimizer, train, config, epoch, device)}
         schedule.step()
         if (epoch + 1) % _JUDGE_EVERY == 0 or epoch + 1 == settings.epochs:
             figures |= validation_f1(head, validation, config, device)
             if figures["f1"] >= best["f1"]:  # of equals the later, which has settled more
-                best = {"f1": figures["f1"], "head": {k: v.clone() for k, v in head.state_dict().items()}}
+                best = {"f1": figures["f1"], "head": _copy(head)}
         run.log(STAGE, epoch, figures)
         run.save(CHECKPOINT, _state(head, optimizer, schedule, epoch + 1, best))
     head.load_state_dict(best["head"])
     return head.eval()
 
 
-def new_head(config: Config) -> QueryHead:
-    """A head with fresh weights."""
-    return QueryHead(len(TASK_NAMES), PHASES, config.window)
+def new_head(config: Config, tasks: Mapping[str, Task]) -> QueryHead:
+    """A head with fresh weights for these tasks."""
+    phases = max(_PHASES, *(len(task.keyframes) for task in tasks.values()))
+    return QueryHead(len(tasks), phases, config.window)
 
 
 @torch.inference_mode()
@@ -87,8 +100,8 @@ def head_scores(head: QueryHead, split: Split, index: int, config: Config, devic
     recording = split.recordings[index]
     frames = np.arange(recording.length)
     windows = split.windows(np.full_like(frames, index), frames, config).to(device.torch)
-    task = torch.full((len(frames),), recording.task, device=device.torch)
-    phases = len(TASKS[TASK_NAMES[recording.task]].keyframes)
+    task = torch.full((len(frames),), int(split.tasks[index]), device=device.torch)
+    phases = len(recording.task.keyframes)
     columns = [torch.sigmoid(head(windows, task, torch.full_like(task, phase))) for phase in range(phases)]
     return torch.stack(columns, dim=1).cpu().numpy().astype(np.float32)
 
@@ -97,13 +110,11 @@ def validation_f1(head: QueryHead, split: Split, config: Config, device: Device)
     """Best free-running F1 over all thresholds: `f1_<task>` of each task, and `f1`, their mean."""
     head.eval()
     result: dict[str, float] = {}
-    for task in np.unique(split.tasks).tolist():
-        name = TASK_NAMES[task]
-        episodes = [
-            (head_scores(head, split, k, config, device), split.recordings[k].keyframes)
-            for k in np.flatnonzero(split.tasks == task).tolist()
-        ]
-        result[f"f1_{name}"] = best_threshold(f1_curve(episodes, len(TASKS[name].keyframes)))[1]
+    for index in np.unique(split.tasks).tolist():
+        places = np.flatnonzero(split.tasks == index).tolist()
+        task = split.recordings[places[0]].task
+        episodes = [(head_scores(head, split, k, config, device), split.recordings[k].keyframes) for k in places]
+        result[f"f1_{task.name}"] = best_threshold(f1_curve(episodes, len(task.keyframes)))[1]
     return {**result, "f1": float(np.mean(list(result.values())))}
 
 
@@ -143,6 +154,10 @@ def descend(
     nn.utils.clip_grad_norm_(network.parameters(), settings.clip)
     optimizer.step()
     return float(loss.detach())
+
+
+def _copy(head: QueryHead) -> dict[str, Tensor]:
+    return {name: weight.clone() for name, weight in head.state_dict().items()}
 
 
 def _state(

@@ -9,8 +9,6 @@ from matplotlib.figure import Figure
 
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.learning.evaluation import EpisodeResult
-from kc_vla.learning.recordings import TASK_NAMES
-from kc_vla.tasks import TASKS
 
 _COLOURS = ("#7f7f7f", "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2")
 
@@ -28,20 +26,21 @@ def draw_strip(result: EpisodeResult, model: str, path: Path, size: int = 96) ->
         size: of the small pictures, px.
     """
     recording, seen = result.recording, result.seen
-    labels = TASKS[TASK_NAMES[recording.task]].keyframes
+    labels = recording.task.keyframes
     phases = len(seen.truth)
+    colours = [_COLOURS[phase % len(_COLOURS)] for phase in range(len(labels))]
     figure = Figure(figsize=(12, 4.6), layout="constrained")
     grid = figure.add_gridspec(3, phases, height_ratios=(2, 1, 1))
     axis = figure.add_subplot(grid[0, :])
     waited = _phase_waited_for(result)
     for phase in range(1, phases):
         shown = np.where(waited == phase, result.scores[:, phase], np.nan)
-        axis.plot(seen.frames, shown, color=_COLOURS[phase], linewidth=1.2)
-        axis.axvline(seen.truth[phase], color=_COLOURS[phase], linestyle=":", linewidth=1.5)
+        axis.plot(seen.frames, shown, color=colours[phase], linewidth=1.2)
+        axis.axvline(seen.truth[phase], color=colours[phase], linestyle=":", linewidth=1.5)
     axis.axhline(result.threshold, color="black", linewidth=0.7, linestyle="--")
     for detection in result.free:
         at = detection.frame if detection.committed is None else detection.committed
-        axis.plot(at, 1.06, marker="v", color=_COLOURS[detection.phase], clip_on=False)
+        axis.plot(at, 1.06, marker="v", color=colours[detection.phase], clip_on=False)
     axis.set(xlim=(0, seen.length), ylim=(0, 1.02), ylabel="score", xlabel="frame")
     axis.set_title(
         f"{model}, {recording.name}: score of the phase waited for, threshold (dashed), truth (dotted), kept (marks)",
@@ -56,7 +55,7 @@ def draw_strip(result: EpisodeResult, model: str, path: Path, size: int = 96) ->
         truth = pictures[recording.keyframes[phase]]
         own = pictures[sources[kept[phase]]] if phase in kept else None
         for row, picture in ((1, truth), (2, truth if phase == 0 else own)):
-            _show(figure.add_subplot(grid[row, phase]), picture, labels[phase] if row == 1 else None, _COLOURS[phase])
+            _show(figure.add_subplot(grid[row, phase]), picture, labels[phase] if row == 1 else None, colours[phase])
     figure.savefig(path, dpi=90)
 
 
@@ -70,7 +69,8 @@ def _phase_waited_for(result: EpisodeResult) -> np.ndarray:
 
 
 def _show(axis: object, picture: Picture | None, title: str | None, colour: str) -> None:
-    axis.set_box_aspect(1)  # type: ignore[attr-defined]
+    height, width = (1, 1) if picture is None else picture.shape[:2]
+    axis.set_box_aspect(height / width)  # type: ignore[attr-defined]
     axis.set_xticks([])  # type: ignore[attr-defined]
     axis.set_yticks([])  # type: ignore[attr-defined]
     if picture is None:

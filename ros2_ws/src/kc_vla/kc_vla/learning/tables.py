@@ -41,14 +41,14 @@ def markdown(tables: Mapping[str, Mapping[str, Mapping[str, Figures]]], notes: S
         recorded, *others = conditions.items()
         lines += [f"## {model}", "", *_table(["task", *(name for name, _ in _COLUMNS), "delay, frames", "episodes"])]
         for task, row in recorded[1].items():
-            cells = [_percent(row[key]) for _, key in _COLUMNS]
+            cells = [percent(row[key]) for _, key in _COLUMNS]
             lines.append(_row([task, *cells, _number(row["delay"]), f"{row['episodes']:.0f}"]))
         lines.append("")
         if others:
             tasks = list(recorded[1])
             lines += _table([f"{model}: F1", *tasks])
             for name, rows in (recorded, *others):
-                lines.append(_row([name, *(_percent(rows[task]["free_f1"]) for task in tasks)]))
+                lines.append(_row([name, *(percent(rows[task]["free_f1"]) for task in tasks)]))
             lines.append("")
     return "\n".join(lines)
 
@@ -79,8 +79,9 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+def percent(share: float) -> str:
+    """A share in percent; a dash where there is none."""
+    return "-" if math.isnan(share) else f"{100 * share:.1f}"
 
 
 def _number(value: float) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import types
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -10,24 +11,28 @@ from pathlib import Path
 
 import torch
 
+from kc_vla.core.task_file import tasks_as_dict
+from kc_vla.core.tasks import Task
+from kc_vla.keyframes.cameras import THIRD_PERSON, Camera
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.learning.config import Config
 from kc_vla.learning.curves import draw_curves
 from kc_vla.learning.device import Device
-from kc_vla.learning.errors import LearningError, RunError
+from kc_vla.learning.errors import DataError, LearningError, RunError
 from kc_vla.learning.features import cached_features, trunk_features, weights_name
 from kc_vla.learning.joint import train_joint
 from kc_vla.learning.networks import QueryHead, Trunk
-from kc_vla.learning.recordings import Recording, check_enough, load_recordings
+from kc_vla.learning.pretrained import Pretrained
+from kc_vla.learning.recordings import Recording, check_enough, learnt_tasks, load_recordings
 from kc_vla.learning.run import Run
 from kc_vla.learning.stage_one import train_trunk
 from kc_vla.learning.stage_two import CHECKPOINT as STAGE_TWO
 from kc_vla.learning.stage_two import Split, new_head, train_head
-from kc_vla.learning.weights import first_trunk
+from kc_vla.learning.weights import first_trunk, require_weights
 
 TRUNK = "trunk"
 _CALIBRATION = 64
-"""Training episodes of which a picture goes into the first batch norms, or into the ranges of 8-bit numbers."""
+"""Training pictures that set the first batch norms."""
 
 
 def train_selector(
@@ -38,6 +43,9 @@ def train_selector(
     method: str,
     device: Device,
     trunk_of: Path | None = None,
+    init: Pretrained | None = None,
+    own: Mapping[str, Task] = types.MappingProxyType({}),
+    cameras: tuple[Camera, ...] = (THIRD_PERSON,),
 ) -> Run:
     """Train a selector, or go on with an interrupted training.
 
@@ -49,6 +57,9 @@ def train_selector(
         method: one of `config.METHODS`.
         device: what computes.
         trunk_of: an earlier two-stage run whose trunk, and whose features, serve again.
+        init: a model to begin with, in place of what `config.init` says.
+        own: tasks that the task table does not have, or has otherwise, by name.
+        cameras: that the selector looks at.
 
     Raises:
         LearningError: data, weights or an earlier run do not fit; the message says what.
@@ -56,29 +67,52 @@ def train_selector(
     """
     if trunk_of is not None and method != "two-stage":
         raise LearningError(f"the method '{method}' does not take the trunk of another run")
-    facts = {"train": str(data), "validation": str(validation), "method": method}
-    train, judge = load_recordings(data), load_recordings(validation)
+    if trunk_of is not None and init is not None and "trunk" in init.parts:
+        raise LearningError("the trunk is either that of --trunk or that of --init: take --init-parts head")
+    train = load_recordings(data, own, cameras)
     check_enough(train)
+    tasks = learnt_tasks(train)
+    judge = [r for r in load_recordings(validation, {**own, **tasks}, cameras) if r.task.name in tasks]
+    if missing := sorted(tasks.keys() - learnt_tasks(judge).keys()):
+        raise DataError(f"{validation} has no episode of {', '.join(missing)} to judge by: record or annotate some")
     check_enough(judge)
-    run = Run.begin(folder, config, facts if trunk_of is None else {**facts, "trunk": str(trunk_of)})
+    facts = {
+        "train": str(data),
+        "validation": str(validation),
+        "method": method,
+        "tasks": tasks_as_dict(tasks.values()),
+        "cameras": [str(camera) for camera in cameras],
+    }
+    if trunk_of is not None:
+        facts["trunk"] = str(trunk_of)
+    if init is not None:
+        facts |= init.facts()
+    if trunk_of is None and (init is None or "trunk" not in init.parts) and not (folder / "run.json").exists():
+        require_weights(config.init)  # before there is a run, which could not go on with others
+    run = Run.begin(folder, config, facts, {"device": device.name, "precision": device.precision})
     torch.manual_seed(config.seed)  # of the first weights
+    head = None
+    if init is not None and "head" in init.parts:
+        head = new_head(config, tasks)
+        init.give_head(head, list(tasks))
+    first = partial(_first, config, train, init)
     if method == "joint":
-        train_joint(run, _first(config, train), new_head(config), train, judge, device)
+        train_joint(run, first(), head or new_head(config, tasks), train, judge, device)
     else:
         shelf = folder / "features"
+        make = first
         if trunk_of is not None:
             shelf = trunk_of / "features"
             make = partial(_trunk_of, Run(trunk_of), run)
         elif method == "two-stage":
-            make = partial(_stage_one, run, train, judge, device)
-        else:
-            make = partial(_first, config, train)
+            make = partial(_stage_one, run, first, train, judge, device)
         trunk = _kept(run, make).to(device.torch)
         train_head(
             run,
             _split(run, trunk, train, shelf / "train", device),
             _split(run, trunk, judge, shelf / "validation", device),
             device,
+            head,
         )
     draw_curves(run.read_log(), folder / "curves.png")
     return run
@@ -92,20 +126,22 @@ def trained_networks(run: Run) -> tuple[Trunk, QueryHead]:
     """
     how = "finish it with kc-vla train selector"
     state = run.need(STAGE_TWO, how)
-    trunk, head = Trunk(), new_head(run.config)
+    trunk, head = Trunk(), new_head(run.config, run.tasks)
     trunk.load_state_dict(state["trunk"] if "trunk" in state else run.need(TRUNK, how)["trunk"])
     head.load_state_dict(state["head"])
     return trunk.eval(), head.eval()
 
 
 def sample_pictures(recordings: Sequence[Recording], size: int, number: int) -> list[Picture]:
-    """About `number` pictures from the midst of as many episodes, spread over all tasks."""
-    step = max(1, len(recordings) // number)
-    return [
-        picture
-        for recording in recordings[::step]
-        for picture in islice(recording.pictures(size), recording.length // 2, recording.length // 2 + 1)
-    ]
+    """At least `number` pictures, spread over all episodes and over the time of each, as far as they have so many."""
+    chosen = recordings[:: max(1, len(recordings) // number)]
+    each = -(-number // len(chosen))
+    pictures = []
+    for recording in chosen:
+        wanted = {int((k + 0.5) * recording.length / each) for k in range(each)}
+        seen = islice(recording.pictures(size), max(wanted) + 1)
+        pictures += [picture for frame, picture in enumerate(seen) if frame in wanted]
+    return pictures
 
 
 def _kept(run: Run, make: Callable[[], Trunk]) -> Trunk:
@@ -118,8 +154,14 @@ def _kept(run: Run, make: Callable[[], Trunk]) -> Trunk:
     return trunk.eval()
 
 
-def _stage_one(run: Run, train: Sequence[Recording], validation: Sequence[Recording], device: Device) -> Trunk:
-    return train_trunk(run, _first(run.config, train), train, validation, device)
+def _stage_one(
+    run: Run,
+    first: Callable[[], Trunk],
+    train: Sequence[Recording],
+    validation: Sequence[Recording],
+    device: Device,
+) -> Trunk:
+    return train_trunk(run, first(), train, validation, device)
 
 
 def _trunk_of(other: Run, run: Run) -> Trunk:
@@ -133,14 +175,18 @@ def _trunk_of(other: Run, run: Run) -> Trunk:
         raise RunError(
             f"the trunk of {other.folder} was trained with other settings: only those of stage two may differ"
         )
-    if any(other.data[part] != run.data[part] for part in ("train", "validation")):
-        raise RunError(f"the trunk of {other.folder} was trained on other episodes: its features do not serve here")
+    if any(other.data.get(part) != run.data.get(part) for part in ("train", "validation", "cameras")):
+        raise RunError(
+            f"the trunk of {other.folder} was trained on other episodes or cameras: its features do not serve here"
+        )
     trunk = Trunk()
     trunk.load_state_dict(other.need(TRUNK, "finish its first stage with kc-vla train selector")["trunk"])
     return trunk
 
 
-def _first(config: Config, train: Sequence[Recording]) -> Trunk:
+def _first(config: Config, train: Sequence[Recording], init: Pretrained | None) -> Trunk:
+    if init is not None and "trunk" in init.parts:
+        return init.trunk(sample_pictures(train, config.image_size, _CALIBRATION))
     pictures = sample_pictures(train, config.image_size, _CALIBRATION) if config.init == "package" else []
     return first_trunk(config.init, pictures)
 
@@ -149,6 +195,5 @@ def _split(run: Run, trunk: Trunk, recordings: Sequence[Recording], shelf: Path,
     """Recordings with their features, kept in a folder called like `shelf` and the trunk's weights."""
     folder = shelf.with_name(f"{weights_name(trunk)}-{shelf.name}")
     compute = partial(trunk_features, trunk, device=device)
-    return Split(
-        recordings, cached_features(recordings, run.config.image_size, compute, folder, f"{shelf.name} features")
-    )
+    features = cached_features(recordings, run.config.image_size, compute, folder, f"{shelf.name} features")
+    return Split(recordings, features, run.tasks)

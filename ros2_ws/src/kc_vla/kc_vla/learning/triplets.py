@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kc_vla.learning.config import StageOne
 from kc_vla.learning.errors import DataError
-from kc_vla.learning.recordings import PHASES, Recording
+from kc_vla.learning.recordings import Recording, learnt_tasks, task_indices
 
 _NEVER = -(10**9)
 
@@ -51,12 +51,13 @@ class TripletSampler:
         """
         self._lengths = np.array([recording.length for recording in recordings])
         self._config = config
-        self._tasks = np.array([recording.task for recording in recordings])
-        self._keyframes = np.full((len(recordings), PHASES), _NEVER)
+        self._tasks = task_indices(recordings, learnt_tasks(recordings))
+        most = max(len(recording.keyframes) for recording in recordings)
+        self._keyframes = np.full((len(recordings), most), _NEVER)
         for row, recording in zip(self._keyframes, recordings, strict=True):
             row[: len(recording.keyframes)] = recording.keyframes
         rows = [
-            (index, frame, recording.task, phase)
+            (index, frame, self._tasks[index], phase)
             for index, recording in enumerate(recordings)
             for phase, frame in enumerate(recording.keyframes)
         ]

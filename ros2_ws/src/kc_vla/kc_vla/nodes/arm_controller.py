@@ -3,63 +3,35 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from sensor_msgs.msg import JointState
 
-from kc_vla.arm.controller import ArmController
 from kc_vla.arm.inverse import UnreachableError
-from kc_vla.arm.piper_limits import SDK_LIMITS
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
-from kc_vla.arm.servo import ServoSettings
+from kc_vla.arm.servo_modes import ServoSettings
+from kc_vla.arm.wiring import Wiring
 from kc_vla.calibration.reading import load_offsets
 from kc_vla.cameras.errors import CalibrationError
-from kc_vla.episode import Episode
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.arm_link import ArmLink
-from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
-from kc_vla.nodes.chunk_client import ChunkClient
-from kc_vla.nodes.convert import BadMessageError, chunk_from, floats_array, nanoseconds
-from kc_vla.nodes.emergency_stop import EmergencyStop
-from kc_vla.nodes.parameters import NodeParameters, parameter
-from kc_vla.policy.chunk import BadChunkError, ChunkLimits
-from kc_vla.policy.scheduler import Action, ChunkScheduler, Hold, SchedulerSettings
+from kc_vla.core import topics
+from kc_vla.core.chunk import BadChunkError, ChunkLimits
+from kc_vla.core.episode import Episode
+from kc_vla.core.rig import RigError, load_rig
+from kc_vla.execution.controller import ArmController
+from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, SchedulerSettings
+from kc_vla.ros import qos
+from kc_vla.ros.arm_link import ArmLink
+from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.chunk_client import ChunkClient
+from kc_vla.ros.controller_parameters import ControllerParameters
+from kc_vla.ros.convert import BadMessageError, check_stamp, chunk_from, floats_array, nanoseconds
+from kc_vla.ros.emergency_stop import EmergencyStop
+from kc_vla.ros.process import run_node
 from kc_vla_msgs.msg import ArmCommand
 from kc_vla_msgs.srv import PredictChunk
 
 _BACK_STEPS = 2
 """A clock that is set right a little at a time may count a control step twice."""
-
-
-@dataclass(frozen=True)
-class ControllerParameters(NodeParameters):
-    """Parameters of the node."""
-
-    mode: str = parameter("lockstep", "what a control step waits for", choices=("lockstep", "realtime"))
-    arm: str = parameter("simulated", "what executes the commands", choices=("simulated", "piper"))
-    channel: str = parameter("can0", "of the CAN bus (arm: piper)")
-    bus: str = parameter("socketcan", "python-can's name of the kind of bus (arm: piper)")
-    control_rate: float = parameter(200.0, "Hz of the control loop (realtime)", low=10.0, high=1000.0)
-    command_rate: float = parameter(200.0, "Hz at which the arm is sent its angles (arm: piper)", low=50.0, high=200.0)
-    state_rate: float = parameter(100.0, "Hz of the arm's state (arm: piper)", low=10.0, high=200.0)
-    max_speed: float = parameter(1.5, "rad/s of any joint (arm: piper)", low=0.05, high=3.0)
-    workspace_x_low: float = parameter(-0.7, "m, bound of the flange in the base frame", low=-2.0, high=2.0)
-    workspace_x_high: float = parameter(0.7, "m, likewise", low=-2.0, high=2.0)
-    workspace_y_low: float = parameter(-0.7, "m, likewise", low=-2.0, high=2.0)
-    workspace_y_high: float = parameter(0.7, "m, likewise", low=-2.0, high=2.0)
-    workspace_z_low: float = parameter(0.0, "m, bound of the flange and of every joint", low=-2.0, high=2.0)
-    workspace_z_high: float = parameter(0.9, "m, bound of the flange in the base frame", low=-2.0, high=2.0)
-    priority: int = parameter(50, "real-time priority of the control loop (realtime); 0: none", low=0, high=99)
-    execute_steps: int = parameter(5, "control steps executed of a chunk before the next is asked for", low=1, high=500)
-    blend_steps: int = parameter(3, "control steps of the fade from chunk to chunk", low=0, high=100)
-    latency_steps: int = parameter(2, "control steps from request to use of a chunk (lockstep)", low=0, high=100)
-    request_timeout: float = parameter(4.0, "s after which an unanswered request is made again", low=0.1, high=60.0)
-    stale_after: float = parameter(0.5, "s without a joint state after which the arm holds", low=0.05, high=10.0)
-    joint_offsets: str = parameter("", "file of `kc-vla calibrate joints` (arm: piper); empty: none")
-    state_folder: str = parameter("", "where an emergency stop outlives this process; empty: nowhere")
-    max_translation: float = parameter(0.1, "m that one action may ask for", low=0.001, high=0.5)
-    max_rotation: float = parameter(0.1, "rad that one action may ask for", low=0.001, high=1.0)
 
 
 class ArmControllerNode(StackNode):
@@ -95,9 +67,9 @@ class ArmControllerNode(StackNode):
         self.watch_episodes()
         self.subscribe(JointState, topics.JOINT_STATES, self._on_joints, qos.STATE)
         folder = Path(values.state_folder).expanduser() if values.state_folder else None
-        EmergencyStop(self, self._controller, folder, self._halt)
+        stop = EmergencyStop(self, self._controller, folder)
         if values.arm != "simulated":
-            self._link = self._connect()
+            self._link = self._connect(stop)
         if not self._lockstep:
             if self._link is None:
                 self._take_priority()
@@ -113,11 +85,11 @@ class ArmControllerNode(StackNode):
         elif not self._lockstep and self.parameters.priority:
             take_priority(0)
 
-    def _halt(self) -> None:
-        if self._link is not None:
-            self._link.halt("emergency stop")
+    def lingers(self) -> bool:
+        """While the arm is parked; an emergency stop is heard."""
+        return self._link is not None and self._link.leaves()
 
-    def _connect(self) -> ArmLink:
+    def _connect(self, stop: EmergencyStop) -> ArmLink:
         values = self.parameters
         if self._lockstep:
             raise StartError(f"the arm '{values.arm}' does not wait: set 'mode' to realtime")
@@ -131,20 +103,12 @@ class ArmControllerNode(StackNode):
         if not all(low < high for low, high in zip(settings.lowest, settings.highest, strict=True)):
             raise StartError(f"the workspace from {settings.lowest} to {settings.highest} m is empty")
         try:
-            file = values.joint_offsets
-            offsets = load_offsets(Path(file).expanduser(), SDK_LIMITS) if file else None
-        except CalibrationError as error:
+            rig, file = load_rig(values.rig), values.joint_offsets
+            offsets = load_offsets(Path(file).expanduser(), rig.limits) if file else None
+        except (RigError, CalibrationError) as error:
             raise StartError(str(error)) from error
-        return ArmLink(
-            self,
-            values.channel,
-            values.bus,
-            settings,
-            values.state_rate,
-            values.priority,
-            offsets,
-            lambda: self._controller.stopped,
-        )
+        wiring = Wiring(values.channel, values.bus, rig, offsets)
+        return ArmLink(self, wiring, settings, values.state_rate, values.priority, stop)
 
     def on_episode(self, episode: Episode) -> None:
         """Void what belongs to another episode."""
@@ -184,7 +148,15 @@ class ArmControllerNode(StackNode):
 
     def _on_joints(self, message: JointState) -> None:
         stamp_ns = nanoseconds(message.header.stamp)
-        if stamp_ns > self._state_stamp_ns:  # a driver that repeats an old state is as silent as one that is dead
+        now_ns = self.get_clock().now().nanoseconds
+        try:
+            check_stamp(stamp_ns, now_ns)
+        except BadMessageError as error:
+            self.statistics.drop("joint_states")
+            self.problem(f"a joint state was passed over: {error}")
+            return
+        # A driver that repeats an old state is as silent as one that is dead; a clock that was ahead may be set right.
+        if stamp_ns > min(self._state_stamp_ns, now_ns):
             self._state_at, self._state_stamp_ns = time.monotonic(), stamp_ns
         if self.episode is None or not self.episode.running:
             return
@@ -202,7 +174,7 @@ class ArmControllerNode(StackNode):
         if self._ticked_at and self._link is None:
             self.statistics.add("control_period_error", abs(now - self._ticked_at - 1.0 / self.parameters.control_rate))
         self._ticked_at = now
-        if self.episode is None or not self.episode.running:
+        if self.episode is None or not self.episode.running or self.done:
             return
         elapsed_ns = self.get_clock().now().nanoseconds - self.episode.start_ns
         step = elapsed_ns // self.episode.period_ns
@@ -253,7 +225,7 @@ class ArmControllerNode(StackNode):
             if asked is not None:
                 self.statistics.add("request_to_command", time.perf_counter() - asked)
             if self._bad_chunks == 0:
-                self.problem("")
+                self.problem(self._link.held_back if self._link is not None else "")
             self._follow(command)
         self._commanded = message
         self._commands.publish(message)

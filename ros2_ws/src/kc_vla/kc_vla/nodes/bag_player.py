@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,24 +12,29 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from rclpy.duration import Duration
+from rclpy.exceptions import InvalidTopicNameException
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.validate_full_topic_name import validate_full_topic_name
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image
 from std_srvs.srv import Trigger
 
-from kc_vla.bags.errors import BagError
+from kc_vla.bags.errors import BagError, one_line
 from kc_vla.bags.images import decode_image
 from kc_vla.bags.joining_late import with_late_start
 from kc_vla.bags.playback import Playback
 from kc_vla.bags.reader import BagMessage, BagReader
-from kc_vla.bags.stamped_time import in_stamped_time
 from kc_vla.bags.topics import Qos
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
-from kc_vla.nodes.convert import image_message, time_message
-from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.core import topics
+from kc_vla.episodes.stamped_time import in_stamped_time
+from kc_vla.ros import qos
+from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.convert import image_message, time_message
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
 
 _COMPRESSED = "sensor_msgs/msg/CompressedImage"
+_KIND = re.compile(r"([a-z][a-z0-9_]*)/(?:msg/)?([A-Z]\w*)", re.ASCII)
 _TICK_S = 0.002
 _CLOCK_HZ = 100.0
 _FAREWELL = Duration(seconds=1)
@@ -75,8 +81,11 @@ class BagPlayerNode(StackNode):
             recorded = {topic: found for topic, found in self._reader.topics().items() if found.count}
             if missing := sorted(set(self._chosen or ()) - recorded.keys()):
                 has = ", ".join(sorted(recorded)) or "no message"
-                raise StartError(f"{wanted.bag} has no {', '.join(missing)}: it has {has}")
+                raise StartError(one_line(f"{wanted.bag} has no {', '.join(missing)}: it has {has}"))
             kinds = {topic: found.type for topic, found in recorded.items() if topic in (self._chosen or recorded)}
+            self._packed = {topic for topic, kind in kinds.items() if wanted.decompress and kind == _COMPRESSED}
+            for topic in kinds:
+                _check_name(self._offered(topic), wanted.bag)
             self._stamped = {topic for topic, kind in kinds.items() if _has_header(kind)}
             self._latched = [topic for topic in kinds if recorded[topic].qos.transient_local]
             self._start = wanted.start
@@ -85,7 +94,6 @@ class BagPlayerNode(StackNode):
             self._playback.pause(now)
         except BagError as error:
             raise StartError(str(error)) from error
-        self._packed = {topic for topic, kind in kinds.items() if wanted.decompress and kind == _COMPRESSED}
         self._outlets = {
             topic: self.advertise(
                 Image if topic in self._packed else _message_class(kind),
@@ -184,18 +192,30 @@ class BagPlayerNode(StackNode):
         return response
 
 
+def _check_name(topic: str, bag: str) -> None:
+    """Raises: StartError: no topic can be called so."""
+    try:
+        validate_full_topic_name(topic)
+    except InvalidTopicNameException:
+        told = one_line(f"{bag}: no topic can be called '{topic}'")
+        raise StartError(f"{told}: choose others with 'topics'") from None
+
+
 def _message_class(kind: str) -> Any:
     """The class of a type, e.g. sensor_msgs/msg/Image.
 
     Raises:
         StartError: nothing here knows it.
     """
-    package, _, name = kind.replace("/msg/", "/").partition("/")
     try:
-        return getattr(import_module(f"{package}.msg"), name)
+        if not (parts := _KIND.fullmatch(kind)):
+            raise ValueError
+        found = getattr(import_module(f"{parts[1]}.msg"), parts[2])
+        found.get_fields_and_field_types()
+        return found
     except (ImportError, AttributeError, ValueError) as error:
         raise StartError(
-            f"message type {kind} is not known here: build its package, or leave its topics out with 'topics'"
+            one_line(f"message type {kind} is not known here: build its package, or leave its topics out with 'topics'")
         ) from error
 
 
@@ -216,7 +236,3 @@ def _profile(offered: Qos) -> QoSProfile:
 def main() -> None:
     """Run the node."""
     run_node(BagPlayerNode)
-
-
-if __name__ == "__main__":
-    main()

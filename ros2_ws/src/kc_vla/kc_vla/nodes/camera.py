@@ -17,10 +17,11 @@ from kc_vla.cameras.calibration import Calibration, load_calibration
 from kc_vla.cameras.errors import CalibrationError, CameraError
 from kc_vla.cameras.sources import CapturedFrame, SourceSpec
 from kc_vla.cameras.stream import CameraStream
-from kc_vla.nodes import qos
-from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
-from kc_vla.nodes.convert import image_message, time_message
-from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.ros import qos
+from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.convert import image_message, time_message
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
 
 IMAGE = "image_raw"
 INFO = "camera_info"
@@ -130,7 +131,3 @@ class CameraNode(StackNode):
 def main() -> None:
     """Run the node."""
     run_node(CameraNode)
-
-
-if __name__ == "__main__":
-    main()

@@ -11,13 +11,15 @@ from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
-from kc_vla.nodes.narrator import Narrator
-from kc_vla.nodes.parameters import NodeParameters, parameter
-from kc_vla.nodes.reporter import REPORTS, Reporter
-from kc_vla.run_table import OutputFolderError, RunTable, require_writable
-from kc_vla.tasks import TASKS, UnknownTaskError, find_task
+from kc_vla.core import topics
+from kc_vla.core.tasks import TASKS, UnknownTaskError, find_task
+from kc_vla.reports.run_table import OutputFolderError, RunTable, require_writable
+from kc_vla.ros import qos
+from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.narrator import Narrator
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
+from kc_vla.ros.reporter import REPORTS, Reporter
 from kc_vla_msgs.action import RunTask
 from kc_vla_msgs.msg import EpisodeResult
 from kc_vla_msgs.srv import ResetSimulation

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 
 from sensor_msgs.msg import Joy
 
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import StackNode, StartError, run_node
-from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.core import topics
 from kc_vla.policy.teleop import JoySettings
+from kc_vla.ros import qos
+from kc_vla.ros.base import StackNode, StartError
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
 
 HELP = """\
 hold a key to move; the arm stops when it is let go

@@ -6,19 +6,21 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from kc_vla.episode import Episode
+from kc_vla.core import topics
+from kc_vla.core.episode import Episode
 from kc_vla.keyframes.buffer import BufferRefusal, KeyframeBuffer
 from kc_vla.keyframes.intake import EventNote, KeyframeIntake, ScoreNote
 from kc_vla.keyframes.observation import Observation
 from kc_vla.keyframes.selector import Event
 from kc_vla.keyframes.smoothing import Decision
 from kc_vla.keyframes.store import KeyframeStore
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import ERROR, StackNode, run_node, seconds_since
-from kc_vla.nodes.convert import keyframe_message, time_message
-from kc_vla.nodes.frame_gate import FrameGate
-from kc_vla.nodes.parameters import NodeParameters, parameter
-from kc_vla.nodes.streams import ObservationFeed
+from kc_vla.ros import qos
+from kc_vla.ros.base import ERROR, StackNode, seconds_since
+from kc_vla.ros.convert import keyframe_message, time_message
+from kc_vla.ros.frame_gate import FrameGate
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
+from kc_vla.ros.streams import ObservationFeed
 from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
 from kc_vla_msgs.srv import GetKeyframes, InjectKeyframe, ResetKeyframes
 

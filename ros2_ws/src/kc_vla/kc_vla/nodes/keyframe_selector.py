@@ -1,4 +1,4 @@
-"""Node `keyframe_selector`: third-person images in, a score for every frame and keyframe events out."""
+"""Node `keyframe_selector`: images in, of one camera or both, a score for every frame and keyframe events out."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from pathlib import Path
 from geometry_msgs.msg import PoseStamped
 from sensor_msgs.msg import Image, JointState
 
-from kc_vla.episode import Episode
+from kc_vla.core import topics
+from kc_vla.core.episode import Episode
+from kc_vla.inference.models import ModelError, shipped_models
+from kc_vla.inference.onnx_sessions import InferenceError
 from kc_vla.keyframes.learned import LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import load_selector
-from kc_vla.keyframes.onnx_sessions import InferenceError
 from kc_vla.keyframes.selector import Held, KeyframeSelector
 from kc_vla.keyframes.smoothing import GreedySmoother
 from kc_vla.keyframes.sources import OracleSource, RuleSource, Sight, Source
 from kc_vla.keyframes.synchronizer import Moment, Synchronizer
-from kc_vla.models import ModelError, shipped_models
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node, seconds_since
-from kc_vla.nodes.convert import image_pixels, nanoseconds, pose_array, time_message
-from kc_vla.nodes.parameters import NodeParameters, parameter
-from kc_vla.nodes.streams import listen
+from kc_vla.ros import qos
+from kc_vla.ros.base import ERROR, StackNode, StartError, seconds_since
+from kc_vla.ros.convert import image_pixels, nanoseconds, pose_array, time_message
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
+from kc_vla.ros.streams import listen
 from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
 
 JOIN_PATIENCE_S = 20.0
@@ -43,7 +45,9 @@ class SelectorParameters(NodeParameters):
     device: str = parameter("auto", "that the model runs on", choices=("auto", "cpu", "cuda"))
     threads: int = parameter(1, "of the CPU for the model", low=1, high=64)
     window_frames: int = parameter(5, "quiet frames that commit a candidate", low=1, high=1000)
-    sync_tolerance: float = parameter(0.02, "s between an image and the joint state beside it", low=0.0, high=1.0)
+    sync_tolerance: float = parameter(
+        0.02, "s between an image and the wrist image or joint state beside it", low=0.0, high=1.0
+    )
 
 
 class KeyframeSelectorNode(StackNode):
@@ -73,6 +77,7 @@ class KeyframeSelectorNode(StackNode):
             (KeyframeScore, topics.ORACLE_SCORE, qos.EVENT, "oracle"),
             (JointState, topics.JOINT_STATES, qos.STATE, "joints"),
             (PoseStamped, topics.TOOL_POSE, qos.STATE, "tool_pose"),
+            (Image, topics.WRIST_IMAGE, qos.IMAGE, "wrist"),
         ):
             if name in self._source.needs:
                 listen(self, kind, topic, profile, name, self._on_sample)
@@ -217,6 +222,8 @@ class KeyframeSelectorNode(StackNode):
 def _sight(moment: Moment) -> Sight:
     """Return what the scorer may look at; the joints called finger or gripper add up to the opening."""
     pixels = image_pixels(moment["third_person"][0])
+    if "wrist" in moment.samples:
+        return Sight(moment.stamp_ns, pixels, wrist=image_pixels(moment["wrist"][0]))
     if "oracle" in moment.samples:
         return Sight(moment.stamp_ns, pixels, oracle=moment["oracle"][0].score)
     if "joints" not in moment.samples:

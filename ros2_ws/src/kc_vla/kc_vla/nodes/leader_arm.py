@@ -9,11 +9,13 @@ from sensor_msgs.msg import JointState
 
 from kc_vla.arm.interface import ArmError
 from kc_vla.arm.leader import LeaderArm
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
-from kc_vla.nodes.convert import time_message
-from kc_vla.nodes.parameters import NodeParameters, parameter
-from kc_vla.policy.chunk import PIPER_NAMES
+from kc_vla.core import topics
+from kc_vla.core.chunk import PIPER_NAMES
+from kc_vla.ros import qos
+from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.convert import time_message
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
 
 _STALE_S = 0.2
 _RECONNECT_S = 1.0

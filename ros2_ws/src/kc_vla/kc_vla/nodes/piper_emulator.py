@@ -12,12 +12,14 @@ from kc_vla.arm.emulator.process import View
 from kc_vla.arm.emulator.process import main as emulate
 from kc_vla.arm.emulator.view import draw_arm
 from kc_vla.arm.remote import Remote, RemoteError
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
-from kc_vla.nodes.convert import image_message
-from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.core import topics
+from kc_vla.core.rig import RigError, load_rig
+from kc_vla.ros import qos
+from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.convert import image_message
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
 
-_POLL_S = 0.05
 _FAREWELL_S = 1.0
 """So long it still tells that it has no power any more: who took it wants to know."""
 
@@ -27,6 +29,7 @@ class EmulatorParameters(NodeParameters):
     """Parameters of the node."""
 
     path: str = parameter("/tmp/kc_vla_piper", "of the bus: channel of the controller, its bus is kc_vla_socket")
+    rig: str = parameter("piper", "which Piper: a rig that comes with the stack, or its YAML file")
     fault: str = parameter(
         "none",
         "what goes wrong now, e.g. 'loss 0.2' or 'collision 2'; none: all is well",
@@ -49,9 +52,14 @@ class PiperEmulatorNode(StackNode):
     def start(self) -> None:
         """Put the arm on its bus."""
         self._view: View | None = None
+        self._stays_until: float | None = None
+        try:
+            rig = load_rig(self.parameters.rig)
+        except RigError as error:
+            raise StartError(str(error)) from error
         self._arm = Remote(emulate)
         try:
-            self._arm.call("begin", self.parameters.path)
+            self._arm.call("begin", self.parameters.path, rig)
         except (OSError, RemoteError) as error:
             self._arm.close()
             raise StartError(str(error)) from error
@@ -59,17 +67,20 @@ class PiperEmulatorNode(StackNode):
         self.every(1.0 / self.parameters.view_rate, self._show)
         self.on_parameters()
 
-    def stop(self) -> None:
-        """Take the arm away, as soon as it is parked: a real one does not vanish when a person presses Ctrl-C."""
-        until = time.monotonic() + self.parameters.stay
-        had_power = False
-        while self._has_power() and time.monotonic() < until:
-            if not had_power:
+    def lingers(self) -> bool:
+        """While the arm is parked: a real one does not vanish when a person presses Ctrl-C."""
+        now = time.monotonic()
+        if self._stays_until is None:
+            self._stays_until = now
+            if self._has_power():
                 self.get_logger().info(f"the arm has power: it stays up to {self.parameters.stay:g} s to be parked")
-            had_power = True
-            time.sleep(_POLL_S)
-        if had_power:
-            time.sleep(_FAREWELL_S)
+                self._stays_until = now + self.parameters.stay
+        if not self._has_power() or self.hurried:  # who took its power, or wants it to stand, hears that it is so
+            self._stays_until = min(self._stays_until, now + _FAREWELL_S)
+        return now < self._stays_until
+
+    def stop(self) -> None:
+        """Take the arm away."""
         powered = " It still had power." if self._has_power() else ""
         self._arm.close()
         seen = "nothing" if self._view is None else self._view.watch
@@ -110,7 +121,7 @@ class PiperEmulatorNode(StackNode):
             self.fail(f"the emulated arm is gone: {error}")
             return
         if view is not None:
-            pixels = draw_arm(view.angles, view.powered, view.opening, view.status)
+            pixels = draw_arm(view.angles, view.origins, view.powered, view.opening, view.status)
             self._pictures.publish(image_message(pixels, self.get_clock().now().to_msg(), "robot_base"))
 
 

@@ -11,20 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState, Joy
 
-from kc_vla.arm.piper_limits import MAX_OPENING
-from kc_vla.bags.episode import recorded_actions
 from kc_vla.bags.errors import BagReadError
-from kc_vla.episode import Episode
+from kc_vla.core import topics
+from kc_vla.core.chunk import PIPER_OPENING
+from kc_vla.core.episode import Episode
+from kc_vla.episodes.episode import RecordedEpisode, recorded_actions
+from kc_vla.episodes.episode_data import Status
 from kc_vla.keyframes.observation import Observation
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import StackNode, StartError, run_node
-from kc_vla.nodes.convert import floats_array, image_pixels, time_message
-from kc_vla.nodes.frame_gate import FrameGate
-from kc_vla.nodes.parameters import NodeParameters, parameter
-from kc_vla.nodes.streams import ObservationFeed
 from kc_vla.policy.backends import Backend, ExpertBackend, PolicyError, PolicyInput, ReplayBackend
 from kc_vla.policy.scripted import ScriptedBackend, load_script
 from kc_vla.policy.teleop import JoyBackend, LeaderBackend
+from kc_vla.ros import qos
+from kc_vla.ros.base import StackNode, StartError
+from kc_vla.ros.convert import floats_array, image_pixels, time_message
+from kc_vla.ros.frame_gate import FrameGate
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
+from kc_vla.ros.streams import ObservationFeed
 from kc_vla_msgs.msg import ActionChunk
 from kc_vla_msgs.srv import ExpertChunk, GetKeyframes, PredictChunk
 
@@ -60,6 +63,7 @@ class PolicyServerNode(StackNode):
         """Make the backend and open the service."""
         self._expert = self.call(ExpertChunk, topics.EXPERT_CHUNK)
         self._buffer = self.call(GetKeyframes, topics.GET_KEYFRAMES)
+        self._played: Status | None = None
         self._backend = self._make_backend()
         self._gate = FrameGate(self, self.parameters.wait_timeout)
         self._recent: OrderedDict[int, Observation] = OrderedDict()
@@ -77,6 +81,12 @@ class PolicyServerNode(StackNode):
             self._pictures.clear()
             self._backend.reset(episode)
             self.problem("")
+            played = self._played
+            if played is not None and (played.task, played.seed) != (episode.task, episode.seed):
+                self.get_logger().warning(
+                    f"the bag is of {played.task} with seed {played.seed}, this episode is {episode.task} with seed "
+                    f"{episode.seed}: the actions of the one are not for the other"
+                )
 
     def details(self) -> dict[str, object]:
         """Return which backend answers."""
@@ -95,13 +105,16 @@ class PolicyServerNode(StackNode):
             self.subscribe(JointState, topics.LEADER_STATES, lambda m: leader.offer(np.array(m.position)), qos.STATE)
             return leader
         if self.parameters.backend == "joy":
-            gamepad = JoyBackend(MAX_OPENING)
+            gamepad = JoyBackend(PIPER_OPENING)
             self.subscribe(Joy, topics.JOY, lambda m: gamepad.offer(list(m.axes), list(m.buttons)), qos.STATE)
             return gamepad
         if not self.parameters.bag:
             raise StartError("backend 'replay' needs the parameter 'bag': the folder of a recorded episode")
+        bag = Path(self.parameters.bag).expanduser()
         try:
-            actions = recorded_actions(Path(self.parameters.bag).expanduser())
+            played = RecordedEpisode(bag)
+            actions = recorded_actions(played)
+            self._played = played.status
             return ReplayBackend(actions, self.parameters.horizon)
         except (BagReadError, PolicyError) as error:
             raise StartError(f"nothing to replay: {error}") from error

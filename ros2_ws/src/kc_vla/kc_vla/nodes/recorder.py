@@ -23,10 +23,12 @@ from std_msgs.msg import Bool, String
 from kc_vla.bags.recorder import EpisodeRecorder, RecorderStatus, State
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.topics import Qos, TopicInfo
-from kc_vla.episode import Episode
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import ERROR, StackNode, run_node
-from kc_vla.nodes.parameters import NodeParameters, parameter
+from kc_vla.core import topics
+from kc_vla.core.episode import Episode
+from kc_vla.ros import qos
+from kc_vla.ros.base import ERROR, StackNode
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
 from kc_vla_msgs.msg import (
     ActionChunk,
     ArmCommand,
@@ -128,7 +130,12 @@ class RecorderNode(StackNode):
         if self.count_publishers(topics.EPISODE_RESULT):
             self._result_may_come_at = now
         in_time = now - self._told_to_end_at < _FAREWELL_S
-        return bool(self._recorder.recording) and in_time and now - self._result_may_come_at < self.parameters.grace
+        return (
+            bool(self._recorder.recording)
+            and not self.hurried
+            and in_time
+            and now - self._result_may_come_at < self.parameters.grace
+        )
 
     def on_episode(self, episode: Episode) -> None:
         """Open the bag of a new episode; note the end of one."""
@@ -186,7 +193,10 @@ class RecorderNode(StackNode):
             self._told = progress
 
     def _tell(self, status: RecorderStatus) -> None:
-        """Publish how a recording stands, in words where it ended."""
+        """Publish how a recording stands, in words where it ended; of one that is another's, only in the log."""
+        if status.state == State.ELSEWHERE:
+            self.problem(status.error)
+            return
         if status.state == State.FAILED:
             self.problem(status.error, ERROR)
         else:
@@ -221,7 +231,3 @@ def _stack_version() -> str:
 def main() -> None:
     """Run the node."""
     run_node(RecorderNode)
-
-
-if __name__ == "__main__":
-    main()

@@ -12,22 +12,25 @@ from pathlib import Path
 
 from std_srvs.srv import Trigger
 
-from kc_vla.annotate.errors import AnnotationError
-from kc_vla.bags.episode import RecordedEpisode, chunk_from
-from kc_vla.bags.episode_data import Chunk
 from kc_vla.bags.errors import BagError, ReportError
-from kc_vla.bags.replay_annotation import annotated
-from kc_vla.bags.replay_comparison import NODES, LiveRun, compare, last_frame
-from kc_vla.bags.replay_report import ReplaySettings, write_replay_report
-from kc_vla.bags.replay_requests import recorded_requests
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import StackNode, StartError, run_node
-from kc_vla.nodes.chunk_client import request_message
-from kc_vla.nodes.convert import time_message
-from kc_vla.nodes.live_nodes import LiveNodes
-from kc_vla.nodes.narrator import Narrator
-from kc_vla.nodes.parameters import NodeParameters, parameter
-from kc_vla.policy.scheduler import Request
+from kc_vla.core import topics
+from kc_vla.episodes.annotation_errors import AnnotationError
+from kc_vla.episodes.episode import RecordedEpisode, chunk_from
+from kc_vla.episodes.episode_data import Chunk
+from kc_vla.execution.scheduler import Request
+from kc_vla.replay.annotation import annotated
+from kc_vla.replay.comparison import NODES, compare, last_frame
+from kc_vla.replay.differences import LiveRun
+from kc_vla.replay.report import ReplaySettings, write_replay_report
+from kc_vla.replay.requests import recorded_requests
+from kc_vla.ros import qos
+from kc_vla.ros.base import StackNode, StartError
+from kc_vla.ros.chunk_client import request_message
+from kc_vla.ros.convert import time_message
+from kc_vla.ros.live_nodes import LiveNodes
+from kc_vla.ros.narrator import Narrator
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
 from kc_vla_msgs.msg import EpisodeStatus
 from kc_vla_msgs.srv import PredictChunk
 
@@ -271,7 +274,3 @@ class ReplayComparisonNode(StackNode):
 def main() -> None:
     """Run the node."""
     run_node(ReplayComparisonNode)
-
-
-if __name__ == "__main__":
-    main()

@@ -12,13 +12,15 @@ from rclpy.duration import Duration
 from sensor_msgs.msg import CameraInfo, JointState
 from std_srvs.srv import Trigger
 
-from kc_vla.episode import start_in_step
-from kc_vla.nodes import qos, topics
-from kc_vla.nodes.base import ERROR, StackNode, StartError, run_node
-from kc_vla.nodes.convert import nanoseconds, time_message
-from kc_vla.nodes.narrator import Narrator
-from kc_vla.nodes.parameters import NodeParameters, parameter
-from kc_vla.tasks import UnknownTaskError, find_task
+from kc_vla.core import topics
+from kc_vla.core.episode import start_in_step
+from kc_vla.core.tasks import UnknownTaskError, find_task
+from kc_vla.ros import qos
+from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.convert import nanoseconds, time_message
+from kc_vla.ros.narrator import Narrator
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus
 
 _POLL_S = 0.1
@@ -44,7 +46,7 @@ class SessionParameters(NodeParameters):
     """Parameters of the node."""
 
     instruction: str = parameter("", "what the policy is told; empty: as the task table has it")
-    task: str = parameter("counting", "name in the task table: what the keyframes are")
+    task: str = parameter("counting", "what the keyframes are: a name in the task table, or with an instruction any")
     frame_rate: float = parameter(20.0, "control steps per second, that of the cameras", low=1.0, high=200.0)
     duration: float = parameter(0.0, "s after which the episode ends; 0: with the service episode/end", low=0.0)
     startup_timeout: float = parameter(60.0, "s to wait for the other nodes", low=1.0, high=3600.0)
@@ -62,10 +64,9 @@ class RobotSessionNode(StackNode):
     def start(self) -> None:
         """Wait for the stack, then begin."""
         try:
-            task = find_task(self.parameters.task)
+            self._instruction = self.parameters.instruction or find_task(self.parameters.task).instruction
         except UnknownTaskError as error:
-            raise StartError(str(error)) from error
-        self._instruction = self.parameters.instruction or task.instruction
+            raise StartError(f"{error}, or say with instruction:= what the task of that name is") from error
         self._status: EpisodeStatus | None = None
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)

@@ -1,1 +1,1 @@
-"""Policy backends and chunk blending. No ROS, no torch."""
+"""Policy backends. No ROS, no torch."""

@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.episode import Episode
-from kc_vla.policy.chunk import PIPER_NAMES, TOOL_DELTA_NAMES, ActionType
+from kc_vla.core.chunk import PIPER_NAMES, TOOL_DELTA_NAMES, ActionType
+from kc_vla.core.episode import Episode
 
 _TOOL_POSE = 7
 """Numbers of the tool's pose, which stand before the joints in a policy's state."""

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
-from kc_vla.episode import Episode
+from kc_vla.core.chunk import PIPER_NAMES, ActionType
+from kc_vla.core.episode import Episode
+from kc_vla.core.untrusted import parsed_yaml, read_text
 from kc_vla.policy.backends import PolicyError, PolicyInput, piper_positions
-from kc_vla.policy.chunk import PIPER_NAMES, ActionType
 
 _KEYS = frozenset({"joints", "gripper", "seconds", "hold"})
 
@@ -39,8 +39,8 @@ def load_script(path: Path) -> list[Pose]:
         PolicyError: it cannot be read, or is no such list.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        content = parsed_yaml(read_text(path))
+    except (OSError, ValueError) as error:
         raise PolicyError(f"no script can be read from '{path}': {error}") from error
     if not isinstance(content, list) or not content:
         raise PolicyError(f"{path} holds no list of poses: each has joints, gripper and seconds")

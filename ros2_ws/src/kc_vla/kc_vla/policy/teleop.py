@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.episode import Episode
+from kc_vla.core.chunk import PIPER_NAMES, TOOL_DELTA_NAMES, ActionType
+from kc_vla.core.episode import Episode
 from kc_vla.policy.backends import PolicyError, PolicyInput, piper_positions
-from kc_vla.policy.chunk import PIPER_NAMES, TOOL_DELTA_NAMES, ActionType
 
 TELEOP_HORIZON = 12
 """Actions of a chunk, longer than an answer takes on a busy machine."""

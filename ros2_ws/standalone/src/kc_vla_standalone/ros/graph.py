@@ -19,7 +19,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
-from ..errors import UsageError
+from ..errors import UsageError, check_home
 
 DISCOVERY_TIMEOUT_S = 5.0
 # Discovery has no end that a node could know of. On one busy machine the nodes of a stack come within 2 s, with gaps
@@ -46,6 +46,7 @@ def add_discovery_arguments(parser: argparse.ArgumentParser) -> None:
 @contextlib.contextmanager
 def command_node(name: str | None = None) -> Iterator[CommandNode]:
     """Yield the node of a command and take it down at the end."""
+    check_home()
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = CommandNode(name or f"_ros2cli_{os.getpid()}")
     try:

@@ -17,7 +17,7 @@ from launch.launch_description_sources import (
     get_launch_description_from_python_launch_file,
 )
 
-from ..errors import UsageError
+from ..errors import UsageError, check_home
 from ..packages import is_package, package_share
 
 # Configurations that actions of the launch system itself read: not declared by any launch file, yet not typos.
@@ -31,6 +31,8 @@ def main(arguments: Sequence[str]) -> int:
     launch_arguments = parse_launch_arguments(texts)
     if options.show_all_subprocesses_output:
         os.environ["OVERRIDE_LAUNCH_PROCESS_OUTPUT"] = "both"
+    if not (options.show_args or options.print):
+        check_home()
     description, declared = _load(path, debug=options.debug)
     if options.show_args:
         print(format_arguments(declared))

@@ -30,7 +30,7 @@ class ProcessSpec:
 
 
 class ChildProcess:
-    """A process in a session of its own, whose output comes line by line."""
+    """A process in a session of its own, whose output comes line by line, and its standard error also as it is read."""
 
     def __init__(
         self,
@@ -38,6 +38,7 @@ class ChildProcess:
         spec: ProcessSpec,
         on_stdout_line: Callable[[str], None],
         on_stderr_line: Callable[[str], None],
+        on_stderr: Callable[[bytes], None],
     ) -> None:
         """Start the process; OSError if it cannot be started."""
         self._loop = loop
@@ -64,7 +65,10 @@ class ChildProcess:
             os.close(out_write)
             os.close(err_write)
         self.pid = self._popen.pid
-        self._readers = (LineReader(loop, out_read, on_stdout_line), LineReader(loop, err_read, on_stderr_line))
+        self._readers = (
+            LineReader(loop, out_read, on_stdout_line),
+            LineReader(loop, err_read, on_stderr_line, on_stderr),
+        )
         self._exited: asyncio.Future[int] = loop.create_future()
         self._pidfd = os.pidfd_open(self.pid)
         loop.add_reader(self._pidfd, self._on_exit)

@@ -13,16 +13,23 @@ _LONGEST_LINE_CHARACTERS = 65536
 
 
 class LineReader:
-    """Hands each complete line of a file descriptor to `on_line`, without its end.
+    """Hands each complete line of a file descriptor to `on_line`, without its end, and what was read to `on_piece`.
 
     A line longer than 65,536 characters is handed over in pieces, so that a process that never ends
     its line cannot fill the launcher's memory.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, fd: int, on_line: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        fd: int,
+        on_line: Callable[[str], None],
+        on_piece: Callable[[bytes], None] | None = None,
+    ) -> None:
         self._loop = loop
         self._fd = fd
         self._on_line = on_line
+        self._on_piece = on_piece
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._unfinished = ""
         self._open = True
@@ -41,6 +48,8 @@ class LineReader:
             self._close()
             return False
         self._take(self._decoder.decode(data))
+        if self._on_piece is not None:
+            self._on_piece(data)
         return True
 
     def _take(self, text: str) -> None:

@@ -127,7 +127,8 @@ class ProcessRun:
                 self._context.asyncio_loop,
                 spec,
                 lambda line: self._write(self._stdout_log, line),
-                self._write_stderr,
+                lambda line: self._write(self._stderr_log, line),
+                self._emit_stderr,
             )
         except OSError as error:
             self._log.error(f"process cannot be started: {error.strerror}: '{error.filename}' [cmd '{shown_cmd}']")
@@ -210,10 +211,9 @@ class ProcessRun:
     def _emit_exit(self, pid: int | None, return_code: int) -> None:
         self._context.emit_event_sync(ProcessExited(returncode=return_code, **self._event_arguments(pid)))
 
-    def _write_stderr(self, line: str) -> None:
-        self._write(self._stderr_log, line)
+    def _emit_stderr(self, text: bytes) -> None:
         pid = None if self._child is None else self._child.pid
-        self._context.emit_event_sync(ProcessStderr(text=f"{line}\n".encode(), **self._event_arguments(pid)))
+        self._context.emit_event_sync(ProcessStderr(text=text, **self._event_arguments(pid)))
 
     def _write(self, log: Logger, line: str) -> None:
         log.info("%s", self._options.output_format.format(line=line, this=self._action))

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ..action import Action
 from ..events.process import ProcessStderr
-from .on_process_event_base import OnProcessEventBase, ProcessCallback
+from .on_process_event_base import OnProcessEventBase
+
+if TYPE_CHECKING:
+    from ..some_entities_type import SomeEntitiesType
 
 
 class OnProcessIO(OnProcessEventBase):
-    """Calls `on_stderr` with each line that `target_action` writes to its standard error."""
+    """Calls `on_stderr` with what `target_action` writes to its standard error, and with nothing else: no context."""
 
     def __init__(
         self,
         *,
         target_action: Action | Callable[[Action], bool] | None = None,
-        on_stderr: ProcessCallback,
+        on_stderr: Callable[[ProcessStderr], SomeEntitiesType | None],
     ) -> None:
-        super().__init__(event_class=ProcessStderr, reaction=on_stderr, target_action=target_action)
+        super().__init__(
+            event_class=ProcessStderr, reaction=lambda event, context: on_stderr(event), target_action=target_action
+        )

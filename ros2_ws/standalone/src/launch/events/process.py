@@ -52,7 +52,7 @@ class ProcessExited(RunningProcessEvent):
 
 
 class ProcessStderr(RunningProcessEvent):
-    """A process wrote `text`, a line, to its standard error."""
+    """A process wrote `text` to its standard error: bytes as they were read, of lines that may be cut anywhere."""
 
     name = "launch.events.process.ProcessStderr"
 

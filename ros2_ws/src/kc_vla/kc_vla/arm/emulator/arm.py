@@ -34,8 +34,8 @@ from kc_vla.arm.emulator.frames import (
     pose_frames,
     status_frame,
 )
-from kc_vla.arm.kinematics import flange_pose
-from kc_vla.arm.piper_limits import HIGHEST, JOINTS, LOWEST, MAX_OPENING, TOP_SPEED
+from kc_vla.arm.kinematics import Kinematics
+from kc_vla.core.rig import Rig
 
 FIRMWARE = "S-V1.8-5"
 _GRIPPER_SPEED = 0.15
@@ -63,6 +63,8 @@ class EmulatedArm:
     """One arm, standing where it rests, without power.
 
     Attributes:
+        rig: what arm it is.
+        kinematics: of it.
         body: its joints.
         opening: of the gripper, m.
         dead: joints whose supply is gone, (6,).
@@ -72,18 +74,21 @@ class EmulatedArm:
         teach: state of the teach button, 0 released.
     """
 
-    def __init__(self) -> None:
-        self.body = Body()
+    def __init__(self, rig: Rig, firmware: str = FIRMWARE) -> None:
+        """Args: `rig` that it is; `firmware` that it tells."""
+        joints = len(rig.joints)
+        self.rig, self.kinematics, self._firmware = rig, Kinematics(rig.links_of(firmware)), firmware
+        self.body = Body(rig)
         self.opening = 0.0
-        self.dead = np.zeros(JOINTS, bool)
-        self.silent = np.zeros(JOINTS, bool)
-        self.collision = np.zeros(JOINTS, bool)
-        self.heat = np.full(JOINTS, 35)
+        self.dead = np.zeros(joints, bool)
+        self.silent = np.zeros(joints, bool)
+        self.collision = np.zeros(joints, bool)
+        self.heat = np.full(joints, 35)
         self.teach = 0
         self._control, self._move, self._speed = 0, Move.POSE, 0
         self._stopped = False
         self._enables_wanted = 1
-        self._over_limit = np.zeros(JOINTS, bool)
+        self._over_limit = np.zeros(joints, bool)
         self._gripper_target, self._gripper_on = 0.0, False
         self._chance = np.random.default_rng(0)
 
@@ -114,16 +119,16 @@ class EmulatedArm:
             case JointTarget():
                 self._aim(command)
             case GripperTarget():
-                self._gripper_target = float(np.clip(command.opening * 1e-6, 0.0, MAX_OPENING))
+                self._gripper_target = float(np.clip(command.opening * 1e-6, 0.0, self.rig.opening))
                 self._gripper_on = bool(command.code & 1)
                 if command.zero:
                     self.opening = 0.0
             case MotorPower():
                 self._power(command)
             case LimitQuery():
-                return tuple(_limits(motor) for motor in command.motors)
+                return tuple(self._limits(motor) for motor in command.motors)
             case FirmwareQuery():
-                return firmware_frames(FIRMWARE)
+                return firmware_frames(self._firmware)
         return ()
 
     def step(self, seconds: float) -> None:
@@ -147,10 +152,10 @@ class EmulatedArm:
             over_limit=self._over_limit.tolist(),
             lost=self.silent.tolist(),
         )
-        pose = flange_pose(body.angles)
+        pose = self.kinematics.flange(body.angles)
         turned = Rotation.from_matrix(pose[:3, :3]).as_euler("xyz", degrees=True)
         yield from pose_frames(_rounded(pose[:3, 3] * 1e6), _rounded(turned * 1e3))
-        seen = np.degrees(body.angles) * 1e3 + self._chance.normal(0.0, _NOISE, JOINTS)
+        seen = np.degrees(body.angles) * 1e3 + self._chance.normal(0.0, _NOISE, len(body.angles))
         yield from joint_frames(_rounded(seen))
         yield gripper_frame(round(self.opening * 1e6), 0, self._gripper_on << _ENABLED | 1 << _HOMED)
         for k in np.flatnonzero(~self.silent).tolist():
@@ -192,14 +197,15 @@ class EmulatedArm:
             return
         rows = slice(command.first, command.first + 2)
         wanted = np.radians(np.array(command.angles) / 1e3)
-        outside = (wanted < LOWEST[rows] - 1e-6) | (wanted > HIGHEST[rows] + 1e-6)
+        limits = self.rig.limits
+        outside = (wanted < limits.lowest[rows] - 1e-6) | (wanted > limits.highest[rows] + 1e-6)
         self._over_limit[rows] = outside
         self.body.targets[rows] = np.where(outside, self.body.targets[rows], wanted)  # it stays where it was sent
 
-
-def _limits(motor: int) -> Frame:
-    tenths = np.degrees([HIGHEST[motor - 1], LOWEST[motor - 1]]) * 10
-    return limits_frame(motor, round(tenths[0]), round(tenths[1]), round(TOP_SPEED[motor - 1] * 1e3))
+    def _limits(self, motor: int) -> Frame:
+        limits, joint = self.rig.limits, motor - 1
+        highest, lowest = np.degrees([limits.highest[joint], limits.lowest[joint]]) * 10
+        return limits_frame(motor, round(highest), round(lowest), round(limits.speed[joint] * 1e3))
 
 
 def _rounded(values: NDArray[np.float64]) -> list[int]:

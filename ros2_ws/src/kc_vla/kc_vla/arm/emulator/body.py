@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.arm.interface import Vector
-from kc_vla.arm.kinematics import joint_frames
-from kc_vla.arm.piper_limits import HIGHEST, JOINTS, LOWEST, REST, TOP_SPEED
+from kc_vla.arm.kinematics import Kinematics
+from kc_vla.core.rig import Rig, Vector
 
 ACCELERATION = 15.0
 """rad/s2, of a joint that follows its target."""
@@ -22,7 +19,6 @@ _ARM = 0.3
 """Length of the pendulum that a falling arm is like, m."""
 
 
-@dataclass
 class Body:
     """Joint angles (6,) in rad and speeds (6,) in rad/s; each joint with power or without, and free or stuck.
 
@@ -35,24 +31,28 @@ class Body:
         descending: let down by an emergency stop: nothing is followed, the motors brake.
     """
 
-    angles: Vector = field(default_factory=lambda: REST.copy())
-    speeds: Vector = field(default_factory=lambda: np.zeros(JOINTS))
-    targets: Vector = field(default_factory=lambda: np.zeros(JOINTS))
-    powered: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(JOINTS, bool))
-    stuck: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(JOINTS, bool))
-    descending: bool = False
+    def __init__(self, rig: Rig) -> None:
+        """Args: `rig` whose joints and links these are."""
+        joints = len(rig.joints)
+        self._limits, self._kinematics = rig.limits, Kinematics(rig.links)
+        self.angles: Vector = rig.rest.copy()
+        self.speeds: Vector = np.zeros(joints)
+        self.targets: Vector = np.zeros(joints)
+        self.powered: NDArray[np.bool_] = np.zeros(joints, bool)
+        self.stuck: NDArray[np.bool_] = np.zeros(joints, bool)
+        self.descending = False
 
     def step(self, seconds: float, speed_share: float) -> None:
         """Let some milliseconds pass; joints with power go at most at `speed_share` of their top speed."""
-        speeds = _towards(self.targets - self.angles, self.speeds, speed_share * TOP_SPEED, seconds)
+        speeds = _towards(self.targets - self.angles, self.speeds, speed_share * self._limits.speed, seconds)
         holds = self.powered & (not self.descending)
         if not holds.all():
             damping = STOP_DAMPING if self.descending else FREE_DAMPING
-            fallen = (self.speeds + seconds * _fall(self.angles)) / (1.0 + seconds * damping)
+            fallen = (self.speeds + seconds * _fall(self._kinematics.frames(self.angles))) / (1.0 + seconds * damping)
             speeds = np.where(holds, speeds, fallen)
         self.speeds = np.where(self.stuck, 0.0, speeds)
         free = self.angles + seconds * self.speeds
-        self.angles = np.clip(free, LOWEST, HIGHEST)
+        self.angles = np.clip(free, self._limits.lowest, self._limits.highest)
         self.speeds = np.where(self.angles == free, self.speeds, 0.0)  # against the end of its range a joint stands
 
 
@@ -64,12 +64,11 @@ def _towards(way: Vector, speeds: Vector, top: Vector, seconds: float) -> Vector
     return speeds + np.clip(wanted - speeds, -change, change)
 
 
-def _fall(angles: Vector) -> Vector:
+def _fall(poses: Vector) -> Vector:
     """Acceleration (6,) of joints that nothing holds, rad/s2: along the slope of the mean height of the arm's links."""
-    poses = joint_frames(angles)
-    axes, origins = poses[:, :3, 2], poses[:, :3, 3]
+    axes, origins, joints = poses[:, :3, 2], poses[:, :3, 3], len(poses)
     slope = np.array(
-        [np.cross(axes[k], origins[k:] - origins[k])[:, 2].sum() / JOINTS for k in range(JOINTS)]
+        [np.cross(axes[k], origins[k:] - origins[k])[:, 2].sum() / joints for k in range(joints)]
     )  # of the height of all origins that turn with joint k, m/rad
     slope[_FALLING:] = 0.0
     return np.asarray(-_GRAVITY / _ARM**2 * slope)

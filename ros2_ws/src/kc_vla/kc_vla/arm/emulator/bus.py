@@ -19,6 +19,9 @@ import can
 from kc_vla.arm.emulator.frames import Frame
 
 INTERFACE = "kc_vla_socket"
+ERROR = 0x20000000
+"""In the id of a frame that tells of the bus itself, as on socketcan."""
+_ID = 0x7FF
 _PACKET = struct.Struct(">IB8s")
 """Id, number of bytes with perhaps `_NO_LOOPBACK`, bytes."""
 _NO_LOOPBACK = 0x80
@@ -41,7 +44,7 @@ class SocketBus(can.BusABC):
             options: of python-can.
 
         Raises:
-            can.CanInitializationError: nobody serves it.
+            OSError: nobody serves it; python-can's socketcan, too, raises this for an interface that is not there.
         """
         self._mark = 0 if local_loopback else _NO_LOOPBACK
         self.channel_info = f"emulated CAN bus at {channel}"
@@ -50,7 +53,7 @@ class SocketBus(can.BusABC):
             self._socket.connect(str(channel))
         except OSError as error:
             self._socket.close()
-            raise can.CanInitializationError(f"no emulated CAN bus at {channel}: {error.strerror}") from error
+            raise OSError(error.errno, f"no emulated CAN bus at {channel}: {error.strerror}") from error
         super().__init__(channel=channel, can_filters=can_filters, **options)
 
     def send(self, msg: can.Message, timeout: float | None = None) -> None:
@@ -80,7 +83,12 @@ class SocketBus(can.BusABC):
             raise can.CanOperationError(f"{self.channel_info} is gone: it was closed")
         frame = _unpacked(packet)
         message = can.Message(
-            timestamp=time.time(), arbitration_id=frame.id, is_extended_id=False, data=frame.data, dlc=len(frame.data)
+            timestamp=time.time(),
+            arbitration_id=frame.id & _ID,
+            is_extended_id=False,
+            is_error_frame=bool(frame.id & ERROR),
+            data=frame.data,
+            dlc=len(frame.data),
         )
         return message, False
 

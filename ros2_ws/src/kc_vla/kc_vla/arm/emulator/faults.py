@@ -8,25 +8,33 @@ from collections import deque
 from collections.abc import Iterable
 
 from kc_vla.arm.emulator.arm import EmulatedArm
+from kc_vla.arm.emulator.bus import ERROR
 from kc_vla.arm.emulator.frames import Frame
-from kc_vla.arm.piper_limits import JOINTS
+from kc_vla.arm.piper_models import JOINTS
 
 KINDS = {
     "none": "all is well again",
     "loss": "a share of all frames is lost, 0 to 1",
     "delay": "frames of the arm come so much later, s",
     "silence": "no frame of the arm comes",
-    "bus_off": "the bus goes for so long, s, as when the adapter is pulled out",
+    "bus_off": "the controller is off the bus for so long, s, after too many errors; it tells so",
+    "unplugged": "the bus goes for so long, s, as when the adapter is pulled out",
     "stuck": "a joint does not turn",
     "unpowered": "a joint loses its power",
     "collision": "a joint feels a collision",
     "hot": "a joint's motor is too hot",
     "teach": "the teach button is pressed",
 }
-_NUMBERS = {"loss": (0.0, 1.0), "delay": (0.0, 2.0), "bus_off": (0.0, 60.0)}
+_NUMBERS = {"loss": (0.0, 1.0), "delay": (0.0, 2.0), "bus_off": (0.0, 60.0), "unplugged": (0.0, 60.0)}
 _OF_JOINTS = frozenset({"stuck", "unpowered", "collision", "hot"})
 _HOT, _WARM = 95, 35
-_TEACHING, _CAN = 2, 1
+_BUS_OFF_FRAMES = (
+    Frame(ERROR | 0x204, bytes([0, 0x08, 0, 0, 0, 0, 104, 0])),  # warning: 104 errors in sending
+    Frame(ERROR | 0x204, bytes([0, 0x20, 0, 0, 0, 0, 136, 0])),  # passive
+    Frame(ERROR | 0x240, bytes([0, 0, 0, 0, 0, 0, 248, 0])),  # off
+)
+_RESTARTED = Frame(ERROR | 0x100, bytes(8))
+"""What a controller tells, see `kc_vla.arm.can_health`."""
 
 
 class FaultError(ValueError):
@@ -67,6 +75,8 @@ class Faults:
         self._late: deque[tuple[float, Frame]] = deque()
         self._loss = self._delay = 0.0
         self._silent = False
+        self._off_until = 0.0
+        self._told: list[Frame] = []
         self.bus_back_at = 0.0
 
     def ask(self, text: str) -> None:
@@ -92,6 +102,9 @@ class Faults:
                 self._loss = number
             elif kind == "delay":
                 self._delay = number
+            elif kind == "bus_off":
+                self._off_until = time.monotonic() + number
+                self._told += _BUS_OFF_FRAMES
             else:
                 self.bus_back_at = time.monotonic() + number
         elif kind == "silence":
@@ -103,15 +116,22 @@ class Faults:
             arm.heat[:] = _WARM
             arm.teach = 0
             self._loss = self._delay = self.bus_back_at = 0.0
+            self._off_until = min(self._off_until, time.monotonic())
             self._silent = False
 
     def lost(self) -> bool:
         """Whether the next frame to the arm is lost."""
-        return self._chance.random() < self._loss
+        return self._off or self._chance.random() < self._loss
 
     def pass_on(self, frames: Iterable[Frame]) -> list[Frame]:
         """Which frames of the arm come out at the other end now."""
         now = time.monotonic()
+        told, self._told = self._told, []
+        if told or self._off:
+            return told  # what the controller tells of itself is not lost
+        if self._off_until:
+            self._off_until = 0.0
+            return [_RESTARTED]
         kept = [] if self._silent else [(now + self._delay, frame) for frame in frames if not self.lost()]
         if not self._delay and not self._late:
             return [frame for _, frame in kept]
@@ -120,6 +140,10 @@ class Faults:
         while self._late and self._late[0][0] <= now:
             due.append(self._late.popleft()[1])
         return due
+
+    @property
+    def _off(self) -> bool:
+        return time.monotonic() < self._off_until
 
 
 def _number(text: str, value: str, low: float, high: float) -> float:

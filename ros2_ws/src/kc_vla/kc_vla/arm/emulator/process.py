@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.arm.emulator.arm import EmulatedArm
+from kc_vla.arm.emulator.arm import FIRMWARE, EmulatedArm
 from kc_vla.arm.emulator.bus import BusServer
 from kc_vla.arm.emulator.faults import Faults
 from kc_vla.arm.emulator.frames import Frame, FrameError, read_command
 from kc_vla.arm.emulator.watch import Watch
-from kc_vla.arm.interface import Vector
 from kc_vla.arm.remote import Calls
 from kc_vla.arm.scheduling import PriorityError, take_priority
+from kc_vla.core.rig import Rig, Vector
 
 RATE = 200
 """Hz, of the fast feedback and of the motion."""
@@ -41,14 +41,14 @@ class EmulatorProcess:
         misunderstood: frames that no Piper understands, the latest reason first.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Args: `path` of the bus.
+    def __init__(self, path: Path, rig: Rig, firmware: str = FIRMWARE) -> None:
+        """Args: `path` of the bus; `rig` that the arm is; `firmware` that it tells.
 
         Raises:
             OSError: no bus can be served there.
         """
         self._path = path
-        self.arm = EmulatedArm()
+        self.arm = EmulatedArm(rig, firmware)
         self.faults, self.watch = Faults(self.arm), Watch(self.arm)
         self.bus = BusServer(path)
         self.misunderstood: list[str] = []
@@ -99,6 +99,7 @@ class View:
 
     Attributes:
         angles: of its joints (6,), rad.
+        origins: of their frames in the base frame (6, 3), m.
         powered: which joints have power, (6,).
         opening: of its gripper, m.
         status: in a word.
@@ -106,6 +107,7 @@ class View:
     """
 
     angles: Vector
+    origins: Vector
     powered: NDArray[np.bool_]
     opening: float
     status: str
@@ -120,13 +122,13 @@ class EmulatorService:
         self._ended = threading.Event()
         self._process: EmulatorProcess | None = None
 
-    def begin(self, path: str) -> None:
-        """Put the arm on its bus at `path`.
+    def begin(self, path: str, rig: Rig) -> None:
+        """Put an arm on its bus at `path`.
 
         Raises:
             OSError: no bus can be served there.
         """
-        self._process = EmulatorProcess(Path(path))
+        self._process = EmulatorProcess(Path(path), rig)
 
     def ask(self, fault: str) -> None:
         """See `Faults.ask`."""
@@ -152,7 +154,8 @@ class EmulatorService:
             arm = self._process.arm
             status = arm.status.name.lower().replace("_", " ")
             angles, powered = arm.body.angles.copy(), arm.body.powered.copy()
-            self._calls.show(View(angles, powered, arm.opening, status, str(self._process.watch)))
+            origins = arm.kinematics.frames(angles)[:, :3, 3]
+            self._calls.show(View(angles, origins, powered, arm.opening, status, str(self._process.watch)))
 
 
 def main() -> None:

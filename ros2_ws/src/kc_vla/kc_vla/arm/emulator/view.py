@@ -8,8 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.arm.interface import Vector
-from kc_vla.arm.kinematics import joint_frames
+from kc_vla.core.rig import Vector
 
 _SIDE, _TEXT = 320, 96
 """px: of a view, square, and of the strip of text below."""
@@ -20,11 +19,14 @@ _POWERED, _LIMP = (36, 110, 185), (190, 60, 40)
 _FONT, _SIZE = cv2.FONT_HERSHEY_SIMPLEX, 0.42
 
 
-def draw_arm(angles: Vector, powered: NDArray[np.bool_], opening: float, status: str) -> NDArray[np.uint8]:
+def draw_arm(
+    angles: Vector, origins: Vector, powered: NDArray[np.bool_], opening: float, status: str
+) -> NDArray[np.uint8]:
     """Draw an arm.
 
     Args:
         angles: of the joints (6,), rad.
+        origins: of their frames in the base frame (6, 3), m.
         powered: which have power (6,); the others are drawn in red.
         opening: of the gripper, m.
         status: in words.
@@ -33,7 +35,7 @@ def draw_arm(angles: Vector, powered: NDArray[np.bool_], opening: float, status:
         (416, 640, 3) uint8 RGB.
     """
     picture = np.full((_SIDE + _TEXT, 2 * _SIDE, 3), _PAPER, np.uint8)
-    joints = np.concatenate([np.zeros((1, 3)), joint_frames(angles)[:, :3, 3]])
+    joints = np.concatenate([np.zeros((1, 3)), origins])
     for left, title, across, up, floor in ((0, "side: x, z", 0, 2, 0.8), (_SIDE, "above: x, y", 0, 1, 0.5)):
         view = picture[:_SIDE, left : left + _SIDE]
         _draw_view(view, joints[:, [across, up]], powered, floor)

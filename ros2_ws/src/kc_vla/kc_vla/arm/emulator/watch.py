@@ -6,8 +6,6 @@ import numpy as np
 
 from kc_vla.arm.emulator.arm import EmulatedArm
 from kc_vla.arm.emulator.frames import Command, JointTarget, MotorPower
-from kc_vla.arm.interface import Vector
-from kc_vla.arm.piper_limits import HIGHEST, LOWEST, REST
 
 _ROUNDING = 1e-5
 """rad, a little more than the half of a wire unit."""
@@ -24,6 +22,7 @@ class Watch:
         largest_step: of a joint from target to target, rad; the first is measured from where the arm was.
         fastest: any joint moved while all had power, rad/s.
         disabled_raised: how often power was taken from an arm that did not lie.
+        lowest_flange: of the flange while all joints had power, m above the base.
     """
 
     def __init__(self, arm: EmulatedArm) -> None:
@@ -31,12 +30,14 @@ class Watch:
         self._aim = arm.body.angles.copy()
         self.commands = self.out_of_limits = self.disabled_raised = 0
         self.largest_step = self.fastest = 0.0
+        self.lowest_flange = self._height()
 
     def __str__(self) -> str:
         """One line for a person."""
         return (
             f"{self.commands} joint commands, {self.out_of_limits} out of limits, largest step "
             f"{np.degrees(self.largest_step):.3f} degrees, fastest joint {np.degrees(self.fastest):.1f} degrees/s, "
+            f"lowest flange {self.lowest_flange:.3f} m, "
             f"{self.disabled_raised} times disabled while raised"
         )
 
@@ -45,7 +46,7 @@ class Watch:
         if isinstance(command, JointTarget):
             self._target(command)
         elif isinstance(command, MotorPower):
-            if not command.on and self._arm.body.powered.any() and not _lies(self._arm.body.angles):
+            if not command.on and self._arm.body.powered.any() and not self._lies():
                 self.disabled_raised += 1
             if command.on and not self._arm.body.powered.all():
                 self._aim = self._arm.body.angles.copy()
@@ -54,16 +55,20 @@ class Watch:
         """Look at the arm after a step."""
         if self._arm.body.powered.all():
             self.fastest = max(self.fastest, float(np.abs(self._arm.body.speeds).max()))
+            self.lowest_flange = min(self.lowest_flange, self._height())
 
     def _target(self, command: JointTarget) -> None:
         self.commands += 1
         rows = slice(command.first, command.first + 2)
         wanted = np.radians(np.array(command.angles) / 1e3)
-        outside = (wanted < LOWEST[rows] - _ROUNDING) | (wanted > HIGHEST[rows] + _ROUNDING)
+        limits = self._arm.rig.limits
+        outside = (wanted < limits.lowest[rows] - _ROUNDING) | (wanted > limits.highest[rows] + _ROUNDING)
         self.out_of_limits += int(outside.any())
         self.largest_step = max(self.largest_step, float(np.abs(wanted - self._aim[rows]).max()))
         self._aim[rows] = wanted
 
+    def _lies(self) -> bool:
+        return bool((np.abs(self._arm.body.angles - self._arm.rig.rest) < _RESTS).all())
 
-def _lies(angles: Vector) -> bool:
-    return bool((np.abs(angles - REST) < _RESTS).all())
+    def _height(self) -> float:
+        return float(self._arm.kinematics.flange(self._arm.body.angles)[2, 3])

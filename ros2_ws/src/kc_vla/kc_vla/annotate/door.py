@@ -1,0 +1,72 @@
+"""What is let in to the page's server: no more of a request than an annotation needs, and errors told in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kc_vla.bags.errors import one_line
+
+MOST_BYTES = 1 << 20
+"""Of a request's body; a track of a thousand keyframes has a tenth of it."""
+
+
+class TooLargeError(HTTPException):
+    """A body that is not read to its end. (FastAPI hands on this kind of error alone while it reads a body.)"""
+
+    def __init__(self) -> None:
+        super().__init__(413, f"a request may have {MOST_BYTES} bytes")
+
+    def __str__(self) -> str:
+        return str(self.detail)
+
+
+class BoundedBody:
+    """Middleware that gives up a request as soon as its body is said to be, or becomes, larger than `MOST_BYTES`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = Headers(scope=scope).get("content-length", "")
+        if declared.isdecimal() and (len(declared) > len(str(MOST_BYTES)) or int(declared) > MOST_BYTES):
+            await told(413)(Request(scope), TooLargeError())(scope, receive, send)
+            return
+        size = 0
+
+        async def bounded() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > MOST_BYTES:
+                raise TooLargeError
+            return message
+
+        await self._app(scope, bounded, send)
+
+
+def told(status: int) -> Callable[[Request, Exception], JSONResponse]:
+    """What answers an error: its text, with that status."""
+
+    def answer(request: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"error": one_line(str(error))}, status)
+
+    return answer
+
+
+def told_invalid(request: Request, error: Exception) -> JSONResponse:
+    """Answer a request that is not as it should be, without repeating what it holds."""
+    assert isinstance(error, RequestValidationError)
+    found: Any = error.errors()[0]
+    where = ".".join(str(part) for part in found["loc"])
+    return JSONResponse({"error": one_line(f"{where}: {found['msg']}")}, 422)

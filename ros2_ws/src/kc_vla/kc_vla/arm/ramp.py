@@ -1,0 +1,42 @@
+"""A straight way in joint space, in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kc_vla.core.rig import Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Ramp:
+    """From `start` to `end` (N,), rad, `begun` at a time in s and of some `seconds`."""
+
+    start: Vector
+    end: Vector
+    begun: float
+    seconds: float
+
+    @classmethod
+    def stay(cls, angles: Vector) -> Ramp:
+        """No way at all: be at `angles` (N,), rad."""
+        return cls(np.array(angles, float), np.array(angles, float), 0.0, 1.0)
+
+    @classmethod
+    def slow(cls, start: Vector, end: Vector, now: float, speed: float) -> Ramp:
+        """The way on which no joint is faster than `speed`, rad/s."""
+        return cls(start, end, now, max(float(np.abs(end - start).max()) / speed, 1e-3))
+
+    def at(self, now: float) -> Vector:
+        """Where to be at that time (N,), rad."""
+        share = min(max((now - self.begun) / self.seconds, 0.0), 1.0)
+        return np.asarray(self.start + share * (self.end - self.start))
+
+    def speeds(self, now: float) -> Vector:
+        """How fast it leads on at that time (N,), rad/s."""
+        return np.asarray((self.end - self.start) / self.seconds * (now < self.begun + self.seconds))
+
+    def over(self, now: float) -> float:
+        """Seconds since it has ended."""
+        return now - self.begun - self.seconds

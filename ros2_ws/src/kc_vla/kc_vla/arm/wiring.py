@@ -1,0 +1,25 @@
+"""Where an arm is, and which: what a session needs to reach it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kc_vla.arm.offsets import Offsets
+from kc_vla.core.rig import Rig
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Where an arm is, and which.
+
+    Attributes:
+        channel: of the CAN bus.
+        bus: python-can's name of its kind.
+        rig: of the arm.
+        offsets: of its joints, where they were calibrated.
+    """
+
+    channel: str
+    bus: str
+    rig: Rig
+    offsets: Offsets | None = None

@@ -1,0 +1,84 @@
+"""Who writes a bag: a lock on its folder, which ends with the process that holds it, however that ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+
+from kc_vla.bags.errors import BagBusyError
+
+_WAIT_S = 0.5
+"""Whoever only asks holds the lock for a moment."""
+_STEP_S = 0.02
+
+
+class BagLock:
+    """The right to write the files of a bag, from its making until `release`."""
+
+    def __init__(self, bag: Path) -> None:
+        """Take the lock of `bag`, a folder, or a file in one.
+
+        Raises:
+            BagBusyError: somebody else has it.
+            OSError: the folder cannot be opened.
+        """
+        self._folder: int | None = _open(bag)
+        deadline = time.monotonic() + _WAIT_S
+        while not _locks(self._folder, fcntl.LOCK_EX):
+            if time.monotonic() > deadline:
+                self.release()
+                raise BagBusyError(
+                    f"{bag} is being recorded or repaired by another process: it is left alone; wait for its end"
+                )
+            time.sleep(_STEP_S)
+
+    def release(self) -> None:
+        """Leave the bag to others; doing so twice does no harm."""
+        if self._folder is not None:
+            os.close(self._folder)
+            self._folder = None
+
+    def __enter__(self) -> BagLock:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.release()
+
+
+def is_being_written(bag: Path) -> bool:
+    """Whether somebody records or repairs `bag`, a folder, or a file in one.
+
+    Raises:
+        OSError: its folder cannot be opened.
+    """
+    folder = _open(bag)
+    try:
+        return not _locks(folder, fcntl.LOCK_SH)
+    finally:
+        os.close(folder)
+
+
+def require_finished(bag: Path) -> None:
+    """Go on only if nobody writes `bag`; one that is not there is left to whoever reads it.
+
+    Raises:
+        BagBusyError: somebody does.
+        OSError: its folder cannot be opened.
+    """
+    if bag.exists() and is_being_written(bag):
+        raise BagBusyError(f"{bag} is being recorded: wait until its episode has ended")
+
+
+def _open(bag: Path) -> int:
+    return os.open(bag if bag.is_dir() else bag.parent, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _locks(folder: int, how: int) -> bool:
+    try:
+        fcntl.flock(folder, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""What every part of the stack agrees on: defined here once."""

@@ -1,0 +1,3 @@
+"""The cameras of the robot."""
+
+VIEWS = ("third_person", "wrist")

@@ -1,0 +1,143 @@
+"""`kc-vla bag export` and `kc-vla bag import`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from kc_vla.datasets.exchange.origin import Origin
+
+_MOST_FPS = 1000
+
+
+def add_export(actions: Any) -> None:
+    """Add `export` to the actions of `kc-vla bag`."""
+    text = "annotated bags into a LeRobot data set"
+    export = actions.add_parser("export", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    export.add_argument("bags", nargs="+", type=Path, metavar="bag", help="bag, or folder with bags in it")
+    export.add_argument("--output", type=Path, required=True, help="folder of the data set")
+    formats = ("lerobot-v2.1", "lerobot-v3")
+    export.add_argument("--format", choices=formats, default=formats[0], help=f"({formats[0]})")
+    export.add_argument("--name", help="of the data set, if the output folder is for several")
+    export.add_argument(
+        "--keyframes",
+        choices=[origin.value for origin in Origin],
+        default=Origin.CONFIRMED.value,
+        help="those confirmed on the annotation page, committed by the selector, or the simulator's (confirmed)",
+    )
+    export.set_defaults(run=_export)
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    from kc_vla.datasets.exchange.bags import find_bags
+    from kc_vla.datasets.exchange.export import export_bags
+
+    folder = arguments.output / arguments.name if arguments.name else arguments.output
+    done = export_bags(find_bags(arguments.bags), folder, arguments.format, Origin(arguments.keyframes))
+    for note in done.notes:
+        print(note)
+    print(f"{done.folder}: {done.episodes} episodes, {done.frames} frames")
+
+
+def add_import(actions: Any) -> None:
+    """Add `import` to the actions of `kc-vla bag`."""
+    text = "LeRobot data sets, videos, or bags of other stacks into episode bags"
+    action = actions.add_parser("import", help=text, description=f"{text}.")
+    action.add_argument("sources", nargs="*", type=Path, metavar="source", help="data set, bag, or folder of bags")
+    action.add_argument("--output", type=Path, required=True, help="folder for the episodes")
+    action.add_argument("--task", help="name of the task (default: told by the instruction)")
+    action.add_argument("--instruction", default="", help="in words (default: the source's, or the task's)")
+    action.add_argument("--name", help="of the episode, where it is one")
+    action.add_argument("--third-person", metavar="X", help="a video; of a data set, the key of its camera")
+    action.add_argument("--wrist", metavar="X", help="the same")
+    action.add_argument("--joints", type=Path, metavar="CSV", help="beside videos: time in s, then the joints")
+    action.add_argument("--topics", type=Path, metavar="YAML", help="of bags: our topics and theirs")
+    action.add_argument(
+        "--rate", type=float, metavar="FPS", help="of a data set that is wrong about its frames a second"
+    )
+    names = "names of the numbers of a data set's {}, where it does not tell them, e.g. {}"
+    pose, delta = "x,y,z,qx,qy,qz,qw,gripper", "dx,dy,dz,rx,ry,rz,gripper"
+    action.add_argument("--state", metavar="NAMES", help=names.format("state", pose))
+    action.add_argument("--action", metavar="NAMES", dest="action_names", help=names.format("action", delta))
+    action.add_argument("--jpeg-quality", type=int, default=95, help="of pictures out of videos, 1 to 100 (95)")
+    action.add_argument(
+        "--raw", action="store_true", help="pictures as they are, for a replay by the live nodes; large"
+    )
+    action.set_defaults(run=_import)
+
+
+def _import(arguments: argparse.Namespace) -> None:
+    from kc_vla.datasets.exchange.bag_output import RAW
+    from kc_vla.datasets.exchange.errors import ExchangeError
+
+    if not 1 <= arguments.jpeg_quality <= 100:
+        raise ExchangeError(f"--jpeg-quality {arguments.jpeg_quality}: from 1 to 100")
+    if arguments.raw:
+        arguments.jpeg_quality = RAW
+    sets = [path for path in arguments.sources if (path / "meta" / "info.json").exists()]
+    of_sets = {"--rate": arguments.rate, "--state": arguments.state, "--action": arguments.action_names}
+    if not sets and (given := [option for option, value in of_sets.items() if value is not None]):
+        raise ExchangeError(f"{given[0]} is for LeRobot data sets: bags and videos tell their own times and names")
+    if arguments.rate is not None and not 0 < arguments.rate <= _MOST_FPS:
+        raise ExchangeError(f"--rate {arguments.rate:g}: frames a second, above 0 and at most {_MOST_FPS}")
+    if not arguments.sources:
+        done = [_import_videos(arguments)]
+    elif len(sets) == len(arguments.sources):
+        done = [_import_data_set(path, arguments) for path in sets]
+    elif arguments.topics is not None:
+        done = [_import_bags(arguments)]
+    else:
+        other = next(path for path in arguments.sources if path not in sets)
+        raise ExchangeError(f"{other} is no LeRobot data set (no meta/info.json); for bags, say which topics: --topics")
+    for result in done:
+        for note in result.notes:
+            print(note)
+        print(f"{len(result.folders)} episodes, {result.frames} new frames: {result.folders[0].parent}")
+
+
+def _import_videos(arguments: argparse.Namespace) -> Any:
+    from kc_vla.datasets.exchange.errors import ExchangeError
+    from kc_vla.datasets.exchange.from_videos import Videos, import_videos
+
+    if arguments.third_person is None:
+        raise ExchangeError("nothing to import: give a data set, bags with --topics, or a video with --third-person")
+    videos = Videos(
+        Path(arguments.third_person),
+        Path(arguments.wrist) if arguments.wrist else None,
+        arguments.joints,
+        arguments.task,
+        arguments.instruction,
+        arguments.name,
+        arguments.jpeg_quality,
+    )
+    return import_videos(videos, arguments.output)
+
+
+def _import_data_set(folder: Path, arguments: argparse.Namespace) -> Any:
+    from kc_vla.datasets.exchange.from_data_set import Wanted, import_data_set
+    from kc_vla.datasets.exchange.meanings import said_names
+
+    named = (("third_person", arguments.third_person), ("wrist", arguments.wrist))
+    cameras = tuple((view, key) for view, key in named if key)
+    wanted = Wanted(
+        arguments.task,
+        arguments.instruction,
+        cameras,
+        arguments.jpeg_quality,
+        arguments.rate or 0.0,
+        said_names(arguments.state, "--state") if arguments.state is not None else (),
+        said_names(arguments.action_names, "--action") if arguments.action_names is not None else (),
+    )
+    return import_data_set(folder, arguments.output, wanted)
+
+
+def _import_bags(arguments: argparse.Namespace) -> Any:
+    from kc_vla.datasets.exchange.bags import find_bags
+    from kc_vla.datasets.exchange.from_bags import Asked, import_bags
+    from kc_vla.datasets.exchange.topic_map import read_topic_map
+
+    asked = Asked(
+        read_topic_map(arguments.topics), arguments.task, arguments.instruction, arguments.name, arguments.raw
+    )
+    return import_bags(find_bags(arguments.sources), arguments.output, asked)

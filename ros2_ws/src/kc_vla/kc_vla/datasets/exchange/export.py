@@ -1,0 +1,183 @@
+"""Episode bags into a LeRobot data set.
+
+The data set grows in a hidden folder beside its place and gets its name once it is whole. An export that was
+interrupted goes on there, episode by episode, if it is asked for again with the same bags and keyframes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from kc_vla.core.files import write_whole
+from kc_vla.datasets.exchange.errors import ExchangeError
+from kc_vla.datasets.exchange.keyframes import Chosen, annotation_rows, confirmed_keyframes, recorded_keyframes
+from kc_vla.datasets.exchange.origin import Origin
+from kc_vla.datasets.exchange.rows import EpisodeRows, read_rows
+from kc_vla.datasets.lerobot.episode import EpisodeInfo
+from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
+from kc_vla.datasets.lerobot.layout import ACTION
+from kc_vla.datasets.lerobot.meta import Form
+from kc_vla.datasets.lerobot.reader import DataSet
+from kc_vla.datasets.lerobot.v3_writer import write_v3
+from kc_vla.datasets.lerobot.writer import DataSetWriter, begun_with, forget_how_it_was_made
+
+V2, V3 = "lerobot-v2.1", "lerobot-v3"
+FORMATS = (V2, V3)
+_SPLIT = "train"
+_ORIGIN = "meta/exported.json"
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What became of the bags.
+
+    Attributes:
+        folder: of the data set.
+        episodes: how many there are.
+        frames: in all.
+        notes: what a person should know, a line each.
+    """
+
+    folder: Path
+    episodes: int
+    frames: int
+    notes: tuple[str, ...]
+
+
+def export_bags(bags: Sequence[Path], folder: Path, kind: str = V2, origin: Origin = Origin.CONFIRMED) -> Exported:
+    """Write `bags`, an episode each, as a data set.
+
+    Args:
+        bags: at least one, all of one robot with the same cameras.
+        folder: of the data set; must not be there, or be empty.
+        kind: one of `FORMATS`.
+        origin: which keyframes.
+
+    Raises:
+        BagError: a bag cannot be used, differs from the first, or has no such keyframes; or the data set is there
+            already. The message names the bag.
+        OSError: the data set cannot be written.
+    """
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise ExchangeError(f"{folder} is there already: choose another --output or --name")
+    keyframes = confirmed_keyframes(bags) if origin is Origin.CONFIRMED else {}
+    part = folder.with_name(f".{folder.name}.part")
+    first = read_rows(bags[0])
+    notes: list[str] = []
+    with _begin(part, _form(first), _settings(bags, keyframes, origin)) as writer:
+        todo = set(writer.missing(len(bags)))
+        for index, bag in enumerate(tqdm(bags, desc="export", unit="episode")):
+            if index in todo:
+                rows = first if index == 0 else read_rows(bag)
+                notes += [f"{bag}: {note}" for note in rows.notes]
+                _write(writer, index, rows, keyframes.get(bag), origin)
+                writer.take_over()
+        writer.finish()
+        form, frames = writer.form, sum(episode.length for episode in writer.episodes)
+    _name(part, folder, kind, origin, bags)
+    if ACTION.key not in {column.key for column in form.recorded}:
+        notes.append("the bags hold no commands: the data set has no actions")
+    return Exported(folder, len(bags), frames, tuple(notes))
+
+
+def _settings(bags: Sequence[Path], keyframes: Mapping[Path, Sequence[Chosen]], origin: Origin) -> dict[str, Any]:
+    """What an export that goes on must have in common with the one that was interrupted."""
+    chosen = {str(bag.resolve()): [asdict(keyframe) for keyframe in keyframes.get(bag, ())] for bag in bags}
+    return {"keyframes": origin.value, "bags": chosen}
+
+
+def _begin(part: Path, form: Form, settings: Mapping[str, Any]) -> DataSetWriter:
+    """The data set that grows in `part`; one that was begun otherwise goes: it was never finished."""
+    if part.exists() and begun_with(part) != settings:
+        shutil.rmtree(part)
+    return DataSetWriter(part, form, settings)
+
+
+def _form(rows: EpisodeRows) -> Form:
+    """What a data set that begins with this episode is like."""
+    status = rows.episode.status
+    sizes = rows.sizes
+    form = Form(status.task, status.instruction, _SPLIT, rows.clock.fps, *sizes["third_person"])
+    wrist = sizes.get("wrist")
+    return replace(
+        form,
+        robot=rows.robot,
+        recorded=tuple(rows.columns),
+        views=tuple(sizes),
+        wrist_size=wrist if wrist != sizes["third_person"] else None,
+    )
+
+
+def _write(
+    writer: DataSetWriter, index: int, rows: EpisodeRows, chosen: Sequence[Chosen] | None, origin: Origin
+) -> None:
+    """Record an episode beside the data set.
+
+    Raises:
+        BagError: it is not like the first, or a picture or its keyframes cannot be used.
+    """
+    status = rows.episode.status
+    _check(rows, writer.form)
+    try:
+        keyframes = recorded_keyframes(rows.episode, origin) if chosen is None else chosen
+    except ExchangeError as error:
+        raise ExchangeError(f"{rows.bag}: {error}") from error
+    made = annotation_rows(keyframes, rows, index)
+    simulated = bool(status.variant)
+    about = EpisodeInfo(
+        index=index,
+        length=len(rows),
+        task=status.task,
+        instruction=status.instruction,
+        seed=status.seed if simulated else None,
+        variant=status.variant if simulated else None,
+    )
+    with EpisodeWriter(writer.incoming(index), writer.form) as episode:
+        for numbers, pictures in rows.rows():
+            episode.add(numbers, pictures)
+        episode.finish(about, made)
+
+
+def _check(rows: EpisodeRows, form: Form) -> None:
+    """See that an episode fits into a data set.
+
+    Raises:
+        ExchangeError: it differs from the first.
+    """
+    own = _form(rows)
+    for what, ours, theirs in (
+        ("robot", own.robot, form.robot),
+        ("frames a second", own.fps, form.fps),
+        ("cameras", own.views, form.views),
+        ("picture sizes", [own.size(view) for view in own.views], [form.size(view) for view in form.views]),
+        ("columns", [(c.key, c.names) for c in own.recorded], [(c.key, c.names) for c in form.recorded]),
+    ):
+        if ours != theirs:
+            raise ExchangeError(
+                f"{rows.bag}: it has the {what} {ours}, the first bag {theirs}: export them into two data sets"
+            )
+
+
+def _name(part: Path, folder: Path, kind: str, origin: Origin, bags: Sequence[Path]) -> None:
+    """Give the finished data set its name, in the version that is wanted."""
+    whole = part
+    if kind == V3:
+        whole = folder.with_name(f".{folder.name}.v3.part")
+        if whole.exists():
+            shutil.rmtree(whole)
+        source = DataSet(part)
+        with tqdm(total=len(source.episodes), desc="lay out", unit="episode") as bar:
+            write_v3(source, whole, bar.update)
+    about = {"keyframes": origin.value, "bags": [bag.parent.name if bag.name == "bag" else bag.name for bag in bags]}
+    write_whole(whole / _ORIGIN, json.dumps(about, indent=2) + "\n")
+    forget_how_it_was_made(whole)
+    whole.rename(folder)
+    if whole != part:
+        shutil.rmtree(part)

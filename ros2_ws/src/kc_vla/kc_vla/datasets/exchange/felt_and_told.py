@@ -1,0 +1,115 @@
+"""The numbers of a LeRobot data set, whoever made it, as what a robot felt and was told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core.chunk import TOOL_DELTA_NAMES
+from kc_vla.datasets.exchange.meanings import names_of, pose_of
+from kc_vla.datasets.exchange.rows import TOOL_POSE
+from kc_vla.datasets.exchange.samples import UNEXPLAINED
+from kc_vla.datasets.lerobot.layout import ACTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE
+from kc_vla.datasets.lerobot.source import Source, SourceEpisode
+from kc_vla.episodes.episode_data import CommandMode
+
+_POSE = len(TOOL_POSE.names)
+
+
+class FeltAndTold:
+    """The columns of an episode as what the robot felt and was told; None for what the data set does not hold.
+
+    Attributes:
+        positions: of the joints, (T, D), rad and m.
+        joints: their names.
+        velocities: (T, D), rad/s and m/s.
+        pose: of the tool, (T, 7): x, y, z (m), quaternion x, y, z, w, in the robot's base frame.
+        actions: (T, D), what `mode` says.
+        mode: of the actions; None where the data set leaves open what they mean.
+        action_names: of the numbers of an action.
+        notes: what a person should know.
+    """
+
+    def __init__(
+        self, source: Source, episode: SourceEpisode, state: Sequence[str] = (), action: Sequence[str] = ()
+    ) -> None:
+        """Read an episode.
+
+        Args:
+            source: the data set.
+            episode: of it.
+            state: names of the numbers of its state, where it does not name them well.
+            action: the same of its action.
+
+        Raises:
+            DataSetError: its columns cannot be read.
+            ExchangeError: they do not fit the names.
+        """
+        columns = source.columns(episode)
+        self.notes: list[str] = []
+        self.pose = _matrix(columns.get(TOOL_POSE.key))
+        felt, names = _matrix(columns.get(STATE.key)), None
+        if felt is not None:
+            names, note = names_of(source, STATE.key, felt.shape[1], state)
+            self.notes += [note] if note else []
+        if felt is not None and names is not None:
+            if names[:_POSE] == TOOL_POSE.names and not state and not note:  # as it says itself
+                found: Any = felt[:, :_POSE], list(range(_POSE, len(names)))
+            else:
+                found = pose_of(felt, names, f"{source.told(episode)}, {STATE.key}")
+            if found is not None:
+                self.pose, left = found
+                names = tuple(names[k] for k in left)
+                felt = felt[:, left] if left else None
+        self.positions, self.joints = _matrix(columns.get(JOINT_POSITIONS.key)), source.names(JOINT_POSITIONS.key)
+        self.velocities = _matrix(columns.get(JOINT_VELOCITIES.key))
+        if self.positions is None:
+            self.positions, self.joints, self.velocities = felt, names, None
+        if self.positions is not None and (self.joints is None or len(self.joints) != self.positions.shape[1]):
+            self.joints = tuple(f"joint_{number}" for number in range(self.positions.shape[1]))
+            self.notes.append(
+                f"{source.folder} does not name its joints: they are called joint_0, joint_1, ...; --state names them, "
+                "or says that they are a tool pose, as x,y,z,qx,qy,qz,qw,gripper"
+            )
+        self.actions = _matrix(columns.get(ACTION.key))
+        self.mode: CommandMode | None = None
+        self.action_names: tuple[str, ...] = ()
+        if self.actions is not None:
+            self._know_actions(source, self.actions, action)
+
+    @property
+    def topics(self) -> list[str]:
+        """Full names of the topics that they go to."""
+        told = f"/{UNEXPLAINED}" if self.mode is None else "/arm/command"
+        held = {"/joint_states": self.positions, "/tool_pose": self.pose, told: self.actions}
+        return [topic for topic, values in held.items() if values is not None]
+
+    def _know_actions(self, source: Source, actions: NDArray[np.float64], said: Sequence[str]) -> None:
+        """Find out what the numbers of an action mean."""
+        width = actions.shape[1]
+        names, note = names_of(source, ACTION.key, width, said)
+        self.notes += [note] if note else []
+        for known in (ACTION.names, TOOL_DELTA_NAMES):
+            if names is not None and set(names) == set(known):
+                self.mode, self.action_names = CommandMode.TOOL_DELTA, TOOL_DELTA_NAMES
+                self.actions = actions[:, [names.index(name) for name in known]]
+                return
+        if self.joints is not None and len(self.joints) == width and (names is None or set(names) == set(self.joints)):
+            self.mode, self.action_names = CommandMode.JOINT_POSITION, names or self.joints
+            return
+        called = ", ".join(names) if names else f"{width} numbers without names"
+        self.action_names = names or tuple(f"action_{number}" for number in range(width))
+        self.notes.append(
+            f"{source.folder}: its actions ({called}) are neither tool deltas nor positions of its joints: they are "
+            f"kept on {UNEXPLAINED}, to which no node listens; --action says what they are, as {','.join(ACTION.names)}"
+        )
+
+
+def _matrix(values: NDArray[Any] | None) -> NDArray[np.float64] | None:
+    """A column as (T, D)."""
+    if values is None:
+        return None
+    return np.asarray(values, np.float64).reshape(len(values), -1)

@@ -1,0 +1,151 @@
+"""A pair of videos with a table of joints into an episode bag."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+from av.video.reformatter import VideoReformatter
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from kc_vla.datasets.exchange.bag_output import JPEG_QUALITY, START_NS, Announcement, BagOutput, picture_topic
+from kc_vla.datasets.exchange.errors import ExchangeError
+from kc_vla.datasets.exchange.imported import Imported, task_and_instruction
+from kc_vla.datasets.exchange.joints_csv import JointTable, read_joints
+
+_LONGER = 3.0
+"""A table of joints that goes on for so many times the video is in another unit of time."""
+
+
+@dataclass(frozen=True)
+class Videos:
+    """What is to be imported as one episode.
+
+    Attributes:
+        third_person: a video.
+        wrist: another, begun at the same time; or None.
+        joints: CSV of joints, see `joints_csv`, its time 0 the videos' beginning; or None.
+        task: name of the task.
+        instruction: in words; by default the task's.
+        name: of the episode; by default that of the third-person video.
+        quality: of the pictures, JPEG, of 100; `RAW`: as they are.
+    """
+
+    third_person: Path
+    wrist: Path | None = None
+    joints: Path | None = None
+    task: str | None = None
+    instruction: str = ""
+    name: str | None = None
+    quality: int = JPEG_QUALITY
+
+
+def import_videos(videos: Videos, output: Path) -> Imported:
+    """Write the bag `output`/<name>/bag.
+
+    Raises:
+        BagError: a file cannot be read, or the bag cannot be written; the message names the file and its frame.
+    """
+    task, instruction = task_and_instruction(videos.task, videos.instruction, str(videos.third_person))
+    joints = read_joints(videos.joints) if videos.joints is not None else None
+    files = {"third_person": videos.third_person} | ({"wrist": videos.wrist} if videos.wrist else {})
+    period_s, length = _rhythm(videos.third_person)
+    name = videos.name or videos.third_person.stem
+    topics = [*(picture_topic(view, videos.quality) for view in files), *(["/joint_states"] if joints else [])]
+    counts, last_s = dict.fromkeys(files, 0), 0.0
+    with BagOutput(output, Announcement(name, task, instruction, START_NS, period_s), topics) as bag:
+        with tqdm(total=length, desc=f"import {name}", unit="frame") as bar:
+            # Only the times are compared: pictures of a pair may have the same.
+            for time_s, _, view, content in heapq.merge(*_streams(files, joints), key=lambda item: item[:2]):
+                stamp = START_NS + round(time_s * 1e9)
+                if view == "joints":
+                    bag.joints(joints.names if joints else (), content.tolist(), (), stamp)
+                    continue
+                bag.picture(view, content, stamp, videos.quality)
+                counts[view] += 1
+                if view == "third_person":
+                    last_s = time_s
+                    bar.update()
+        if not counts["third_person"]:
+            raise ExchangeError(f"{videos.third_person}, frame 0: the video has no pictures")
+        if joints is not None and joints.times_s[-1] > _LONGER * (last_s + period_s):
+            raise ExchangeError(
+                f"{videos.joints} goes to {joints.times_s[-1]:g} s, the video to {last_s:g} s: times are in s"
+            )
+        bag.finish(START_NS + round(last_s * 1e9))
+    notes = _notes(joints, videos, last_s, period_s)
+    if "wrist" in counts and counts["wrist"] != counts["third_person"]:
+        notes.append(f"{videos.third_person} has {counts['third_person']} pictures, {videos.wrist} {counts['wrist']}")
+    return Imported((output / name,), counts["third_person"], tuple(notes))
+
+
+def _streams(files: dict[str, Path], joints: JointTable | None) -> list[Iterator[tuple[float, int, str, Any]]]:
+    """Time, rank, view and content of what there is, each by time; at one time joints come last."""
+    streams = [_labelled(path, rank, view) for rank, (view, path) in enumerate(files.items())]
+    if joints is not None:
+        kept = joints.times_s >= 0
+        rows = zip(joints.times_s[kept].tolist(), joints.positions[kept], strict=True)
+        streams.append((time, len(files), "joints", row) for time, row in rows)
+    return streams
+
+
+def _labelled(path: Path, rank: int, view: str) -> Iterator[tuple[float, int, str, Any]]:
+    for time_s, pixels in video_pictures(path):
+        yield time_s, rank, view, pixels
+
+
+def video_pictures(path: Path) -> Iterator[tuple[float, NDArray[np.uint8]]]:
+    """Time in s since the first, and pixels (H, W, 3), RGB, of each picture of a video.
+
+    Raises:
+        ExchangeError: it cannot be read; the message names the frame.
+    """
+    frame, begin = 0, 0.0
+    reformatter = VideoReformatter()
+    try:
+        with av.open(str(path), options={"err_detect": "explode"}) as container:
+            stream = container.streams.video[0]
+            stream.codec_context.options = {"err_detect": "explode"}
+            for picture in container.decode(stream):
+                if picture.is_corrupt or picture.time is None:
+                    raise ExchangeError(f"{path}, frame {frame}: damaged, or without a time")
+                begin = picture.time if frame == 0 else begin
+                pixels = reformatter.reformat(picture, format="rgb24").to_ndarray()
+                yield float(picture.time - begin), np.asarray(pixels, np.uint8)
+                frame += 1
+    except FileNotFoundError:
+        raise ExchangeError(f"there is no video {path}") from None
+    except (av.FFmpegError, IndexError) as error:
+        cause = error.strerror if isinstance(error, av.FFmpegError) else "it holds no video"
+        raise ExchangeError(f"{path}, frame {frame}: the video cannot be read: {cause}") from error
+
+
+def _rhythm(path: Path) -> tuple[float, int | None]:
+    """Time between two pictures of a video in s, and how many there are, as far as it says."""
+    try:
+        with av.open(str(path)) as container:
+            stream = container.streams.video[0]
+            rate = stream.average_rate
+            length = stream.frames or None
+    except FileNotFoundError:
+        raise ExchangeError(f"there is no video {path}") from None
+    except (av.FFmpegError, IndexError) as error:
+        raise ExchangeError(f"{path} is no video that can be read: {error}") from error
+    if not rate:
+        raise ExchangeError(f"{path} does not say how many pictures a second it has")
+    return float(1 / rate), length
+
+
+def _notes(joints: JointTable | None, videos: Videos, last_s: float, period_s: float) -> list[str]:
+    if joints is None:
+        return ["no joints: the bag can be annotated, a data set of it has no state"]
+    begin, end = float(joints.times_s[0]), float(joints.times_s[-1])
+    if begin > period_s or end < last_s - period_s:
+        return [f"{videos.joints} tells of {begin:g} to {end:g} s, the video goes from 0 to {last_s:g} s"]
+    return []

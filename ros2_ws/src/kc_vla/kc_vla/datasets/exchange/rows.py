@@ -1,0 +1,206 @@
+"""An episode bag as the rows of a data set: one for each picture of the third-person camera."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.bags.errors import BagError
+from kc_vla.bags.lock import require_finished
+from kc_vla.bags.reader import MessageRef
+from kc_vla.datasets.exchange.actions import joint_targets, mode_of, tool_deltas
+from kc_vla.datasets.exchange.clock import Clock, clock_of
+from kc_vla.datasets.exchange.errors import ExchangeError
+from kc_vla.datasets.exchange.robots import PANDA, gripper_opening, robot_of
+from kc_vla.datasets.exchange.samples import Felt, nearest_to, read_felt
+from kc_vla.datasets.lerobot.layout import ACTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE, Column
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import CommandMode
+
+TOOL_POSE = Column("observation.tool_pose", "float32", STATE.names[:7])
+"""Beside a state of joint positions: position (m) and turn of the tool in the robot's base frame."""
+_NEAR_NS = 100_000_000
+"""A state that is nearer in time is as good as one of the frame itself ..."""
+_FELT_WITHIN_NS = 500_000_000
+"""... and one that is further away than this is none: the robot was silent."""
+_NS = 1_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class EpisodeRows:
+    """An episode, row by row; pictures stay in the bag until they are asked for.
+
+    Attributes:
+        bag: where it came from.
+        episode: what the bag holds.
+        clock: when the frames were.
+        robot: LeRobot's `robot_type`.
+        columns: each (T, D), in the order in which they are to be in the data set.
+        sizes: width and height of the pictures of each camera that there is, px.
+        notes: what a person should know of what was made of it.
+    """
+
+    bag: Path
+    episode: RecordedEpisode
+    clock: Clock
+    robot: str
+    columns: Mapping[Column, NDArray[np.float64]]
+    sizes: Mapping[str, tuple[int, int]]
+    notes: tuple[str, ...]
+    _pictures: Mapping[str, tuple[MessageRef, ...]]
+
+    def __len__(self) -> int:
+        return len(self.clock.stamps)
+
+    def rows(self) -> Iterator[tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.uint8]]]]:
+        """The numbers of each row by column key, and its pictures by view, (H, W, 3) RGB.
+
+        Raises:
+            BagError: a picture cannot be read, or has another size than the first; the message names its frame.
+        """
+        for number in range(len(self)):
+            pictures = {view: self._picture(view, number) for view in self._pictures}
+            yield {column.key: values[number] for column, values in self.columns.items()}, pictures
+
+    def _picture(self, view: str, number: int) -> NDArray[np.uint8]:
+        told = f"{self.bag}, frame {number}, {view}"
+        try:
+            pixels = self.episode.image(self._pictures[view][number])
+        except BagError as error:
+            raise ExchangeError(f"{told}: {error}") from error
+        height, width = pixels.shape[:2]
+        if (width, height) != self.sizes[view]:
+            first = "x".join(map(str, self.sizes[view]))
+            raise ExchangeError(f"{told}: {width}x{height} pixels, the first has {first}")
+        return pixels
+
+
+def read_rows(bag: Path) -> EpisodeRows:
+    """Read an episode bag.
+
+    Raises:
+        BagError: it cannot be read, is being recorded, holds no episode, or no rows can be made of it; the message
+            names the bag.
+    """
+    require_finished(bag)
+    episode = RecordedEpisode(bag)
+    try:
+        return _rows(bag, episode)
+    except ExchangeError as error:
+        raise ExchangeError(f"{bag}: {error}") from error
+
+
+def _rows(bag: Path, episode: RecordedEpisode) -> EpisodeRows:
+    third_person = {stamp: ref for stamp, ref in episode.pictures("third_person")}
+    felt = read_felt(episode)
+    notes = [*episode.damages]
+    if unfelt := _unfelt(list(third_person), felt):
+        notes.append(f"{len(unfelt)} frames at the ends left out: the bag tells nothing of the robot there")
+        third_person = {stamp: ref for stamp, ref in third_person.items() if stamp not in unfelt}
+    stamps = np.array(list(third_person), np.int64)
+    clock = clock_of(stamps, episode.status.start_ns, episode.status.frame_period_s)
+    if clock.missing:
+        notes.append(f"frames missing between others: {clock.missing}")
+    pictures = {"third_person": tuple(third_person.values())}
+    if wrist := episode.pictures("wrist"):
+        pictures["wrist"], told = _nearest(wrist, clock)
+        notes += told
+    sizes = {view: _size(episode, view, refs[0]) for view, refs in pictures.items()}
+    notes += _far_states(felt, clock)
+    robot, columns = _columns(episode, felt, clock)
+    return EpisodeRows(bag, episode, clock, robot, columns, sizes, tuple(notes), pictures)
+
+
+def _unfelt(stamps: Sequence[int], felt: Felt) -> set[int]:
+    """Frames before and after everything that the robot felt: a recorder may hear a camera first.
+
+    None where hardly a frame is left: what is missing is told then.
+    """
+    known = [samples.stamps for samples in (felt.positions, felt.tool_pose) if samples is not None]
+    first = max((int(times[0]) for times in known), default=0) - _NEAR_NS
+    last = min((int(times[-1]) for times in known), default=2**63) + _NEAR_NS
+    unfelt = {stamp for stamp in stamps if not first <= stamp <= last}
+    return unfelt if len(unfelt) < len(stamps) // 2 else set()
+
+
+def _far_states(felt: Felt, clock: Clock) -> list[str]:
+    """A word about the frames of which the robot told nothing: a busy machine may be silent for a while."""
+    samples = felt.positions or felt.tool_pose
+    if samples is None:
+        return []
+    nearest = samples.stamps[nearest_to(clock.stamps, samples.stamps)]
+    return _told_if_far(nearest, clock, max(_NEAR_NS, 2 * _NS // clock.fps), "a robot state")
+
+
+def _columns(episode: RecordedEpisode, felt: Felt, clock: Clock) -> tuple[str, dict[Column, NDArray[np.float64]]]:
+    """What was felt and done at each frame, in the space in which the arm was commanded.
+
+    The joints of a Panda are called as in the data sets that are recorded in the simulator.
+    """
+    within = max(_FELT_WITHIN_NS, 2 * _NS // clock.fps)
+    mode = mode_of(episode.commands)
+    if felt.positions is None:
+        action = [tool_deltas(episode.commands, clock)] if mode == CommandMode.TOOL_DELTA else []
+        action = action or _unexplained(felt, clock, within)
+        return robot_of(()), dict([*_tool_pose(felt, clock, within), *action])
+    positions = felt.positions.at(clock.stamps, within)
+    robot = robot_of(felt.positions.names)
+    names = JOINT_POSITIONS.names if robot == PANDA else felt.positions.names
+    joints = [(Column(JOINT_POSITIONS.key, "float32", names), positions)]
+    if felt.velocities is not None:
+        joints.append((Column(JOINT_VELOCITIES.key, "float32", names), felt.velocities.at(clock.stamps, within)))
+    opening = gripper_opening(robot, positions)
+    if mode == CommandMode.JOINT_POSITION or felt.tool_pose is None or opening is None:
+        state = [(Column(STATE.key, "float32", names), positions)]
+        pose = _tool_pose(felt, clock, within)
+    else:
+        state = [(STATE, np.column_stack([felt.tool_pose.at(clock.stamps, within), opening]))]
+        pose = []
+    action = []
+    if mode == CommandMode.TOOL_DELTA:
+        action.append(tool_deltas(episode.commands, clock))
+    elif mode == CommandMode.JOINT_POSITION:
+        column, rows = joint_targets(episode.commands, clock, felt.positions.names, positions)
+        action.append((Column(column.key, column.dtype, names), rows))
+    return robot, dict([*state, *(action or _unexplained(felt, clock, within)), *joints, *pose])
+
+
+def _unexplained(felt: Felt, clock: Clock, within: int) -> list[tuple[Column, NDArray[np.float64]]]:
+    """Actions that came with an imported data set, as they were there."""
+    told = felt.unexplained
+    return [] if told is None else [(Column(ACTION.key, "float32", told.names), told.at(clock.stamps, within))]
+
+
+def _tool_pose(felt: Felt, clock: Clock, within: int) -> list[tuple[Column, NDArray[np.float64]]]:
+    return [] if felt.tool_pose is None else [(TOOL_POSE, felt.tool_pose.at(clock.stamps, within))]
+
+
+def _nearest(wrist: list[tuple[int, MessageRef]], clock: Clock) -> tuple[tuple[MessageRef, ...], list[str]]:
+    """The wrist picture nearest to each frame, and a word about those that are far."""
+    times = np.array([stamp for stamp, _ in wrist], np.int64)
+    nearest = nearest_to(clock.stamps, times)
+    told = _told_if_far(times[nearest], clock, _NS / clock.fps, "a wrist picture")
+    return tuple(wrist[at][1] for at in nearest.tolist()), told
+
+
+def _told_if_far(nearest: NDArray[np.int64], clock: Clock, within_ns: float, what: str) -> list[str]:
+    """A word about the frames whose nearest, at the times `nearest` (T,), is further away than `within_ns`."""
+    away = np.abs(nearest - clock.stamps)
+    far = int((away > within_ns).sum())
+    return [f"{far} frames have {what} from up to {away.max() / 1e6:.0f} ms away"] if far else []
+
+
+def _size(episode: RecordedEpisode, view: str, ref: MessageRef) -> tuple[int, int]:
+    """Width and height of a camera's first picture.
+
+    Raises:
+        ExchangeError: one is odd, which no H.264 video can be.
+    """
+    height, width = episode.image(ref).shape[:2]
+    if height % 2 or width % 2:
+        raise ExchangeError(f"the {view} pictures have {width}x{height} pixels: videos need even numbers")
+    return width, height

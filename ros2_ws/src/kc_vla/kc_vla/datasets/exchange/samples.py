@@ -1,0 +1,138 @@
+"""What a robot felt in an episode, out of its bag, at the times of the frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.bags.reader import BagReader
+from kc_vla.datasets.exchange.errors import ExchangeError
+from kc_vla.episodes.episode import RecordedEpisode, is_topic, nanoseconds
+
+UNEXPLAINED = "data_set/action"
+"""Actions of an imported data set that does not say what they mean."""
+_NS = 1_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Numbers over time.
+
+    Attributes:
+        name: of what they are, for errors.
+        names: of the numbers in a row, (D,); of a pose x, y, z (m), qx, qy, qz, qw.
+        stamps: (N,) int64, ns, ascending.
+        values: (N, D) float64.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    stamps: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    def at(self, stamps: NDArray[np.int64], within_ns: int) -> NDArray[np.float64]:
+        """The rows nearest to `stamps`, (T, D).
+
+        Raises:
+            ExchangeError: a frame has none within `within_ns`.
+        """
+        nearest = nearest_to(stamps, self.stamps)
+        far = np.flatnonzero(np.abs(self.stamps[nearest] - stamps) > within_ns)
+        if len(far):
+            gap = f"no {self.name} within {within_ns / _NS:g} s of it"
+            raise ExchangeError(f"frame {far[0]}: {gap}: the robot was silent, leave the episode out")
+        return self.values[nearest]
+
+
+@dataclass(frozen=True, eq=False)
+class Felt:
+    """What the robot felt; None where the bag does not hold it.
+
+    Attributes:
+        positions: of the joints, rad and m, by their names.
+        velocities: the same, rad/s and m/s.
+        tool_pose: in the robot's base frame.
+        unexplained: actions whose meaning the data set that they came from does not tell.
+    """
+
+    positions: Samples | None
+    velocities: Samples | None
+    tool_pose: Samples | None
+    unexplained: Samples | None = None
+
+
+def nearest_to(wanted: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each of the times `wanted` (T,), the index of the nearest of `times` (N,), ascending, at least one."""
+    after = np.clip(np.searchsorted(times, wanted), 0, len(times) - 1)
+    before = np.maximum(after - 1, 0)
+    return np.asarray(np.where(wanted - times[before] <= times[after] - wanted, before, after), np.int64)
+
+
+def read_felt(episode: RecordedEpisode) -> Felt:
+    """Everything that the robot felt in an episode.
+
+    Raises:
+        BagError: it cannot be read.
+        ExchangeError: a message has other joints than the first, or a number that is not finite.
+    """
+    wanted = joints, poses, actions = [_topic(episode, name) for name in ("joint_states", "tool_pose", UNEXPLAINED)]
+    reader = BagReader(episode.bag)
+    found: dict[str, list[Any]] = {topic: [] for topic in wanted}
+    for message in reader.messages([topic for topic in wanted if topic]):
+        found[message.topic].append(reader.decode(message))
+    states = _in_order(found[joints]) if joints else []
+    names = tuple(str(name) for name in states[0].name) if states else ()
+    positions = velocities = None
+    if names:
+        positions = _samples("joint positions", names, states, (_by_name(m, names, m.position) for m in states))
+        if all(len(message.velocity) == len(names) for message in states):
+            velocities = _samples("joint velocities", names, states, (_by_name(m, names, m.velocity) for m in states))
+    tool = _in_order(found[poses]) if poses else []
+    pose_names = ("x", "y", "z", "qx", "qy", "qz", "qw")
+    pose = _samples("tool pose", pose_names, tool, (_pose(m.pose) for m in tool)) if tool else None
+    told = _in_order(found[actions]) if actions else []
+    called = tuple(str(name) for name in told[0].name) if told else ()
+    rows = (_by_name(message, called, message.position) for message in told)
+    return Felt(positions, velocities, pose, _samples("action", called, told, rows) if told else None)
+
+
+def _topic(episode: RecordedEpisode, name: str) -> str:
+    """The full name of a topic; of several, as of a second arm in a namespace, the shortest; empty for none."""
+    found = [topic for topic in episode.message_counts if is_topic(topic, name)]
+    return min(found, key=len, default="")
+
+
+def _in_order(messages: list[Any]) -> list[Any]:
+    return sorted(messages, key=_stamp)
+
+
+def _stamp(message: Any) -> int:
+    return nanoseconds(message.header.stamp)
+
+
+def _by_name(message: Any, names: tuple[str, ...], values: Any) -> list[float]:
+    """The numbers of a joint state in the order of `names`."""
+    if tuple(message.name) == names and len(values) == len(names):
+        return list(values)
+    own = dict(zip(message.name, values, strict=False))
+    if set(own) != set(names):
+        raise ExchangeError(f"a joint state of {', '.join(message.name)} among those of {', '.join(names)}")
+    return [own[name] for name in names]
+
+
+def _pose(pose: Any) -> list[float]:
+    place, turn = pose.position, pose.orientation
+    return [place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w]
+
+
+def _samples(name: str, names: tuple[str, ...], messages: list[Any], rows: Iterator[list[float]]) -> Samples:
+    stamps = np.array([_stamp(message) for message in messages], np.int64)
+    values = np.array(list(rows), np.float64).reshape(len(messages), len(names))
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if len(bad):
+        raise ExchangeError(f"the {name} at {stamps[bad[0]] / _NS:.3f} s are not finite")
+    return Samples(name, names, stamps, values)

@@ -1,0 +1,63 @@
+"""The pictures of an episode: its video, frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+from av.video.reformatter import VideoReformatter
+from numpy.typing import NDArray
+
+from kc_vla.datasets.lerobot.errors import DataSetError
+
+
+def read_frames(
+    path: Path, told: str, length: int, begin_s: float | None = None, fps: float = 0.0
+) -> Iterator[NDArray[np.uint8]]:
+    """Decode a video, or the part of it that is an episode: `length` pictures (H, W, 3), RGB.
+
+    Args:
+        path: of the video.
+        told: what an error calls the episode.
+        length: frames that it must have.
+        begin_s: when the episode begins in a video of several; by default it is the whole video.
+        fps: frames per second, for `begin_s`.
+
+    Raises:
+        DataSetError: it is missing, too short or too long, or a frame of it cannot be read; none is ever made up.
+    """
+    frame = 0
+    reformatter = VideoReformatter()
+    try:
+        # A decoder left to itself paints over what it cannot read.
+        with av.open(str(path), options={"err_detect": "explode"}) as container:
+            stream = container.streams.video[0]
+            stream.codec_context.options = {"err_detect": "explode"}
+            pictures = container.decode(stream) if begin_s is None else _from(container, stream, begin_s, fps)
+            for picture in pictures:
+                if begin_s is not None and frame == length:
+                    return
+                if picture.is_corrupt:
+                    raise DataSetError(f"{told}, frame {frame}: damaged in the video {path}")
+                if frame == length:
+                    raise DataSetError(f"{told}, frame {frame}: the video {path} goes on, the episode has ended")
+                yield np.asarray(reformatter.reformat(picture, format="rgb24").to_ndarray(), np.uint8)
+                frame += 1
+    except FileNotFoundError:
+        raise DataSetError(f"{told}, frame 0: the video {path} is missing") from None
+    except (av.FFmpegError, IndexError) as error:
+        cause = error.strerror if isinstance(error, av.FFmpegError) else "it holds no video"
+        raise DataSetError(f"{told}, frame {frame}: the video {path} cannot be read: {cause}") from error
+    if frame < length:
+        raise DataSetError(f"{told}, frame {frame}: the video {path} ends here, the episode has {length} frames")
+
+
+def _from(container: Any, stream: Any, begin_s: float, fps: float) -> Iterator[Any]:
+    """The pictures of a video from that time on."""
+    container.seek(max(0, int(begin_s / stream.time_base)), stream=stream)
+    for picture in container.decode(stream):
+        if picture.time >= begin_s - 0.5 / fps:
+            yield picture

@@ -1,0 +1,125 @@
+"""What `meta/info.json` and `meta/modality.json` say of a data set of ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kc_vla.core.views import VIEWS
+from kc_vla.datasets.lerobot.layout import (
+    ACTION,
+    DATA_PATH,
+    EPISODES_PER_CHUNK,
+    FOLLOWING,
+    RECORDED,
+    STATE,
+    VERSION,
+    VIDEO_PATH,
+    VIEW_NAMES_ELSEWHERE,
+    Column,
+    video_key,
+)
+
+ROBOT = "panda"
+
+
+@dataclass(frozen=True)
+class Form:
+    """What all episodes of a data set have in common.
+
+    Attributes:
+        task: name in the task table.
+        instruction: of the task.
+        split: name of the split that its seeds are from.
+        fps: frames per second.
+        width: of the third-person pictures, px, even.
+        height: the same.
+        robot: LeRobot's `robot_type`.
+        recorded: the columns that an episode is recorded with.
+        views: the cameras.
+        wrist_size: width and height of the wrist's pictures where they are of another size, px, even.
+    """
+
+    task: str
+    instruction: str
+    split: str
+    fps: int
+    width: int
+    height: int
+    robot: str = ROBOT
+    recorded: tuple[Column, ...] = RECORDED
+    views: tuple[str, ...] = VIEWS
+    wrist_size: tuple[int, int] | None = None
+
+    def size(self, view: str) -> tuple[int, int]:
+        """Width and height of a camera's pictures, px."""
+        return self.wrist_size if view == "wrist" and self.wrist_size else (self.width, self.height)
+
+
+def info(form: Form, episodes: int, frames: int, tasks: int = 1) -> dict[str, Any]:
+    """The content of `info.json` for so many episodes, frames and instructions in all."""
+    columns = {
+        column.key: {"dtype": column.dtype, "shape": [len(column.names)], "names": list(column.names)}
+        for column in (*form.recorded, *FOLLOWING)
+    }
+    return {
+        "codebase_version": VERSION,
+        "robot_type": form.robot,
+        "total_episodes": episodes,
+        "total_frames": frames,
+        "total_tasks": tasks,
+        "total_videos": len(form.views) * episodes,
+        "total_chunks": -(-episodes // EPISODES_PER_CHUNK),
+        "chunks_size": EPISODES_PER_CHUNK,
+        "fps": form.fps,
+        "splits": {form.split: f"0:{episodes}"},
+        "data_path": DATA_PATH,
+        "video_path": VIDEO_PATH,
+        "features": columns | {video_key(view): _video(form, view) for view in form.views},
+    }
+
+
+def modality(form: Form) -> dict[str, Any]:
+    """The content of `modality.json`: which numbers mean what, with the authors' names for the cameras."""
+    columns = {column.key: column for column in form.recorded}
+
+    def parts(key: str, *named: tuple[str, int, int]) -> dict[str, Any]:
+        return {name: {"start": start, "end": end, "original_key": key} for name, start, end in named}
+
+    return {
+        **{
+            name: parts(key, *_parts(columns[key]))
+            for name, key in (("state", STATE.key), ("action", ACTION.key))
+            if key in columns
+        },
+        "video": {VIEW_NAMES_ELSEWHERE[view]: {"original_key": video_key(view)} for view in form.views},
+        "annotation": {"human.task_description": {"original_key": "task_index"}},
+    }
+
+
+def _parts(column: Column) -> tuple[tuple[str, int, int], ...]:
+    """Which numbers of a row belong together: name, first, one after the last."""
+    if column.names == STATE.names:
+        return ("position", 0, 3), ("rotation", 3, 7), ("gripper", 7, 8)
+    if column.names == ACTION.names:
+        return ("position", 0, 3), ("rotation", 3, 6), ("gripper", 6, 7)
+    return tuple((name, place, place + 1) for place, name in enumerate(column.names))
+
+
+def _video(form: Form, view: str) -> dict[str, Any]:
+    width, height = form.size(view)
+    return {
+        "dtype": "video",
+        "shape": [height, width, 3],
+        "names": ["height", "width", "channels"],
+        "info": {
+            "video.fps": float(form.fps),
+            "video.height": height,
+            "video.width": width,
+            "video.channels": 3,
+            "video.codec": "h264",
+            "video.pix_fmt": "yuv420p",
+            "video.is_depth_map": False,
+            "has_audio": False,
+        },
+    }

@@ -1,0 +1,100 @@
+"""Reads LeRobot data sets that have keyframes, 2.0 to 3.0: ours, and those that others made in this form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.datasets.lerobot.annotations import Annotation
+from kc_vla.datasets.lerobot.cameras import need_camera
+from kc_vla.datasets.lerobot.episode import EpisodeInfo as EpisodeInfo
+from kc_vla.datasets.lerobot.errors import DataSetError as DataSetError
+from kc_vla.datasets.lerobot.layout import KEYFRAMES
+from kc_vla.datasets.lerobot.source import SourceEpisode, open_source
+
+
+class DataSet:
+    """A data set. Opening it reads what is in `meta` and checks it; columns and pictures are read when asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the data set in `folder`.
+
+        Raises:
+            DataSetError: it is missing, of another version, not as it should be, or without any keyframes.
+        """
+        self.folder = folder
+        self._source = open_source(folder)
+        self.fps = int(self._source.fps)
+        self._rows = {row.index: row for row in self._source.episodes}
+        self.episodes: tuple[EpisodeInfo, ...] = tuple(
+            EpisodeInfo.from_row(row.row, str(folder)) for row in self._source.episodes
+        )
+        self._keyframes = {row.index: self._source.keyframes(row) for row in self._source.episodes}
+        if not any(self._keyframes.values()):
+            raise DataSetError(f"{folder} has no keyframes: {KEYFRAMES} is missing, or tells of none of its episodes")
+
+    def keyframes(self, episode: int) -> tuple[int, ...]:
+        """The frames of an episode's keyframes, ascending, the first 0; empty where none are annotated."""
+        return self._keyframes[self._find(episode).index]
+
+    def annotations(self) -> tuple[Annotation, ...]:
+        """What is known of the keyframes; empty where the data set does not say."""
+        return self._source.annotations()
+
+    def columns(self, episode: int) -> Mapping[str, NDArray[Any]]:
+        """The numeric columns of an episode by their names, each (length,) or (length, D).
+
+        Raises:
+            DataSetError: they cannot be read, or are not as long as the episode, or not finite.
+        """
+        return self._source.columns(self._find(episode))
+
+    def frames(self, episode: int, view: str = "third_person", named: str = "") -> Iterator[NDArray[np.uint8]]:
+        """The pictures of an episode from its start, each (H, W, 3), RGB: exactly as many as it has frames.
+
+        Args:
+            episode: its index.
+            view: "third_person" or "wrist".
+            named: what the data set calls that camera, where it is none of the usual names.
+
+        Raises:
+            DataSetError: there is no such camera, or a frame of it cannot be read; the message names the frame.
+        """
+        return self._source.frames(self._find(episode), self.camera(view, named))
+
+    def camera(self, view: str, named: str = "") -> str:
+        """The key of a camera; arguments and DataSetError as `frames`."""
+        return need_camera(self._source.cameras, view, named, str(self.folder))
+
+    def columns_path(self, episode: int) -> Path:
+        """Where the columns of an episode are; raise DataSetError where there is no such episode."""
+        return self._source.data_path(self._find(episode))
+
+    def video_path(self, episode: int, key: str) -> Path:
+        """Where the video of an episode is, by the key of its feature; raise DataSetError as `columns_path`."""
+        return self._source.video_path(self._find(episode), key)
+
+    def _find(self, episode: int) -> SourceEpisode:
+        try:
+            return self._rows[episode]
+        except KeyError:
+            raise DataSetError(f"{self.folder} has no episode {episode}") from None
+
+
+def open_data_sets(folder: Path) -> tuple[DataSet, ...]:
+    """The data set in `folder`, or all those in its subfolders, sorted by name.
+
+    Raises:
+        DataSetError: there is none, or one is not as it should be.
+    """
+    if (folder / "meta").is_dir():
+        return (DataSet(folder),)
+    # A hidden one is being made.
+    found = sorted(path.parent for path in folder.glob("[!.]*/meta") if path.is_dir())
+    if not found:
+        raise DataSetError(f"there is no LeRobot data set in {folder}: record one with kc-vla collect")
+    return tuple(DataSet(path) for path in found)

@@ -1,0 +1,283 @@
+"""An episode from its bag: what happened, in order, with the images left in the bag until they are asked for."""
+
+from __future__ import annotations
+
+import bisect
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kc_vla.bags.errors import BagReadError
+from kc_vla.bags.images import decode_image
+from kc_vla.bags.messages import BagMessage, MessageRef
+from kc_vla.bags.reader import BagReader
+from kc_vla.bags.topics import EpisodeInfo
+from kc_vla.core.views import VIEWS
+from kc_vla.episodes.episode_data import (
+    Chunk,
+    Command,
+    CommandMode,
+    Event,
+    EventType,
+    Frame,
+    KeyframeState,
+    NodeDiagnostics,
+    Result,
+    Score,
+    Status,
+    keyframes_after,
+)
+
+_IMAGE_TOPICS = {f"{view}/image_raw{kind}": view for view in VIEWS for kind in ("", "/compressed")}
+"""Where the pictures of a camera may be; where both are recorded, the raw ones count."""
+_RUNNING = 1
+_NO_MOTION = 0.0
+_GRIPPER_OPEN = 1.0
+
+
+class RecordedEpisode:
+    """One recorded episode.
+
+    Attributes:
+        bag: where it came from.
+        info: what the bag says of itself; None where it does not.
+        status: how the episode was announced.
+        result: how it ended; None where the bag ends before it.
+        frames: every third-person frame of the episode, in order.
+        scores: the selector's word by frame number.
+        events: the life of the keyframes, in order.
+        chunks: every action chunk, in order.
+        commands: every arm command, in order.
+        diagnostics: the last word of every node, by its name.
+        message_counts: messages in the bag by topic.
+        damages: one line for each torn file.
+        episode_ids: of all episodes that are announced in the bag; more than one in a bag that was merged.
+    """
+
+    def __init__(self, bag: Path) -> None:
+        """Read `bag`, a bag folder, an .mcap or a .db3 file.
+
+        Raises:
+            BagReadError: it cannot be read, holds no episode (no RUNNING status), or its messages are not ours.
+        """
+        self.bag = bag
+        self._reader = BagReader(bag)
+        self._images: dict[str, list[tuple[int, MessageRef]]] = {name: [] for name in _IMAGE_TOPICS}
+        self._decoded: dict[str, list[Any]] = {name: [] for name in _DECODED_TOPICS}
+        self.message_counts: dict[str, int] = {}
+        try:
+            self._load()
+        except (AttributeError, TypeError, ValueError) as error:
+            raise BagReadError(f"{bag} was recorded with other message definitions: {error}") from error
+
+    @property
+    def keyframes(self) -> tuple[KeyframeState, ...]:
+        """The keyframes as they stood at the end, by phase."""
+        return keyframes_after(self.events)
+
+    def image(self, ref: MessageRef) -> npt.NDArray[np.uint8]:
+        """Return an image of a frame as (height, width, 3) uint8 RGB.
+
+        Raises:
+            BagReadError: its encoding is unknown, its bytes do not fit its size, or it is compressed and cut off.
+        """
+        return decode_image(self._reader.decode(self._reader.load(ref)), ref.topic)
+
+    def time_s(self, stamp_ns: int) -> float:
+        """Return seconds since the start of the episode for a ROS time."""
+        return (stamp_ns - self.status.start_ns) / 1e9
+
+    def pictures(self, view: str) -> list[tuple[int, MessageRef]]:
+        """Stamp (ns) and place of the pictures of a camera, by time; those of the third-person one from the episode."""
+        found = next(
+            (self._images[name] for name, own in _IMAGE_TOPICS.items() if own == view and self._images[name]), []
+        )
+        begin, end = self.status.start_ns, self.result.end_ns if self.result is not None else None
+        if view == "third_person":
+            found = [(stamp, ref) for stamp, ref in found if stamp >= begin and (end is None or stamp <= end)]
+        return sorted(found, key=lambda pair: pair[0])
+
+    def _load(self) -> None:
+        for message in self._reader.messages():
+            self._take(message)
+        self.damages = tuple(self._reader.damages)
+        self.info: EpisodeInfo | None = self._reader.episode
+        self.status = self._status()
+        self.result = next(map(_result, self._own("episode/result")), None)
+        self.scores = {m.frame_index: score_from(m) for m in self._own("keyframes/score")}
+        self.frames = self._frames()
+        # A recorder that starts again hears the earlier events once more: each counts once.
+        events = {(m.sequence, m.type, m.phase, m.frame_index): event_from(m) for m in self._own("keyframes/event")}
+        self.events = tuple(events.values())
+        self.chunks = tuple(chunk_from(m) for m in self._own("policy/chunk"))
+        self.commands = tuple(_command(m) for m in self._own("arm/command"))
+        self.diagnostics = _last_diagnostics(self._decoded["diagnostics"])
+        self._decoded.clear()
+
+    def _take(self, message: BagMessage) -> None:
+        self.message_counts[message.topic] = self.message_counts.get(message.topic, 0) + 1
+        for name, images in self._images.items():
+            if is_topic(message.topic, name):
+                images.append((header_stamp_ns(message), message.ref))
+                return
+        for name, found in self._decoded.items():
+            if is_topic(message.topic, name):
+                found.append(self._reader.decode(message))
+                return
+
+    def _status(self) -> Status:
+        running = [m for m in self._decoded["episode/status"] if m.state == _RUNNING]
+        self.episode_ids = tuple(dict.fromkeys(m.episode_id for m in running))
+        if self.info is not None:
+            running = [m for m in running if m.episode_id == self.info.episode_id]
+        if not running:
+            hint = f" ({self.damages[0]})" if self.damages else ""
+            raise BagReadError(f"{self.bag} holds no episode: no RUNNING message on episode/status{hint}")
+        m = running[-1]
+        return Status(m.episode_id, m.task, m.variant, m.instruction, m.seed, nanoseconds(m.start_time), m.frame_period)
+
+    def _own(self, name: str) -> list[Any]:
+        """Return the messages on `name` that belong to this episode."""
+        return [m for m in self._decoded[name] if m.episode_id == self.status.episode_id]
+
+    def _frames(self) -> tuple[Frame, ...]:
+        """Number the third-person images as the selector did, or by their stamps where it was silent."""
+        period_ns = max(1, round(self.status.frame_period_s * 1e9))
+        numbered = {nanoseconds(m.header.stamp): m.frame_index for m in self._own("keyframes/score")}
+        wrist = self.pictures("wrist")
+        frames = {}
+        for stamp, ref in self.pictures("third_person"):
+            index = numbered.get(stamp, round((stamp - self.status.start_ns) / period_ns))
+            frames[index] = Frame(index, stamp, ref, _nearest(wrist, stamp, period_ns))
+        return tuple(frames[index] for index in sorted(frames))
+
+
+def recorded_actions(episode: RecordedEpisode) -> npt.NDArray[np.float32]:
+    """Return what the arm was told, as (T, 7) float32 by control step: tool deltas in m and rad, gripper 0..1.
+
+    A step without a command, or with a hold, is no motion with the gripper as it was (open at first).
+
+    Raises:
+        BagReadError: the bag holds no tool-delta commands, or joint commands, or numbers that are not finite.
+    """
+    commands, bag = episode.commands, episode.bag
+    if any(c.mode == CommandMode.JOINT_POSITION for c in commands):
+        raise BagReadError(f"{bag} holds joint commands: only episodes of tool deltas can be replayed")
+    by_step = {c.step: c.values for c in commands if c.mode == CommandMode.TOOL_DELTA}
+    if not by_step:
+        raise BagReadError(f"{bag} holds no arm commands: there is nothing to replay")
+    actions = np.full((max(by_step) + 1, 7), _NO_MOTION, dtype=np.float32)
+    gripper = _GRIPPER_OPEN
+    for step in range(len(actions)):
+        values = by_step.get(step)
+        if values is not None:
+            if values.shape != (7,) or not np.isfinite(values).all():
+                raise BagReadError(f"{bag}: the command of step {step} is not 7 finite numbers")
+            actions[step] = values
+            gripper = float(values[6])
+        actions[step, 6] = gripper
+    return actions
+
+
+_DECODED_TOPICS = (
+    "episode/status",
+    "episode/result",
+    "keyframes/score",
+    "keyframes/event",
+    "policy/chunk",
+    "arm/command",
+    "diagnostics",
+)
+
+
+def is_topic(topic: str, name: str) -> bool:
+    """Whether the full `topic` is the relative `name` in any namespace."""
+    return topic == name or topic.endswith("/" + name)
+
+
+def nanoseconds(time: Any) -> int:
+    """A decoded builtin_interfaces/Time in ns."""
+    return int(time.sec) * 1_000_000_000 + int(time.nanosec)
+
+
+def header_stamp_ns(message: BagMessage) -> int:
+    """Return the stamp of a message that begins with a header, without decoding the rest."""
+    data = message.data
+    if len(data) < 12:
+        raise BagReadError(f"{message.ref.file}: a message on {message.topic} is too short")
+    sec, nanosec = struct.unpack_from("<iI" if data[1] & 1 else ">iI", data, 4)
+    return int(sec) * 1_000_000_000 + int(nanosec)
+
+
+def _nearest(images: list[tuple[int, MessageRef]], stamp_ns: int, within_ns: int) -> MessageRef | None:
+    at = bisect.bisect_left(images, stamp_ns, key=lambda pair: pair[0])
+    near = min(images[max(0, at - 1) : at + 1], key=lambda pair: abs(pair[0] - stamp_ns), default=None)
+    return near[1] if near is not None and abs(near[0] - stamp_ns) <= within_ns else None
+
+
+def _result(m: Any) -> Result:
+    return Result(
+        success=m.success,
+        completion_rate=m.completion_rate,
+        stages=tuple(m.stages),
+        completed_stages=m.completed_stages,
+        reason=m.reason,
+        steps=m.steps,
+        duration_s=m.duration,
+        end_ns=nanoseconds(m.header.stamp),
+        oracle_frames=tuple(m.oracle_frames),
+        oracle_labels=tuple(m.oracle_labels),
+    )
+
+
+def score_from(m: Any) -> Score:
+    """Return the score that a message tells, from a bag or from a topic."""
+    return Score(m.frame_index, m.phase, m.score, m.threshold, m.source)
+
+
+def event_from(m: Any) -> Event:
+    """Return the event that a message tells, from a bag or from a topic."""
+    return Event(EventType(m.type), m.frame_index, m.decided_at_frame, m.phase, m.label, m.score, m.source)
+
+
+def chunk_from(m: Any) -> Chunk:
+    """Return the chunk in a message, from a bag or from a topic."""
+    actions = np.asarray(m.actions, dtype=np.float32)
+    fits = actions.size == m.horizon * m.dimension
+    return Chunk(
+        sequence=m.sequence,
+        observation_frame=m.observation_frame,
+        stamp_ns=nanoseconds(m.header.stamp),
+        latency_s=m.latency,
+        period_s=m.period,
+        # A chunk whose numbers do not fit its shape was refused by the controller; here it is empty.
+        actions=actions.reshape(m.horizon, m.dimension) if fits else np.empty((0, 0), np.float32),
+        names=tuple(m.names),
+        keyframes_used=tuple(m.keyframes_used),
+        backend=m.backend,
+    )
+
+
+def _command(m: Any) -> Command:
+    return Command(
+        step=m.step,
+        stamp_ns=nanoseconds(m.header.stamp),
+        mode=CommandMode(m.mode),
+        values=np.asarray(m.values, dtype=np.float32),
+        chunk_sequence=m.chunk_sequence,
+        chunk_index=m.chunk_index,
+        reason=m.reason,
+        names=tuple(m.names),
+    )
+
+
+def _last_diagnostics(arrays: list[Any]) -> dict[str, NodeDiagnostics]:
+    last = {}
+    for array in arrays:
+        for status in array.status:
+            values = {pair.key: pair.value for pair in status.values}
+            last[status.name] = NodeDiagnostics(status.name, status.level, status.message, values)
+    return last

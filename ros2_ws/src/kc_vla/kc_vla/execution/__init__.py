@@ -1,0 +1,1 @@
+"""Chunk execution: which action is next, blending, refusals. No ROS."""

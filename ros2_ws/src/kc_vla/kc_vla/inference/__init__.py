@@ -1,0 +1,1 @@
+"""Models: the registry and the sessions that run them. No torch."""

@@ -1,0 +1,171 @@
+"""The command lines of `kc-vla train|export|tune|eval selector` and `kc-vla annotate|eval rules`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kc_vla.learning.config import ARITHMETICS, INIT_PARTS, METHODS, PRECISIONS
+
+Run = Callable[[argparse.Namespace], None]
+SELECTOR = "keyframe_selector"
+_RUN = "runs/selector"
+_MODELS = "my_models"
+
+_WHATS = {"selector": "the network that selects keyframes", "rules": "the rules of the task table"}
+_TRAIN = """\
+Train a keyframe selector on recorded episodes (LeRobot data sets, 2.0 to 3.0, with keyframes, as `kc-vla collect`
+makes them): first the trunk by metric learning, then the query head on its features. Curves and checkpoints are in the
+run's folder; the same command goes on with a run that was interrupted.
+---
+examples:
+  kc-vla train selector --config models/keyframe_selector/train.toml      the settings of the shipped model
+  kc-vla train selector --set stage_one.epochs=10 --set image_size=128    a shorter one; that file names more settings
+few episodes, so on from the shipped model, the head alone:
+  kc-vla train selector --config models/keyframe_selector/train.toml --init keyframe_selector --method no-metric
+Then: kc-vla export selector runs/selector
+"""
+_EXPORT = """\
+Make what the stack runs of a trained selector: ONNX files of trunk and head, and for each task the threshold that does
+best on validation episodes. They are entered in the registry of a folder of models.
+---
+example:
+  kc-vla export selector runs/selector
+Then: ros2 launch kc_vla maniskill.launch.py models:=my_models
+"""
+_TUNE = """\
+Choose the thresholds of a selector anew on validation episodes, and nothing else: for a robot or a camera of which
+there are too few episodes to train. The network is copied as it is; thresholds that do best already stay.
+---
+example:
+  kc-vla tune selector --validation data/validation/mine
+Then: ros2 launch kc_vla piper.launch.py models:=my_models
+"""
+_EVAL = """\
+Measure selectors, or the rules, on recorded episodes, free-running as in the stack: precision, recall, F1 and distance
+in frames, as tables, and for each episode a picture of its scores and keyframes.
+---
+examples:
+  kc-vla eval selector --models my_models
+  kc-vla eval rules --data data/test
+"""
+_ANNOTATE = """\
+Mark the keyframes of recorded episodes by the rules of the task table (gripper, heights, light), without the simulator:
+a file <data set>.jsonl in the output folder, in the form of meta/annotations.jsonl, with phase, label and confidence of
+each keyframe. The data sets stay as they are. To mark them by hand: kc-vla annotate page --help
+---
+example:
+  kc-vla annotate rules --data data/train
+"""
+
+
+def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
+    """What reads the verbs' arguments; `runs` tells what each verb does with them."""
+    parser = argparse.ArgumentParser(prog="kc-vla", description="Learning of the keyframe selector.")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+
+    train = _verb(verbs, "train", "train a keyframe selector", _TRAIN, runs["train"])
+    _folder(train, "--data", "data/train", "episodes to learn from")
+    _folder(train, "--validation", "data/validation", "episodes to choose the head by")
+    _folder(train, "--output", _RUN, "folder of the run; one that was interrupted goes on there")
+    train.add_argument("--config", type=Path, help="TOML file of settings (default: the paper's), e.g. the one below")
+    train.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="one setting, after those of the file; repeatable",
+    )
+    train.add_argument("--method", choices=METHODS, default=METHODS[0], help="the paper's, or one of its baselines")
+    train.add_argument("--init", metavar="MODEL", help=f"begin with the weights of a model, e.g. {SELECTOR}")
+    train.add_argument(
+        "--init-parts", default=",".join(INIT_PARTS), metavar="PARTS", help="trunk, head or both (trunk,head)"
+    )
+    train.add_argument("--models", type=Path, help="folder with the registry of --init (default: the models shipped)")
+    train.add_argument("--trunk", type=Path, metavar="RUN", help="go on from the first stage of this run")
+    train.add_argument(
+        "--tasks",
+        type=Path,
+        metavar="YAML",
+        help="tasks of the data that are not in the task table: see docs/data_sets.md",
+    )
+    _camera(train, "a camera that the selector looks at, third_person or wrist; both: side by side (third_person)")
+    train.add_argument("--device", default="auto", help="auto, cpu or cuda")
+    train.add_argument(
+        "--precision",
+        choices=ARITHMETICS,
+        default=ARITHMETICS[0],
+        help="of the arithmetic; auto: the faster one here, measured at the start (auto)",
+    )
+
+    export = _verb(verbs, "export", "make ONNX files of a trained selector", _EXPORT, runs["export"])
+    export.add_argument(
+        "run_folder", type=Path, metavar="run", help=f"folder of the training: --output of `kc-vla train`, e.g. {_RUN}"
+    )
+    export.add_argument(
+        "--data",
+        type=Path,
+        help="episodes it was learnt from: its tasks, and the ranges of 8-bit numbers (the run's own)",
+    )
+    export.add_argument("--validation", type=Path, help="episodes to choose the thresholds by (the run's own)")
+    _folder(export, "--models", _MODELS, "folder of models to add it to; a registry is made where there is none")
+    export.add_argument("--name", default=SELECTOR, help=f"its name there ({SELECTOR})")
+    export.add_argument(
+        "--precision",
+        choices=PRECISIONS,
+        default=PRECISIONS[0],
+        help="numbers of the trunk: int8 is faster on a CPU; auto takes it unless F1 falls (auto)",
+    )
+    _replace(export)
+
+    tune = _verb(verbs, "tune", "choose the thresholds of a selector anew", _TUNE, runs["tune"])
+    _folder(tune, "--validation", "data/validation", "episodes to choose the thresholds by")
+    tune.add_argument("--models", type=Path, help="folder with a registry (default: the models shipped)")
+    tune.add_argument("--model", default=SELECTOR, help=f"name there ({SELECTOR})")
+    _folder(tune, "--output", _MODELS, "folder of models to add the tuned one to")
+    tune.add_argument("--name", default=SELECTOR, help=f"its name there ({SELECTOR})")
+    _replace(tune)
+
+    judge = _verb(verbs, "eval", "measure selectors, or rules, on test episodes", _EVAL, runs["eval"])
+    _folder(judge, "--data", "data/test", "episodes to judge by")
+    _folder(judge, "--output", "runs/eval", "folder for tables and strips")
+    judge.add_argument("--models", type=Path, help="folder with a registry (default: the models shipped)")
+    judge.add_argument("--model", action="append", help=f"name; repeatable, for a comparison ({SELECTOR})")
+    _camera(judge, "the cameras of these episodes (those that the selector has learnt from)")
+    judge.add_argument("--disturbed", action="store_true", help="also with lost frames, other light, other speed")
+    judge.add_argument("--strips", type=int, default=1000, help="pictures of at most so many episodes of a data set")
+
+    annotate = _verb(verbs, "annotate", "mark keyframes of recorded episodes by rules", _ANNOTATE, runs["annotate"])
+    _folder(annotate, "--data", "data/train", "episodes to annotate")
+    _folder(annotate, "--output", "runs/annotations", "folder for the files")
+    return parser
+
+
+def _verb(verbs: Any, name: str, text: str, more: str, run: Run) -> argparse.ArgumentParser:
+    """A verb with `text`, its help in a line, and `more`, what stands above its own help and, after ---, below."""
+    above, _, below = more.partition("---\n")
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        name, help=text, description=above, epilog=below, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    whats = {"eval": ("selector", "rules"), "annotate": ("rules",)}.get(name, ("selector",))
+    parser.add_argument(
+        "what", choices=whats, metavar="|".join(whats), help=", or ".join(_WHATS[what] for what in whats)
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _replace(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--replace", action="store_true", help="put it in the place of a model that has its name")
+
+
+def _camera(parser: argparse.ArgumentParser, text: str) -> None:
+    metavar = "VIEW[=NAME]"
+    more = "; repeatable, with the data set's NAME of it where that is unusual"
+    parser.add_argument("--camera", action="append", metavar=metavar, help=text + more)
+
+
+def _folder(parser: argparse.ArgumentParser, name: str, default: str, text: str) -> None:
+    parser.add_argument(name, type=Path, default=Path(default), help=f"{text} ({default})")

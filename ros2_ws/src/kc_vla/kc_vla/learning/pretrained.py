@@ -1,0 +1,169 @@
+"""First weights from a model of a registry: what its ONNX files hold, as networks that can learn on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from onnx import numpy_helper
+from torch import Tensor
+
+from kc_vla.keyframes.model import SelectorModel, load_selector
+from kc_vla.keyframes.pictures import Picture
+from kc_vla.learning.config import INIT_PARTS
+from kc_vla.learning.errors import LearningError
+from kc_vla.learning.networks import QueryHead, Trunk
+from kc_vla.learning.weights import set_folded
+
+Values = Mapping[str, NDArray[np.generic]]
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """A model to begin with.
+
+    Attributes:
+        model: of a registry.
+        parts: some of `config.INIT_PARTS`.
+    """
+
+    model: SelectorModel
+    parts: tuple[str, ...]
+
+    def settings(self) -> dict[str, int]:
+        """The settings under which its weights mean the same as in the model."""
+        model = self.model
+        size = {"image_size": model.image_size}
+        return {**size, "window": model.window, "stride": model.stride} if "head" in self.parts else size
+
+    def facts(self) -> dict[str, str]:
+        """What a run notes of it."""
+        files = {"trunk": self.model.trunk, "head": self.model.head}
+        digests = {part: hashlib.sha256(files[part].read_bytes()).hexdigest()[:16] for part in self.parts}
+        return {"init": self.model.name, **{f"init_{part}": digest for part, digest in digests.items()}}
+
+    def trunk(self, pictures: Iterable[Picture]) -> Trunk:
+        """Its trunk, with the weights of an 8-bit one as near as 8 bits come.
+
+        Args:
+            pictures: some of what will be learnt from, to set the batch norms by; they change nothing of what the trunk
+                computes.
+
+        Raises:
+            LearningError: it is another network than ours.
+        """
+        graph = onnx.load(str(self.model.trunk)).graph
+        values = _values(graph)
+        folded = {
+            _module(node.name, "resnet"): (_tensor(values, node.input[1]), _tensor(values, node.input[2]))
+            for node in graph.node
+            if node.op_type == "Conv"
+        }
+        trunk = Trunk()
+        try:
+            set_folded(trunk, folded, pictures)
+        except KeyError as error:
+            raise self._other(self.model.trunk) from error
+        return trunk
+
+    def give_head(self, head: QueryHead, tasks: Sequence[str]) -> None:
+        """Give `head` its weights; tasks and phases that it does not know keep those of chance.
+
+        Args:
+            head: for `tasks`, in the order of their embeddings.
+            tasks: their names.
+
+        Raises:
+            LearningError: it sees another number of frames, or is another network than ours.
+        """
+        graph = onnx.load(str(self.model.head)).graph
+        state, fresh = dict(_head_state(graph)), head.state_dict()
+        if set(state) != set(fresh) or len(state["task.weight"]) != len(self.model.tasks):
+            raise self._other(self.model.head)
+        known, state["task.weight"] = state["task.weight"], fresh["task.weight"].clone()
+        for row, task in enumerate(self.model.tasks):
+            if task in tasks:
+                state["task.weight"][tasks.index(task)] = known[row]
+        phases = min(len(state["phase.weight"]), len(fresh["phase.weight"]))
+        state["phase.weight"] = torch.cat([state["phase.weight"][:phases], fresh["phase.weight"][phases:]])
+        if state["time"].shape != fresh["time"].shape:
+            raise LearningError(
+                f"the head of model '{self.model.name}' sees {state['time'].shape[1]} frames: "
+                f"take --set window={state['time'].shape[1]}, or --init-parts trunk"
+            )
+        head.load_state_dict(state)
+
+    def _other(self, path: Path) -> LearningError:
+        return LearningError(f"{path} holds another network than the selector of this stack: take another --init")
+
+
+def find_pretrained(models: Path, name: str, parts: str) -> Pretrained:
+    """The model called `name` in the registry of `models`, of which `parts`, as in "trunk,head", are taken.
+
+    Raises:
+        ModelError: it is not there.
+        LearningError: there are no such parts.
+    """
+    wanted = tuple(part.strip() for part in parts.split(","))
+    if not set(wanted) <= set(INIT_PARTS):
+        raise LearningError(f"bad --init-parts '{parts}': choose of {','.join(INIT_PARTS)}")
+    return Pretrained(load_selector(models, name), wanted)
+
+
+def _head_state(graph: onnx.GraphProto) -> Iterator[tuple[str, Tensor]]:
+    """The weights of an exported head by their names in `QueryHead`.
+
+    They are told by the nodes that use them: the exporter renames weights, and shares those that are equal.
+    """
+    values = _values(graph)
+    for node in graph.node:
+        module, given = _module(node.name, "head"), [name for name in node.input if name in values]
+        if node.op_type == "Gemm" or node.op_type == "LayerNormalization":
+            yield f"{module}.weight", _tensor(values, node.input[1])
+            yield f"{module}.bias", _tensor(values, node.input[2])
+        elif node.op_type == "MatMul" and given:
+            yield f"{module}.weight", _tensor(values, given[0]).T.contiguous()
+        elif node.op_type == "Gather" and node.input[0] in values and module in ("task", "phase"):
+            yield f"{module}.weight", _tensor(values, node.input[0])
+        elif node.op_type == "Add" and module and given:
+            yield f"{module}.bias", _tensor(values, given[0])
+        elif node.name in _OWN and given:
+            yield _OWN[node.name], _tensor(values, given[0])
+
+
+_OWN = {"/head/Sub": "mean", "/head/Div": "spread", "/head/Add": "time"}
+"""Nodes of the head itself, and the weights that they use."""
+
+
+def _module(node: str, root: str) -> str:
+    """The module that made a node, as in /resnet/layer1/layer1.0/conv1/Conv: layer1.0.conv1."""
+    parts: list[str] = []
+    for part in node.split("/")[1:-1]:
+        if parts and part.startswith(f"{parts[-1]}."):
+            parts.pop()
+        parts.append(part)
+    return ".".join(parts[1:]) if parts[:1] == [root] else node
+
+
+def _values(graph: onnx.GraphProto) -> Values:
+    """All constant numbers of a graph by name; those that are stored in 8 bits as what they stand for."""
+    values = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Identity" and node.input[0] in values:
+            values[node.output[0]] = values[node.input[0]]
+        elif node.op_type == "DequantizeLinear" and node.input[0] in values:
+            stored, scale, *zero = (values[name].astype(np.float32) for name in node.input)
+            shape = [-1] + [1] * (stored.ndim - 1) if scale.ndim else []  # per channel, the first axis of a weight
+            offset = zero[0].reshape(shape) if zero else 0.0
+            values[node.output[0]] = (stored - offset) * scale.reshape(shape)
+    return values
+
+
+def _tensor(values: Values, name: str) -> Tensor:
+    return torch.tensor(np.asarray(values[name], np.float32))

@@ -1,0 +1,86 @@
+"""What the rules look at, out of the columns and the pictures of a recorded episode."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.datasets.exchange.robots import OPENINGS
+from kc_vla.datasets.exchange.rows import TOOL_POSE
+from kc_vla.datasets.lerobot.layout import INFO, JOINT_POSITIONS, STATE, read_json
+from kc_vla.datasets.lerobot.source import open_source
+from kc_vla.keyframes.rules import Signals
+from kc_vla.learning.errors import DataError
+from kc_vla.learning.recordings import Recording
+
+Numbers = NDArray[np.float64]
+_PLACE = STATE.names[:3]
+
+
+def recorded_signals(recording: Recording, needs: Collection[str]) -> list[Signals]:
+    """What the rules look at in each frame of an episode: of the fields of `Signals` those in `needs`, NaN elsewhere.
+
+    Raises:
+        BagError: columns or pictures cannot be read.
+        DataError: the data set does not hold what is needed; the message names it.
+    """
+    unknown = np.full(recording.length, np.nan)
+    found = dict.fromkeys(("brightness", "gripper", "height", "speed"), unknown)
+    if "brightness" in needs:
+        found["brightness"] = np.array([pixels.mean() for pixels in recording.data_set.frames(recording.episode)])
+    if missing := [name for name in found if name in needs and name != "brightness"]:
+        columns = _Columns(recording)
+        if "gripper" in missing:
+            found["gripper"] = columns.opening()
+        if "height" in missing or "speed" in missing:
+            place = columns.place()
+            moved = np.linalg.norm(np.diff(place, axis=0, prepend=place[:1]), axis=1)
+            found |= {"height": place[:, 2], "speed": moved * recording.data_set.fps}
+    rows = np.column_stack([found[name] for name in ("brightness", "gripper", "height", "speed")])
+    return [Signals(*row) for row in rows.tolist()]
+
+
+class _Columns:
+    """The numbers of an episode, told apart by their names."""
+
+    def __init__(self, recording: Recording) -> None:
+        folder = recording.data_set.folder
+        source, columns = open_source(folder), recording.data_set.columns(recording.episode)
+        self._told = recording.name
+        self._robot = str(read_json(folder / INFO).get("robot_type"))
+        self._named: dict[str, tuple[tuple[str, ...], Numbers]] = {}
+        for key in (JOINT_POSITIONS.key, STATE.key, TOOL_POSE.key):
+            if key in columns:
+                values = np.asarray(columns[key], np.float64).reshape(recording.length, -1)
+                self._named[key] = source.names(key) or (), values
+
+    def opening(self) -> Numbers:
+        """Of the gripper (T,), m: the joints called finger or gripper add up to it, as at run time."""
+        for key in (JOINT_POSITIONS.key, STATE.key):
+            names, values = self._numbers(key)
+            fingers = [k for k, name in enumerate(names) if "finger" in name or "gripper" in name]
+            if fingers and names[:3] != _PLACE:
+                return np.asarray(values[:, fingers].sum(axis=1))
+        names, values = self._numbers(STATE.key)
+        if names == STATE.names and self._robot in OPENINGS:  # a share of the widest
+            return np.asarray(values[:, -1] * OPENINGS[self._robot])
+        raise self._missing("the gripper's opening", f"{JOINT_POSITIONS.key} names a finger or gripper joint")
+
+    def place(self) -> Numbers:
+        """Of the tool (T, 3), m, in the robot's base frame."""
+        for key in (TOOL_POSE.key, STATE.key):
+            names, values = self._numbers(key)
+            if names[:3] == _PLACE:
+                return values[:, :3]
+        raise self._missing("the tool's place", f"{STATE.key} or {TOOL_POSE.key} begins with numbers named x, y, z")
+
+    def _numbers(self, key: str) -> tuple[tuple[str, ...], Numbers]:
+        return self._named.get(key, ((), np.empty((0, 0))))
+
+    def _missing(self, what: str, wanted: str) -> DataError:
+        return DataError(
+            f"{self._told}: the rules of its task need {what}, which is known where {wanted}: "
+            "mark these keyframes by hand (kc-vla annotate page)"
+        )

@@ -1,0 +1,1 @@
+"""Drawing, and films as MP4. No ROS."""

@@ -1,0 +1,1 @@
+"""A bag played to the live graph, and what differs. No ROS."""

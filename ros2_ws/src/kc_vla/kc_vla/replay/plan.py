@@ -1,0 +1,156 @@
+"""How a recorded episode is replayed to the live graph: which topics are played, who answers for the policy.
+
+A program of its own, for launch files: it prints the plan as JSON, or says in a line why there is none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePath
+
+from kc_vla.bags.errors import BagError, BagReadError
+from kc_vla.bags.find import bags_below
+from kc_vla.bags.lock import require_finished
+from kc_vla.core.chunk import TOOL_DELTA_NAMES
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.reports.run_table import OutputFolderError, require_writable
+
+IMAGES = "/third_person/image_raw"
+OBSERVED = ("/wrist/image_raw", "/joint_states", "/tool_pose")
+"""What an observation needs beside the third-person image."""
+_ALSO = ("/third_person/camera_info", "/wrist/camera_info", "/detections")
+_PACKED = "/compressed"
+"""End of a topic of compressed pictures; the player publishes them as raw ones."""
+SCORES = "/keyframes/score"
+_ORACLE = "oracle"
+
+
+@dataclass(frozen=True)
+class ReplayPlan:
+    """How a bag is replayed.
+
+    Attributes:
+        episode_id: of the episode in it.
+        topics: of the bag, what the player publishes.
+        policy: backend of the policy server, "none" for no policy server.
+        params: name of the file with the parameters of the launch that recorded it.
+        notes: one line for each thing that is not as it should be.
+    """
+
+    episode_id: str
+    topics: tuple[str, ...]
+    policy: str
+    params: str
+    notes: tuple[str, ...]
+
+
+def plan_replay(episode: RecordedEpisode, source: str, policy: str) -> ReplayPlan:
+    """Plan the replay of an episode.
+
+    Args:
+        episode: read from its bag.
+        source: of the keyframes; "oracle" takes the scores of the oracle from the bag.
+        policy: "replay", "scripted", "none", or "auto" for what the bag can be compared with.
+
+    Raises:
+        BagReadError: the bag lacks what this needs.
+    """
+    known = {topic.removesuffix(_PACKED): topic for topic in sorted(episode.message_counts, reverse=True)}
+    if IMAGES not in known or not episode.frames:
+        raise BagReadError(f"{episode.bag} holds no images of the episode on {IMAGES}: there is nothing to replay")
+    if len(episode.episode_ids) > 1:
+        told = ", ".join(episode.episode_ids)
+        raise BagReadError(f"{episode.bag} holds {len(episode.episode_ids)} episodes, {told}: replay the bag of one")
+    sources = {score.source for score in episode.scores.values()}
+    if source == _ORACLE and sources != {_ORACLE}:
+        told = ", ".join(sorted(sources)) or "none"
+        raise BagReadError(f"source:=oracle needs the scores of an oracle, those of {episode.bag} are: {told}")
+    notes = list(episode.damages)
+    if episode.result is None:
+        notes.append("the bag ends before the result of the episode")
+    if missing := [topic for topic in OBSERVED if topic not in known]:
+        notes.append(f"the bag has no {', '.join(missing)}: no observation is whole, so no chunk can be answered")
+    chosen, remark = (policy, "") if policy != "auto" else _policy_of(episode)
+    return ReplayPlan(
+        episode_id=episode.status.episode_id,
+        topics=tuple(known[topic] for topic in (IMAGES, *OBSERVED, *_ALSO) if topic in known)
+        + ((SCORES,) if source == _ORACLE else ()),
+        policy=chosen,
+        params="maniskill.yaml" if episode.status.variant else "piper.yaml",
+        notes=(*notes, *([remark] if remark else [])),
+    )
+
+
+def _policy_of(episode: RecordedEpisode) -> tuple[str, str]:
+    """Return who can be asked again for the chunks of the bag, and why nobody can."""
+    backends = sorted({chunk.backend for chunk in episode.chunks})
+    if not backends:
+        return "none", "the bag holds no chunks: the policy is not asked"
+    if all(chunk.names == TOOL_DELTA_NAMES for chunk in episode.chunks):
+        return "replay", ""
+    if backends == ["scripted"]:
+        return "scripted", ""
+    why = f"the chunks of the bag came from {', '.join(backends)}, which cannot be asked again: chunks are not compared"
+    return "none", why
+
+
+def new_folder(output: Path, episode_id: str) -> Path:
+    """Make and return a new folder for a replay of an episode: nothing of an earlier one is touched.
+
+    Raises:
+        OutputFolderError: it cannot be made.
+        BagReadError: the episode's id cannot name a folder.
+    """
+    if not episode_id or PurePath(episode_id).name != episode_id or episode_id == "..":
+        raise BagReadError(f"episode id '{episode_id}' cannot name a folder")
+    require_writable(output)
+    number = 1
+    while True:
+        folder = output / (f"{episode_id}-replay" if number == 1 else f"{episode_id}-replay-{number}")
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            number += 1
+        except OSError as error:
+            raise OutputFolderError(
+                f"cannot make '{folder}': {error.strerror}; choose another output folder"
+            ) from error
+        else:
+            return folder
+
+
+def _the_bag_in(path: Path) -> Path:
+    """The only bag of an episode's folder; otherwise the path itself, of which the reader says what is wrong."""
+    below = bags_below(path)
+    return below[0] if len(below) == 1 else path
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the plan of a replay and the folder made for it, as JSON; return 1 after a line that says why not."""
+    parser = argparse.ArgumentParser(prog="replay_plan", description=__doc__)
+    parser.add_argument("bag", help="bag folder or file of one episode")
+    parser.add_argument("--source", default="learned")
+    parser.add_argument("--policy", default="auto")
+    parser.add_argument("--output", default="runs", help="folder in which that of the replay is made")
+    arguments = parser.parse_args(argv)
+    bag = Path(arguments.bag).expanduser()
+    try:
+        if not arguments.bag:
+            raise BagReadError("no bag was given: replay.launch.py bag:=<folder of a recorded episode>/bag")
+        bag = _the_bag_in(bag)
+        require_finished(bag)
+        plan = plan_replay(RecordedEpisode(bag), arguments.source, arguments.policy)
+        folder = new_folder(Path(arguments.output).expanduser().resolve(), plan.episode_id)
+    except (BagError, OutputFolderError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(json.dumps({**asdict(plan), "bag": str(bag.resolve()), "folder": str(folder)}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

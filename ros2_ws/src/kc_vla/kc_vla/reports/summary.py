@@ -1,0 +1,116 @@
+"""The summary of an episode: what a person or a benchmark wants to know of it, as plain values for JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import Command, CommandMode, NodeDiagnostics
+from kc_vla.episodes.keyframe_match import match_keyframes
+
+SUMMARY = "summary.json"
+"""Name of the file that it goes into."""
+
+
+def summarize(episode: RecordedEpisode) -> dict[str, Any]:
+    """Return the content of summary.json.
+
+    Where the bag ends before the result, `success` and everything else of the result is None.
+    """
+    status, result = episode.status, episode.result
+    nodes = [episode.diagnostics[name] for name in sorted(episode.diagnostics)]
+    return {
+        "episode_id": status.episode_id,
+        "task": status.task,
+        "variant": status.variant if status.simulated else None,
+        "seed": status.seed if status.simulated else None,
+        "instruction": status.instruction,
+        "stack_version": episode.info.stack_version if episode.info is not None else None,
+        "success": result.success if result is not None else None,
+        "completion_rate": round(result.completion_rate, 6) if result is not None else None,
+        "stages": list(result.stages) if result is not None else None,
+        "completed_stages": result.completed_stages if result is not None else None,
+        "reason": result.reason if result is not None else None,
+        "steps": result.steps if result is not None else None,
+        "duration_s": result.duration_s if result is not None else None,
+        "frames": len(episode.frames),
+        "keyframes": _keyframes(episode),
+        "latency_ms": {node.name: stages for node in nodes if (stages := latencies(node))},
+        "dropped": {node.name: topics for node in nodes if (topics := dropped(node))},
+        "problems": {node.name: node.message for node in nodes if node.level > 0},
+        "chunks": len(episode.chunks),
+        "commands": len(episode.commands),
+        "holds": _holds(episode.commands),
+        "messages": dict(sorted(episode.message_counts.items())),
+        "damages": list(episode.damages),
+    }
+
+
+def _keyframes(episode: RecordedEpisode) -> dict[str, Any]:
+    matches = match_keyframes(episode)
+    has_truth = any(match.has_truth for match in matches)
+    return {
+        "ours": [
+            {
+                "phase": match.phase,
+                "label": match.label,
+                "frame": match.frame,
+                "score": _rounded(match.score),
+                "committed": match.committed,
+                "difference": match.difference,
+            }
+            for match in matches
+            if match.frame is not None
+        ],
+        "oracle": [match.oracle_frame for match in matches if match.oracle_frame is not None],
+        "wanted": sum(match.oracle_frame is not None for match in matches if match.phase > 0),
+        "right": sum(match.right for match in matches if match.phase > 0),
+        "equal": all(m.difference == 0 and m.committed for m in matches) if has_truth else None,
+    }
+
+
+def _rounded(score: float | None) -> float | None:
+    return round(score, 4) if score is not None and math.isfinite(score) else None
+
+
+def latencies(node: NodeDiagnostics) -> dict[str, dict[str, float]]:
+    """Return the figures of each stage of a node, from keys `latency/<stage>/<figure>`."""
+    stages: dict[str, dict[str, float]] = {}
+    for key, value in node.values.items():
+        head, _, rest = key.partition("/")
+        stage, _, figure = rest.rpartition("/")
+        number = _number(value)
+        if head == "latency" and stage and number is not None:
+            stages.setdefault(stage, {})[figure.removesuffix("_ms")] = int(number) if figure == "count" else number
+    return stages
+
+
+def dropped(node: NodeDiagnostics) -> dict[str, int]:
+    """Return how many messages a node lost of each topic, from keys `dropped/<topic>`."""
+    found = {}
+    for key, value in node.values.items():
+        head, _, topic = key.partition("/")
+        number = _number(value)
+        if head == "dropped" and topic and number is not None:
+            found[topic] = int(number)
+    return found
+
+
+def _number(text: str) -> float | None:
+    """Return the finite number in `text`, or None (JSON knows no NaN)."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _holds(commands: tuple[Command, ...]) -> list[dict[str, Any]]:
+    """Return each reason for which the arm held, how often, and when first."""
+    holds: dict[str, dict[str, Any]] = {}
+    for command in commands:
+        if command.mode == CommandMode.HOLD:
+            entry = holds.setdefault(command.reason, {"reason": command.reason, "count": 0, "first_step": command.step})
+            entry["count"] += 1
+    return list(holds.values())

@@ -1,0 +1,192 @@
+"""One picture of the episode video: both views, the keyframes so far, the selector's score, the timeline."""
+
+from __future__ import annotations
+
+import math
+
+from kc_vla.core.tasks import TASKS
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import Event, EventType, Frame, KeyframeState, Score, keyframes_after
+from kc_vla.media.canvas import (
+    AMBER,
+    BLUE,
+    GREEN,
+    MUTED,
+    OUTLINE,
+    PANEL,
+    RED,
+    TEXT,
+    Canvas,
+    Picture,
+    shortened,
+)
+from kc_vla.reports import timeline
+
+WIDTH, HEIGHT = 1280, 720
+_MARGIN = 24
+_VIEW = 468
+_VIEW_TOP = 72
+_PANEL_LEFT = _MARGIN + 2 * _VIEW + 16 + 20
+_PANEL_WIDTH = WIDTH - _MARGIN - _PANEL_LEFT
+_ROWS_TOP = _VIEW_TOP + 26
+_GAUGE_HEIGHT = 66
+_ROW_MAX = 92
+_FLASH_FRAMES = 8
+
+
+class VideoLayout:
+    """Composes the pictures of one episode, in order of time."""
+
+    def __init__(self, episode: RecordedEpisode) -> None:
+        """Prepare what all pictures share; `episode` has at least one frame."""
+        self._episode = episode
+        self._by_index = {frame.index: frame for frame in episode.frames}
+        self._last = episode.frames[-1].index
+        self._timeline = timeline.Timeline(episode, WIDTH - 2 * _MARGIN)
+        self._labels = _phase_labels(episode)
+        rows = max(1, len(self._labels))
+        self._row = min(_ROW_MAX, (_VIEW - 26 - _GAUGE_HEIGHT) // rows)
+        self._thumbnails: dict[int, tuple[Picture | None, Picture | None]] = {}
+        self._blank = self._draw_head()
+
+    def compose(self, frame: Frame, ended: bool = False) -> Picture:
+        """Return the picture of `frame`, (720, 1280, 3) uint8 RGB; `ended` shows the result below the views."""
+        canvas = self._blank.copy()
+        right = WIDTH - _MARGIN
+        canvas.text(right, 12, f"{self._episode.time_s(frame.stamp_ns):.2f} s", 26, bold=True, anchor="right")
+        canvas.text(right, 44, f"frame {frame.index} / {self._last}", 14, MUTED, anchor="right")
+        keyframes = keyframes_after(self._episode.events, frame.index)
+        self._draw_views(canvas, frame)
+        self._draw_keyframes(canvas, keyframes)
+        self._draw_gauge(canvas, frame.index, keyframes)
+        self._timeline.paint(canvas, _MARGIN, HEIGHT - timeline.HEIGHT - 14, frame.index, keyframes)
+        if ended:
+            self._draw_result(canvas)
+        return canvas.pixels
+
+    def _draw_head(self) -> Canvas:
+        canvas = Canvas(WIDTH, HEIGHT)
+        status = self._episode.status
+        room = WIDTH - 2 * _MARGIN - 180
+        canvas.text(_MARGIN, 13, shortened(status.instruction, 22, room, bold=True), 22, bold=True)
+        backends = sorted({chunk.backend for chunk in self._episode.chunks if chunk.backend})
+        parts = [status.title, status.episode_id, *(f"policy: {b}" for b in backends)]
+        canvas.text(_MARGIN, 44, shortened("  ·  ".join(parts), 14, room), 14, MUTED)
+        return canvas
+
+    def _draw_views(self, canvas: Canvas, frame: Frame) -> None:
+        views = (("third person", frame.third_person), ("wrist", frame.wrist))
+        event = self._recent_event(frame.index)
+        for column, (name, ref) in enumerate(views):
+            x = _MARGIN + column * (_VIEW + 16)
+            if ref is None:
+                canvas.box(x, _VIEW_TOP, _VIEW, _VIEW, PANEL)
+                canvas.text(x + _VIEW // 2, _VIEW_TOP + _VIEW // 2 - 8, "no picture", 16, MUTED, anchor="middle")
+            else:
+                canvas.picture(x, _VIEW_TOP, _VIEW, self._episode.image(ref))
+            canvas.chip(x + 10, _VIEW_TOP + 10, name, 13, PANEL, TEXT)
+            if event is not None:
+                colour = GREEN if event.type == EventType.COMMITTED else AMBER
+                canvas.frame(x, _VIEW_TOP, _VIEW, _VIEW, colour, 5)
+                if column == 0:
+                    word = "committed" if event.type == EventType.COMMITTED else "candidate"
+                    text = f"{word}: {event.label} (frame {event.frame})"
+                    canvas.chip(x + 14, _VIEW_TOP + _VIEW - 40, text, 16, colour)
+
+    def _recent_event(self, index: int) -> Event | None:
+        """Return the last keyframe event of the last few frames."""
+        recent = [
+            event
+            for event in self._episode.events
+            if event.type != EventType.RESET and 0 <= index - event.decided_at_frame < _FLASH_FRAMES
+        ]
+        return recent[-1] if recent else None
+
+    def _draw_keyframes(self, canvas: Canvas, keyframes: tuple[KeyframeState, ...]) -> None:
+        canvas.text(_PANEL_LEFT, _VIEW_TOP, "KEYFRAMES", 14, MUTED, bold=True)
+        known = {keyframe.phase: keyframe for keyframe in keyframes}
+        for row, (phase, label) in enumerate(sorted(self._labels.items())):
+            y = _ROWS_TOP + row * self._row
+            if phase in known:
+                self._draw_keyframe(canvas, y, known[phase])
+            else:
+                canvas.frame(_PANEL_LEFT, y, _PANEL_WIDTH, self._row - 6, OUTLINE)
+                middle = y + (self._row - 6) // 2 - 8
+                canvas.text(_PANEL_LEFT + 12, middle, shortened(label, 14, _PANEL_WIDTH - 24), 14, OUTLINE)
+
+    def _draw_keyframe(self, canvas: Canvas, y: int, keyframe: KeyframeState) -> None:
+        height = self._row - 6
+        colour = GREEN if keyframe.committed else AMBER
+        canvas.box(_PANEL_LEFT, y, _PANEL_WIDTH, height, PANEL)
+        canvas.box(_PANEL_LEFT, y, 4, height, colour)
+        side = height - 8
+        x = _PANEL_LEFT + 8
+        for picture in self._thumbnail(keyframe.frame):
+            if picture is not None:
+                canvas.picture(x, y + 4, side, picture)
+            x += side + 4
+        room = _PANEL_LEFT + _PANEL_WIDTH - x - 4
+        lines = [(shortened(keyframe.label, 14, room, bold=True), 14, TEXT)]
+        if height >= 40:
+            lines.append((f"frame {keyframe.frame}", 12, MUTED))
+        if height >= 60:
+            lines.append(("committed" if keyframe.committed else "candidate", 12, colour))
+        top = y + (height - 18 * len(lines)) // 2
+        for row, (text, size, ink) in enumerate(lines):
+            canvas.text(x + 4, top + 18 * row, text, size, ink, bold=row == 0)
+
+    def _thumbnail(self, index: int) -> tuple[Picture | None, Picture | None]:
+        if index not in self._thumbnails:
+            frame = self._by_index.get(index)
+            refs = (frame.third_person, frame.wrist) if frame is not None else (None, None)
+            first, second = (None if ref is None else self._episode.image(ref) for ref in refs)
+            self._thumbnails[index] = (first, second)
+        return self._thumbnails[index]
+
+    def _watching(self, score: Score | None, keyframes: tuple[KeyframeState, ...]) -> str:
+        if score is None:
+            return "no word from the selector"
+        if {k.phase for k in keyframes if k.committed} >= set(self._labels):
+            return "all keyframes found"
+        return f"watching for: {self._labels.get(score.phase, f'keyframe {score.phase}')}"
+
+    def _draw_gauge(self, canvas: Canvas, index: int, keyframes: tuple[KeyframeState, ...]) -> None:
+        """Draw the score of this frame as a bar, with a tick at the threshold."""
+        y = _VIEW_TOP + _VIEW - _GAUGE_HEIGHT + 8
+        score = self._episode.scores.get(index)
+        canvas.text(_PANEL_LEFT, y, shortened(self._watching(score, keyframes), 13, _PANEL_WIDTH), 13, MUTED)
+        top = y + 24
+        canvas.box(_PANEL_LEFT, top, _PANEL_WIDTH - 46, 16, PANEL)
+        if score is None:
+            return
+        known = math.isfinite(score.score)
+        width = _PANEL_WIDTH - 46
+        if known:
+            fill = round(min(1.0, max(0.0, score.score)) * width)
+            canvas.box(_PANEL_LEFT, top, fill, 16, GREEN if score.score > score.threshold else BLUE)
+        tick = _PANEL_LEFT + round(min(1.0, max(0.0, score.threshold)) * width)
+        canvas.box(tick - 1, top - 4, 2, 24, TEXT)
+        canvas.text(
+            _PANEL_LEFT + _PANEL_WIDTH, top, f"{score.score:.2f}" if known else "-", 16, bold=True, anchor="right"
+        )
+
+    def _draw_result(self, canvas: Canvas) -> None:
+        """Tell the result between the views and the timeline, where it covers neither."""
+        result = self._episode.result
+        y = _VIEW_TOP + _VIEW + 8
+        if result is None:
+            canvas.chip(_MARGIN, y, "NO RESULT", 18, AMBER)
+            return
+        word, colour = ("SUCCESS", GREEN) if result.success else ("FAILED", RED)
+        width = canvas.chip(_MARGIN, y, word, 18, colour)
+        stages = f"{result.completed_stages} of {len(result.stages)} stages  ·  {result.duration_s:.2f} s"
+        text = stages if result.success else f"{result.reason}  ·  {stages}"
+        canvas.text(_MARGIN + width + 14, y + 3, shortened(text, 18, 600), 18)
+
+
+def _phase_labels(episode: RecordedEpisode) -> dict[int, str]:
+    """Return the label of every phase that the task or the episode names, whether or not it was reached."""
+    task = TASKS.get(episode.status.task)
+    labels = dict(enumerate(task.keyframes)) if task is not None else {}
+    labels.update({e.phase: e.label for e in episode.events if e.type != EventType.RESET})
+    return labels

@@ -1,0 +1,159 @@
+"""The arm controller's end of a real arm: its state as topics, a person's word as a service, chunks as targets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from scipy.spatial.transform import Rotation
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from kc_vla.arm.control_process import Told
+from kc_vla.arm.inverse import joints_after
+from kc_vla.arm.leaving import Leaving
+from kc_vla.arm.servo_modes import ServoSettings
+from kc_vla.arm.session import ArmSession, Failure, Gravity
+from kc_vla.arm.wiring import Wiring
+from kc_vla.core import topics
+from kc_vla.core.chunk import ActionType
+from kc_vla.core.rig import Vector
+from kc_vla.execution.scheduler import Action
+from kc_vla.ros import qos
+from kc_vla.ros.base import CANNOT_START, ERROR, StackNode
+from kc_vla.ros.convert import time_message
+from kc_vla.ros.emergency_stop import EmergencyStop
+
+KEEPS_POWER = 3
+"""Exit code of a controller that ended in order and left its arm with power; `kc_vla.launching` knows it, too."""
+_POLL_S = 0.02
+
+
+class ArmLink:
+    """One arm that moves; its loop runs in a process of its own."""
+
+    def __init__(
+        self,
+        node: StackNode,
+        wiring: Wiring,
+        settings: ServoSettings,
+        state_rate: float,
+        priority: int,
+        stop: EmergencyStop,
+    ) -> None:
+        """Begin to connect; then enable the arm where it lies, and tell its state `state_rate` times a second.
+
+        While `stop` is set the arm gets no power, is not resumed and is not parked.
+        """
+        self._node = node
+        self._joints = node.advertise(JointState, topics.JOINT_STATES, qos.STATE)
+        self._pose = node.advertise(PoseStamped, topics.TOOL_POSE, qos.STATE)
+        self._session = ArmSession(wiring, settings, state_rate, priority, lambda: stop.is_set, self._say)
+        self._leaving: Leaving | None = None
+        stop.on_set(lambda: self._session.halt("emergency stop"))
+        node.serve(Trigger, topics.RESUME, self._resume)
+        node.every(1.0 / state_rate, self._tick)
+
+    @property
+    def blocked(self) -> str:
+        """Why the arm does not move until a person resumes, or until it is connected; empty if it may."""
+        return self._session.blocked
+
+    @property
+    def held_back(self) -> str:
+        """Why the arm does not go where it is aimed; empty if it does."""
+        return self._session.held_back
+
+    def follow(self, action: Action, seconds: float) -> None:
+        """Be where `action` says in `seconds`.
+
+        Raises:
+            ValueError: the arm cannot go there; it holds.
+        """
+        values, session = np.asarray(action.values, float), self._session
+        if session.arm is None or session.told is None:
+            raise ValueError("the arm has not told yet where it is")
+        if action.action_type is ActionType.TOOL_DELTA:
+            angles = joints_after(values[:6], session.told.target, session.arm.limits, session.arm.kinematics)
+            opening = float(values[6]) * session.rig.opening
+        elif action.names == session.rig.names:
+            angles, opening = values[:-1], float(values[-1])
+        else:
+            raise ValueError(f"a chunk for {', '.join(action.names)}: this arm has {', '.join(session.rig.names)}")
+        session.aim(angles, opening, seconds)
+
+    def leaves(self) -> bool:
+        """Park the arm and take its power, a little further with each call; whether there is more to do."""
+        self._leaving = self._leaving or Leaving(self._session)
+        more = self._leaving.step(self._node.hurried)
+        if self._leaving.kept_power:
+            self._node.exit_code = self._node.exit_code or KEEPS_POWER
+        return more
+
+    def close(self) -> None:
+        """Have nothing more to do with the arm. Unless it was left in order it comes to rest, and keeps its power."""
+        if self._leaving is None:
+            if self._session.has_power:
+                self._say(Gravity.PROBLEM, f"not parked. {self._session.keeps_power()}")
+            self._session.hang_up()
+
+    def details(self) -> dict[str, object]:
+        """What the diagnostics tell of the arm."""
+        return self._session.details()
+
+    def _tick(self) -> None:
+        seen = self._session.poll()
+        failure = self._session.failure
+        if failure is not None and not self._node.done:
+            self._node.exit_code, self._node.done = (CANNOT_START if failure is Failure.CANNOT_START else 1), True
+        self._node.abandoned = self._session.keeps_power() if self._session.has_power else ""
+        while self._session.lateness:
+            self._node.statistics.add("control_period_error", self._session.lateness.pop())
+        if seen is not None:
+            self._publish(*seen)
+
+    def _publish(self, told: Told, age: float) -> None:
+        assert self._session.arm is not None
+        state = told.report.state
+        stamp = time_message(self._node.get_clock().now().nanoseconds - round(age * 1e9))
+        joints = JointState(name=list(self._session.rig.names))
+        joints.header.stamp, joints.header.frame_id = stamp, "robot_base"
+        joints.position = [*state.angles.tolist(), state.gripper]
+        joints.velocity = [*state.speeds.tolist(), 0.0]
+        self._joints.publish(joints)
+        self._pose.publish(_pose_message(self._session.arm.kinematics.flange(state.angles), stamp))
+
+    async def _resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.message = await self._try_to_resume()
+        response.success = not response.message
+        if response.success:
+            self._node.problem("")
+            self._say(Gravity.NEWS, "the arm was resumed")
+            response.message = "the arm moves again"
+        return response
+
+    async def _try_to_resume(self) -> str:
+        """Why the arm does not move again; empty if it does."""
+        why: str | None = self._session.begin_to_resume() or None
+        while why is None:
+            await self._node.sleep(_POLL_S)
+            why = self._session.resumed()
+        return why
+
+    def _say(self, gravity: Gravity, text: str) -> None:
+        if gravity is Gravity.NEWS:
+            self._node.get_logger().info(text)
+        elif gravity is Gravity.WARNING:
+            self._node.get_logger().warning(text)
+        else:
+            self._node.problem(text, ERROR)
+
+
+def _pose_message(pose: Vector, stamp: Any) -> PoseStamped:
+    message = PoseStamped()
+    message.header.stamp, message.header.frame_id = stamp, "robot_base"
+    place, turn = message.pose.position, message.pose.orientation
+    place.x, place.y, place.z = pose[:3, 3].tolist()
+    turn.x, turn.y, turn.z, turn.w = Rotation.from_matrix(pose[:3, :3]).as_quat().tolist()
+    return message

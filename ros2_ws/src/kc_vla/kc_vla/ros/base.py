@@ -1,0 +1,236 @@
+"""The base of every node: lifecycle, checked parameters, diagnostics, statistics, the running episode.
+
+A node writes `start` (make its entities) and its callbacks; everything made through `subscribe`, `advertise`,
+`serve`, `call` and `every` exists while the node is active and is destroyed when it is deactivated.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+from rclpy.task import Future
+
+from kc_vla.core import topics
+from kc_vla.core.episode import Episode
+from kc_vla.core.latency import Statistics
+from kc_vla.ros import qos
+from kc_vla.ros.convert import episode_from
+from kc_vla.ros.health import ERROR as ERROR
+from kc_vla.ros.health import WARN, Health
+from kc_vla.ros.parameters import BadParameterError, NodeParameters, change, declare
+from kc_vla_msgs.msg import EpisodeStatus
+
+CANNOT_START = 2
+"""Exit status of a node with a bad parameter or a `StartError`: starting it again would not help."""
+
+
+class StartError(RuntimeError):
+    """The node cannot do its work; the text says why and what to do."""
+
+
+class StackNode(LifecycleNode):
+    """A lifecycle node of the stack."""
+
+    Parameters: ClassVar[type[NodeParameters]] = NodeParameters
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        try:
+            self.parameters = declare(self, self.Parameters)
+        except BadParameterError as error:
+            raise BadParameterError(f"{self.get_fully_qualified_name().lstrip('/')}: {error}") from None
+        self.add_on_set_parameters_callback(self._change_parameters)
+        self.statistics = Statistics()
+        self.episode: Episode | None = None
+        self.done = False  # True ends the process, with `exit_code`
+        self.exit_code = 0
+        self.hurried = False  # it was told to end again: there is no time for what `lingers` waits for
+        self.abandoned = ""  # what to say of what is left behind if the process is ended at once
+        self._health = Health(self, self.statistics)
+        self._made: list[tuple[Callable[[Any], Any], Any]] = []
+        # A callback that awaits an answer must not keep the others out. One thread runs them all, so none needs a lock.
+        self._together = ReentrantCallbackGroup()
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer(self.parameters.diagnostics_period, self.publish_diagnostics)
+
+    # -- what a node writes -------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Make the entities and load what the work needs; raise `StartError` if it cannot be done."""
+
+    def stop(self) -> None:
+        """Give back what `start` took, apart from the entities."""
+
+    def lingers(self) -> bool:
+        """Whether there is still something to hear after this process was told to end; asked again and again."""
+        return False
+
+    def on_episode(self, episode: Episode) -> None:
+        """An episode begins, or ends (`episode.running`); called only if `watch_episodes` was."""
+
+    def on_parameters(self) -> None:
+        """`self.parameters` has changed."""
+
+    def details(self) -> dict[str, object]:
+        """Return what else the diagnostics tell."""
+        return {}
+
+    # -- what a node uses ---------------------------------------------------------------------------------------
+
+    def subscribe(
+        self, kind: type, topic: str, callback: Callable[..., None], profile: QoSProfile, raw: bool = False
+    ) -> Any:
+        """Listen to a topic while active, or until `unsubscribe`; `callback(message)` or `callback(message, info)`."""
+        entity = self.create_subscription(kind, topic, callback, profile, raw=raw, callback_group=self._together)
+        self._made.append((self.destroy_subscription, entity))
+        return entity
+
+    def unsubscribe(self, entity: Any) -> None:
+        """Listen no more; `entity` is what `subscribe` returned. Not from its own callback."""
+        self._made.remove((self.destroy_subscription, entity))
+        self.destroy_subscription(entity)
+
+    def advertise(self, kind: type, topic: str, profile: QoSProfile) -> Any:
+        """Return a publisher that exists while active."""
+        entity = self.create_publisher(kind, topic, profile)
+        self._made.append((self.destroy_publisher, entity))
+        return entity
+
+    def serve(self, kind: type, name: str, callback: Callable[[Any, Any], Any]) -> None:
+        """Offer a service while active; the callback may be a coroutine."""
+        entity = self.create_service(kind, name, callback, callback_group=self._together)
+        self._made.append((self.destroy_service, entity))
+
+    def call(self, kind: type, name: str) -> Any:
+        """Return a service client that exists while active."""
+        entity = self.create_client(kind, name, callback_group=self._together)
+        self._made.append((self.destroy_client, entity))
+        return entity
+
+    def every(self, period: float, callback: Callable[[], None]) -> None:
+        """Call back every `period` seconds of steady (wall) time while active."""
+        self._made.append((self.destroy_timer, self._timer(period, callback)))
+
+    def fail(self, reason: str) -> None:
+        """End the process with exit code 1, after the callback that runs."""
+        self.problem(reason, ERROR)
+        self.exit_code, self.done = 1, True
+
+    def cannot_start(self, reason: str) -> None:
+        """End the process, after the callback that runs, as one that another start would not help."""
+        self.problem(reason, ERROR)
+        self.exit_code, self.done = CANNOT_START, True
+
+    async def ask(self, client: Any, request: Any, timeout: float) -> Any | None:
+        """Return the answer to a service call, or None if none comes within `timeout` seconds."""
+        future = client.call_async(request)
+
+        def give_up() -> None:
+            client.remove_pending_request(future)
+            future.cancel()
+
+        timer = self._timer(timeout, give_up)
+        try:
+            await future
+        finally:
+            self.destroy_timer(timer)
+        return None if future.cancelled() else future.result()
+
+    async def sleep(self, seconds: float) -> None:
+        """Let `seconds` of steady time pass."""
+        done: Future = Future()
+        timer = self._timer(seconds, lambda: done.set_result(None))
+        await done
+        self.destroy_timer(timer)
+
+    def watch_episodes(self) -> None:
+        """Keep `self.episode` up to date and call `on_episode`."""
+        self.subscribe(EpisodeStatus, topics.EPISODE_STATUS, self._on_status, qos.STATUS)
+
+    def problem(self, text: str, level: Any = WARN) -> None:
+        """Tell a problem in the diagnostics until `problem("")`, and once in the log, as far as its budget goes."""
+        self._health.problem(text, level)
+
+    def publish_diagnostics(self) -> None:
+        """Publish health, latencies and losses."""
+        self._health.publish(self.details())
+
+    @property
+    def works(self) -> bool:
+        """Whether it has started and not stopped yet."""
+        return bool(self._made)
+
+    def end(self) -> None:
+        """Stop the work, if it has begun."""
+        if self._made:
+            self.stop()
+        self._destroy_made()
+        self.episode = None
+
+    # -- lifecycle ----------------------------------------------------------------------------------------------
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Start the work."""
+        try:
+            self.start()
+        except StartError as error:
+            self.problem(str(error), ERROR)
+            self._destroy_made()
+            return TransitionCallbackReturn.FAILURE
+        except Exception:
+            traceback.print_exc()  # the lifecycle turns every exception into a state, and says nothing
+            raise
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop the work."""
+        self.end()
+        return super().on_deactivate(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop the work, whatever the state."""
+        self.end()
+        return super().on_shutdown(state)
+
+    def _timer(self, period: float, callback: Callable[[], None]) -> Any:
+        return self.create_timer(period, callback, clock=self._steady, callback_group=self._together)
+
+    def _destroy_made(self) -> None:
+        while self._made:
+            destroy, entity = self._made.pop()
+            destroy(entity)
+
+    def _on_status(self, message: EpisodeStatus) -> None:
+        episode = episode_from(message)
+        if episode is None:
+            self.get_logger().warning("episode status with a frame period of 0 or less: ignored")
+            return
+        if episode == self.episode:
+            return
+        if self.episode is None or episode.id != self.episode.id:
+            self.statistics.clear()
+        self.episode = episode
+        self.on_episode(episode)
+        if not episode.running:
+            self.publish_diagnostics()
+
+    def _change_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
+        changed, result = change(self.parameters, parameters)
+        if changed != self.parameters:
+            self.parameters = changed
+            self.on_parameters()
+        return result
+
+
+def seconds_since(source_timestamp_ns: int) -> float:
+    """Return the wall time since a message was published, s (`info["source_timestamp"]` of a callback)."""
+    return (time.time_ns() - source_timestamp_ns) / 1e9

@@ -1,0 +1,215 @@
+"""Between messages and the plain objects of the stack."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point, Pose, Quaternion
+from numpy.typing import NDArray
+from sensor_msgs.msg import Image, JointState
+
+from kc_vla.core.chunk import ActionType, Chunk
+from kc_vla.core.episode import Episode
+from kc_vla.keyframes.observation import Keyframe, Observation
+from kc_vla_msgs.msg import ActionChunk, EpisodeStatus
+from kc_vla_msgs.msg import Keyframe as KeyframeMessage
+from kc_vla_msgs.msg import Observation as ObservationMessage
+
+FUTURE_NS = 10_000_000_000
+"""How far ahead of a node's clock a stamp may be, ns: simulated time comes in jumps, and on a topic of its own."""
+
+
+class BadMessageError(ValueError):
+    """A message that contradicts itself; the text says how."""
+
+
+def nanoseconds(stamp: Time) -> int:
+    """Return a stamp in ns."""
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def check_stamp(stamp_ns: int, now_ns: int) -> None:
+    """Refuse a stamp from the future: everything that is true would look late beside it.
+
+    Raises:
+        BadMessageError: the stamp lies more than `FUTURE_NS` after `now_ns`.
+    """
+    ahead = stamp_ns - now_ns
+    if ahead > FUTURE_NS:
+        raise BadMessageError(
+            f"its stamp lies {ahead / 1e9:.0f} s ahead of this node's clock: do all nodes agree on use_sim_time?"
+        )
+
+
+def time_message(stamp_ns: int) -> Time:
+    """Return a stamp as a message."""
+    return Time(sec=stamp_ns // 1_000_000_000, nanosec=stamp_ns % 1_000_000_000)
+
+
+def episode_from(message: EpisodeStatus) -> Episode | None:
+    """Return the episode that a status tells of, or None if its frame period is not positive and finite."""
+    period_ns = round(message.frame_period * 1e9) if math.isfinite(message.frame_period) else 0
+    if period_ns <= 0:
+        return None
+    return Episode(
+        id=message.episode_id,
+        task=message.task,
+        instruction=message.instruction,
+        start_ns=nanoseconds(message.start_time),
+        period_ns=period_ns,
+        running=message.state == EpisodeStatus.RUNNING,
+        seed=int(message.seed),
+    )
+
+
+def bytes_array(data: NDArray[np.uint8]) -> array[int]:
+    """Return pixels in the one form that a message field takes without a slow copy element by element."""
+    out = array("B")
+    out.frombytes(np.ascontiguousarray(data).data)
+    return out
+
+
+def floats_array(data: NDArray[Any]) -> array[float]:
+    """Return numbers in the form that a `float32[]` field takes fast, row-major."""
+    out = array("f")
+    out.frombytes(np.ascontiguousarray(data, np.float32).tobytes())
+    return out
+
+
+def image_message(pixels: NDArray[np.uint8], stamp: Time, frame_id: str) -> Image:
+    """Return an rgb8 image message of (H, W, 3) uint8 RGB pixels."""
+    message = Image(height=pixels.shape[0], width=pixels.shape[1], encoding="rgb8", step=pixels.shape[1] * 3)
+    message.header.stamp, message.header.frame_id = stamp, frame_id
+    message.data = bytes_array(pixels)
+    return message
+
+
+def image_pixels(message: Image) -> NDArray[np.uint8]:
+    """Return a view of an image message's pixels, (H, W, 3) uint8 RGB.
+
+    Raises:
+        BadMessageError: the encoding is not rgb8 or bgr8, or the data has another length than the size says.
+    """
+    if message.encoding not in ("rgb8", "bgr8"):
+        raise BadMessageError(f"an image in '{message.encoding}' cannot be used: cameras must give rgb8 or bgr8")
+    pixels = np.frombuffer(message.data, np.uint8)
+    height, width = message.height, message.width
+    if height * width == 0 or pixels.size != height * message.step or message.step < width * 3:
+        raise BadMessageError(
+            f"an image says {width}x{height} with {message.step} bytes a row and carries {pixels.size} bytes"
+        )
+    rows = pixels.reshape(height, message.step)[:, : width * 3].reshape(height, width, 3)
+    return rows if message.encoding == "rgb8" else rows[:, :, ::-1]
+
+
+def check_sample(message: Any) -> None:
+    """Check a message of a sensor by itself; kinds that are not checked pass.
+
+    Raises:
+        BadMessageError: an image is malformed; joint names, positions and velocities (if any) differ in number.
+    """
+    if isinstance(message, Image):
+        image_pixels(message)
+    elif isinstance(message, JointState):
+        names, positions, velocities = len(message.name), len(message.position), len(message.velocity)
+        if names != positions:
+            raise BadMessageError(f"joint states name {names} joints and give {positions} positions")
+        if velocities not in (0, names):
+            raise BadMessageError(f"joint states name {names} joints and give {velocities} velocities")
+
+
+def pose_message(pose: Sequence[float] | NDArray[np.float64]) -> Pose:
+    """Return a pose message of x, y, z (m) and quaternion x, y, z, w."""
+    x, y, z, qx, qy, qz, qw = (float(v) for v in pose)
+    return Pose(position=Point(x=x, y=y, z=z), orientation=Quaternion(x=qx, y=qy, z=qz, w=qw))
+
+
+def pose_array(pose: Pose) -> NDArray[np.float64]:
+    """Return x, y, z (m) and quaternion x, y, z, w."""
+    p, q = pose.position, pose.orientation
+    return np.array([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
+
+
+def joint_message(names: tuple[str, ...], positions: Any, velocities: Any, stamp: Time) -> JointState:
+    """Return a joint state message (rad, m; rad/s, m/s)."""
+    message = JointState(name=list(names), position=list(map(float, positions)), velocity=list(map(float, velocities)))
+    message.header.stamp = stamp
+    return message
+
+
+def observation_message(seen: Observation, episode_id: str, frame_id: str, images: bool) -> ObservationMessage:
+    """Return an observation message; without `images` the pictures stay empty."""
+    stamp = time_message(seen.stamp_ns)
+    message = ObservationMessage(
+        episode_id=episode_id,
+        frame_index=seen.frame,
+        joints=joint_message(seen.joint_names, seen.joint_positions, seen.joint_velocities, stamp),
+        tool_pose=pose_message(seen.tool_pose),
+    )
+    message.header.stamp, message.header.frame_id = stamp, frame_id
+    if images:
+        message.third_person = image_message(seen.third_person, stamp, "third_person_camera")
+        message.wrist = image_message(seen.wrist, stamp, "wrist_camera")
+    return message
+
+
+def keyframe_message(keyframe: Keyframe, episode_id: str, frame_id: str, images: bool) -> KeyframeMessage:
+    """Return a keyframe message; without `images` the pictures stay empty."""
+    return KeyframeMessage(
+        label=keyframe.label,
+        phase=keyframe.phase,
+        score=keyframe.score,
+        source=keyframe.source,
+        committed=keyframe.committed,
+        observation=observation_message(keyframe.observation, episode_id, frame_id, images),
+    )
+
+
+def observation_from(
+    frame: int, stamp_ns: int, third_person: Image, wrist: Image, joints: JointState, tool_pose: Pose
+) -> Observation:
+    """Return an observation from the messages of one moment.
+
+    Raises:
+        BadMessageError: an image is malformed, or joint names, positions and velocities (if any) differ in number.
+    """
+    check_sample(joints)
+    velocities = np.asarray(joints.velocity if joints.velocity else np.zeros(len(joints.name)), np.float64)
+    return Observation(
+        frame=frame,
+        stamp_ns=stamp_ns,
+        third_person=image_pixels(third_person),
+        wrist=image_pixels(wrist),
+        joint_names=tuple(joints.name),
+        joint_positions=np.asarray(joints.position, np.float64),
+        joint_velocities=velocities,
+        tool_pose=pose_array(tool_pose),
+    )
+
+
+def chunk_from(message: ActionChunk) -> Chunk:
+    """Return the chunk in a message.
+
+    Raises:
+        BadMessageError: the shape that it states is not the one that it has, or its action type is unknown.
+    """
+    values = np.array(message.actions, np.float32)
+    if message.horizon * message.dimension != values.size or values.size == 0:
+        raise BadMessageError(
+            f"chunk {message.sequence} says {message.horizon} actions of {message.dimension} numbers and carries "
+            f"{values.size}"
+        )
+    if message.action_type not in tuple(ActionType):
+        raise BadMessageError(f"chunk {message.sequence} has the unknown action type {message.action_type}")
+    return Chunk(
+        sequence=message.sequence,
+        start=message.observation_frame,
+        action_type=ActionType(message.action_type),
+        names=tuple(message.names),
+        actions=values.reshape(message.horizon, message.dimension),
+    )

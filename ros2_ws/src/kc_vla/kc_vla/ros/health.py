@@ -1,0 +1,55 @@
+"""How a node is: its problem of the moment, its latencies and its losses, in the log and in the diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+
+from kc_vla.core import topics
+from kc_vla.core.latency import Statistics
+from kc_vla.ros.log_budget import LogBudget
+
+OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
+
+
+class Health:
+    """Of one node."""
+
+    def __init__(self, node: Node, statistics: Statistics) -> None:
+        self._node, self._statistics = node, statistics
+        self._problem: tuple[Any, str] = (OK, "")
+        self._log_budget = LogBudget()
+        self._diagnostics = node.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, 10)
+
+    def problem(self, text: str, level: Any) -> None:
+        """Tell a problem until `problem("", ...)`, and once in the log, as far as its budget goes."""
+        if text and text != self._problem[1] and self._log_budget.take():
+            if level == ERROR:  # two lines of code: rclpy refuses two severities from one
+                self._node.get_logger().error(text)
+            else:
+                self._node.get_logger().warning(text)
+        self._problem = (level, text) if text else (OK, "")
+
+    def publish(self, details: Mapping[str, object]) -> None:
+        """Publish the diagnostics, with what else the node tells of itself."""
+        level, text = self._problem
+        values = dict(details)
+        for stage, summary in self._statistics.percentiles().items():
+            values[f"latency/{stage}/count"] = summary.count
+            values[f"latency/{stage}/p50_ms"] = f"{summary.p50 * 1e3:.3f}"
+            values[f"latency/{stage}/p99_ms"] = f"{summary.p99 * 1e3:.3f}"
+            values[f"latency/{stage}/max_ms"] = f"{summary.maximum * 1e3:.3f}"
+        for topic, count in self._statistics.dropped.items():
+            values[f"dropped/{topic}"] = count
+        status = DiagnosticStatus(
+            level=level,
+            name=self._node.get_fully_qualified_name().lstrip("/"),
+            message=text or "ok",
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._diagnostics.publish(message)

@@ -1,0 +1,71 @@
+"""A node as a process: from its start to its end, whatever asks it to end."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.signals import SignalHandlerOptions
+
+from kc_vla.core.home import check_log_folder
+from kc_vla.core.interruptions import interruptions
+from kc_vla.ros.base import CANNOT_START, StackNode
+from kc_vla.ros.parameters import BadParameterError
+
+_SIGNAL_POLL_S = 0.1
+"""How long a node without anything to do takes to see a signal, s."""
+_HURRY, _AT_ONCE = 2, 3
+"""So many times a process has to be asked to end for a quick end, and for one at once."""
+
+
+def run_node(kind: type[StackNode]) -> None:
+    """Run one node as a process until it is interrupted, terminated or done; exit status `CANNOT_START` if it cannot.
+
+    Signals are looked at between callbacks, so that none is cut off in its middle and the node can still talk when it
+    puts its things in order. A second one hurries it, a third ends the process at once, whatever it does.
+    """
+    interruptions.count()
+    try:
+        check_log_folder()
+    except OSError as error:
+        print(error, file=sys.stderr)
+        sys.exit(CANNOT_START)
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        node = kind()  # type: ignore[call-arg]  # each node knows its name
+    except BadParameterError as error:
+        print(error, file=sys.stderr)
+        rclpy.try_shutdown()
+        sys.exit(CANNOT_START)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    asked = 0
+
+    def end(count: int) -> None:
+        nonlocal asked
+        asked, node.done = count, True
+        if count >= _AT_ONCE:
+            os.write(2, f"{node.get_name()} was ended at once. {node.abandoned}\n".encode())
+            os._exit(1)
+
+    try:
+        if node.parameters.autostart:
+            node.trigger_configure()
+            if node.trigger_activate() != TransitionCallbackReturn.SUCCESS:
+                sys.exit(CANNOT_START)
+        interruptions.tell(end)
+        gc.collect()
+        gc.freeze()  # a full collection of what is loaded by now would take several control periods
+        while not node.done or (node.works and node.lingers()):
+            executor.spin_once(timeout_sec=_SIGNAL_POLL_S)
+            node.hurried = asked >= _HURRY
+    finally:
+        node.end()
+        executor.shutdown()  # before what it waits for is gone
+        node.destroy_node()
+        rclpy.try_shutdown()
+    sys.exit(node.exit_code)

@@ -1,0 +1,99 @@
+"""Feeds stamped topics into a synchroniser, with the wall time at which each message was published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import Image, JointState
+
+from kc_vla.core import topics
+from kc_vla.core.episode import Episode
+from kc_vla.keyframes.observation import Observation
+from kc_vla.keyframes.synchronizer import Synchronizer
+from kc_vla.ros import qos
+from kc_vla.ros.base import ERROR, StackNode, seconds_since
+from kc_vla.ros.convert import BadMessageError, check_sample, check_stamp, nanoseconds, observation_from
+
+_DEPTH = 10
+"""Messages that wait for a node on each topic: more control steps than it may lag behind in lock-step."""
+OnSample = Callable[[str, int, Any, int], None]
+"""`on_sample(stream, stamp_ns, message, published_ns)`; the last is the publisher's wall clock."""
+
+
+def listen(node: StackNode, kind: type, topic: str, profile: QoSProfile, stream: str, on_sample: OnSample) -> None:
+    """Hand every message of a stamped topic to `on_sample`, apart from those that contradict themselves.
+
+    They are told and left out here, before one of them can take the place of the true sample of its moment.
+    """
+
+    def callback(message: Any, info: dict[str, int]) -> None:
+        try:
+            check_sample(message)
+            check_stamp(nanoseconds(message.header.stamp), node.get_clock().now().nanoseconds)
+        except BadMessageError as error:
+            node.statistics.drop(topic)
+            node.problem(f"message on {topic} left out: {error}", ERROR)
+            return
+        on_sample(stream, nanoseconds(message.header.stamp), message, info["source_timestamp"])
+
+    # A frame that comes while this node is busy waits: in lock-step, which frames it saw must not depend on its speed.
+    waiting = QoSProfile(
+        depth=max(_DEPTH, profile.depth), reliability=profile.reliability, durability=profile.durability
+    )
+    node.subscribe(kind, topic, callback, waiting)
+
+
+class ObservationFeed:
+    """Gives the full observations of the running episode, in order, each once."""
+
+    def __init__(
+        self,
+        node: StackNode,
+        tolerance_s: float,
+        on_observation: Callable[[Observation], None],
+        on_repeat: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Args: `tolerance_s` between the streams; `on_repeat` is called when the newest frame is shown again."""
+        self._node = node
+        self._on_observation = on_observation
+        self._on_repeat = on_repeat
+        self._streams = Synchronizer("third_person", ("wrist", "joints", "tool_pose"), round(tolerance_s * 1e9))
+        self._newest = -1
+        listen(node, JointState, topics.JOINT_STATES, qos.STATE, "joints", self._on_sample)
+        listen(node, PoseStamped, topics.TOOL_POSE, qos.STATE, "tool_pose", self._on_sample)
+        listen(node, Image, topics.WRIST_IMAGE, qos.IMAGE, "wrist", self._on_sample)
+        listen(node, Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE, "third_person", self._on_sample)
+
+    def begin(self, episode: Episode) -> None:
+        """Start an episode: frames from before it are not wanted."""
+        self._streams.reset(after_ns=episode.start_ns - 1)
+        self._newest = -1
+
+    def _on_sample(self, stream: str, stamp_ns: int, message: Any, published_ns: int) -> None:
+        node, episode = self._node, self._node.episode
+        if episode is None or not episode.running:
+            return
+        shown_before = stream == "third_person" and episode.frame_of(stamp_ns) == self._newest
+        for moment in self._streams.put(stream, stamp_ns, message):
+            try:
+                observation = observation_from(
+                    frame=episode.frame_of(moment.stamp_ns),
+                    stamp_ns=moment.stamp_ns,
+                    third_person=moment["third_person"],
+                    wrist=moment["wrist"],
+                    joints=moment["joints"],
+                    tool_pose=moment["tool_pose"].pose,
+                )
+            except BadMessageError as error:
+                node.problem(f"observation left out: {error}", ERROR)
+                continue
+            if self._newest >= 0 and observation.frame > self._newest + 1:
+                node.statistics.drop("observation", observation.frame - self._newest - 1)
+            self._newest = observation.frame
+            node.statistics.add("camera_to_observation", seconds_since(published_ns))
+            self._on_observation(observation)
+        if shown_before:
+            self._on_repeat()

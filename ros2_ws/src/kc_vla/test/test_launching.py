@@ -1,0 +1,150 @@
+"""What the launch files' handlers say and do when nodes end, called as the launch system calls them."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from launch import LaunchContext
+from launch.actions import LogInfo, Shutdown
+from launch.events.process import ProcessExited, ProcessStarted, ProcessStderr
+from launch.utilities import perform_substitutions
+
+from kc_vla import launching
+
+CAMERA, BUFFER, CONTROLLER = 101, 102, 103
+NAMES = {CAMERA: "camera-1", BUFFER: "keyframe_buffer-2", CONTROLLER: "arm_controller-3"}
+COMPLAINT = b"[ERROR] [1790000000.123] [third_person.camera]: /dev/video9: there is no such camera\n"
+
+
+@pytest.fixture(autouse=True)
+def new_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launching, "_launch", launching._Launch())
+
+
+@pytest.fixture
+def context() -> LaunchContext:
+    return LaunchContext()
+
+
+@pytest.fixture
+def happens(context: LaunchContext) -> Callable[..., list[Any]]:
+    """Give an event of a process to the handlers that want it; returns what they want to be executed."""
+    handlers = [action.event_handler for action in launching.last_word()]
+
+    def happens(event: type, pid: int, **more: object) -> list[Any]:
+        given = event(action=None, name=NAMES[pid], cmd=["x"], cwd=None, env=None, pid=pid, **more)
+        answers = [handler.handle(given, context) for handler in handlers if handler.matches(given)]
+        return [entity for answer in answers for entity in _listed(answer)]
+
+    return happens
+
+
+def _listed(entities: Any) -> Iterator[Any]:
+    if entities is not None:
+        yield from entities if isinstance(entities, list | tuple) else [entities]
+
+
+def _ended(pid: int, returncode: int) -> ProcessExited:
+    return ProcessExited(action=None, name=NAMES[pid], cmd=["x"], cwd=None, env=None, pid=pid, returncode=returncode)
+
+
+def _told(entities: list[Any]) -> list[str]:
+    assert all(isinstance(entity, LogInfo) for entity in entities)
+    return [perform_substitutions(LaunchContext(), entity.msg) for entity in entities]
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [COMPLAINT],
+        [COMPLAINT[:20], COMPLAINT[20:70], COMPLAINT[70:]],
+        [b"a warning\n" + COMPLAINT + b"\n"],
+        [b"a warn", b"ing\n" + COMPLAINT[:-1]],
+    ],
+    ids=["a line", "parts of a line", "lines", "a cut line and one without end"],
+)
+def test_why_a_node_cannot_start_is_said_once_more_when_all_have_ended(
+    happens: Callable[..., list[Any]], pieces: list[bytes]
+) -> None:
+    happens(ProcessStarted, CAMERA)
+    happens(ProcessStarted, BUFFER)
+    for piece in pieces:
+        assert happens(ProcessStderr, CAMERA, text=piece) == []
+    happens(ProcessStderr, BUFFER, text=b"something else\n")
+    with pytest.raises(RuntimeError, match="camera-1 cannot start: see what it says above"):
+        launching.end_if_it_cannot_start(_ended(CAMERA, launching.CANNOT_START), LaunchContext())
+    last = happens(ProcessExited, BUFFER, returncode=0)
+    assert _told(last) == ["camera-1 cannot start: /dev/video9: there is no such camera"]
+
+
+def test_how_an_arm_was_left_is_the_last_that_is_said(happens: Callable[..., list[Any]]) -> None:
+    happens(ProcessStarted, CONTROLLER)
+    happens(ProcessStarted, BUFFER)
+    happens(ProcessStderr, CONTROLLER, text=b"[ERROR] [1.2] [arm_controller]: not parked: it keeps its power\n")
+    assert happens(ProcessExited, CONTROLLER, returncode=launching.KEEPS_POWER) == []
+    assert _told(happens(ProcessExited, BUFFER, returncode=0)) == ["not parked: it keeps its power"]
+
+
+@pytest.mark.parametrize(("ends", "said"), [(True, True), (False, False)], ids=["at the end", "while it goes on"])
+def test_an_arm_whose_controller_was_killed_is_told_of(
+    happens: Callable[..., list[Any]], context: LaunchContext, ends: bool, said: bool
+) -> None:
+    context._is_shutdown = ends
+    happens(ProcessStarted, CONTROLLER)
+    told = _told(happens(ProcessExited, CONTROLLER, returncode=-9))
+    assert bool(told) == said
+    assert all("was killed (signal 9): the arm holds where it is" in text for text in told)
+
+
+def test_a_complaint_that_is_read_after_the_end_of_its_process_is_said_too(happens: Callable[..., list[Any]]) -> None:
+    happens(ProcessStarted, CAMERA)
+    happens(ProcessStarted, BUFFER)
+    with pytest.raises(RuntimeError):
+        launching.end_if_it_cannot_start(_ended(CAMERA, launching.CANNOT_START), LaunchContext())
+    happens(ProcessStderr, CAMERA, text=COMPLAINT)
+    assert _told(happens(ProcessExited, BUFFER, returncode=0)) == [
+        "camera-1 cannot start: /dev/video9: there is no such camera"
+    ]
+
+
+def test_a_node_that_said_nothing_points_to_what_is_above(happens: Callable[..., list[Any]]) -> None:
+    happens(ProcessStarted, CAMERA)
+    happens(ProcessStarted, BUFFER)
+    with pytest.raises(RuntimeError):
+        launching.end_if_it_cannot_start(_ended(CAMERA, launching.CANNOT_START), LaunchContext())
+    assert _told(happens(ProcessExited, BUFFER, returncode=0)) == ["camera-1 cannot start: see above"]
+
+
+@pytest.mark.parametrize(
+    ("said", "last"),
+    [
+        ("the arm is parked and has no power", ["the arm is parked and has no power"]),
+        ("the arm has no power: the emergency stop is set", ["the arm has no power: the emergency stop is set"]),
+        ("the arm holds: the chunk is used up", []),
+    ],
+)
+def test_that_an_arm_has_no_power_is_the_last_that_is_said(
+    happens: Callable[..., list[Any]], said: str, last: list[str]
+) -> None:
+    happens(ProcessStarted, CONTROLLER)
+    happens(ProcessStarted, BUFFER)
+    happens(ProcessStderr, CONTROLLER, text=f"[INFO] [1790000000.123] [arm_controller]: {said}\n".encode())
+    assert happens(ProcessExited, CONTROLLER, returncode=0) == []
+    assert _told(happens(ProcessExited, BUFFER, returncode=0)) == last
+
+
+def test_nothing_is_said_after_a_good_run_whatever_was_on_standard_error(happens: Callable[..., list[Any]]) -> None:
+    happens(ProcessStarted, CAMERA)
+    happens(ProcessStderr, CAMERA, text=COMPLAINT)
+    assert happens(ProcessExited, CAMERA, returncode=0) == []
+
+
+def test_a_node_that_died_may_start_again() -> None:
+    launching.end_if_it_cannot_start(_ended(CAMERA, -9), LaunchContext())
+
+
+def test_a_required_node_ends_the_launch_with_its_work_or_with_its_failure() -> None:
+    context = LaunchContext()
+    assert isinstance(launching.end_with(_ended(CAMERA, 0), context), Shutdown)
+    with pytest.raises(RuntimeError, match="camera-1 was required and ended with exit code 1"):
+        launching.end_with(_ended(CAMERA, 1), context)

@@ -1,0 +1,55 @@
+"""Parameters that cannot be: the node says so in one line and ends, with an exit code that says that it cannot start.
+
+What the launch makes of that is tested in tests/faults/test_bad_input.py.
+"""
+
+from pathlib import Path
+
+import pytest
+from node_process import running
+
+RUNNER, POLICY, SELECTOR, SESSION = (
+    f"kc_vla.nodes.{name}" for name in ("episode_runner", "policy_server", "keyframe_selector", "robot_session")
+)
+CANNOT_START = 2
+
+
+@pytest.mark.parametrize(
+    ("node", "parameters", "line"),
+    [
+        (RUNNER, {"seed": -1}, "parameter 'seed' is -1: allowed is"),
+        (RUNNER, {"seed": 1.5}, "parameter 'seed' is 1.5: it must be"),
+        (RUNNER, {"seed": "three"}, "parameter 'seed' is 'three': it must be"),
+        (RUNNER, {"seed": 2**32}, "parameter 'seed' is 4294967296: allowed is"),
+        (RUNNER, {"seed": 10**30}, "parameter 'seed' is 1e+30: it must be"),
+        (RUNNER, {"episodes": 0}, "parameter 'episodes' is 0: allowed is"),
+        (RUNNER, {"report": "sideways"}, "parameter 'report' is 'sideways': "),
+        (
+            SESSION,
+            {"task": "stir"},
+            "unknown task 'stir': choose one of counting, identity, spatial, temporal, or say with",
+        ),
+        (POLICY, {"backend": "replay"}, "backend 'replay' needs the parameter 'bag'"),
+        (POLICY, {"backend": "replay", "bag": "/nowhere"}, "nothing to replay: "),
+        (
+            SELECTOR,
+            {"source": "learned", "models_folder": "/nowhere"},
+            "no models in /nowhere: /nowhere/reg",
+        ),
+    ],
+    ids=str,
+)
+def test_a_value_that_cannot_be(tmp_path: Path, node: str, parameters: dict[str, object], line: str) -> None:
+    with running(node, tmp_path / "log", **parameters) as process:
+        assert process.wait(60) == CANNOT_START
+    said = (tmp_path / "log").read_text()
+    assert line in said
+    assert "Traceback" not in said
+    assert len(said.splitlines()) <= 2, said
+
+
+def test_an_instruction_makes_any_task_one_that_can_be(tmp_path: Path) -> None:
+    asked = {"task": "stir", "instruction": "Stir the soup.", "startup_timeout": 1.0}
+    with running(SESSION, tmp_path / "log", **asked) as process:
+        assert process.wait(60) == 1
+    assert "the third-person camera, the wrist camera, arm_controller" in (tmp_path / "log").read_text()

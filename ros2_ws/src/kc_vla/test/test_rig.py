@@ -1,0 +1,79 @@
+"""Rigs are read whole or refused with the file and what is wrong in it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from kc_vla.core.rig import RigError, load_rig
+from kc_vla.core.share import share
+
+
+def written(folder: Path, **changed: object) -> str:
+    content = yaml.safe_load((share("rigs") / "piper.yaml").read_text())
+    content |= changed
+    file = folder / "mine.yaml"
+    file.write_text(yaml.safe_dump({key: value for key, value in content.items() if value is not None}))
+    return str(file)
+
+
+def test_the_piper_is_as_its_vendor_has_it() -> None:
+    rig = load_rig("piper")
+    assert rig.names == ("joint1", "joint2", "joint3", "joint4", "joint5", "joint6", "gripper")
+    np.testing.assert_allclose(np.degrees(rig.limits.lowest), [-150, 0, -170, -100, -70, -120])
+    assert ((rig.limits.lowest <= rig.rest) & (rig.rest <= rig.limits.highest)).all()
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in share("rigs").glob("*.yaml")))
+def test_every_rig_that_comes_with_the_stack_can_lie_in_its_rest_pose(name: str) -> None:
+    rig = load_rig(name)
+    assert rig.name == name
+    assert ((rig.limits.lowest <= rig.rest) & (rig.rest <= rig.limits.highest)).all()
+
+
+@pytest.mark.parametrize(
+    ("firmware", "is_older"), [("S-V1.6-2", True), ("S-V1.6-3", False), ("S-V2.0-1", False), ("", False)]
+)
+def test_links_go_with_the_firmware(firmware: str, is_older: bool) -> None:
+    rig = load_rig("piper")
+    assert rig.older is not None
+    np.testing.assert_array_equal(rig.links_of(firmware), rig.older[1] if is_older else rig.links)
+
+
+def test_a_rig_of_ones_own_is_named_by_its_file(tmp_path: Path) -> None:
+    assert load_rig(written(tmp_path, robot="mine")).name == "mine"
+
+
+def test_an_unknown_rig_is_told_with_those_there_are() -> None:
+    with pytest.raises(RigError, match=r"no rig 'piper_q': there are .*piper, .*piper_x"):
+        load_rig("piper_q")
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"rest": None}, "rest is missing"),
+        ({"links": [[0, 0, 0, 0]]}, "links must be 6 rows"),
+        ({"lowest": [0, 0, 0]}, "lowest must be 6 finite numbers"),
+        ({"highest": [float("nan")] * 6}, "highest must be 6 finite numbers"),
+        ({"highest": [-180] * 6}, "lowest angle is not below"),
+        ({"speed": 0}, "speed must be a number above 0"),
+        ({"speed": "fast"}, "could not convert"),
+        ({"gripper": {"joint": "gripper"}}, "opening"),
+        ({"older": {"before": "old", "links": []}}, "'old' is no firmware"),
+        ({"lenght": 3}, "lenght is not known"),
+    ],
+)
+def test_what_cannot_be_is_told_with_the_file(tmp_path: Path, changed: dict, words: str) -> None:
+    with pytest.raises(RigError, match=rf"mine\.yaml is not understood: .*{words}"):
+        load_rig(written(tmp_path, **changed))
+
+
+@pytest.mark.parametrize("text", ["just a text", "- 1", "a: [", "\0"])
+def test_a_file_that_is_no_rig_is_told_in_one_line(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    with pytest.raises(RigError) as told:
+        load_rig(str(file))
+    assert "\n" not in str(told.value)

@@ -1,0 +1,113 @@
+"""What the bridge asks of a simulator. One that does this is a file of its own and a line in `simulators`."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kc_vla.core.tasks import Task
+from kc_vla_sim.errors import BadSeedError
+from kc_vla_sim.frame import CameraModel, Frame, Keyframe
+
+LARGEST_SEED = 2**32 - 1
+
+
+class Expert(Protocol):
+    """Plans actions for one task; it sees the simulator's state as it is when asked."""
+
+    def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
+        """The next `horizon` tool deltas (horizon, 7) from the present state, and the name of the present phase.
+
+        Nothing is stepped and nothing is remembered: asked twice in one state, it answers the same.
+
+        Raises:
+            ValueError: `horizon` is below 1.
+        """
+        ...
+
+
+class Simulation(Protocol):
+    """One robot, one task at a time, 20 control steps a second of simulated time.
+
+    The same task and seed give the same episode on one machine.
+    """
+
+    def reset(self, task: str, seed: int) -> Frame:
+        """Begin a new episode of `task` and return its frame 0.
+
+        Raises:
+            UnknownTaskError: `task` is not in the task table.
+            UnplayedTaskError: this simulator does not play it.
+            BadSeedError: the seed is no whole number in 0..2**32-1.
+        """
+        ...
+
+    def step(self, tool_delta: ArrayLike) -> Frame:
+        """Move the tool for one control step (50 ms).
+
+        Args:
+            tool_delta: (7,): dx, dy, dz (m) and rotation vector (rad) in the robot's base frame, gripper 0..1.
+
+        Raises:
+            BadActionError: not seven finite numbers; nothing moves.
+            EpisodeOverError: no episode is running.
+        """
+        ...
+
+    def step_joints(self, positions: ArrayLike) -> Frame:
+        """Drive the joints towards `positions`, in the order of `Frame.joint_names`, for one control step.
+
+        Raises:
+            BadActionError: not one finite number a joint; nothing moves.
+            EpisodeOverError: no episode is running.
+        """
+        ...
+
+    def hold(self) -> Frame:
+        """Stay in place for one control step, with the gripper as last commanded.
+
+        Raises:
+            EpisodeOverError: no episode is running.
+        """
+        ...
+
+    @property
+    def task(self) -> Task | None:
+        """The task of the present episode; None before the first reset."""
+        ...
+
+    @property
+    def expert(self) -> Expert:
+        """The expert of the present episode.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+        """
+        ...
+
+    @property
+    def keyframes(self) -> tuple[Keyframe, ...]:
+        """Ground-truth keyframes of the present episode so far, in order."""
+        ...
+
+    @property
+    def cameras(self) -> tuple[CameraModel, CameraModel]:
+        """The third-person camera and the one on the wrist.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of everything; a later reset begins anew."""
+        ...
+
+
+def check_seed(seed: int) -> int:
+    """`seed` as an int, or a `BadSeedError`."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
+        raise BadSeedError(f"bad seed {seed!r}: a seed is a whole number from 0 to {LARGEST_SEED}")
+    return int(seed)

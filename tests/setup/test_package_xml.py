@@ -1,0 +1,167 @@
+"""Each package.xml names what its package imports, and the set-up looks for all of that in an installed ROS 2."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+ROSDEP = {
+    "PIL": "python3-pil",
+    "can": "python3-can",
+    "cv2": "python3-opencv",
+    "fastapi": "python3-fastapi",
+    "hypothesis": "python3-hypothesis",
+    "matplotlib": "python3-matplotlib",
+    "numpy": "python3-numpy",
+    "pydantic": "python3-pydantic",
+    "pytest": "python3-pytest",
+    "scipy": "python3-scipy",
+    "setuptools": "python3-setuptools",
+    "tqdm": "python3-tqdm",
+    "uvicorn": "python3-uvicorn",
+    "yaml": "python3-yaml",
+}
+"""Keys of rosdep whose packages come from the system."""
+LOCKED = {
+    "av": "av",
+    "fast_simplification": "fast-simplification",
+    "gymnasium": "gymnasium",
+    "lz4": "lz4",
+    "mani_skill": "mani-skill",
+    "mcap": "mcap",
+    "mcap_ros2": "mcap-ros2-support",
+    "onnx": "onnx",
+    "onnxruntime": "onnxruntime",
+    "piper_sdk": "piper-sdk",
+    "pyarrow": "pyarrow",
+    "rosbags": "rosbags",
+    "ruckig": "ruckig",
+    "sapien": "sapien",
+    "starlette": "starlette",
+    "torch": "torch",
+    "trimesh": "trimesh",
+    "zstandard": "zstandard",
+}
+"""By their names in the lock file, from which alone they come: rosdep has no key for them, or one that has pip install
+into the system's Python. torch has a key; the system's torch is too old."""
+NOT_IMPORTED = {"kc_vla": {"ros2launch": "runs its launch files"}}
+LOOKED_FOR = {"kc_vla_sim_cli"}
+"""Of a package that depends on this one and need not be there."""
+OF_NO_PACKAGE = {"domain_coordinator", "rmw_fastrtps_cpp"}
+"""What keeps runs of the tests apart, and the middleware that env.sh chooses."""
+OURS = {"kc_vla", "kc_vla_msgs", "kc_vla_sim"}
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package's folder, and what of it is code and what are tests, as patterns from the top of the repository."""
+
+    name: str
+    folder: Path
+    code: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    def named(self, *kinds: str) -> list[str]:
+        """What its package.xml names in elements of these kinds."""
+        root = ElementTree.parse(self.folder / "package.xml").getroot()
+        return [element.text or "" for element in root if element.tag in kinds]
+
+
+KC_VLA = Package(
+    "kc_vla",
+    ROOT / "ros2_ws/src/kc_vla",
+    ("ros2_ws/src/kc_vla/kc_vla/**/*.py", "launch/*.launch.py"),
+    ("ros2_ws/src/kc_vla/test/*.py",),
+)
+KC_VLA_SIM = Package(
+    "kc_vla_sim",
+    ROOT / "sim_bridge",
+    ("sim_bridge/kc_vla_sim/**/*.py", "sim_bridge/kc_vla_sim_*.py"),
+    ("sim_bridge/test/*.py",),
+)
+KC_VLA_MSGS = Package("kc_vla_msgs", ROOT / "ros2_ws/src/kc_vla_msgs", (), ())
+in_python = pytest.mark.parametrize("package", [KC_VLA, KC_VLA_SIM], ids=lambda package: package.name)
+
+
+def files(patterns: Iterable[str]) -> list[Path]:
+    found = [path for pattern in patterns for path in ROOT.glob(pattern)]
+    assert found
+    return found
+
+
+def imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The top-level modules that code imports, anywhere in it; not those that only a type checker reads."""
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
+            yield node.module.partition(".")[0]
+        elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            yield from imported(node.orelse)
+        else:
+            yield from imported(ast.iter_child_nodes(node))
+
+
+def dependencies(paths: Iterable[Path], own: set[str]) -> set[str]:
+    """The packages and rosdep keys of what these files import; a module without an entry is a ROS package."""
+    modules = {module for path in paths for module in imported([ast.parse(path.read_text())])}
+    modules -= {*sys.stdlib_module_names, *LOCKED, *LOOKED_FOR, *own}
+    return {ROSDEP.get(module, module) for module in modules}
+
+
+def assert_same(named: Iterable[str], needed: Iterable[str]) -> None:
+    named, needed = set(named), set(needed)
+    assert {"missing": needed - named, "needless": named - needed} == {"missing": set(), "needless": set()}
+
+
+def own_modules(package: Package) -> set[str]:
+    return {package.name, *(path.stem for path in package.folder.glob(f"{package.name}*.py"))}
+
+
+@in_python
+def test_what_a_package_imports_is_what_it_depends_on(package: Package) -> None:
+    needed = dependencies(files(package.code), own_modules(package)) | set(NOT_IMPORTED.get(package.name, ()))
+    assert_same(package.named("exec_depend", "depend"), needed)
+
+
+@in_python
+def test_what_the_tests_of_a_package_import_besides_is_what_they_depend_on(package: Package) -> None:
+    helpers = {path.stem for path in files(("tests/support/*.py",))}
+    needed = dependencies(files(package.tests), own_modules(package) | helpers)
+    assert_same(package.named("test_depend"), needed - set(package.named("exec_depend", "depend")))
+
+
+@in_python
+def test_what_builds_a_package_is_named(package: Package) -> None:
+    assert_same(package.named("buildtool_depend"), dependencies([package.folder / "setup.py"], set()))
+
+
+def test_what_comes_from_the_lock_is_in_it() -> None:
+    locked = re.findall(
+        r"^([\w.-]+)==",
+        "".join((ROOT / "requirements" / name).read_text() for name in ("lock.txt", "torch.in")),
+        re.MULTILINE,
+    )
+    assert set(LOCKED.values()) <= {canonicalize_name(name) for name in locked}
+
+
+def test_the_set_up_looks_for_all_that_is_used_of_an_installed_ros() -> None:
+    """What the packages name, and the verbs of `ros2` that the documents tell people to type."""
+    documents = " ".join(path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+    verbs = {f"ros2{verb}" for verb in re.findall(r"\bros2 ([a-z]+)\b", documents)}
+    kinds = ("buildtool_depend", "depend", "exec_depend")
+    named = {name for package in (KC_VLA, KC_VLA_SIM, KC_VLA_MSGS) for name in package.named(*kinds)}
+    needed = {name for name in named if not name.startswith("python3-")} - OURS
+    script = (ROOT / "setup/system_packages.sh").read_text()
+    found = re.search(r"^ROS_NEEDS=\(([^)]*)\)", script, re.MULTILINE)
+    assert found is not None
+    assert_same(found[1].split(), needed | verbs | OF_NO_PACKAGE)
