@@ -11,6 +11,8 @@ import pytest
 from domain_coordinator import domain_id
 from hypothesis import settings
 
+pytest.register_assert_rewrite("finished_run")  # what was compared is told where one of its assertions fails
+
 # No example fails for being slow: other work is no fault of the code. The suite tries the same examples each time; a
 # night (tests/run --all) tries others.
 settings.register_profile("suite", deadline=None, derandomize=True)

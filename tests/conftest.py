@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -11,6 +11,18 @@ from finished_run import FinishedRun
 from stack import Stack
 
 GOOD_SEED = 3
+_TAIL = 80
+"""Lines of a stack's output that are shown where its test fails."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what the stacks of a failed test said last."""
+    report = yield
+    if report.failed:
+        for stack in Stack.living:
+            report.sections.append((f"last lines of the stack in {stack.output}", stack.tail(_TAIL)))
+    return report
 
 
 @pytest.fixture

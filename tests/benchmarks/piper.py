@@ -18,6 +18,7 @@ from kc_vla.arm.emulator.bus import INTERFACE, SocketBus
 from kc_vla.arm.emulator.process import main as emulate
 from kc_vla.arm.remote import Remote
 from kc_vla.arm.servo_modes import ServoSettings
+from kc_vla.arm.wiring import Wiring
 from tests.support.piper import PIPER
 
 from .handover import MIDDLE, SWING
@@ -61,7 +62,7 @@ def _row(load: bool, priority: int, seconds: float, asks: int, bus: Path) -> dic
     with closing(Remote(emulate)) as arm, closing(Remote(control)) as loop:
         arm.call("begin", str(bus), PIPER, patience=30.0)
         greeting = loop.call(
-            "connect", str(bus), INTERFACE, ServoSettings(), _STATE_RATE, priority, None, PIPER, patience=60.0
+            "connect", Wiring(str(bus), INTERFACE, PIPER), ServoSettings(), _STATE_RATE, priority, patience=60.0
         )
         loop.call("resume", patience=30.0)
         if greeting.warnings and priority:

@@ -21,7 +21,7 @@ def test_a_folder_that_cannot_be_made(launch: Callable[..., Stack], tmp_path: Pa
 
 
 def test_a_folder_that_fills_up(launch: Callable[..., Stack], tmp_path: Path) -> None:
-    """A disk of 300 kB, in a mount namespace of its own, and what it holds when it is full."""
+    """A disk for two thirds of an episode, in a mount namespace of its own, and what is on it in the end."""
     disk, kept = tmp_path / "disk", tmp_path / "kept"
     disk.mkdir()
     stack = launch(
@@ -32,7 +32,7 @@ def test_a_folder_that_fills_up(launch: Callable[..., Stack], tmp_path: Path) ->
             *(["--mount"] if os.geteuid() == 0 else ["--mount", "--map-root-user"]),
             "sh",
             "-c",
-            f'mount -t tmpfs -o size=300k none {disk} && "$@"; code=$?; cp -r {disk} {kept}; exit $code',
+            f'mount -t tmpfs -o size=200k none {disk} && "$@"; code=$?; cp -r {disk} {kept}; exit $code',
             "sh",
         ],
     )

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import ClassVar
 
 PATIENCE_S = 300.0
 """How long a test waits for what has to come. No test measures time: this only ends a test that hangs."""
@@ -31,6 +32,9 @@ _RESULT = re.compile(r"  (?P<outcome>succeeded|failed: .*) \(\d of \d stages")
 
 class Stack:
     """A running launch whose output is read line by line."""
+
+    living: ClassVar[list[Stack]] = []
+    """Those that have not been ended."""
 
     def __init__(
         self,
@@ -65,6 +69,7 @@ class Stack:
             start_new_session=True,
         )
         self._lines: list[str] = []
+        self.living.append(self)
         self._news = threading.Condition()
         self._ended = False
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -77,6 +82,7 @@ class Stack:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """End whatever is still there."""
+        self.living.remove(self)
         for pid in [self._process.pid, *self._processes()]:
             _signal(pid, signal.SIGKILL)
         self._process.wait()
@@ -88,6 +94,10 @@ class Stack:
         """Everything that was printed so far."""
         with self._news:
             return "\n".join(self._lines)
+
+    def tail(self, lines: int = 60) -> str:
+        """Return the last lines so far."""
+        return "\n".join(self._lines[-lines:])
 
     @property
     def position(self) -> int:
@@ -109,8 +119,8 @@ class Stack:
                     if found := re.search(pattern, line):
                         return found
                 since = max(since, len(self._lines))
-                assert not self._ended, f"it ended without a line like '{pattern}':\n{self._tail()}"
-                assert time.monotonic() < deadline, f"no line like '{pattern}' in {PATIENCE_S:g} s:\n{self._tail()}"
+                assert not self._ended, f"it ended without a line like '{pattern}':\n{self.tail()}"
+                assert time.monotonic() < deadline, f"no line like '{pattern}' in {PATIENCE_S:g} s:\n{self.tail()}"
                 self._news.wait(1.0)
 
     @property
@@ -146,7 +156,7 @@ class Stack:
         """Return the process of a node, the newest if it was started again."""
         with self._news:
             found = [m for line in self._lines if (m := _STARTED.search(line)) and m["node"] == node]
-        assert found, f"{node} was not started:\n{self._tail()}"
+        assert found, f"{node} was not started:\n{self.tail()}"
         return int(found[-1]["pid"])
 
     def kill(self, node: str) -> None:
@@ -174,10 +184,10 @@ class Stack:
         try:
             code = self._process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"it has not ended for {PATIENCE_S:g} s:\n{self._tail()}") from None
+            raise AssertionError(f"it has not ended for {PATIENCE_S:g} s:\n{self.tail()}") from None
         deadline = time.monotonic() + PATIENCE_S
         while left := self._processes():
-            assert time.monotonic() < deadline, f"left behind: {sorted(left.values())}\n{self._tail()}"
+            assert time.monotonic() < deadline, f"left behind: {sorted(left.values())}\n{self.tail()}"
             time.sleep(0.1)
         self._reader.join(PATIENCE_S)
         return code
@@ -193,9 +203,6 @@ class Stack:
         with self._news:
             self._ended = True
             self._news.notify_all()
-
-    def _tail(self) -> str:
-        return "\n".join(self._lines[-60:])
 
     def _processes(self) -> dict[int, str]:
         """Return pid and command of every live process that was started by this launch, however indirectly."""

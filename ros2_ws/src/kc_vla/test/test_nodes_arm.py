@@ -80,7 +80,7 @@ def raise_it(path: Path) -> None:
 
 @pytest.fixture
 def start(bus_path: Path, tmp_path: Path) -> Callable[..., object]:
-    def start() -> object:
+    def start(**others: object) -> object:
         return running(
             NODE,
             tmp_path / "log",
@@ -89,6 +89,7 @@ def start(bus_path: Path, tmp_path: Path) -> Callable[..., object]:
             channel=bus_path,
             bus=INTERFACE,
             state_folder=tmp_path / "state",
+            **others,
         )
 
     return start
@@ -171,7 +172,7 @@ def test_a_stop_while_its_loop_hangs_is_on_record_and_nothing_moves_afterwards(
 def test_a_stop_while_it_connects_is_heard_and_the_arm_gets_no_power(
     bus_path: Path, tmp_path: Path, start: Callable[..., object]
 ) -> None:
-    with Peer() as peer, start() as process:
+    with Peer() as peer, start(bus_timeout=300.0) as process:
         answer = peer.call(Trigger, "/arm/e_stop", Trigger.Request())  # its bus is not there yet
         assert answer.message == "stopped"
         assert (tmp_path / "state" / "emergency_stop").exists()

@@ -19,18 +19,17 @@ from kc_vla.arm.control_periods import control_periods
 from kc_vla.arm.interface import ArmError
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.limiter import LimiterError
-from kc_vla.arm.offsets import OffsetArm, Offsets
+from kc_vla.arm.offsets import OffsetArm
 from kc_vla.arm.piper import PiperArm
 from kc_vla.arm.piper_models import require_model
 from kc_vla.arm.remote import Calls
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Report, ServoSettings
+from kc_vla.arm.wiring import Wiring
 from kc_vla.arm.workspace import Workspace
-from kc_vla.core.rig import JointLimits, Rig, Vector
+from kc_vla.core.rig import JointLimits, Vector
 
-_BUS_S = 5.0
-"""How long a bus that is not there is waited for."""
 _POLL_S = 0.02
 _REST_S = 2.0
 """How long coming to rest may take after the node has gone."""
@@ -95,34 +94,28 @@ class ControlProcess:
 
     def connect(
         self,
-        channel: str,
-        bus: str,
+        wiring: Wiring,
         settings: ServoSettings,
         state_rate: float,
         priority: int,
-        offsets: Offsets | None,
-        rig: Rig,
     ) -> Greeting:
         """Connect, and begin to step; an arm without power gets it with the first `resume`.
 
         Args:
-            channel: of the CAN bus.
-            bus: python-can's name of its kind.
+            wiring: where it is, and which.
             settings: of the servo.
             state_rate: Hz of what is shown.
             priority: real-time priority, 0 for none.
-            offsets: of the joints, where they were calibrated.
-            rig: which Piper it is.
 
         Raises:
             ArmError: there is no arm, or it is not fit to move.
         """
         warnings = _take_priority(priority)
-        arm = self._arm = PiperArm(rig, channel, bus)
-        _connect(arm)
-        require_model(arm.told_limits, rig)
+        arm = self._arm = PiperArm(wiring.rig, wiring.channel, wiring.bus)
+        _connect(arm, wiring.patience)
+        require_model(arm.told_limits, wiring.rig)
         had_power = bool(arm.read().powered.any())
-        moved = arm if offsets is None else OffsetArm(arm, offsets)
+        moved = arm if wiring.offsets is None else OffsetArm(arm, wiring.offsets)
         self._servo = Servo(moved, settings, Workspace(arm.kinematics, settings.lowest, settings.highest))
         self.period, self._stale_after = settings.period, settings.stale_after
         self._show_every = max(1, round(1.0 / settings.period / state_rate))
@@ -190,9 +183,9 @@ class ControlProcess:
         return self._servo
 
 
-def _connect(arm: PiperArm) -> None:
+def _connect(arm: PiperArm, patience: float) -> None:
     """Connect, and wait a while for a bus that is about to come up."""
-    until = time.monotonic() + _BUS_S
+    until = time.monotonic() + patience
     while True:
         try:
             arm.connect()

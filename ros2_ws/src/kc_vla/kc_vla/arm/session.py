@@ -19,7 +19,7 @@ from kc_vla.core.rig import Vector
 from kc_vla.last_line import NO_POWER
 
 PATIENCE_S = 30.0
-"""How long connecting, parking or getting power may take before it is given up."""
+"""How long connecting, parking or getting power may take before it is given up, from when the bus is there on."""
 HANGS_S = 0.5
 """Without a word of the control process: it does not do its work."""
 _THERE_S = 0.5
@@ -88,14 +88,14 @@ class ArmSession:
         self.lateness: list[float] = []
         self.failure: Failure | None = None
         self._stale_after = settings.stale_after
+        self._bus_patience = wiring.patience
         self._blocked = ""
         self._lost = False
         self._heard_since: float | None = None
         self._hung_up = False
         self._polled_at = self._listens_since = time.monotonic()
         self._process = Remote(control)
-        given = wiring.channel, wiring.bus, settings, state_rate, priority, wiring.offsets, wiring.rig
-        self._connecting: Answer | None = self.ask("connect", *given)
+        self._connecting: Answer | None = self.ask("connect", wiring, settings, state_rate, priority)
         self._resuming: Answer | None = None
 
     @property
@@ -223,7 +223,7 @@ class ArmSession:
             self._go_on_powering()
         elif asked is None:
             return
-        elif late := asked.overdue(PATIENCE_S):
+        elif late := asked.overdue(PATIENCE_S + self._bus_patience):
             self._fail(Failure.CANNOT_START, str(late))
         elif asked.done:
             try:

@@ -17,9 +17,11 @@ class Wiring:
         bus: python-can's name of its kind.
         rig: of the arm.
         offsets: of its joints, where they were calibrated.
+        patience: s that a bus which is not there yet is waited for.
     """
 
     channel: str
     bus: str
     rig: Rig
     offsets: Offsets | None = None
+    patience: float = 5.0

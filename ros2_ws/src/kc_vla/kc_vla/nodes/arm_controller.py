@@ -107,7 +107,7 @@ class ArmControllerNode(StackNode):
             offsets = load_offsets(Path(file).expanduser(), rig.limits) if file else None
         except (RigError, CalibrationError) as error:
             raise StartError(str(error)) from error
-        wiring = Wiring(values.channel, values.bus, rig, offsets)
+        wiring = Wiring(values.channel, values.bus, rig, offsets, values.bus_timeout)
         return ArmLink(self, wiring, settings, values.state_rate, values.priority, stop)
 
     def on_episode(self, episode: Episode) -> None:

@@ -16,6 +16,7 @@ class ControllerParameters(NodeParameters):
     rig: str = parameter("piper", "which Piper: a rig that comes with the stack, or its YAML file (arm: piper)")
     channel: str = parameter("can0", "of the CAN bus (arm: piper)")
     bus: str = parameter("socketcan", "python-can's name of the kind of bus (arm: piper)")
+    bus_timeout: float = parameter(5.0, "s that a bus which is not up yet is waited for", low=0.0, high=600.0)
     control_rate: float = parameter(200.0, "Hz of the control loop (realtime)", low=10.0, high=1000.0)
     command_rate: float = parameter(200.0, "Hz at which the arm is sent its angles (arm: piper)", low=50.0, high=200.0)
     state_rate: float = parameter(100.0, "Hz of the arm's state (arm: piper)", low=10.0, high=200.0)
