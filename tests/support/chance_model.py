@@ -11,8 +11,9 @@ from kc_vla.core.task_file import tasks_as_dict
 from kc_vla.core.tasks import TASKS, Task
 from kc_vla.inference.models import register
 from kc_vla.keyframes.model import KIND
-from kc_vla.learning.export import export_head, export_trunk
-from kc_vla.learning.networks import QueryHead, Trunk
+from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.selector.export import export_head, export_trunk
+from kc_vla.learning.selector.networks import QueryHead
 
 SIZE, WINDOW = 32, 3
 

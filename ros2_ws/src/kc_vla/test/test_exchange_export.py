@@ -30,7 +30,7 @@ from kc_vla.datasets.exchange.origin import Origin
 from kc_vla.datasets.lerobot.annotations import read_annotations
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
 from kc_vla.datasets.lerobot.reader import DataSet
-from kc_vla.learning.recordings import load_recordings
+from kc_vla.learning.selector.recordings import load_recordings
 
 
 @pytest.fixture(scope="module")

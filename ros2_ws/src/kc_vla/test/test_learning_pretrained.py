@@ -14,12 +14,12 @@ from kc_vla.core.tasks import TASKS
 from kc_vla.inference.models import ModelError, shipped_models
 from kc_vla.keyframes.learned import SelectorNetwork
 from kc_vla.keyframes.pictures import Picture
-from kc_vla.learning.device import Device
-from kc_vla.learning.errors import LearningError
-from kc_vla.learning.export import export_head
-from kc_vla.learning.features import trunk_features
-from kc_vla.learning.networks import QueryHead
-from kc_vla.learning.pretrained import Pretrained, find_pretrained
+from kc_vla.learning.common.device import Device
+from kc_vla.learning.common.errors import LearningError
+from kc_vla.learning.selector.export import export_head
+from kc_vla.learning.selector.features import trunk_features
+from kc_vla.learning.selector.networks import QueryHead
+from kc_vla.learning.selector.pretrained import Pretrained, find_pretrained
 
 MODEL = "keyframe_selector"
 TASK_NAMES, PHASES = sorted(TASKS), 8

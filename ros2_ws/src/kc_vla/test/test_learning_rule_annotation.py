@@ -11,8 +11,8 @@ from data_sets import numbers, write_data_set
 
 from kc_vla.datasets.lerobot.layout import ACTION, INFO, JOINT_POSITIONS, JOINT_VELOCITIES, KEYFRAMES, STATE
 from kc_vla.learning.cli import main
-from kc_vla.learning.recorded_signals import recorded_signals
-from kc_vla.learning.recordings import load_recordings
+from kc_vla.learning.selector.recorded_signals import recorded_signals
+from kc_vla.learning.selector.recordings import load_recordings
 
 
 def data_set(folder: Path, task: str, without: Sequence[str], **changed: object) -> Path:

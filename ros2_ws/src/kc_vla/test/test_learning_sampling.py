@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kc_vla.core.tasks import Task
-from kc_vla.learning.config import StageOne, StageTwo
-from kc_vla.learning.errors import DataError
-from kc_vla.learning.recordings import Recording, check_enough
-from kc_vla.learning.samples import draw_samples
-from kc_vla.learning.triplets import Kind, TripletSampler
+from kc_vla.learning.common.config import StageOne, StageTwo
+from kc_vla.learning.common.errors import DataError
+from kc_vla.learning.selector.recordings import Recording, check_enough
+from kc_vla.learning.selector.samples import draw_samples
+from kc_vla.learning.selector.triplets import Kind, TripletSampler
 
 TASKS = [Task(f"task {number}", "", ("start",)) for number in range(4)]
 

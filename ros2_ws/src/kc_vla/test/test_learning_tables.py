@@ -1,8 +1,8 @@
 import json
 
 from kc_vla.keyframes.metrics import Counts
-from kc_vla.learning.evaluation import TaskResult
-from kc_vla.learning.tables import markdown, percent, with_average, write_tables
+from kc_vla.learning.selector.evaluation import TaskResult
+from kc_vla.learning.selector.tables import markdown, percent, with_average, write_tables
 
 
 def test_a_task_without_detections_has_a_dash_and_null_for_its_precision(tmp_path):

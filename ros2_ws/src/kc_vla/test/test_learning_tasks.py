@@ -14,8 +14,8 @@ from kc_vla.datasets.lerobot.reader import DataSet
 from kc_vla.datasets.lerobot.v3_writer import write_v3
 from kc_vla.keyframes.cameras import THIRD_PERSON, CameraError, parse_cameras
 from kc_vla.keyframes.pictures import side_by_side
-from kc_vla.learning.errors import DataError
-from kc_vla.learning.recordings import load_recordings
+from kc_vla.learning.common.errors import DataError
+from kc_vla.learning.selector.recordings import load_recordings
 
 KEYFRAMES = (0, 6, 9, 15, 20)
 STIR = "Stir the soup three times."

@@ -1,1 +1,1 @@
-"""Networks of the keyframe selector, their training, export and evaluation: the only place that imports torch."""
+"""Networks, their training, export and evaluation: the only place that imports torch."""

@@ -14,8 +14,8 @@ from kc_vla.inference.models import ModelError, shipped_models
 from kc_vla.inference.onnx_sessions import InferenceError
 from kc_vla.keyframes.cameras import parse_cameras
 from kc_vla.learning.arguments import SELECTOR, learning_parser
-from kc_vla.learning.errors import LearningError
-from kc_vla.learning.interrupt import INTERRUPTED, prompt_interrupts
+from kc_vla.learning.common.errors import LearningError
+from kc_vla.learning.common.interrupt import INTERRUPTED, prompt_interrupts
 
 
 def main(argv: Sequence[str]) -> int:
@@ -40,11 +40,11 @@ def main(argv: Sequence[str]) -> int:
 
 def _train(options: argparse.Namespace) -> None:
     from kc_vla.core.task_file import read_tasks
-    from kc_vla.learning.config import load_config
-    from kc_vla.learning.device import device_of_run
-    from kc_vla.learning.pretrained import find_pretrained
-    from kc_vla.learning.run import Run
-    from kc_vla.learning.training import train_selector
+    from kc_vla.learning.common.config import load_config
+    from kc_vla.learning.common.device import device_of_run
+    from kc_vla.learning.common.run import Run
+    from kc_vla.learning.selector.pretrained import find_pretrained
+    from kc_vla.learning.selector.training import train_selector
 
     changes = dict(_pair(text) for text in options.set)
     init = None
@@ -73,8 +73,8 @@ def _train(options: argparse.Namespace) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from kc_vla.learning.release import release_selector
-    from kc_vla.learning.run import Run
+    from kc_vla.learning.common.run import Run
+    from kc_vla.learning.selector.release import release_selector
 
     run = Run(options.run_folder)
     data, validation = options.data or Path(run.data["train"]), options.validation or Path(run.data["validation"])
@@ -88,7 +88,7 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _tune(options: argparse.Namespace) -> None:
-    from kc_vla.learning.tuning import tune_selector
+    from kc_vla.learning.selector.tuning import tune_selector
 
     models = options.models or shipped_models()
     tuned = tune_selector(models, options.model, options.validation, options.output, options.name, options.replace)
@@ -107,11 +107,11 @@ def _chosen_by(options: argparse.Namespace) -> str:
 
 def _eval(options: argparse.Namespace) -> None:
     if options.what == "rules":
-        from kc_vla.learning.rule_annotation import report_rules
+        from kc_vla.learning.selector.rule_annotation import report_rules
 
         print(report_rules(options.data))
         return
-    from kc_vla.learning.report import report_selectors
+    from kc_vla.learning.selector.report import report_selectors
 
     models = options.models or shipped_models()
     print(
@@ -129,7 +129,7 @@ def _eval(options: argparse.Namespace) -> None:
 
 
 def _annotate(options: argparse.Namespace) -> None:
-    from kc_vla.learning.rule_annotation import write_rule_annotations
+    from kc_vla.learning.selector.rule_annotation import write_rule_annotations
 
     for path in write_rule_annotations(options.data, options.output):
         print(path)

@@ -1,4 +1,4 @@
-"""The networks of the keyframe selector (paper, section 4.2): trunk, projection of Stage I, query head of Stage II."""
+"""The networks of the keyframe selector (paper, section 4.2): projection of Stage I, query head of Stage II."""
 
 from __future__ import annotations
 
@@ -8,32 +8,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from kc_vla.learning.resnet import FEATURES, ResNet18
+from kc_vla.learning.common.resnet import FEATURES
+from kc_vla.learning.common.trunk import Trunk
 
-IMAGENET_MEAN = (0.485, 0.456, 0.406)
-IMAGENET_STD = (0.229, 0.224, 0.225)
 WIDTH = 128
 HEADS = 4
 EMBEDDING = 128
 """Size of the metric space of Stage I."""
-
-
-class Trunk(nn.Module):
-    """E_theta: pictures as a camera gives them to feature vectors."""
-
-    mean: Tensor
-    std: Tensor
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.resnet = ResNet18()
-        self.register_buffer("mean", 255 * torch.tensor(IMAGENET_MEAN).view(1, 3, 1, 1), persistent=False)
-        self.register_buffer("std", 255 * torch.tensor(IMAGENET_STD).view(1, 3, 1, 1), persistent=False)
-
-    def forward(self, pictures: Tensor) -> Tensor:
-        """(N, H, W, 3) RGB, 0..255, uint8 or float, to features (N, 512)."""
-        x = pictures.permute(0, 3, 1, 2).to(self.mean.dtype)
-        return cast(Tensor, self.resnet((x - self.mean) / self.std))
 
 
 class Projection(nn.Module):

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from kc_vla.learning.errors import LearningError
+from kc_vla.learning.common.errors import LearningError
 
 T = TypeVar("T")
 INITS = ("scratch", "imagenet", "package")

@@ -16,13 +16,13 @@ from kc_vla.inference.models import register, require_free
 from kc_vla.keyframes.learned import SelectorNetwork
 from kc_vla.keyframes.model import KIND, SelectorModel
 from kc_vla.keyframes.thresholds import best_threshold, f1_curve
-from kc_vla.learning.config import config_as_dict
-from kc_vla.learning.errors import LearningError
-from kc_vla.learning.evaluation import scores_by_task
-from kc_vla.learning.export import export_head, export_trunk, quantize_trunk
-from kc_vla.learning.recordings import Recording, learnt_tasks, load_recordings
-from kc_vla.learning.run import Run
-from kc_vla.learning.training import sample_pictures, trained_networks
+from kc_vla.learning.common.config import config_as_dict
+from kc_vla.learning.common.errors import LearningError
+from kc_vla.learning.common.run import Run
+from kc_vla.learning.selector.evaluation import scores_by_task
+from kc_vla.learning.selector.export import export_head, export_trunk, quantize_trunk
+from kc_vla.learning.selector.recordings import Recording, learnt_tasks, load_recordings
+from kc_vla.learning.selector.training import sample_pictures, trained_networks
 
 _CALIBRATION = 256
 """Training pictures that give the ranges of 8-bit numbers."""

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from kc_vla.keyframes.pictures import Picture
-from kc_vla.learning.evaluation import EpisodeResult
+from kc_vla.learning.selector.evaluation import EpisodeResult
 
 _COLOURS = ("#7f7f7f", "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2")
 

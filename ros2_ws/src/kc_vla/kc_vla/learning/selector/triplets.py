@@ -9,9 +9,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.learning.config import StageOne
-from kc_vla.learning.errors import DataError
-from kc_vla.learning.recordings import Recording, learnt_tasks, task_indices
+from kc_vla.learning.common.config import StageOne
+from kc_vla.learning.common.errors import DataError
+from kc_vla.learning.selector.recordings import Recording, learnt_tasks, task_indices
 
 _NEVER = -(10**9)
 

@@ -12,9 +12,9 @@ from kc_vla.keyframes.learned import SelectorNetwork
 from kc_vla.keyframes.metrics import Counts, count
 from kc_vla.keyframes.model import KIND, selector_from
 from kc_vla.keyframes.thresholds import best_threshold, f1_curve
-from kc_vla.learning.evaluation import scores_by_task
-from kc_vla.learning.recordings import load_recordings
-from kc_vla.learning.report import learnt_recordings
+from kc_vla.learning.selector.evaluation import scores_by_task
+from kc_vla.learning.selector.recordings import load_recordings
+from kc_vla.learning.selector.report import learnt_recordings
 
 
 @dataclass(frozen=True)

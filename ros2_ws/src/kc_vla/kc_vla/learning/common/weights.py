@@ -15,8 +15,8 @@ from onnx import numpy_helper
 from torch import Tensor, nn
 
 from kc_vla.keyframes.pictures import Picture
-from kc_vla.learning.errors import LearningError
-from kc_vla.learning.networks import Trunk
+from kc_vla.learning.common.errors import LearningError
+from kc_vla.learning.common.trunk import Trunk
 
 _TORCHVISION = "https://download.pytorch.org/models/resnet18-f37072fd.pth"
 _SHA256 = "f37072fd47e89c5e827621c5baffa7500819f7896bbacec160b1a16c560e07ec"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kc_vla.learning.evaluation import TaskResult
+from kc_vla.learning.selector.evaluation import TaskResult
 
 Figures = dict[str, float]
 AVERAGE = "average"

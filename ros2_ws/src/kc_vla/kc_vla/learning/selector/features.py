@@ -14,9 +14,9 @@ from tqdm import tqdm
 
 from kc_vla.core.files import replacing
 from kc_vla.keyframes.pictures import Picture
-from kc_vla.learning.device import Device
-from kc_vla.learning.networks import Trunk
-from kc_vla.learning.recordings import Recording
+from kc_vla.learning.common.device import Device
+from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.selector.recordings import Recording
 
 Features = NDArray[np.float32]
 _BATCH = 64

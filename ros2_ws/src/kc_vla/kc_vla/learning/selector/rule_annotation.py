@@ -19,9 +19,9 @@ from kc_vla.keyframes.rules import CueScorer, Signals
 from kc_vla.keyframes.selector import Event, KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 from kc_vla.keyframes.sources import DEFAULT_THRESHOLD
-from kc_vla.learning.recorded_signals import recorded_signals
-from kc_vla.learning.recordings import Recording, load_recordings, load_unmarked
-from kc_vla.learning.tables import percent
+from kc_vla.learning.selector.recorded_signals import recorded_signals
+from kc_vla.learning.selector.recordings import Recording, load_recordings, load_unmarked
+from kc_vla.learning.selector.tables import percent
 
 
 def annotate_by_rules(signals: Sequence[Signals], task: Task) -> list[Detection]:

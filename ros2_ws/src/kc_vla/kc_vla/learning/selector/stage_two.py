@@ -15,13 +15,13 @@ from kc_vla.core.tasks import Task
 from kc_vla.keyframes.free_run import Scores
 from kc_vla.keyframes.thresholds import best_threshold, f1_curve
 from kc_vla.keyframes.window import window_frames
-from kc_vla.learning.config import Config, StageTwo
-from kc_vla.learning.device import Device
-from kc_vla.learning.features import Features
-from kc_vla.learning.networks import QueryHead
-from kc_vla.learning.recordings import Recording, task_indices
-from kc_vla.learning.run import Run
-from kc_vla.learning.samples import Samples, draw_samples
+from kc_vla.learning.common.config import Config, StageTwo
+from kc_vla.learning.common.device import Device
+from kc_vla.learning.common.run import Run
+from kc_vla.learning.selector.features import Features
+from kc_vla.learning.selector.networks import QueryHead
+from kc_vla.learning.selector.recordings import Recording, task_indices
+from kc_vla.learning.selector.samples import Samples, draw_samples
 
 STAGE = "stage two"
 CHECKPOINT = "stage_two"

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from kc_vla.learning.config import StageOne
+from kc_vla.learning.common.config import StageOne
 
 _GREY = (0.299, 0.587, 0.114)
 _YIQ = ((0.299, 0.587, 0.114), (0.5959, -0.2746, -0.3213), (0.2115, -0.5227, 0.3112))

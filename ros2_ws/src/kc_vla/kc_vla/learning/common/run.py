@@ -13,8 +13,8 @@ from kc_vla.core.files import replacing, write_whole
 from kc_vla.core.task_file import tasks_from
 from kc_vla.core.tasks import TASKS, Task
 from kc_vla.keyframes.cameras import THIRD_PERSON, Camera, parse_cameras
-from kc_vla.learning.config import Config, config_as_dict, config_from
-from kc_vla.learning.errors import RunError
+from kc_vla.learning.common.config import Config, config_as_dict, config_from
+from kc_vla.learning.common.errors import RunError
 
 _ARITHMETIC = "arithmetic"
 
@@ -65,7 +65,7 @@ class Run:
 
     @property
     def method(self) -> str:
-        """How the selector is trained, a name in `kc_vla.learning.config.METHODS`."""
+        """How the selector is trained, a name in `kc_vla.learning.common.config.METHODS`."""
         return str(self.data["method"])
 
     @property

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from kc_vla.keyframes.window import window_frames
-from kc_vla.learning.augment import augment
-from kc_vla.learning.config import Config
-from kc_vla.learning.device import Device
-from kc_vla.learning.features import trunk_features
-from kc_vla.learning.networks import QueryHead, Selector, Trunk
-from kc_vla.learning.recordings import Recording, task_indices, wanted_pictures
-from kc_vla.learning.run import Run
-from kc_vla.learning.samples import draw_samples
-from kc_vla.learning.stage_two import CHECKPOINT, STAGE, Split, descend, questions, validation_f1
+from kc_vla.learning.common.augment import augment
+from kc_vla.learning.common.config import Config
+from kc_vla.learning.common.device import Device
+from kc_vla.learning.common.run import Run
+from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.selector.features import trunk_features
+from kc_vla.learning.selector.networks import QueryHead, Selector
+from kc_vla.learning.selector.recordings import Recording, task_indices, wanted_pictures
+from kc_vla.learning.selector.samples import draw_samples
+from kc_vla.learning.selector.stage_two import CHECKPOINT, STAGE, Split, descend, questions, validation_f1
 
 
 def train_joint(

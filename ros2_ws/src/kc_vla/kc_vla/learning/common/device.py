@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import nn
 
-from kc_vla.learning.config import ARITHMETICS
-from kc_vla.learning.errors import LearningError
-from kc_vla.learning.run import Run
+from kc_vla.learning.common.config import ARITHMETICS
+from kc_vla.learning.common.errors import LearningError
+from kc_vla.learning.common.run import Run
 
 _TURNS = 20
 _ENOUGH_S = 1.0

@@ -16,8 +16,8 @@ from kc_vla.core.tasks import Task
 from kc_vla.datasets.lerobot.reader import DataSet, open_data_sets
 from kc_vla.keyframes.cameras import THIRD_PERSON, Camera
 from kc_vla.keyframes.pictures import Picture, side_by_side
-from kc_vla.learning.data_tasks import Tell, known_task, tasks_of
-from kc_vla.learning.errors import DataError
+from kc_vla.learning.common.data_tasks import Tell, known_task, tasks_of
+from kc_vla.learning.common.errors import DataError
 
 _NAMED = 10
 """So many episodes are told of by their numbers."""

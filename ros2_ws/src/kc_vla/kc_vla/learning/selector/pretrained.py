@@ -16,10 +16,11 @@ from torch import Tensor
 
 from kc_vla.keyframes.model import SelectorModel, load_selector
 from kc_vla.keyframes.pictures import Picture
-from kc_vla.learning.config import INIT_PARTS
-from kc_vla.learning.errors import LearningError
-from kc_vla.learning.networks import QueryHead, Trunk
-from kc_vla.learning.weights import set_folded
+from kc_vla.learning.common.config import INIT_PARTS
+from kc_vla.learning.common.errors import LearningError
+from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.common.weights import set_folded
+from kc_vla.learning.selector.networks import QueryHead
 
 Values = Mapping[str, NDArray[np.generic]]
 

@@ -16,8 +16,9 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 from torch import Tensor, nn
 
 from kc_vla.keyframes.pictures import Picture
-from kc_vla.learning.networks import QueryHead, Trunk
-from kc_vla.learning.resnet import FEATURES
+from kc_vla.learning.common.resnet import FEATURES
+from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.selector.networks import QueryHead
 
 _OPSET = 17
 

@@ -13,13 +13,14 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from kc_vla.keyframes.pictures import Picture
-from kc_vla.learning.augment import augment
-from kc_vla.learning.config import Config
-from kc_vla.learning.device import Device
-from kc_vla.learning.networks import Projection, Trunk
-from kc_vla.learning.recordings import Recording, wanted_pictures
-from kc_vla.learning.run import Run
-from kc_vla.learning.triplets import Kind, Triplets, TripletSampler
+from kc_vla.learning.common.augment import augment
+from kc_vla.learning.common.config import Config
+from kc_vla.learning.common.device import Device
+from kc_vla.learning.common.run import Run
+from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.selector.networks import Projection
+from kc_vla.learning.selector.recordings import Recording, wanted_pictures
+from kc_vla.learning.selector.triplets import Kind, Triplets, TripletSampler
 
 STAGE = "stage one"
 CHECKPOINT = "stage_one"

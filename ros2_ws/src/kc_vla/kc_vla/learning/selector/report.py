@@ -10,11 +10,11 @@ from pathlib import Path
 from kc_vla.keyframes.cameras import Camera
 from kc_vla.keyframes.learned import SelectorNetwork
 from kc_vla.keyframes.model import SelectorModel, load_selector
-from kc_vla.learning.errors import DataError
-from kc_vla.learning.evaluation import AS_RECORDED, CONDITIONS, Condition, EpisodeResult, evaluate
-from kc_vla.learning.recordings import Recording, learnt_tasks, load_recordings, tell_person
-from kc_vla.learning.strips import draw_strip
-from kc_vla.learning.tables import markdown, with_average, write_tables
+from kc_vla.learning.common.errors import DataError
+from kc_vla.learning.selector.evaluation import AS_RECORDED, CONDITIONS, Condition, EpisodeResult, evaluate
+from kc_vla.learning.selector.recordings import Recording, learnt_tasks, load_recordings, tell_person
+from kc_vla.learning.selector.strips import draw_strip
+from kc_vla.learning.selector.tables import markdown, with_average, write_tables
 
 
 def report_selectors(

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.learning.config import StageTwo
-from kc_vla.learning.recordings import Recording
+from kc_vla.learning.common.config import StageTwo
+from kc_vla.learning.selector.recordings import Recording
 
 _NEAR_FRAMES = 20
 

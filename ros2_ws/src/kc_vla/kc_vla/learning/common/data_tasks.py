@@ -8,7 +8,7 @@ from itertools import groupby
 
 from kc_vla.core.tasks import TASKS, Task, UnknownTaskError, find_task_of_instruction
 from kc_vla.datasets.lerobot.reader import DataSet, EpisodeInfo
-from kc_vla.learning.errors import DataError
+from kc_vla.learning.common.errors import DataError
 
 _LETTERS = 48
 """Of a name made from an instruction."""

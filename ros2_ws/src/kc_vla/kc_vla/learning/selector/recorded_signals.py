@@ -12,8 +12,8 @@ from kc_vla.datasets.exchange.rows import TOOL_POSE
 from kc_vla.datasets.lerobot.layout import INFO, JOINT_POSITIONS, STATE, read_json
 from kc_vla.datasets.lerobot.source import open_source
 from kc_vla.keyframes.rules import Signals
-from kc_vla.learning.errors import DataError
-from kc_vla.learning.recordings import Recording
+from kc_vla.learning.common.errors import DataError
+from kc_vla.learning.selector.recordings import Recording
 
 Numbers = NDArray[np.float64]
 _PLACE = STATE.names[:3]

@@ -15,20 +15,21 @@ from kc_vla.core.task_file import tasks_as_dict
 from kc_vla.core.tasks import Task
 from kc_vla.keyframes.cameras import THIRD_PERSON, Camera
 from kc_vla.keyframes.pictures import Picture
-from kc_vla.learning.config import Config
-from kc_vla.learning.curves import draw_curves
-from kc_vla.learning.device import Device
-from kc_vla.learning.errors import DataError, LearningError, RunError
-from kc_vla.learning.features import cached_features, trunk_features, weights_name
-from kc_vla.learning.joint import train_joint
-from kc_vla.learning.networks import QueryHead, Trunk
-from kc_vla.learning.pretrained import Pretrained
-from kc_vla.learning.recordings import Recording, check_enough, learnt_tasks, load_recordings
-from kc_vla.learning.run import Run
-from kc_vla.learning.stage_one import train_trunk
-from kc_vla.learning.stage_two import CHECKPOINT as STAGE_TWO
-from kc_vla.learning.stage_two import Split, new_head, train_head
-from kc_vla.learning.weights import first_trunk, require_weights
+from kc_vla.learning.common.config import Config
+from kc_vla.learning.common.curves import draw_curves
+from kc_vla.learning.common.device import Device
+from kc_vla.learning.common.errors import DataError, LearningError, RunError
+from kc_vla.learning.common.run import Run
+from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.common.weights import first_trunk, require_weights
+from kc_vla.learning.selector.features import cached_features, trunk_features, weights_name
+from kc_vla.learning.selector.joint import train_joint
+from kc_vla.learning.selector.networks import QueryHead
+from kc_vla.learning.selector.pretrained import Pretrained
+from kc_vla.learning.selector.recordings import Recording, check_enough, learnt_tasks, load_recordings
+from kc_vla.learning.selector.stage_one import train_trunk
+from kc_vla.learning.selector.stage_two import CHECKPOINT as STAGE_TWO
+from kc_vla.learning.selector.stage_two import Split, new_head, train_head
 
 TRUNK = "trunk"
 _CALIBRATION = 64

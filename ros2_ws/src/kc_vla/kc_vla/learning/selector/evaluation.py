@@ -18,8 +18,8 @@ from kc_vla.keyframes.learned import Features, SelectorNetwork
 from kc_vla.keyframes.metrics import Counts, Detection, count, delays
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.keyframes.window import window_frames
-from kc_vla.learning.errors import LearningError
-from kc_vla.learning.recordings import Recording
+from kc_vla.learning.common.errors import LearningError
+from kc_vla.learning.selector.recordings import Recording
 
 RATE = 20
 """Frames a second."""

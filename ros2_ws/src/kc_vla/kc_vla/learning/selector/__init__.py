@@ -1,0 +1,1 @@
+"""The keyframe selector: what it learns from, its networks and stages, export and evaluation."""
