@@ -48,6 +48,11 @@ def test_nothing_below_knows_the_nodes(packages: ModuleType) -> None:
     assert {name for name in graph if graph[name] & {"ros", "nodes"}} <= {"ros", "nodes"}
 
 
+def test_what_any_training_shares_knows_no_selector(packages: ModuleType) -> None:
+    shared = packages.PACKAGE / "learning/common"
+    assert [path.name for path in shared.glob("*.py") if "learning.selector" in path.read_text()] == []
+
+
 def test_no_module_is_longer_than_can_be_read_at_once(packages: ModuleType) -> None:
     long = {
         path.name: n for path in packages.PACKAGE.rglob("*.py") if (n := len(path.read_text().splitlines())) > LONGEST

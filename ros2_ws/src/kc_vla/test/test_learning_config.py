@@ -1,6 +1,7 @@
 import pytest
 
-from kc_vla.learning.common.config import ConfigError, config_as_dict, config_from, load_config
+from kc_vla.learning.common.config import ConfigError
+from kc_vla.learning.selector.config import config_as_dict, config_from, load_config
 
 
 def test_the_defaults_are_the_papers():

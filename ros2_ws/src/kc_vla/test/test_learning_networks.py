@@ -7,10 +7,10 @@ import torch
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla.learning.common.augment import augment
-from kc_vla.learning.common.config import StageOne
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.common.weights import WeightsError, _batch_norms, _set_batch_norms, first_trunk
+from kc_vla.learning.selector.config import StageOne
 from kc_vla.learning.selector.export import export_head, export_trunk, quantize_trunk
 from kc_vla.learning.selector.features import trunk_features
 from kc_vla.learning.selector.networks import QueryHead

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kc_vla.core.tasks import Task
-from kc_vla.learning.common.config import StageOne, StageTwo
 from kc_vla.learning.common.errors import DataError
+from kc_vla.learning.selector.config import StageOne, StageTwo
 from kc_vla.learning.selector.recordings import Recording, check_enough
 from kc_vla.learning.selector.samples import draw_samples
 from kc_vla.learning.selector.triplets import Kind, TripletSampler

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kc_vla.learning.common.config import ARITHMETICS, INIT_PARTS, METHODS, PRECISIONS
+from kc_vla.learning.common.config import ARITHMETICS
+from kc_vla.learning.selector.config import INIT_PARTS, METHODS, PRECISIONS
 
 Run = Callable[[argparse.Namespace], None]
 SELECTOR = "keyframe_selector"

@@ -40,10 +40,10 @@ def main(argv: Sequence[str]) -> int:
 
 def _train(options: argparse.Namespace) -> None:
     from kc_vla.core.task_file import read_tasks
-    from kc_vla.learning.common.config import load_config
     from kc_vla.learning.common.device import device_of_run
-    from kc_vla.learning.common.run import Run
+    from kc_vla.learning.selector.config import load_config
     from kc_vla.learning.selector.pretrained import find_pretrained
+    from kc_vla.learning.selector.run import SelectorRun
     from kc_vla.learning.selector.training import train_selector
 
     changes = dict(_pair(text) for text in options.set)
@@ -53,7 +53,7 @@ def _train(options: argparse.Namespace) -> None:
     config = load_config(options.config, changes, init.settings() if init is not None else {})
     own = read_tasks(options.tasks) if options.tasks else {}
     cameras = parse_cameras(options.camera or ["third_person"])
-    device = device_of_run(Run(options.output), options.device, options.precision)
+    device = device_of_run(SelectorRun(options.output), options.device, options.precision)
     print(f"Computes on {device.name} in {device.precision}: {device.why}")
     run = train_selector(
         options.output,
@@ -73,10 +73,10 @@ def _train(options: argparse.Namespace) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from kc_vla.learning.common.run import Run
     from kc_vla.learning.selector.release import release_selector
+    from kc_vla.learning.selector.run import SelectorRun
 
-    run = Run(options.run_folder)
+    run = SelectorRun(options.run_folder)
     data, validation = options.data or Path(run.data["train"]), options.validation or Path(run.data["validation"])
     replaced = ", in place of the one that was there" if (options.models / options.name).exists() else ""
     released = release_selector(run, data, validation, options.models, options.name, options.precision, options.replace)

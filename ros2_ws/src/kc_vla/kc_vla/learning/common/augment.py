@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from kc_vla.learning.common.config import StageOne
-
 _GREY = (0.299, 0.587, 0.114)
 _YIQ = ((0.299, 0.587, 0.114), (0.5959, -0.2746, -0.3213), (0.2115, -0.5227, 0.3112))
 
 
-def augment(pictures: Tensor, config: StageOne, chance: torch.Generator) -> Tensor:
+class Looks(Protocol):
+    """How much of each chance there is, with 0 for none."""
+
+    @property
+    def jitter(self) -> float:
+        """Brightness, contrast and saturation change by up to this share."""
+
+    @property
+    def hue(self) -> float:
+        """Turns of the hue, either way."""
+
+    @property
+    def shift(self) -> int:
+        """Pixels that a picture moves at most."""
+
+    @property
+    def blur(self) -> float:
+        """Share of the pictures that are softened."""
+
+
+def augment(pictures: Tensor, config: Looks, chance: torch.Generator) -> Tensor:
     """Change each picture by a chance of its own.
 
     Args:

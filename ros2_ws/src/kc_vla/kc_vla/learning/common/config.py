@@ -1,116 +1,30 @@
-"""Settings of a training run. The defaults are the paper's (tables 7 and 8, and what only its public code tells)."""
+"""Settings of a training run: out of a TOML file and single changes, into the dataclass of whatever is trained."""
 
 from __future__ import annotations
 
 import tomllib
-import types
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from kc_vla.learning.common.errors import LearningError
 
 T = TypeVar("T")
-INITS = ("scratch", "imagenet", "package")
-INIT_PARTS = ("trunk", "head")
-"""What can begin with the weights of another model."""
-METHODS = ("two-stage", "no-metric", "joint")
-"""The paper's way of training and the two that it is compared with (table 2)."""
 ARITHMETICS = ("auto", "fp32", "bf16")
 """In which training multiplies; "auto" is the faster one."""
-PRECISIONS = ("auto", "int8", "fp32")
-"""Of an exported trunk; "auto" is int8 unless that costs F1."""
+_TOO_MUCH = 1e9
 
 
 class ConfigError(LearningError):
     """A setting that does not exist or has a value that it cannot have."""
 
 
-@dataclass(frozen=True)
-class StageOne:
-    """Metric learning of the trunk (table 7)."""
-
-    batch: int = 64
-    """Triplets a step."""
-    epochs: int = 30
-    """An epoch has each keyframe once as anchor."""
-    learning_rate: float = 1e-4
-    weight_decay: float = 1e-3
-    margin: float = 1.0
-    neighbour_from: int = 3
-    """delta_min: a temporal neighbour is at least so many frames away from its anchor ..."""
-    neighbour_to: int = 10
-    """... and at most so many: delta_max."""
-    batch_all: bool = False
-    """An anchor is held against every picture of its batch that is not its like, not against one negative alone."""
-    jitter: float = 0.2
-    """Brightness, contrast and saturation of a training picture change by up to this share."""
-    hue: float = 0.05
-    """Hue, in turns, either way."""
-    shift: int = 0
-    """A training picture moves by up to so many pixels, all three of a triplet by chances of their own."""
-    blur: float = 0.0
-    """Share of the training pictures that are softened, as a camera of more pixels shows them."""
-
-
-@dataclass(frozen=True)
-class StageTwo:
-    """Learning of the query head on the frozen trunk (table 8)."""
-
-    batch: int = 32
-    epochs: int = 50
-    """An epoch has the samples of each keyframe once."""
-    learning_rate: float = 1e-4
-    weight_decay: float = 0.05
-    positive_weight: float = 5.0
-    clip: float = 1.0
-    """Largest norm of the gradient."""
-    intervals: int = 4
-    """M: negatives are drawn from so many equal parts of the way from one keyframe to the next ..."""
-    guard: int = 6
-    """... of which so many frames at both ends do not count."""
-    after: int = 0
-    """Negatives of a phase drawn from the frames after its keyframe, `guard` frames later at the earliest."""
-    near: int = 0
-    """Negatives drawn from the frames just outside the guard, up to 20 further, on either side."""
-    first: int = -1
-    """Positives begin so many frames after a keyframe, before it where this is negative ..."""
-    last: int = 1
-    """... and end so many after it. Later is surer: something lifted has risen further by then."""
-
-
-@dataclass(frozen=True)
-class Config:
-    """All settings of a run."""
-
-    image_size: int = 224
-    """Side of the square that the trunk sees, px."""
-    window: int = 3
-    """Frames that the head sees (k)."""
-    stride: int = 1
-    """Frames between two of them."""
-    init: str = "imagenet"
-    """Where the trunk's first weights come from, one of `INITS`."""
-    seed: int = 0
-    stage_one: StageOne = field(default_factory=StageOne)
-    stage_two: StageTwo = field(default_factory=StageTwo)
-
-    @property
-    def reach(self) -> int:
-        """How many frames back the window begins."""
-        return (self.window - 1) * self.stride
-
-
-def load_config(
-    path: Path | None,
-    changes: Mapping[str, str] = types.MappingProxyType({}),
-    base: Mapping[str, Any] = types.MappingProxyType({}),
-) -> Config:
-    """The paper's settings with those of `base`, of a TOML file, and single `changes` by dotted name, in their place.
+def read_settings(path: Path | None, changes: Mapping[str, str], base: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of `base`, with those of a TOML file, and single `changes` by dotted name, in their place.
 
     Raises:
-        ConfigError: no such file, no such setting, or a value that the setting cannot have; the message names it.
+        ConfigError: no such file, or it is no TOML.
     """
     values = dict(base)
     if path is not None:
@@ -126,63 +40,58 @@ def load_config(
         for group in groups:
             inner = inner.setdefault(group, {})
         inner[last] = _parse(text)
-    return config_from(values)
+    return values
 
 
-def config_from(values: Mapping[str, Any]) -> Config:
-    """Settings from what `config_as_dict` gave, or from a part of it; the rest are the paper's.
+def settings_as(
+    kind: type[T], values: Mapping[str, Any], choices: Mapping[str, tuple[str, ...]], least: Mapping[str, float]
+) -> T:
+    """Settings as the dataclass `kind`, whose own defaults stand for what `values` does not have.
+
+    Args:
+        kind: of texts, whole numbers, numbers, truth values, and groups of them, which are dataclasses, too.
+        values: as `read_settings` gives them.
+        choices: of each text, by its dotted name.
+        least: of a number, by its dotted name; 0 where it has none there.
 
     Raises:
-        ConfigError: see `load_config`.
+        ConfigError: no such setting, or a value that the setting cannot have; the message names it.
     """
-    return _fill(Config, values, "")
+    return _fill(kind, values, "", choices, least)
 
 
-def config_as_dict(config: Config) -> dict[str, Any]:
-    """All settings as plain values."""
-    return asdict(config)
-
-
-def _fill(kind: type[T], values: Mapping[str, Any], prefix: str) -> T:
+def _fill(
+    kind: type[T],
+    values: Mapping[str, Any],
+    prefix: str,
+    choices: Mapping[str, tuple[str, ...]],
+    least: Mapping[str, float],
+) -> T:
     hints = get_type_hints(kind)
     known = [f.name for f in fields(kind)]  # type: ignore[arg-type]
     given: dict[str, Any] = {}
     for name, value in values.items():
         if name not in known:
             raise ConfigError(f"no setting '{prefix}{name}': choose one of {', '.join(known)}")
-        wanted = hints[name]
-        if isinstance(value, Mapping) and wanted in (StageOne, StageTwo):
-            given[name] = _fill(wanted, value, f"{name}.")
+        wanted, full = hints[name], f"{prefix}{name}"
+        if isinstance(value, Mapping) and isinstance(wanted, type) and is_dataclass(wanted):
+            given[name] = _fill(wanted, value, f"{full}.", choices, least)
         else:
-            given[name] = _check(f"{prefix}{name}", value, wanted)
+            given[name] = _checked(full, value, wanted, choices.get(full, ()), least.get(full, 0))
     return kind(**given)
 
 
-def _check(name: str, value: Any, wanted: type) -> Any:
+def _checked(name: str, value: Any, wanted: type, choices: tuple[str, ...], low: float) -> Any:
     if wanted is float and type(value) is int:
         value = float(value)
     if type(value) is not wanted:
         raise ConfigError(f"setting '{name}' is {value!r}: it must be of type {wanted.__name__}")
     if isinstance(value, str):
-        if value not in INITS:
-            raise ConfigError(f"setting '{name}' is {value!r}: choose one of {', '.join(INITS)}")
-    elif isinstance(value, int | float) and not (low := _LEAST.get(name, 0)) <= value < 1e9:
+        if value not in choices:
+            raise ConfigError(f"setting '{name}' is {value!r}: choose one of {', '.join(choices)}")
+    elif isinstance(value, int | float) and not low <= value < _TOO_MUCH:
         raise ConfigError(f"setting '{name}' is {value}: it must be a number from {low}")
     return value
-
-
-_LEAST = {
-    "image_size": 1,
-    "window": 1,
-    "stride": 1,
-    "stage_one.batch": 1,
-    "stage_one.epochs": 1,
-    "stage_one.neighbour_from": 1,
-    "stage_two.batch": 1,
-    "stage_two.epochs": 1,
-    "stage_two.first": -100,
-    "stage_two.last": -100,
-}
 
 
 def _parse(text: str) -> Any:

@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import torch
 
 from kc_vla.core.files import replacing, write_whole
-from kc_vla.core.task_file import tasks_from
-from kc_vla.core.tasks import TASKS, Task
-from kc_vla.keyframes.cameras import THIRD_PERSON, Camera, parse_cameras
-from kc_vla.learning.common.config import Config, config_as_dict, config_from
 from kc_vla.learning.common.errors import RunError
 
 _ARITHMETIC = "arithmetic"
@@ -22,18 +18,23 @@ _ARITHMETIC = "arithmetic"
 class Run:
     """A folder for one training run."""
 
+    made_by: ClassVar[str] = "kc-vla train"
+    """The command that makes such a run."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @classmethod
-    def begin(cls, folder: Path, config: Config, data: Mapping[str, Any], arithmetic: Mapping[str, str]) -> Run:
+    def begin(
+        cls, folder: Path, settings: Mapping[str, Any], data: Mapping[str, Any], arithmetic: Mapping[str, str]
+    ) -> Self:
         """Make the folder, or take up a run with the same settings and data; `arithmetic` may change, see there.
 
         Raises:
             RunError: the folder holds a run with others.
         """
         run = cls(folder)
-        wanted = {"config": config_as_dict(config), "data": dict(data)}
+        wanted = {"config": dict(settings), "data": dict(data)}
         path = folder / "run.json"
         if path.exists():
             found = {name: facts for name, facts in run._facts().items() if name != _ARITHMETIC}
@@ -45,13 +46,13 @@ class Run:
         return run
 
     @property
-    def config(self) -> Config:
+    def settings(self) -> Mapping[str, Any]:
         """Settings of the run.
 
         Raises:
             RunError: the folder holds no run.
         """
-        return config_from(self._facts()["config"])
+        return dict(self._facts()["config"])
 
     @property
     def data(self) -> Mapping[str, Any]:
@@ -62,24 +63,6 @@ class Run:
     def arithmetic(self) -> dict[str, str] | None:
         """The `device` and the `precision` that the run computed with last; None where that is not known."""
         return self._facts().get(_ARITHMETIC) if (self.folder / "run.json").exists() else None
-
-    @property
-    def method(self) -> str:
-        """How the selector is trained, a name in `kc_vla.learning.common.config.METHODS`."""
-        return str(self.data["method"])
-
-    @property
-    def tasks(self) -> dict[str, Task]:
-        """What is learnt, in the order of the embeddings."""
-        said = self.data.get("tasks")
-        if said is None:  # runs from before there were other tasks
-            return {name: TASKS[name] for name in sorted(TASKS)}
-        return tasks_from(said, str(self.folder / "run.json"))
-
-    @property
-    def cameras(self) -> tuple[Camera, ...]:
-        """What is looked at."""
-        return parse_cameras(self.data.get("cameras", [str(THIRD_PERSON)]))
 
     def save(self, name: str, state: Mapping[str, Any]) -> None:
         """Keep a checkpoint, in place of an older one of that name."""
@@ -121,7 +104,7 @@ class Run:
         try:
             facts: dict[str, Any] = json.loads((self.folder / "run.json").read_text())
         except OSError as error:
-            raise RunError(f"{self.folder} holds no training run: make one with kc-vla train selector") from error
+            raise RunError(f"{self.folder} holds no training run: make one with {self.made_by}") from error
         except json.JSONDecodeError as error:
             raise RunError(f"{self.folder / 'run.json'} is damaged: {error}") from error
         return facts

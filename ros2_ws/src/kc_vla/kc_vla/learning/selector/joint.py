@@ -11,19 +11,19 @@ from tqdm import tqdm
 
 from kc_vla.keyframes.window import window_frames
 from kc_vla.learning.common.augment import augment
-from kc_vla.learning.common.config import Config
 from kc_vla.learning.common.device import Device
-from kc_vla.learning.common.run import Run
 from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.selector.config import Config
 from kc_vla.learning.selector.features import trunk_features
 from kc_vla.learning.selector.networks import QueryHead, Selector
 from kc_vla.learning.selector.recordings import Recording, task_indices, wanted_pictures
+from kc_vla.learning.selector.run import SelectorRun
 from kc_vla.learning.selector.samples import draw_samples
 from kc_vla.learning.selector.stage_two import CHECKPOINT, STAGE, Split, descend, questions, validation_f1
 
 
 def train_joint(
-    run: Run,
+    run: SelectorRun,
     trunk: Trunk,
     head: QueryHead,
     train: Sequence[Recording],
@@ -100,7 +100,7 @@ def _epoch(
     return total / len(samples.frame)
 
 
-def _judge(network: Selector, validation: Sequence[Recording], run: Run, device: Device) -> dict[str, float]:
+def _judge(network: Selector, validation: Sequence[Recording], run: SelectorRun, device: Device) -> dict[str, float]:
     """Free-running F1 on the validation episodes, each task and their mean."""
     bar = tqdm(validation, desc="validation features", unit="episode")
     features = [trunk_features(network.trunk, r.pictures(run.config.image_size), device) for r in bar]

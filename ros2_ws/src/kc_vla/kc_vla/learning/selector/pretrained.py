@@ -16,10 +16,10 @@ from torch import Tensor
 
 from kc_vla.keyframes.model import SelectorModel, load_selector
 from kc_vla.keyframes.pictures import Picture
-from kc_vla.learning.common.config import INIT_PARTS
 from kc_vla.learning.common.errors import LearningError
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.common.weights import set_folded
+from kc_vla.learning.selector.config import INIT_PARTS
 from kc_vla.learning.selector.networks import QueryHead
 
 Values = Mapping[str, NDArray[np.generic]]

@@ -16,12 +16,12 @@ from kc_vla.inference.models import register, require_free
 from kc_vla.keyframes.learned import SelectorNetwork
 from kc_vla.keyframes.model import KIND, SelectorModel
 from kc_vla.keyframes.thresholds import best_threshold, f1_curve
-from kc_vla.learning.common.config import config_as_dict
 from kc_vla.learning.common.errors import LearningError
-from kc_vla.learning.common.run import Run
+from kc_vla.learning.selector.config import config_as_dict
 from kc_vla.learning.selector.evaluation import scores_by_task
 from kc_vla.learning.selector.export import export_head, export_trunk, quantize_trunk
 from kc_vla.learning.selector.recordings import Recording, learnt_tasks, load_recordings
+from kc_vla.learning.selector.run import SelectorRun
 from kc_vla.learning.selector.training import sample_pictures, trained_networks
 
 _CALIBRATION = 256
@@ -46,7 +46,7 @@ class Released:
 
 
 def release_selector(
-    run: Run, train: Path, validation: Path, models: Path, name: str, precision: str, replace_it: bool = False
+    run: SelectorRun, train: Path, validation: Path, models: Path, name: str, precision: str, replace_it: bool = False
 ) -> Released:
     """Export the selector of `run` as `name` into the folder `models` and enter it in its registry.
 
@@ -118,7 +118,7 @@ def release_selector(
     return released
 
 
-def _source(run: Run) -> dict[str, Any]:
+def _source(run: SelectorRun) -> dict[str, Any]:
     """How it was made; the model that it began with, if any, by the digests of its files."""
     begun = {key: value for key, value in run.data.items() if key.startswith("init")}
     training = config_as_dict(run.config)

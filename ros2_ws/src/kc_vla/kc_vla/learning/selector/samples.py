@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.learning.common.config import StageTwo
+from kc_vla.learning.selector.config import StageTwo
 from kc_vla.learning.selector.recordings import Recording
 
 _NEAR_FRAMES = 20

@@ -14,12 +14,12 @@ from tqdm import tqdm
 
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.learning.common.augment import augment
-from kc_vla.learning.common.config import Config
 from kc_vla.learning.common.device import Device
-from kc_vla.learning.common.run import Run
 from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.selector.config import Config
 from kc_vla.learning.selector.networks import Projection
 from kc_vla.learning.selector.recordings import Recording, wanted_pictures
+from kc_vla.learning.selector.run import SelectorRun
 from kc_vla.learning.selector.triplets import Kind, Triplets, TripletSampler
 
 STAGE = "stage one"
@@ -51,7 +51,7 @@ class _Embedding(nn.Module):
 
 
 def train_trunk(
-    run: Run, trunk: Trunk, train: Sequence[Recording], validation: Sequence[Recording], device: Device
+    run: SelectorRun, trunk: Trunk, train: Sequence[Recording], validation: Sequence[Recording], device: Device
 ) -> Trunk:
     """Train `trunk` for the rest of the epochs of `run`, and return it.
 

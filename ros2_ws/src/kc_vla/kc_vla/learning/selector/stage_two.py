@@ -15,12 +15,12 @@ from kc_vla.core.tasks import Task
 from kc_vla.keyframes.free_run import Scores
 from kc_vla.keyframes.thresholds import best_threshold, f1_curve
 from kc_vla.keyframes.window import window_frames
-from kc_vla.learning.common.config import Config, StageTwo
 from kc_vla.learning.common.device import Device
-from kc_vla.learning.common.run import Run
+from kc_vla.learning.selector.config import Config, StageTwo
 from kc_vla.learning.selector.features import Features
 from kc_vla.learning.selector.networks import QueryHead
 from kc_vla.learning.selector.recordings import Recording, task_indices
+from kc_vla.learning.selector.run import SelectorRun
 from kc_vla.learning.selector.samples import Samples, draw_samples
 
 STAGE = "stage two"
@@ -50,7 +50,9 @@ class Split:
         return self.features[torch.from_numpy(self.starts[recording][:, None] + frames)]
 
 
-def train_head(run: Run, train: Split, validation: Split, device: Device, first: QueryHead | None = None) -> QueryHead:
+def train_head(
+    run: SelectorRun, train: Split, validation: Split, device: Device, first: QueryHead | None = None
+) -> QueryHead:
     """Train the head for the rest of the epochs of `run`; return it as it was best on the validation episodes.
 
     With `first`, a head that has learnt before, it goes on from that one, which may also be the best.

@@ -15,18 +15,18 @@ from kc_vla.core.task_file import tasks_as_dict
 from kc_vla.core.tasks import Task
 from kc_vla.keyframes.cameras import THIRD_PERSON, Camera
 from kc_vla.keyframes.pictures import Picture
-from kc_vla.learning.common.config import Config
 from kc_vla.learning.common.curves import draw_curves
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError, LearningError, RunError
-from kc_vla.learning.common.run import Run
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.common.weights import first_trunk, require_weights
+from kc_vla.learning.selector.config import Config, config_as_dict
 from kc_vla.learning.selector.features import cached_features, trunk_features, weights_name
 from kc_vla.learning.selector.joint import train_joint
 from kc_vla.learning.selector.networks import QueryHead
 from kc_vla.learning.selector.pretrained import Pretrained
 from kc_vla.learning.selector.recordings import Recording, check_enough, learnt_tasks, load_recordings
+from kc_vla.learning.selector.run import SelectorRun
 from kc_vla.learning.selector.stage_one import train_trunk
 from kc_vla.learning.selector.stage_two import CHECKPOINT as STAGE_TWO
 from kc_vla.learning.selector.stage_two import Split, new_head, train_head
@@ -47,7 +47,7 @@ def train_selector(
     init: Pretrained | None = None,
     own: Mapping[str, Task] = types.MappingProxyType({}),
     cameras: tuple[Camera, ...] = (THIRD_PERSON,),
-) -> Run:
+) -> SelectorRun:
     """Train a selector, or go on with an interrupted training.
 
     Args:
@@ -90,7 +90,9 @@ def train_selector(
         facts |= init.facts()
     if trunk_of is None and (init is None or "trunk" not in init.parts) and not (folder / "run.json").exists():
         require_weights(config.init)  # before there is a run, which could not go on with others
-    run = Run.begin(folder, config, facts, {"device": device.name, "precision": device.precision})
+    run = SelectorRun.begin(
+        folder, config_as_dict(config), facts, {"device": device.name, "precision": device.precision}
+    )
     torch.manual_seed(config.seed)  # of the first weights
     head = None
     if init is not None and "head" in init.parts:
@@ -104,7 +106,7 @@ def train_selector(
         make = first
         if trunk_of is not None:
             shelf = trunk_of / "features"
-            make = partial(_trunk_of, Run(trunk_of), run)
+            make = partial(_trunk_of, SelectorRun(trunk_of), run)
         elif method == "two-stage":
             make = partial(_stage_one, run, first, train, judge, device)
         trunk = _kept(run, make).to(device.torch)
@@ -119,7 +121,7 @@ def train_selector(
     return run
 
 
-def trained_networks(run: Run) -> tuple[Trunk, QueryHead]:
+def trained_networks(run: SelectorRun) -> tuple[Trunk, QueryHead]:
     """Trunk and head of a finished run.
 
     Raises:
@@ -145,7 +147,7 @@ def sample_pictures(recordings: Sequence[Recording], size: int, number: int) -> 
     return pictures
 
 
-def _kept(run: Run, make: Callable[[], Trunk]) -> Trunk:
+def _kept(run: SelectorRun, make: Callable[[], Trunk]) -> Trunk:
     """The run's trunk; it is made if it is not there yet."""
     if (state := run.load(TRUNK)) is None:
         state = {"trunk": make().state_dict()}
@@ -156,7 +158,7 @@ def _kept(run: Run, make: Callable[[], Trunk]) -> Trunk:
 
 
 def _stage_one(
-    run: Run,
+    run: SelectorRun,
     first: Callable[[], Trunk],
     train: Sequence[Recording],
     validation: Sequence[Recording],
@@ -165,7 +167,7 @@ def _stage_one(
     return train_trunk(run, first(), train, validation, device)
 
 
-def _trunk_of(other: Run, run: Run) -> Trunk:
+def _trunk_of(other: SelectorRun, run: SelectorRun) -> Trunk:
     """The finished trunk of another run that differs in nothing but its second stage.
 
     Raises:
@@ -192,7 +194,7 @@ def _first(config: Config, train: Sequence[Recording], init: Pretrained | None) 
     return first_trunk(config.init, pictures)
 
 
-def _split(run: Run, trunk: Trunk, recordings: Sequence[Recording], shelf: Path, device: Device) -> Split:
+def _split(run: SelectorRun, trunk: Trunk, recordings: Sequence[Recording], shelf: Path, device: Device) -> Split:
     """Recordings with their features, kept in a folder called like `shelf` and the trunk's weights."""
     folder = shelf.with_name(f"{weights_name(trunk)}-{shelf.name}")
     compute = partial(trunk_features, trunk, device=device)

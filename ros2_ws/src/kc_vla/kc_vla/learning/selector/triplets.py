@@ -9,8 +9,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.learning.common.config import StageOne
 from kc_vla.learning.common.errors import DataError
+from kc_vla.learning.selector.config import StageOne
 from kc_vla.learning.selector.recordings import Recording, learnt_tasks, task_indices
 
 _NEVER = -(10**9)

@@ -1,0 +1,42 @@
+"""The training run of a selector."""
+
+from __future__ import annotations
+
+from kc_vla.core.task_file import tasks_from
+from kc_vla.core.tasks import TASKS, Task
+from kc_vla.keyframes.cameras import THIRD_PERSON, Camera, parse_cameras
+from kc_vla.learning.common.run import Run
+from kc_vla.learning.selector.config import Config, config_from
+
+
+class SelectorRun(Run):
+    """A run with what a selector's training notes of itself."""
+
+    made_by = "kc-vla train selector"
+
+    @property
+    def config(self) -> Config:
+        """Settings of the run.
+
+        Raises:
+            RunError: the folder holds no run.
+        """
+        return config_from(self.settings)
+
+    @property
+    def method(self) -> str:
+        """How the selector is trained, a name in `config.METHODS`."""
+        return str(self.data["method"])
+
+    @property
+    def tasks(self) -> dict[str, Task]:
+        """What is learnt, in the order of the embeddings."""
+        said = self.data.get("tasks")
+        if said is None:  # runs from before there were other tasks
+            return {name: TASKS[name] for name in sorted(TASKS)}
+        return tasks_from(said, str(self.folder / "run.json"))
+
+    @property
+    def cameras(self) -> tuple[Camera, ...]:
+        """What is looked at."""
+        return parse_cameras(self.data.get("cameras", [str(THIRD_PERSON)]))
