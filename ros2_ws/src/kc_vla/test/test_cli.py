@@ -1,3 +1,4 @@
+import subprocess
 import sys
 from pathlib import Path
 
@@ -5,6 +6,7 @@ import pytest
 from episode_bag import Script, write_episode
 
 from kc_vla.cli import main
+from kc_vla.cli.verbs import VERBS
 
 
 def test_report_writes_beside_the_bag_and_says_what(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,3 +51,21 @@ def test_without_the_simulation_one_line_says_what_to_do(
     assert told.err == "kc-vla sim: the package kc_vla_sim is not installed: run ./setup.sh\n"
     assert main(["collect"]) == 2
     assert capsys.readouterr().err == "kc-vla collect: the package kc_vla_sim is not installed: run ./setup.sh\n"
+
+
+@pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
+def test_every_verb_that_is_listed_has_a_help_of_its_own(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([verb, "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: kc-vla {verb}")
+
+
+def test_the_list_of_verbs_waits_for_no_heavy_library() -> None:
+    program = (
+        "import sys; from kc_vla.cli import main\n"
+        "try: main(['--help'])\n"
+        "finally: print({'numpy', 'yaml', 'cv2', 'torch', 'rclpy', 'onnxruntime'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()"

@@ -8,14 +8,14 @@ import pytest
 
 VERB = """
 import hashlib, sys
-from kc_vla.learning import cli
+from kc_vla.cli import learning
 
 def endless(options):
     print("begins", flush=True)
     {work}
 
-cli._train = endless
-sys.exit(cli.main(["train", "selector"]))
+learning._train = endless
+sys.exit(learning.main(["train", "selector"]))
 """
 STEP_OF_MINUTES = 'hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)'  # outside Python, which cannot interrupt it
 STEPS = "while True: pass"

@@ -12,6 +12,8 @@ import torch
 import yaml
 from lamp_episodes import write_lamp_data
 
+from kc_vla.cli.interrupts import INTERRUPTED
+from kc_vla.cli.learning import main
 from kc_vla.core.episode import Episode
 from kc_vla.core.tasks import TASKS
 from kc_vla.datasets.lerobot.annotations import read_annotations
@@ -19,7 +21,6 @@ from kc_vla.inference.models import read_registry
 from kc_vla.keyframes.learned import LearnedScorer, LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import load_selector
 from kc_vla.keyframes.sources import Sight
-from kc_vla.learning.cli import INTERRUPTED, main
 from kc_vla.learning.common.run import Run
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.selector.evaluation import episode_scores

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from data_sets import numbers, write_data_set
 
+from kc_vla.cli.learning import main
 from kc_vla.datasets.lerobot.layout import ACTION, INFO, JOINT_POSITIONS, JOINT_VELOCITIES, KEYFRAMES, STATE
-from kc_vla.learning.cli import main
 from kc_vla.learning.selector.recorded_signals import recorded_signals
 from kc_vla.learning.selector.recordings import load_recordings
 

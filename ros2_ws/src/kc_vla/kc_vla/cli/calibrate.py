@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,20 +21,17 @@ from kc_vla.calibration.material import View, board_views, picture_speeds, recor
 from kc_vla.calibration.pictures import draw_detections
 from kc_vla.cameras.calibration import load_calibration
 from kc_vla.cameras.errors import CameraError
+from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.core.rig import load_rig
 from kc_vla.core.views import VIEWS
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run one calibration; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments."""
-    options = _parser().parse_args(argv)
-    try:
-        options.run(options)
-    except (PoorCalibrationError, CameraError, BagError, StackError, OSError) as error:
-        print(f"kc-vla calibrate {options.what}: {error}", file=sys.stderr)
-        return 1
-    return 0
+def main(words: Sequence[str]) -> int:
+    """Run one calibration; return the exit status."""
+    options = _parser().parse_args(words[1:])
+    failures = (PoorCalibrationError, CameraError, BagError, StackError)
+    return exit_status(f"calibrate {options.what}", lambda: options.run(options), *failures)
 
 
 def _board(options: argparse.Namespace) -> None:

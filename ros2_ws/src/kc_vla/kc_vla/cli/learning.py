@@ -4,38 +4,35 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from kc_vla.bags.errors import BagError
+from kc_vla.cli.interrupts import prompt_interrupts
+from kc_vla.cli.learning_parser import SELECTOR, learning_parser
+from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.inference.models import ModelError, shipped_models
 from kc_vla.inference.onnx_sessions import InferenceError
 from kc_vla.keyframes.cameras import parse_cameras
-from kc_vla.learning.arguments import SELECTOR, learning_parser
 from kc_vla.learning.common.errors import LearningError
-from kc_vla.learning.common.interrupt import INTERRUPTED, prompt_interrupts
 
 
-def main(argv: Sequence[str]) -> int:
+def main(words: Sequence[str]) -> int:
     """Run a verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130 interrupted."""
     runs = {"train": _train, "export": _export, "tune": _tune, "eval": _eval, "annotate": _annotate}
-    options = learning_parser(runs).parse_args(argv)
+    options = learning_parser(runs).parse_args(words)
     # torch's idle threads spin, beside any other busy process at a thirtieth of the speed; read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     goes_on = ": the same command goes on" if options.verb == "train" else ""
     interrupted = f"kc-vla {options.verb}: interrupted{goes_on}"
-    try:
+
+    def work() -> None:
         with prompt_interrupts(interrupted):
             options.run(options)
-    except (LearningError, BagError, ModelError, InferenceError, StackError, OSError) as error:
-        print(f"kc-vla {options.verb}: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print(interrupted, file=sys.stderr)
-        return INTERRUPTED
-    return 0
+
+    failures = (LearningError, BagError, ModelError, InferenceError, StackError)
+    return exit_status(options.verb, work, *failures, interrupted=interrupted)
 
 
 def _train(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""`kc-vla annotate page`: serves the annotation page."""
+"""`kc-vla annotate page`, which serves the annotation page, and `kc-vla annotate rules`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kc_vla.annotate.library import Library
-from kc_vla.annotate.work import Work, learned_selector
 from kc_vla.bags.errors import BagError
 from kc_vla.core.home import cache_home, user_name
 from kc_vla.episodes.annotation_errors import AnnotationError
@@ -17,7 +15,16 @@ from kc_vla.episodes.annotation_errors import AnnotationError
 _PORT = 8765
 
 
-def main(argv: Sequence[str]) -> int:
+def main(words: Sequence[str]) -> int:
+    """Annotate, on the page or by rules; return the exit status."""
+    if words[1:2] == ["page"]:
+        return _page(words[2:])
+    from kc_vla.cli import learning
+
+    return learning.main(words)
+
+
+def _page(words: Sequence[str]) -> int:
     """Serve until it is interrupted; returns the exit status: 0, 1 for a failure told in one line, 2 for bad words."""
     parser = argparse.ArgumentParser(
         prog="kc-vla annotate page",
@@ -30,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--author", default=user_name(), help="name proposed to whoever opens it")
     parser.add_argument("--models", type=Path, help="folder with a registry.yaml (default: the shipped models)")
     parser.add_argument("--model", default="keyframe_selector", help="learned selector that proposes keyframes")
-    options = parser.parse_args(argv)
+    options = parser.parse_args(words)
     try:
         return _serve(options)
     except KeyboardInterrupt:  # uvicorn hands on, at its end, the signal that it has obeyed
@@ -43,7 +50,9 @@ def main(argv: Sequence[str]) -> int:
 def _serve(options: argparse.Namespace) -> int:
     import uvicorn  # heavy imports only where the page is served
 
+    from kc_vla.annotate.library import Library
     from kc_vla.annotate.server import create_app
+    from kc_vla.annotate.work import Work, learned_selector
 
     cache_home()  # better told now than with the first bag that is opened
     library = Library(options.path)

@@ -1,0 +1,83 @@
+"""The verbs of `kc-vla`: a new one is a module of this package and a line in `VERBS`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+from kc_vla.cli.interrupts import INTERRUPTED
+
+
+class Verb(NamedTuple):
+    """A verb.
+
+    Attributes:
+        name: the first word of the command line.
+        module: of this package; its `main` takes all words, also the first, and returns the exit status.
+        text: what `kc-vla --help` says of it.
+    """
+
+    name: str
+    module: str
+    text: str
+
+    def main(self, words: Sequence[str]) -> int:
+        """Run it. Its module is imported only here: some take a second."""
+        status: int = import_module(f"kc_vla.cli.{self.module}").main(words)
+        return status
+
+
+VERBS = (
+    Verb("report", "report", "video, contact sheet and summary of a recorded episode"),
+    Verb("bag", "bag", "look into recorded bags, check, cut, merge them, make torn ones whole"),
+    Verb("sim", "simulation", "film, check and measure the simulated tasks: kc-vla sim --help"),
+    Verb("train", "learning", "train a keyframe selector on recorded episodes: kc-vla train selector --help"),
+    Verb("export", "learning", "make ONNX files of a trained selector: kc-vla export selector --help"),
+    Verb("tune", "learning", "choose the thresholds of a selector anew: kc-vla tune selector --help"),
+    Verb("eval", "learning", "measure a selector on recorded episodes: kc-vla eval selector --help"),
+    Verb(
+        "annotate",
+        "annotate",
+        "mark keyframes of recorded episodes, on a page or by rules: kc-vla annotate page|rules --help",
+    ),
+    Verb("calibrate", "calibrate", "cameras, hand-eye, joint offsets, latency: kc-vla calibrate --help"),
+    Verb("collect", "simulation", "record data sets of the experts' episodes: kc-vla collect --help"),
+)
+"""In the order of the help."""
+
+Arguments = Callable[[argparse.ArgumentParser], None]
+
+
+def main_parser(name: str = "", add_arguments: Arguments | None = None) -> argparse.ArgumentParser:
+    """The parser of `kc-vla`, with the arguments of the verb called `name`."""
+    parser = argparse.ArgumentParser(prog="kc-vla", description="Tools of the kc_vla robot stack.")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
+    for verb in VERBS:
+        of_verb = verbs.add_parser(verb.name, help=verb.text)
+        if verb.name == name and add_arguments is not None:
+            add_arguments(of_verb)
+    return parser
+
+
+def exit_status(name: str, work: Callable[[], None], *failures: type[Exception], interrupted: str = "") -> int:
+    """Do the work of the verb called `name`; return 0, 1 for a failure told in a line, `INTERRUPTED` after Ctrl-C.
+
+    Args:
+        name: told before what went wrong.
+        work: may raise anything; what is neither of `failures` nor an `OSError` is raised on.
+        failures: exceptions whose text says what is wrong and what to do.
+        interrupted: what is told after Ctrl-C, if not the usual.
+    """
+    told: tuple[type[Exception], ...] = (*failures, OSError)
+    try:
+        work()
+    except told as error:
+        print(f"kc-vla {name}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(interrupted or f"kc-vla {name}: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return 0
