@@ -1,0 +1,238 @@
+"""Control steps: when one is due, and what comes of it, in lock-step with the robot or in real time."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Protocol
+
+from kc_vla.core.chunk import BadChunkError, Chunk
+from kc_vla.core.episode import Episode
+from kc_vla.core.latency import Statistics
+from kc_vla.execution.controller import ArmController
+from kc_vla.execution.scheduler import Action, Hold, Request
+
+_BACK_STEPS = 2
+"""A clock that is set right a little at a time may count a control step twice."""
+
+
+class Arm(Protocol):
+    """A real arm, as far as control steps depend on how it is."""
+
+    @property
+    def blocked(self) -> str:
+        """Why the arm does not move until a person does something; empty if it may."""
+
+    @property
+    def held_back(self) -> str:
+        """Why the arm does not go where it is aimed; empty if it does."""
+
+
+class Surroundings(Protocol):
+    """What a control step reaches: the policy, the arm, and whoever reads the diagnostics."""
+
+    def ask_policy(self, episode_id: str, request: Request) -> None:
+        """Send a request; one that still waits is given up."""
+
+    def follow(self, action: Action, seconds: float) -> None:
+        """Be where `action` says in `seconds`.
+
+        Raises:
+            ValueError: the chunk that it belongs to is none for this arm.
+        """
+
+    def command(self, episode_id: str, step: int, command: Action | Hold) -> None:
+        """Tell everybody the command of a control step."""
+
+    def command_again(self) -> None:
+        """Tell the last command once more: it was lost."""
+
+    def report(self, text: str, is_fault: bool = False) -> None:
+        """Tell a problem until `report("")`."""
+
+
+class ControlSteps(ABC):
+    """What both ways of counting control steps share: chunks come in, one command goes out in each step.
+
+    Attributes:
+        arm: that is moved; None for a simulated one.
+        holds: control steps of this episode in which the arm held.
+        bad_chunks: of this episode, those that were dropped.
+    """
+
+    def __init__(self, controller: ArmController, surroundings: Surroundings, statistics: Statistics) -> None:
+        self.arm: Arm | None = None
+        self._controller = controller
+        self._surroundings = surroundings
+        self._statistics = statistics
+        self._episode: Episode | None = None
+        self._step = -1  # newest control step seen
+        self._commanded = -1  # newest control step with a command
+        self._asked_at: dict[int, float] = {}  # of each chunk that has not commanded yet
+        self._refusal = ""  # why the policy gave no chunk when it was asked last
+        self.holds = self.bad_chunks = 0
+
+    def watch(self, episode: Episode) -> bool:
+        """An episode begins or ends: void what belongs to another one. Returns whether a new one begins."""
+        self._episode = episode
+        if not episode.running:
+            self._controller.end()
+            return False
+        if episode.id == self._controller.episode:
+            return False
+        self._controller.begin(episode.id)
+        self._step = self._commanded = -1
+        self.holds = self.bad_chunks = 0
+        self._refusal = ""
+        self._asked_at.clear()
+        if not self._controller.stopped:
+            self._surroundings.report("")
+        return True
+
+    @abstractmethod
+    def see(self, stamp_ns: int, now_ns: int) -> None:
+        """The robot has told its state, of `stamp_ns`, at `now_ns` of the clock that stamps."""
+
+    def answered(self, episode_id: str, sequence: int, read: Callable[[], Chunk]) -> None:
+        """The policy has answered a request with a chunk; `read` returns it, or raises `BadChunkError`."""
+        if not self._waits_for(episode_id):
+            return
+        self._refusal = ""
+        try:
+            self._controller.offer(read(), self._step + 1)
+        except BadChunkError as error:
+            self._reject(error)
+            self._controller.refuse(sequence)
+        self._resume()
+
+    def refused(self, episode_id: str, sequence: int, why: str) -> None:
+        """The policy has no chunk for a request."""
+        if not self._waits_for(episode_id):
+            return
+        self._refusal = why  # told with the hold that comes of it, not in turn with it
+        self._controller.refuse(sequence)  # it is asked again in the next step, or when this one is shown again
+        self._asked_at.pop(sequence, None)
+
+    def expired(self, sequence: int) -> None:
+        """The policy has not answered a request in time."""
+        self._controller.expire(sequence)
+        self._asked_at.pop(sequence, None)
+        self._resume()
+
+    def _waits_for(self, episode_id: str) -> bool:
+        if episode_id != self._controller.episode:
+            return False
+        if self._controller.stopped:  # its chunk is not wanted any more
+            self._resume()
+            return False
+        return True
+
+    @abstractmethod
+    def _resume(self) -> None:
+        """Do the control step that waits for the policy, if one does."""
+
+    def _control(self, step: int) -> None:
+        """Do one control step: ask for a chunk if one is due, command the arm if it need not wait."""
+        assert self._episode is not None
+        request = self._controller.request(step)
+        if request is not None:
+            self._asked_at[request.sequence] = time.perf_counter()
+            self._surroundings.ask_policy(self._episode.id, request)
+        try:
+            command = self._controller.tick(step)
+        except BadChunkError as error:
+            self._reject(error)
+            command = self._controller.tick(step)
+        if command is not None:
+            self._send(step, command)
+
+    def _send(self, step: int, command: Action | Hold) -> None:
+        assert self._episode is not None
+        if isinstance(command, Hold):
+            self.holds += 1
+            if not self._controller.stopped:
+                why = f": {self._refusal}" if self._refusal else ""
+                self._surroundings.report(f"the arm holds: {command.reason}{why}")
+        else:
+            asked = self._asked_at.pop(command.sequence, None)
+            if asked is not None:
+                self._statistics.add("request_to_command", time.perf_counter() - asked)
+            if self.bad_chunks == 0:
+                self._surroundings.report(self.arm.held_back if self.arm is not None else "")
+            try:
+                self._surroundings.follow(command, self._episode.period_ns * 1e-9)
+            except ValueError as error:
+                self._reject(error)
+        self._commanded = step
+        self._surroundings.command(self._episode.id, step, command)
+
+    def _reject(self, error: Exception) -> None:
+        self.bad_chunks += 1
+        self._statistics.drop("policy/chunk")
+        self._surroundings.report(str(error), is_fault=True)
+
+
+class Lockstep(ControlSteps):
+    """A control step is due with each state of the robot, which waits until it is commanded."""
+
+    def see(self, stamp_ns: int, now_ns: int) -> None:
+        """See `ControlSteps`."""
+        if self._episode is None or not self._episode.running:
+            return
+        step = self._episode.frame_of(stamp_ns)
+        if step < 0:
+            return
+        if step == self._commanded:
+            self._surroundings.command_again()  # shown again: the command was lost
+        elif step >= self._step:
+            self._step = step
+            self._control(step)
+
+    def _resume(self) -> None:
+        if self._step >= 0 and self._commanded < self._step:
+            self._control(self._step)
+
+
+class RealTime(ControlSteps):
+    """A control step is due when its time has come, whatever the robot and the policy do."""
+
+    def __init__(
+        self,
+        controller: ArmController,
+        surroundings: Surroundings,
+        statistics: Statistics,
+        stale_after: float,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Args: after `stale_after` seconds of `steady` time without a state of the robot the arm holds."""
+        super().__init__(controller, surroundings, statistics)
+        self._stale_after, self._steady = stale_after, steady
+        self._state_at = 0.0  # steady time at which the newest stamp came
+        self._state_stamp_ns = 0
+
+    def see(self, stamp_ns: int, now_ns: int) -> None:
+        """See `ControlSteps`."""
+        # A driver that repeats an old state is as silent as one that is dead; a clock that was ahead may be set right.
+        if stamp_ns > min(self._state_stamp_ns, now_ns):
+            self._state_at, self._state_stamp_ns = self._steady(), stamp_ns
+
+    def _resume(self) -> None:
+        """None waits."""
+
+    def tick(self, now_ns: int) -> None:
+        """Do the control step of `now_ns`, unless it was done already; to be called at least once in each."""
+        if self._episode is None or not self._episode.running:
+            return
+        step = (now_ns - self._episode.start_ns) // self._episode.period_ns
+        if step <= self._step:
+            if self._step >= 0 and step + _BACK_STEPS < self._step:
+                self._surroundings.report("the arm holds: the clock went back, and what lies before was done already")
+            return
+        self._step = step
+        if self._steady() - self._state_at > self._stale_after:
+            self._send(step, Hold(f"no joint state for {self._stale_after:g} s"))
+        elif self.arm is not None and self.arm.blocked and not self._controller.stopped:
+            self._send(step, Hold(self.arm.blocked))
+        else:
+            self._control(step)

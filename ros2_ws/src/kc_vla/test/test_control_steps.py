@@ -1,0 +1,210 @@
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, BadChunkError, Chunk, ChunkLimits
+from kc_vla.core.episode import Episode
+from kc_vla.core.latency import Statistics
+from kc_vla.execution.control_steps import Lockstep, RealTime
+from kc_vla.execution.controller import ArmController
+from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, Request, SchedulerSettings
+
+PERIOD_NS = 50_000_000
+START_NS = 10**12
+EPISODE = Episode("episode", "task", "do it", START_NS, PERIOD_NS, running=True)
+
+
+class Around:
+    """A policy and an arm that note what they are told."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.commands: list[tuple[int, Action | Hold]] = []
+        self.repeats = 0
+        self.problem = ""
+        self.followed = 0
+        self.refuses = False
+
+    def ask_policy(self, episode_id: str, request: Request) -> None:
+        assert episode_id == EPISODE.id
+        self.requests.append(request)
+
+    def follow(self, action: Action, seconds: float) -> None:
+        if self.refuses:
+            raise ValueError("a chunk for another arm")
+        self.followed += 1
+
+    def command(self, episode_id: str, step: int, command: Action | Hold) -> None:
+        self.commands.append((step, command))
+
+    def command_again(self) -> None:
+        self.repeats += 1
+
+    def report(self, text: str, is_fault: bool = False) -> None:
+        self.problem = text
+
+    @property
+    def steps(self) -> list[int]:
+        return [step for step, _ in self.commands]
+
+
+@dataclass
+class BlockedArm:
+    blocked: str = "a person must resume it"
+    held_back: str = ""
+
+
+@pytest.fixture
+def around() -> Around:
+    return Around()
+
+
+@pytest.fixture
+def lockstep(around: Around) -> Lockstep:
+    subject = Lockstep(_controller(2), around, Statistics())
+    assert subject.watch(EPISODE)
+    return subject
+
+
+class Clock:
+    now = 100.0
+
+
+@pytest.fixture
+def realtime(around: Around) -> RealTime:
+    subject = RealTime(_controller(None), around, Statistics(), 0.5, lambda: Clock.now)
+    assert subject.watch(EPISODE)
+    return subject
+
+
+def _controller(latency: int | None) -> ArmController:
+    return ArmController(ChunkScheduler(SchedulerSettings(5, 0), ChunkLimits()), latency)
+
+
+def _stamp(step: int) -> int:
+    return START_NS + step * PERIOD_NS
+
+
+def _chunk(request: Request) -> Chunk:
+    actions = np.zeros((16, 7), np.float32)
+    return Chunk(request.sequence, request.step, ActionType.TOOL_DELTA, TOOL_DELTA_NAMES, actions)
+
+
+def _answer(subject: Lockstep | RealTime, request: Request) -> None:
+    subject.answered(EPISODE.id, request.sequence, lambda: _chunk(request))
+
+
+def test_in_lockstep_the_robot_is_commanded_when_the_chunk_is_there(lockstep: Lockstep, around: Around) -> None:
+    lockstep.see(_stamp(0), 0)
+    assert around.commands == []
+    _answer(lockstep, around.requests[0])
+    assert around.steps == [0]
+    lockstep.see(_stamp(1), 0)
+    assert around.steps == [0, 1]
+    assert all(isinstance(command, Action) for _, command in around.commands)
+
+
+def test_a_state_that_is_shown_again_gets_the_same_command_again(lockstep: Lockstep, around: Around) -> None:
+    lockstep.see(_stamp(0), 0)
+    lockstep.see(_stamp(0), 0)  # it waits: there is nothing to repeat
+    assert (around.commands, around.repeats, len(around.requests)) == ([], 0, 1)
+    _answer(lockstep, around.requests[0])
+    lockstep.see(_stamp(0), 0)
+    assert (around.steps, around.repeats) == ([0], 1)
+
+
+def test_a_state_of_before_the_episode_or_of_a_step_that_is_past_commands_nothing(
+    lockstep: Lockstep, around: Around
+) -> None:
+    lockstep.see(_stamp(-3), 0)
+    assert around.requests == []
+    lockstep.see(_stamp(0), 0)
+    _answer(lockstep, around.requests[0])
+    lockstep.see(_stamp(1), 0)
+    lockstep.see(_stamp(0), 0)
+    assert (around.steps, around.repeats) == ([0, 1], 0)
+
+
+def test_a_bad_chunk_is_told_counted_and_asked_for_again(lockstep: Lockstep, around: Around) -> None:
+    def broken() -> Chunk:
+        raise BadChunkError("of no shape")
+
+    lockstep.see(_stamp(0), 0)
+    lockstep.answered(EPISODE.id, around.requests[0].sequence, broken)
+    assert (around.problem, lockstep.bad_chunks) == ("of no shape", 1)
+    lockstep.see(_stamp(0), 0)
+    _answer(lockstep, around.requests[-1])
+    assert around.steps == [0]
+    assert around.problem == "of no shape"  # until the next episode
+    lockstep.watch(Episode("another", "task", "do it", START_NS, PERIOD_NS, running=True))
+    assert (around.problem, lockstep.bad_chunks) == ("", 0)
+
+
+def test_an_answer_to_another_episode_is_not_even_read(lockstep: Lockstep, around: Around) -> None:
+    lockstep.see(_stamp(0), 0)
+    lockstep.answered("of before", 0, lambda: pytest.fail("it was read"))
+    assert around.commands == []
+
+
+def test_in_real_time_a_step_is_done_once_and_a_missing_chunk_holds(realtime: RealTime, around: Around) -> None:
+    realtime.see(_stamp(0), _stamp(0))
+    for now in (_stamp(0), _stamp(0) + 10, _stamp(1), _stamp(4)):
+        realtime.tick(now)
+    assert around.steps == [0, 1, 4]
+    assert realtime.holds == 3
+    realtime.refused(EPISODE.id, around.requests[0].sequence, "it has no picture")
+    realtime.tick(_stamp(5))
+    assert around.problem.startswith("the arm holds: ")
+    assert around.problem.endswith(": it has no picture")
+    _answer(realtime, around.requests[-1])
+    realtime.tick(_stamp(6))
+    assert isinstance(around.commands[-1][1], Action)
+    assert (around.problem, around.followed) == ("", 1)
+
+
+def test_a_silent_robot_is_not_moved_also_where_it_repeats_an_old_state(realtime: RealTime, around: Around) -> None:
+    realtime.see(_stamp(0), _stamp(0))
+    realtime.tick(_stamp(0))
+    _answer(realtime, around.requests[0])
+    Clock.now += 0.6
+    realtime.see(_stamp(0), _stamp(1))
+    realtime.tick(_stamp(1))
+    assert around.commands[-1] == (1, Hold("no joint state for 0.5 s"))
+    realtime.see(_stamp(2), _stamp(2))
+    realtime.tick(_stamp(2))
+    assert isinstance(around.commands[-1][1], Action)
+
+
+def test_a_clock_that_goes_back_is_told_and_no_step_is_done_twice(realtime: RealTime, around: Around) -> None:
+    realtime.see(_stamp(0), _stamp(0))
+    realtime.tick(_stamp(20))
+    realtime.tick(_stamp(18))
+    assert "clock" not in around.problem  # set right a little at a time
+    realtime.tick(_stamp(10))
+    assert "the clock went back" in around.problem
+    assert around.steps == [20]
+
+
+def test_an_arm_that_waits_for_a_person_holds_and_says_why(realtime: RealTime, around: Around) -> None:
+    realtime.arm = BlockedArm()
+    realtime.see(_stamp(0), _stamp(0))
+    realtime.tick(_stamp(0))
+    assert around.commands == [(0, Hold("a person must resume it"))]
+    assert around.requests == []
+
+
+def test_a_chunk_for_another_arm_is_counted_as_a_bad_one(realtime: RealTime, around: Around) -> None:
+    realtime.see(_stamp(0), _stamp(0))
+    realtime.tick(_stamp(0))
+    _answer(realtime, around.requests[0])
+    around.refuses = True
+    realtime.tick(_stamp(1))
+    assert (realtime.bad_chunks, around.problem) == (1, "a chunk for another arm")
+
+
+def test_when_the_episode_is_over_nothing_is_commanded(realtime: RealTime, around: Around) -> None:
+    realtime.watch(Episode(EPISODE.id, "task", "do it", START_NS, PERIOD_NS, running=False))
+    realtime.see(_stamp(3), _stamp(3))
+    realtime.tick(_stamp(3))
+    assert around.commands == []
