@@ -14,15 +14,10 @@ from std_srvs.srv import Trigger
 
 from kc_vla.bags.errors import BagError, ReportError
 from kc_vla.core import topics
-from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.episode import RecordedEpisode, chunk_from
-from kc_vla.episodes.episode_data import Chunk
 from kc_vla.execution.scheduler import Request
-from kc_vla.replay.annotation import annotated
-from kc_vla.replay.comparison import NODES, compare, last_frame
-from kc_vla.replay.differences import LiveRun
-from kc_vla.replay.report import ReplaySettings, write_replay_report
-from kc_vla.replay.requests import recorded_requests
+from kc_vla.replay.live_replay import LiveReplay
+from kc_vla.replay.report import ReplaySettings
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.chunk_client import request_message
@@ -34,7 +29,6 @@ from kc_vla.ros.process import run_node
 from kc_vla_msgs.msg import EpisodeStatus
 from kc_vla_msgs.srv import PredictChunk
 
-NO_POLICY = "none"
 _POLL_S = 0.01
 _SETTLE_S = 0.5
 """So long after everybody has heard of the episode the bag begins."""
@@ -43,8 +37,6 @@ _QUIET_S = 2.0
 _FAREWELL_S = 3.0
 """How long the nodes' last words on the episode may take."""
 _TELL_EVERY_S = 10.0
-_READERS = "readers"
-"""How the player begins what it tells of the readers of a topic."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +70,12 @@ class ReplayComparisonNode(StackNode):
         """Read the bag and begin."""
         values = self.parameters
         try:
-            self._recorded = RecordedEpisode(Path(values.bag).expanduser())
+            recorded = RecordedEpisode(Path(values.bag).expanduser())
         except BagError as error:
             raise StartError(str(error)) from error
-        status = self._recorded.status
-        self._asks = values.policy != NO_POLICY
+        status = recorded.status
+        notes = tuple(line for line in values.notes.splitlines() if line)
+        self._replay = LiveReplay(recorded, ReplaySettings(values.rate, values.source, values.policy, notes))
         self._status = EpisodeStatus(
             episode_id=status.episode_id,
             task=status.task,
@@ -92,11 +85,7 @@ class ReplayComparisonNode(StackNode):
             start_time=time_message(status.start_ns),
             frame_period=status.frame_period_s,
         )
-        self._requests = recorded_requests(self._recorded) if self._asks else []
         self._heard = LiveNodes(self, status.episode_id)
-        self._chunks: dict[int, Chunk] = {}
-        self._refusals: dict[int, str] = {}
-        self._waiting: set[int] = set()  # requests that are not answered
         self._playing = False
         self._narrator = Narrator(self)
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
@@ -108,13 +97,13 @@ class ReplayComparisonNode(StackNode):
     def stop(self) -> None:
         """Say so if the replay is cut off."""
         if self._playing:
-            last = last_frame(self._recorded)
-            self._narrator.say(f"stopped at frame {max(self._frame_now(), 0)} of {last}: nothing is compared")
+            frame = max(self._frame_now(), 0)
+            self._narrator.say(f"stopped at frame {frame} of {self._replay.last}: nothing is compared")
 
     def details(self) -> dict[str, object]:
         """Return how far it is."""
-        heard = getattr(self, "_heard", None)
-        return {"frames": len(heard.scores) if heard else 0, "waiting": len(getattr(self, "_waiting", ()))}
+        heard, replay = getattr(self, "_heard", None), getattr(self, "_replay", None)
+        return {"frames": len(heard.scores) if heard else 0, "waiting": len(replay.waiting) if replay else 0}
 
     # -- the replay ---------------------------------------------------------------------------------------------
 
@@ -126,7 +115,7 @@ class ReplayComparisonNode(StackNode):
             await self._play()
             await self._until_quiet()
             await self._end_episode()
-            for line in self._report():
+            for line in self._compare():
                 self._narrator.say(line)
         except (ReplayError, ReportError) as error:
             self.fail(str(error))
@@ -141,33 +130,18 @@ class ReplayComparisonNode(StackNode):
             await self.sleep(0.1)
 
     def _missing(self) -> list[str]:
-        """Who is not there yet; a reader counts once the player has found it, for it misses what is played before."""
+        """Who is not there yet."""
         missing = [] if self._resume.service_is_ready() and self.get_clock().now().nanoseconds else ["bag_player"]
         if self.count_publishers(topics.KEYFRAME_SCORE) == 0:
             missing.append("keyframe_selector")
         if self.count_services(topics.GET_KEYFRAMES) == 0:
             missing.append("keyframe_buffer")
-        if self._asks and not self._policy.service_is_ready():
+        if self._replay.asks and not self._policy.service_is_ready():
             missing.append("policy_server")
         player = self._heard.last_words.get("bag_player")
-        told = player.values if player is not None else {}
-        found = {key.removeprefix(_READERS): int(count) for key, count in told.items() if key.startswith(_READERS)}
-        short = [topic for topic, count in found.items() if count < self._readers_of(topic)]
-        if not missing and (short or not found):
-            missing.append(f"who listens to {', '.join(short) or 'bag_player'}")
+        if not missing and (unheard := self._replay.unheard(player.values if player is not None else {})):
+            missing.append(f"who listens to {unheard}")
         return missing
-
-    def _readers_of(self, topic: str) -> int:
-        """How many live nodes listen to a topic that is played."""
-        observers = 2 if self._asks else 1  # the buffer and the policy
-        felt = 1 if self.parameters.source == "rules" else 0
-        return {
-            "/third_person/image_raw": observers + 1,
-            "/wrist/image_raw": observers,
-            "/joint_states": observers + felt,
-            "/tool_pose": observers + felt,
-            "/keyframes/score": 1,
-        }.get(topic, 0)
 
     def _announce(self, state: int) -> None:
         self._status.state = state
@@ -196,79 +170,57 @@ class ReplayComparisonNode(StackNode):
             if self.count_publishers(topics.THIRD_PERSON_IMAGE) == 0:
                 raise ReplayError("the bag player ended before it began: see its lines above")
         assert answer.success
-        due = sorted(enumerate(self._requests), key=lambda pair: pair[1].step)
-        last, told_at = last_frame(self._recorded), time.monotonic()
+        last, told_at = self._replay.last, time.monotonic()
         while self.count_publishers(topics.THIRD_PERSON_IMAGE):
             frame = self._frame_now()
-            while due and due[0][1].step <= frame:
-                self._ask_for(*due.pop(0))
+            self._ask_again(frame)
             if time.monotonic() - told_at > _TELL_EVERY_S:
                 told_at = time.monotonic()
                 self._narrator.say(f"  played {min(max(frame, 0), last)} of {last} frames")
             await self.sleep(_POLL_S)
-        for number, request in due:  # the clock's last word may have come before the last frames
-            if request.step <= last:
-                self._ask_for(number, request)
+        self._ask_again(last)  # the clock's last word may have come before the last frames
 
     def _frame_now(self) -> int:
-        elapsed_ns = self.get_clock().now().nanoseconds - self._recorded.status.start_ns
-        return int(elapsed_ns // max(1, round(self._recorded.status.frame_period_s * 1e9)))
+        return self._replay.frame_at(self.get_clock().now().nanoseconds)
 
-    def _ask_for(self, number: int, request: Request) -> None:
+    def _ask_again(self, frame: int) -> None:
         assert self.executor is not None
-        self._waiting.add(number)
-        self.executor.create_task(self._predict, number, request)
+        for place, request in self._replay.due(frame):
+            self.executor.create_task(self._predict, place, request)
 
-    async def _predict(self, number: int, request: Request) -> None:
-        """Ask for the chunk at this position of the bag."""
+    async def _predict(self, place: int, request: Request) -> None:
+        """Ask for the chunk at this place of the bag."""
         patience = self.parameters.request_timeout
         began = time.monotonic()
         answer = await self.ask(self._policy, request_message(self._status.episode_id, request), patience)
         self.statistics.add("chunk_round_trip", time.monotonic() - began)
-        self._waiting.discard(number)
         self._heard.at = time.monotonic()
         if answer is None:
-            self._refusals[number] = f"the policy server does not answer for {patience:g} s"
-        elif not answer.success:
-            self._refusals[number] = answer.message
+            self._replay.answer(place, f"the policy server does not answer for {patience:g} s")
         else:
-            self._chunks[number] = chunk_from(answer.chunk)
+            self._replay.answer(place, chunk_from(answer.chunk) if answer.success else answer.message)
 
     async def _until_quiet(self) -> None:
         """Wait for what is still on its way: answers, and the frames that wait for a node."""
-        last = last_frame(self._recorded)
         self._heard.at = time.monotonic()
-        while self._waiting or (self._heard.settled < last and time.monotonic() - self._heard.at < _QUIET_S):
+        while self._replay.waiting or (self._is_behind() and time.monotonic() - self._heard.at < _QUIET_S):
             await self.sleep(_POLL_S)
+
+    def _is_behind(self) -> bool:
+        return self._heard.settled < self._replay.last
 
     async def _end_episode(self) -> None:
         """End the episode; the nodes tell then how they were, for the last time."""
         self._heard.last_words.clear()
         self._announce(EpisodeStatus.FINISHED)
         deadline = time.monotonic() + _FAREWELL_S
-        expected = set(NODES if self._asks else NODES[:-1])
-        while not expected <= self._heard.last_words.keys() and time.monotonic() < deadline:
+        while not set(self._replay.nodes) <= self._heard.last_words.keys() and time.monotonic() < deadline:
             await self.sleep(0.05)
 
-    def _report(self) -> list[str]:
-        values = self.parameters
-        live = LiveRun(
-            self._heard.scores,
-            tuple(self._heard.events),
-            self._chunks,
-            self._refusals if self._asks else None,
-            self._heard.last_words,
-        )
-        notes = [line for line in values.notes.splitlines() if line]
-        marked = None
-        try:
-            marked = annotated(self._recorded)
-        except (AnnotationError, OSError) as error:
-            notes.append(f"the annotation is left out: {error}")
-        settings = ReplaySettings(values.rate, values.source, values.policy, tuple(notes))
-        comparison = compare(self._recorded, live, marked)
-        self._playing = False
-        return write_replay_report(Path(values.folder).expanduser(), self._recorded, live, comparison, settings)
+    def _compare(self) -> list[str]:
+        heard, self._playing = self._heard, False
+        folder = Path(self.parameters.folder).expanduser()
+        return self._replay.report(folder, heard.scores, heard.events, heard.last_words)
 
 
 def main() -> None:

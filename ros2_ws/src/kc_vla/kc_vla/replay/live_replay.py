@@ -1,0 +1,110 @@
+"""An episode while it is played to live nodes: who must listen, what is asked when, what is told at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kc_vla.episodes.annotation_errors import AnnotationError
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import Chunk, Event, NodeDiagnostics, Score
+from kc_vla.execution.scheduler import Request
+from kc_vla.replay.annotation import annotated
+from kc_vla.replay.comparison import NODES, compare, last_frame
+from kc_vla.replay.differences import LiveRun
+from kc_vla.replay.report import ReplaySettings, write_replay_report
+from kc_vla.replay.requests import recorded_requests
+
+NO_POLICY = "none"
+_READERS = "readers"
+"""How the player begins what it tells of the readers of a topic."""
+
+
+class LiveReplay:
+    """One replay.
+
+    Attributes:
+        recorded: the episode.
+        asks: whether the policy is asked again what it was asked in the recording.
+        last: number of its last frame, -1 without frames.
+        waiting: requests that are not answered yet, by their place among the chunks of the bag.
+    """
+
+    def __init__(self, recorded: RecordedEpisode, settings: ReplaySettings) -> None:
+        self.recorded = recorded
+        self.asks = settings.policy != NO_POLICY
+        self.last = last_frame(recorded)
+        self.waiting: set[int] = set()
+        self._settings = settings
+        requests = recorded_requests(recorded) if self.asks else []
+        self._later = sorted(enumerate(requests), key=lambda pair: pair[1].step)
+        self._chunks: dict[int, Chunk] = {}
+        self._refusals: dict[int, str] = {}
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The live nodes that are compared."""
+        return NODES if self.asks else NODES[:-1]
+
+    def frame_at(self, time_ns: int) -> int:
+        """The frame that a time of the bag falls in; negative before the first one."""
+        status = self.recorded.status
+        return (time_ns - status.start_ns) // max(1, round(status.frame_period_s * 1e9))
+
+    def unheard(self, player: Mapping[str, str]) -> str:
+        """Which topics some node does not listen to yet, by what the diagnostics of the player tell; empty if none.
+
+        A reader counts once the player has found it, for it misses what is played before.
+        """
+        found = {key.removeprefix(_READERS): int(count) for key, count in player.items() if key.startswith(_READERS)}
+        short = [topic for topic, count in found.items() if count < self._readers_of(topic)]
+        return ", ".join(short) or ("" if found else "bag_player")
+
+    def _readers_of(self, topic: str) -> int:
+        """How many live nodes listen to a topic that is played."""
+        observers = 2 if self.asks else 1  # the buffer and the policy
+        felt = 1 if self._settings.source == "rules" else 0
+        return {
+            "/third_person/image_raw": observers + 1,
+            "/wrist/image_raw": observers,
+            "/joint_states": observers + felt,
+            "/tool_pose": observers + felt,
+            "/keyframes/score": 1,
+        }.get(topic, 0)
+
+    def due(self, frame: int) -> list[tuple[int, Request]]:
+        """The requests to make now that it has come to `frame`, each once, with its place; they wait from now on."""
+        due = []
+        while self._later and self._later[0][1].step <= frame:
+            due.append(self._later.pop(0))
+        self.waiting |= {place for place, _ in due}
+        return due
+
+    def answer(self, place: int, chunk: Chunk | str) -> None:
+        """A request was answered with a chunk, or not, with the reason why."""
+        self.waiting.discard(place)
+        if isinstance(chunk, str):
+            self._refusals[place] = chunk
+        else:
+            self._chunks[place] = chunk
+
+    def report(
+        self,
+        folder: Path,
+        scores: Mapping[int, Score],
+        events: Sequence[Event],
+        diagnostics: Mapping[str, NodeDiagnostics],
+    ) -> list[str]:
+        """Compare what the live nodes have said with the recording; write the report; return what a person is told.
+
+        Raises:
+            ReportError: it cannot be written.
+        """
+        live = LiveRun(scores, tuple(events), self._chunks, self._refusals if self.asks else None, diagnostics)
+        notes, marked = list(self._settings.notes), None
+        try:
+            marked = annotated(self.recorded)
+        except (AnnotationError, OSError) as error:
+            notes.append(f"the annotation is left out: {error}")
+        how = ReplaySettings(self._settings.rate, self._settings.source, self._settings.policy, tuple(notes))
+        return write_replay_report(folder, self.recorded, live, compare(self.recorded, live, marked), how)

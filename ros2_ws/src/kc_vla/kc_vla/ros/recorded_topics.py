@@ -1,0 +1,63 @@
+"""Topics of a bag as ROS has them here: their names, the classes of their messages, their quality of service."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import Any
+
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.validate_full_topic_name import validate_full_topic_name
+
+from kc_vla.bags.errors import one_line
+from kc_vla.bags.topics import Qos
+from kc_vla.ros.base import StartError
+
+_KIND = re.compile(r"([a-z][a-z0-9_]*)/(?:msg/)?([A-Z]\w*)", re.ASCII)
+
+
+def check_name(topic: str, bag: str) -> None:
+    """See that a topic of `bag` can be called so.
+
+    Raises:
+        StartError: it cannot.
+    """
+    try:
+        validate_full_topic_name(topic)
+    except InvalidTopicNameException:
+        told = one_line(f"{bag}: no topic can be called '{topic}'")
+        raise StartError(f"{told}: choose others with 'topics'") from None
+
+
+def message_class(kind: str) -> Any:
+    """The class of a type, e.g. sensor_msgs/msg/Image.
+
+    Raises:
+        StartError: nothing here knows it.
+    """
+    try:
+        if not (parts := _KIND.fullmatch(kind)):
+            raise ValueError
+        found = getattr(import_module(f"{parts[1]}.msg"), parts[2])
+        found.get_fields_and_field_types()
+        return found
+    except (ImportError, AttributeError, ValueError) as error:
+        raise StartError(
+            one_line(f"message type {kind} is not known here: build its package, or leave its topics out with 'topics'")
+        ) from error
+
+
+def has_header(message_type: Any) -> bool:
+    """Whether messages of this class begin with a stamp."""
+    return next(iter(message_type.get_fields_and_field_types().values()), "") == "std_msgs/Header"
+
+
+def profile_of(offered: Qos) -> QoSProfile:
+    """The quality of service with which a topic was recorded."""
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=offered.depth,
+        reliability=ReliabilityPolicy.RELIABLE if offered.reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if offered.transient_local else DurabilityPolicy.VOLATILE,
+    )
