@@ -1,5 +1,7 @@
 """Pictures of a calibration board as a camera with a known lens would take them from a known place."""
 
+from functools import cache
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -15,25 +17,29 @@ _PAPER, _TABLE = 235, 110
 _MARGIN_M = 0.01
 
 
-def render(board: Board, pose: NDArray[np.float64], noise: np.random.Generator | None = None) -> NDArray[np.uint8]:
-    """A picture (480, 640, 3) of a board whose pose in the camera frame is `pose` (4, 4)."""
+@cache
+def _rays() -> NDArray[np.float32]:
+    """Where each fine pixel looks (n, 1, 2), camera frame, at depth 1: it takes longer than the rest of a picture."""
     width, height = (side * _FINER for side in SIZE)
     columns, rows = np.meshgrid((np.arange(width) + 0.5) / _FINER - 0.5, (np.arange(height) + 0.5) / _FINER - 0.5)
     pixels = np.stack([columns, rows], axis=-1).reshape(-1, 1, 2)
-    rays = cv2.undistortPointsIter(
-        pixels, MATRIX, DISTORTION, None, None, (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 40, 1e-10)
-    ).reshape(-1, 2)
-    rays = np.concatenate([rays, np.ones((len(rays), 1))], axis=1) @ pose[:3, :3]  # in the board's frame
-    origin = -pose[:3, :3].T @ pose[:3, 3]
-    reach = -origin[2] / rays[:, 2]
-    points = origin[:2] + reach[:, None] * rays[:, :2]
-    picture = board.picture().astype(np.float32)
-    per_metre = picture.shape[1] / (board.columns * board.square)
-    where = (points * per_metre - 0.5).astype(np.float32).reshape(height, width, 2)
-    seen = cv2.remap(picture, where[..., 0], where[..., 1], cv2.INTER_LINEAR, borderValue=_PAPER)
-    size = np.array([board.columns, board.rows]) * board.square
-    away = np.maximum(-points, points - size).max(axis=1).reshape(height, width)
-    seen[(away > _MARGIN_M) | (reach.reshape(height, width) <= 0)] = _TABLE
+    stop = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 40, 1e-10)
+    return cv2.undistortPointsIter(pixels, MATRIX, DISTORTION, None, None, stop).astype(np.float32)
+
+
+def render(board: Board, pose: NDArray[np.float64], noise: np.random.Generator | None = None) -> NDArray[np.uint8]:
+    """A picture (480, 640, 3) of a board whose pose in the camera frame is `pose` (4, 4)."""
+    width, height = (side * _FINER for side in SIZE)
+    turn, origin = pose[:3, :3], -pose[:3, :3].T @ pose[:3, 3]
+    onto_board = np.outer([*origin[:2], 1.0], turn[:, 2])  # the board is flat: where a ray meets it is a homography
+    onto_board[:2] -= origin[2] * turn[:, :2].T
+    per_metre = board.picture().shape[1] / (board.columns * board.square)
+    margin = round(_MARGIN_M * per_metre)
+    picture = cv2.copyMakeBorder(board.picture(), *[margin] * 4, cv2.BORDER_CONSTANT, value=_PAPER).astype(np.float32)
+    pixels = np.diag([per_metre, per_metre, 1.0])
+    pixels[:2, 2] = margin - 0.5
+    where = cv2.perspectiveTransform(_rays(), pixels @ onto_board).reshape(height, width, 2)
+    seen = cv2.remap(picture, where, None, cv2.INTER_LINEAR, borderValue=_TABLE)
     grey = cv2.resize(seen, SIZE, interpolation=cv2.INTER_AREA)
     grey = cv2.GaussianBlur(grey, (0, 0), 0.6)
     if noise is not None:
