@@ -11,7 +11,7 @@ from pathlib import Path
 import cv2
 from tqdm import tqdm
 
-from kc_vla.core.tasks import TASKS
+from kc_vla.core.tasks import simulated_tasks
 from kc_vla.media.canvas import MUTED, Canvas
 from kc_vla_sim.simulator import Simulator
 
@@ -25,9 +25,10 @@ def main() -> None:
     """Draw and write."""
     columns = [("standard", SEEDS[0]), *(("varied", seed) for seed in SEEDS)]
     simulators = {looks: Simulator(VIEW, draw=False, looks=looks) for looks in ("standard", "varied")}
+    tasks = simulated_tasks()
     row_height = CAPTION + VIEW + GAP
-    canvas = Canvas(2 * MARGIN + len(columns) * (VIEW + GAP) - GAP, 2 * MARGIN + len(TASKS) * row_height - GAP)
-    for row, task in enumerate(tqdm(TASKS, unit="task")):
+    canvas = Canvas(2 * MARGIN + len(columns) * (VIEW + GAP) - GAP, 2 * MARGIN + len(tasks) * row_height - GAP)
+    for row, task in enumerate(tqdm(tasks, unit="task")):
         for column, (looks, seed) in enumerate(columns):
             simulators[looks].reset(task, seed)
             left, top = MARGIN + column * (VIEW + GAP), MARGIN + row * row_height

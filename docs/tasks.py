@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 from tqdm import tqdm
 
-from kc_vla.core.tasks import TASKS, Task
+from kc_vla.core.tasks import TASKS, Task, simulated_tasks
 from kc_vla.media.canvas import MUTED, TEXT, Canvas, Picture
 from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.simulator import Simulator
@@ -40,10 +40,11 @@ def play(simulator: Simulator, task: Task) -> dict[str, tuple[int, Picture, Pict
 def main() -> None:
     """Play, draw and write."""
     simulator = Simulator(VIEW, draw=False, variant="paper")
-    columns = max(len(task.keyframes) for task in TASKS.values())
+    tasks = [TASKS[name] for name in simulated_tasks()]
+    columns = max(len(task.keyframes) for task in tasks)
     row_height = TITLE + VIEW + CAPTION + MARGIN
-    canvas = Canvas(2 * MARGIN + columns * (VIEW + GAP) - GAP, MARGIN + len(TASKS) * row_height)
-    for row, task in enumerate(tqdm(TASKS.values(), unit="task")):
+    canvas = Canvas(2 * MARGIN + columns * (VIEW + GAP) - GAP, MARGIN + len(tasks) * row_height)
+    for row, task in enumerate(tqdm(tasks, unit="task")):
         top = MARGIN + row * row_height
         canvas.text(MARGIN, top, f"{task.name}: {task.instruction}", 17, bold=True)
         for column, (label, (index, third_person, wrist)) in enumerate(play(simulator, task).items()):

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from kc_vla.bags.errors import BagError
 from kc_vla.core.splits import SPLITS, SplitError
-from kc_vla.core.tasks import TASKS, UnknownTaskError
+from kc_vla.core.tasks import UnknownTaskError, simulated_tasks
 
 INTERRUPTED = 130
 _ALL = "all"
@@ -74,7 +74,7 @@ def _check(options: argparse.Namespace) -> int:
 
     report = run_checks(
         CheckOptions(
-            tasks=tuple(TASKS) if options.task == _ALL else (options.task,),
+            tasks=simulated_tasks() if options.task == _ALL else (options.task,),
             variant=options.variant,
             checks=tuple(options.only or _CHECKS),
             modes=tuple(options.mode or _MODES),
@@ -96,7 +96,7 @@ def _collect(options: argparse.Namespace) -> int:
     from kc_vla_sim.collect.command import CollectOptions, collect
 
     wanted = CollectOptions(
-        tasks=tuple(TASKS) if options.task == _ALL else (options.task,),
+        tasks=simulated_tasks() if options.task == _ALL else (options.task,),
         episodes=options.episodes,
         split=options.split,
         variant=options.variant,
@@ -128,7 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
 
     play = verbs.add_parser("play", help="film an episode of the expert")
-    play.add_argument("--task", required=True, choices=sorted(TASKS), help="name in the task table")
+    play.add_argument("--task", required=True, choices=sorted(simulated_tasks()), help="name in the task table")
     play.add_argument("--seed", type=_not_negative, required=True, help="of the episode")
     play.add_argument("--image-size", type=_positive, default=256, help="px of each camera (default 256)")
     play.add_argument("--skip-waits", action="store_true", help="leave out what is drawn while the arm only waits")
@@ -136,7 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     play.set_defaults(run=_play)
 
     check = verbs.add_parser("check", help="experts, probes of state aliasing, determinism: the table")
-    check.add_argument("--task", default=_ALL, choices=[*sorted(TASKS), _ALL], help="(default all)")
+    check.add_argument("--task", default=_ALL, choices=[*sorted(simulated_tasks()), _ALL], help="(default all)")
     check.add_argument("--only", action="append", choices=_CHECKS, help="one of the checks; can be repeated")
     check.add_argument(
         "--mode",
@@ -155,7 +155,7 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(run=_check)
 
     collect = verbs.add_parser("collect", prog="kc-vla collect", help="record data sets of the experts' episodes")
-    collect.add_argument("--task", default=_ALL, choices=[*sorted(TASKS), _ALL], help="(default all)")
+    collect.add_argument("--task", default=_ALL, choices=[*sorted(simulated_tasks()), _ALL], help="(default all)")
     collect.add_argument("--episodes", type=_positive, default=100, help="of each task (default 100)")
     collect.add_argument("--split", default="train", choices=list(SPLITS), help="to take seeds from (default train)")
     collect.add_argument("--image-size", type=_positive, default=128, help="px of each camera, even (default 128)")

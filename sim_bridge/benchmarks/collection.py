@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kc_vla.core.tasks import TASKS
+from kc_vla.core.tasks import simulated_tasks
 from kc_vla_sim.check.workers import run_jobs
 from kc_vla_sim.simulator import Simulator
 
@@ -56,7 +56,9 @@ def measure(task: str, variant: str, size: int, processes: int, episodes: int) -
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tasks", nargs="+", choices=sorted(TASKS), default=sorted(TASKS), help="(default all)")
+    parser.add_argument(
+        "--tasks", nargs="+", choices=sorted(simulated_tasks()), default=sorted(simulated_tasks()), help="(default all)"
+    )
     parser.add_argument("--variant", default="standard", help="(default standard)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[128, 224], help="pixels (default 128 224)")
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2], help="(default 1 2)")

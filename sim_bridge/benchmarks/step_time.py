@@ -17,7 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 import kc_vla_sim.envs
-from kc_vla.core.tasks import TASKS, find_task
+from kc_vla.core.tasks import find_task, simulated_tasks
 from kc_vla_sim.actions import normalise_tool_delta
 from kc_vla_sim.renderer import choose_renderer
 
@@ -85,7 +85,9 @@ def measure(task: str, size: int, steps: int) -> dict[str, Times]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tasks", nargs="+", choices=sorted(TASKS), default=sorted(TASKS), help="(default all)")
+    parser.add_argument(
+        "--tasks", nargs="+", choices=sorted(simulated_tasks()), default=sorted(simulated_tasks()), help="(default all)"
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=[224, 256], help="pixels (default 224 256)")
     parser.add_argument("--steps", type=int, default=60, help="per task, variant and size (default 60)")
     options = parser.parse_args()

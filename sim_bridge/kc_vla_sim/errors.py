@@ -21,6 +21,10 @@ class UnplayedTaskError(SimulationError, ValueError):
     """A task of the task table that this simulator does not play."""
 
 
+class BadTaskError(SimulationError):
+    """A task whose environment or expert is not there, or tells what the task table does not know."""
+
+
 class BadVariantError(SimulationError, ValueError):
     """A variant that no task has."""
 

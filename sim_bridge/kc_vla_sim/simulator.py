@@ -14,7 +14,7 @@ from kc_vla_sim import envs as envs  # registers the tasks
 from kc_vla_sim.actions import TOOL_DELTA_SIZE, normalise_joint_positions, normalise_tool_delta
 from kc_vla_sim.cameras import camera_model
 from kc_vla_sim.envs.tabletop import THIRD_PERSON_CAMERA, TabletopEnv
-from kc_vla_sim.errors import BadImageSizeError, EpisodeOverError
+from kc_vla_sim.errors import BadImageSizeError, BadTaskError, EpisodeOverError, UnplayedTaskError
 from kc_vla_sim.experts import make_expert
 from kc_vla_sim.frame import CameraModel, Frame, Image, Keyframe
 from kc_vla_sim.geometry import to_pose
@@ -78,15 +78,19 @@ class Simulator:
 
         Raises:
             UnknownTaskError: `task` is not in the task table.
+            UnplayedTaskError: it has no environment there.
+            BadTaskError: its environment or its expert cannot be had.
             BadSeedError: `seed` is not a whole number in 0..2**32-1.
         """
         found = find_task(task)
         seed = check_seed(seed)
+        if not found.environment:
+            raise UnplayedTaskError(f"task '{task}' has no environment in the task table: only its data can be used")
         if found is not self._task:
             self._make_environment(found)
         self._world.agent.set_control_mode()
         _, info = self._env.reset(seed=seed)
-        self._expert = make_expert(found.name, self._world)
+        self._expert = make_expert(found, self._world)
         self._index = 0
         self._gripper = 0.0
         self._keyframes = ()
@@ -158,7 +162,8 @@ class Simulator:
         """The moments of decision of the present episode so far, in order: the frame and the right choice."""
         if self._env is None or self._task is None:
             return ()
-        return tuple((frame, self._task.choices[choice]) for frame, choice in self._world.decisions_until_now())
+        choices = self._task.choices
+        return tuple((frame, self._name(choices, n, "choices")) for frame, n in self._world.decisions_until_now())
 
     @property
     def cameras(self) -> tuple[CameraModel, CameraModel]:
@@ -187,18 +192,30 @@ class Simulator:
     def _make_environment(self, task: Task) -> None:
         """Replace the environment by that of `task`."""
         self.close()
-        self._env = gymnasium.make(
-            task.environment,
-            obs_mode="none",  # pictures and state are read here, once, in the form that is needed
-            reward_mode="none",
-            sim_backend="physx_cpu",
-            render_backend=self._renderer,
-            enable_shadow=self._shadows,
-            sensor_configs={"width": self._width, "height": self._height},
-            variant=self._variant,
-            looks=self._looks,
-        )
+        try:
+            self._env = gymnasium.make(
+                task.environment,
+                obs_mode="none",  # pictures and state are read here, once, in the form that is needed
+                reward_mode="none",
+                sim_backend="physx_cpu",
+                render_backend=self._renderer,
+                enable_shadow=self._shadows,
+                sensor_configs={"width": self._width, "height": self._height},
+                variant=self._variant,
+                looks=self._looks,
+            )
+        except (gymnasium.error.Error, ImportError) as error:
+            told = f"the environment '{task.environment}' of task '{task.name}' cannot be had: {error}"
+            raise BadTaskError(" ".join(told.split())) from error
         self._task = task
+
+    def _name(self, names: tuple[str, ...], number: int, what: str) -> str:
+        """What the task table calls a keyframe or a choice that the environment tells of."""
+        assert self._task is not None
+        if not 0 <= number < len(names):
+            told = f"the environment of task '{self._task.name}' tells of number {number} of its {what}"
+            raise BadTaskError(f"{told}, counted from 0: the task table has {len(names)}")
+        return names[number]
 
     def _advance(self, mode: str, action: NDArray[np.float32]) -> Frame:
         """Take one control step with the controller called `mode`."""
@@ -224,7 +241,8 @@ class Simulator:
         third_person, wrist = self.look() if self._draw else (_NO_PICTURE, _NO_PICTURE)
         assert self._task is not None  # there is no frame before the first reset
         labels = self._task.keyframes
-        self._keyframes = tuple(Keyframe(frame, labels[phase]) for phase, frame in world.keyframes_until_now())
+        known = world.keyframes_until_now()
+        self._keyframes = tuple(Keyframe(frame, self._name(labels, phase, "keyframes")) for phase, frame in known)
         robot = world.agent.robot
         return Frame(
             index=self._index,

@@ -65,6 +65,12 @@ def test_the_table_names_failures_by_reason_and_seed() -> None:
     assert any("2/3 equal  MISSED  different: seeds [8]" in line for line in lines)
 
 
+def test_a_task_without_moments_of_decision_is_told_and_not_probed() -> None:
+    lines = list(report(probes=[probes(100, 100, 200)], unprobed=("wipe",)).lines())
+    assert "  wipe       not probed: in the task table it has no moments of decision" in lines
+    assert lines[-1] == "all targets hold"
+
+
 def test_a_check_from_the_shell_prints_and_writes_what_it_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -57,8 +57,7 @@ def run_checks(options: CheckOptions) -> CheckReport:
         UnknownTaskError, BadVariantError, SplitError, RendererError: as these say.
         OSError: the JSON file cannot be written.
     """
-    for task in options.tasks:
-        find_task(task)
+    deciding = tuple(task for task in options.tasks if find_task(task).decisions)
     check_variant(options.variant)
     choose_renderer(options.renderer)
     seeds, repeats = seeds_of(options.split, options.episodes), seeds_of(options.split, options.repeats)
@@ -76,8 +75,9 @@ def run_checks(options: CheckOptions) -> CheckReport:
         options.variant,
         options.split,
         experts=check_experts(tasks, seeds, options.modes, undrawn, processes) if "experts" in checks else [],
-        probes=check_aliasing(tasks, probe_seeds, drawing, processes) if "probes" in checks else [],
+        probes=check_aliasing(deciding, probe_seeds, drawing, processes) if "probes" in checks else [],
         determinism=check_determinism(tasks, repeats, drawing, processes) if "determinism" in checks else [],
+        unprobed=tuple(task for task in tasks if task not in deciding) if "probes" in checks else (),
     )
     if options.json is not None:
         options.json.write_text(json.dumps(report.as_json(), indent=2) + "\n")

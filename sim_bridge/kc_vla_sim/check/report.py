@@ -19,6 +19,7 @@ class CheckReport:
     Attributes:
         variant: of the tasks.
         split: that experts and determinism took their seeds from.
+        unprobed: tasks that the probes were asked about, though the task table has no moment of decision of theirs.
     """
 
     variant: str
@@ -26,6 +27,7 @@ class CheckReport:
     experts: list[ExpertResult]
     probes: list[ProbeResult]
     determinism: list[DeterminismResult]
+    unprobed: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -56,6 +58,8 @@ class CheckReport:
             yield f"  {'task':10s} {'chance':>7s}  " + "  ".join(f"{title:19s}" for title in titles) + "  decisions"
             for probe in self.probes:
                 yield _probe_line(probe)
+        for task in self.unprobed:
+            yield f"  {task:10s} not probed: in the task table it has no moments of decision"
         if self.determinism:
             yield ""
             yield "determinism: states and pictures of a seed, played twice, must be byte-equal"

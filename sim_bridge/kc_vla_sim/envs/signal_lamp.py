@@ -33,13 +33,14 @@ _OUT_OF_SIGHT = (0.0, 0.0, -5.0)
 class SignalLamp:
     """A lamp that stands at `position` (x, y in the world, m) in every environment of `scene`.
 
-    Its pool of light fades into `table`, the colour of the table in the room's light.
+    Its pool of light fades into `table`, the colour of the table in the room's light. Each of several lamps has a
+    `name` of its own.
     """
 
     size = (0.14, 0.14, BULB_HEIGHT + BULB_RADIUS)
     """Extent along x, y, z, m."""
 
-    def __init__(self, scene: ManiSkillScene, position: tuple[float, float], table: Colour) -> None:
+    def __init__(self, scene: ManiSkillScene, position: tuple[float, float], table: Colour, name: str = "lamp") -> None:
         self.position = (*position, 0.0)
         stand = scene.create_actor_builder()
         black = matte((0.08, 0.08, 0.09))
@@ -53,7 +54,7 @@ class SignalLamp:
             sapien.Pose(p=[0, 0, BULB_HEIGHT / 2]), half_size=[BULB_RADIUS, BULB_RADIUS, BULB_HEIGHT / 2]
         )
         stand.initial_pose = sapien.Pose(p=self.position)
-        stand.build_static(name="lamp")
+        stand.build_static(name=name)
 
         light = scene.create_actor_builder()
         light.add_sphere_visual(
@@ -63,7 +64,7 @@ class SignalLamp:
             colour = np.array(table) + level / _POOL_STEPS * np.array(_POOL_LIGHT)
             _cylinder(light, radius, bottom=0.0, top=0.0002 * level, material=glow(tuple(colour)))
         light.initial_pose = sapien.Pose(p=_OUT_OF_SIGHT)
-        self._light = light.build_kinematic(name="lamp_light")
+        self._light = light.build_kinematic(name=f"{name}_light")
 
     def show(self, lit: torch.Tensor) -> None:
         """Light the lamp where `lit` (N,) is true and darken it elsewhere."""

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-from kc_vla_sim.experts.pick_place_three_times import PickPlaceThreeTimesExpert
-from kc_vla_sim.experts.push_cube_with_signal import PushCubeExpert
-from kc_vla_sim.experts.swap_position import SwapPositionExpert
-from kc_vla_sim.experts.teacher_arm_shuffle import TeacherArmShuffleExpert
+from kc_vla.core.tasks import Task
+from kc_vla_sim.errors import BadTaskError
 from kc_vla_sim.protocol import Expert
 
-_EXPERTS: dict[str, Callable[[Any], Expert]] = {
-    "counting": PushCubeExpert,
-    "identity": TeacherArmShuffleExpert,
-    "spatial": SwapPositionExpert,
-    "temporal": PickPlaceThreeTimesExpert,
-}
 
+def make_expert(task: Task, world: Any) -> Expert:
+    """The expert that the task table names for `task`, which runs in the environment `world`.
 
-def make_expert(task: str, world: Any) -> Expert:
-    """The expert for the task called `task`, which runs in the environment `world`."""
-    return _EXPERTS[task](world)
+    Raises:
+        BadTaskError: there is no such class.
+    """
+    module, _, name = task.expert.partition(":")
+    try:
+        made: Expert = getattr(import_module(module), name)(world)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise BadTaskError(f"the expert '{task.expert}' of task '{task.name}' cannot be had: {error}") from error
+    return made

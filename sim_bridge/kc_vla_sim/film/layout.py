@@ -51,8 +51,8 @@ class Moment:
 
     @property
     def newest(self) -> int:
-        """Frame of the newest keyframe or decision."""
-        return max([*(seen.frame for seen in self.keyframes.values()), *(frame for frame, _ in self.decisions)])
+        """Frame of the newest keyframe or decision; 0 where nothing is known."""
+        return max([0, *(seen.frame for seen in self.keyframes.values()), *(frame for frame, _ in self.decisions)])
 
 
 class FilmLayout:

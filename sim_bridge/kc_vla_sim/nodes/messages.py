@@ -66,7 +66,7 @@ def result_of(frame: Frame, status: EpisodeStatus, simulator: Simulation, reason
         task=status.task,
         seed=status.seed,
         success=frame.success,
-        completion_rate=frame.completed_stages / len(stages),
+        completion_rate=frame.completed_stages / len(stages) if stages else float(frame.success),
         stages=list(stages),
         completed_stages=frame.completed_stages,
         reason=reason,

@@ -15,7 +15,9 @@ from kc_vla.datasets.lerobot.v3_writer import write_v3
 from kc_vla.keyframes.cameras import THIRD_PERSON, CameraError, parse_cameras
 from kc_vla.keyframes.pictures import side_by_side
 from kc_vla.learning.common.errors import DataError
+from kc_vla.learning.selector.evaluation import AS_RECORDED, chance_seed
 from kc_vla.learning.selector.recordings import load_recordings
+from kc_vla.learning.selector.run import SelectorRun
 
 KEYFRAMES = (0, 6, 9, 15, 20)
 STIR = "Stir the soup three times."
@@ -157,3 +159,13 @@ def test_cameras_survive_their_text() -> None:
     for words in (["third_person"], ["third_person=cam_7", "wrist"]):
         assert [str(camera) for camera in parse_cameras(words)] == words
     assert parse_cameras(["third_person"]) == (THIRD_PERSON,)
+
+
+def test_a_new_task_changes_nothing_of_what_was_trained_and_measured_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "run.json").write_text(json.dumps({"config": {}, "data": {"method": "two-stage"}}))
+    seeds = {task: chance_seed(7, task, AS_RECORDED) for task in TASKS}
+    monkeypatch.setitem(TASKS, "aiming", Task("aiming", "Aim.", ("start",)))
+    assert list(SelectorRun(tmp_path).tasks) == ["counting", "identity", "spatial", "temporal"]
+    assert {task: chance_seed(7, task, AS_RECORDED) for task in seeds} == seeds

@@ -42,7 +42,19 @@ def test_a_file_tells_name_instructions_and_labels(tmp_path: Path) -> None:
         ("pour: {instruction: a}", "task 'pour': keyframes must be a list of labels, the first for frame 0, not None"),
         ("pour: {instruction: a, keyframes: 3}", "keyframes must be a list of labels, .* not 3"),
         ("pour: {instruction: a, keyframes: [a, a]}", "each keyframe needs a label of its own: a, a"),
-        ("pour: {instruction: a, keyframes: [a], phases: 2}", "there is no 'phases': it has instruction and keyframes"),
+        (
+            "pour: {instruction: a, keyframes: [a], phases: 2}",
+            "there is no 'phases': it has instruction, keyframes, cues, ",
+        ),
+        (
+            "pour: {instruction: a, keyframes: [a], cues: first_frame}",
+            "cues must be a list of texts, not 'first_frame'",
+        ),
+        ("pour: {instruction: a, keyframes: [a, b], cues: [c]}", "task 'pour': 1 cues for 2 keyframes: one for each"),
+        ("pour: {instruction: a, keyframes: [a], expert: [b]}", r"expert must be a text, not \['b'\]"),
+        ("pour: {instruction: a, keyframes: [a], environment: b}", "an environment, but no expert that plays it"),
+        ("pour: {instruction: a, keyframes: [a], decisions: -1}", "decisions must be a whole number from 0, not -1"),
+        ("pour: {instruction: a, keyframes: [a], decisions: 1}", "moments of decision: 1, but no two choices"),
         (
             "a: {instruction: Go., keyframes: [s]}\nb: {instruction: go, keyframes: [s]}",
             "'go' is the instruction of two tasks, 'a' and 'b'",

@@ -1,6 +1,19 @@
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
-from kc_vla.core.tasks import TASKS, Task, UnknownTaskError, find_task, find_task_of_instruction
+from kc_vla.core.task_file import TaskFileError
+from kc_vla.core.tasks import (
+    TASKS,
+    Task,
+    UnknownTaskError,
+    add_tasks,
+    find_task,
+    find_task_of_instruction,
+    simulated_tasks,
+)
+from kc_vla.keyframes.instructions import known_tasks
 from kc_vla.keyframes.rules import RULES
 
 
@@ -36,3 +49,59 @@ def test_a_task_is_found_by_its_instruction(task: Task) -> None:
 def test_an_unknown_instruction_is_refused(instruction: str) -> None:
     with pytest.raises(UnknownTaskError, match=f"no task has the instruction '{instruction}'"):
         find_task_of_instruction(instruction)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[Path]:
+    """A file for tasks; what is added to the table is taken out again."""
+    before = dict(TASKS)
+    yield tmp_path / "tasks.yaml"
+    TASKS.clear()
+    TASKS.update(before)
+
+
+def test_a_task_of_a_file_is_one_of_the_table(file: Path) -> None:
+    file.write_text("""
+pour:
+  instruction: [Pour the water into the cup., Fill the cup.]
+  keyframes: [start, cup full]
+  cues: [first_frame, standstill]
+  environment: pouring:Pour-v1
+  expert: pouring:Expert
+  stages: [cup filled]
+  choices: [left, right]
+  decisions: 1
+wipe: {instruction: Wipe the table., keyframes: [start]}
+""")
+    add_tasks(file)
+    assert find_task("pour") == Task(
+        name="pour",
+        instruction="Pour the water into the cup.",
+        keyframes=("start", "cup full"),
+        wordings=("Fill the cup.",),
+        cues=("first_frame", "standstill"),
+        environment="pouring:Pour-v1",
+        expert="pouring:Expert",
+        stages=("cup filled",),
+        choices=("left", "right"),
+        decisions=1,
+    )
+    assert find_task_of_instruction("fill the cup").name == "pour"
+    assert known_tasks().find("please fill that cup") == "pour"
+    assert simulated_tasks() == ("counting", "identity", "spatial", "temporal", "pour")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("counting: {instruction: Count., keyframes: [start]}", "there is a task 'counting' already: choose another"),
+        ("swap: {instruction: swap the lower two cubes of the tower, keyframes: [a]}", "instruction of task 'spatial'"),
+        ("pour: water", "instruction and keyframes are wanted"),
+    ],
+)
+def test_a_file_that_is_at_odds_with_the_table_changes_nothing(file: Path, text: str, told: str) -> None:
+    before = dict(TASKS)
+    file.write_text("wipe: {instruction: Wipe the table., keyframes: [start]}\n" + text)
+    with pytest.raises(TaskFileError, match=told):
+        add_tasks(file)
+    assert before == TASKS

@@ -1,8 +1,10 @@
-"""Tasks that are not in the task table, from a YAML file: what a data set of one's own is about.
+"""Tasks of one's own, from a YAML file: what a data set is about, or what is to be simulated.
 
 pour:
   instruction: Pour the water into the cup.      # or a list of them
   keyframes: [start, cup grasped, cup full]      # labels in order, the first for frame 0
+
+Where they are known, the other fields of `kc_vla.core.task.Task` too, under the names that they have there.
 """
 
 from __future__ import annotations
@@ -12,8 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from kc_vla.core.errors import StackError
-from kc_vla.core.tasks import Task, plain
+from kc_vla.core.task import Task, plain
 from kc_vla.core.untrusted import parsed_yaml, read_text
+
+_LISTS = ("cues", "stages", "choices")
+_NAMES = ("environment", "expert")
+_FIELDS = ("instruction", "keyframes", *_LISTS, *_NAMES, "decisions")
 
 
 class TaskFileError(StackError):
@@ -68,15 +74,15 @@ def tasks_from(content: Any, told: str) -> dict[str, Task]:
 
 
 def tasks_as_dict(tasks: Iterable[Task]) -> dict[str, Any]:
-    """Tasks as plain values, for a file."""
+    """What a model keeps of tasks, as plain values: instructions and keyframes."""
     return {task.name: {"instruction": list(task.instructions), "keyframes": list(task.keyframes)} for task in tasks}
 
 
 def _task(name: str, row: Any, told: str) -> Task:
     if not isinstance(row, Mapping):
         raise TaskFileError(f"{told}: instruction and keyframes are wanted, not {row!r}")
-    if others := [str(key) for key in row if key not in ("instruction", "keyframes")]:
-        raise TaskFileError(f"{told}: there is no '{others[0]}': it has instruction and keyframes")
+    if others := [str(key) for key in row if key not in _FIELDS]:
+        raise TaskFileError(f"{told}: there is no '{others[0]}': it has {', '.join(_FIELDS)}")
     said, labels = row.get("instruction"), row.get("keyframes")
     instructions = _texts([said] if isinstance(said, str) else said)
     keyframes = _texts(labels)
@@ -86,7 +92,28 @@ def _task(name: str, row: Any, told: str) -> Task:
         raise TaskFileError(f"{told}: keyframes must be a list of labels, the first for frame 0, not {labels!r}")
     if len(set(keyframes)) < len(keyframes):
         raise TaskFileError(f"{told}: each keyframe needs a label of its own: {', '.join(keyframes)}")
-    return Task(name, instructions[0], keyframes, wordings=instructions[1:])
+    try:
+        return Task(name, instructions[0], keyframes, wordings=instructions[1:], **_more(row, told))
+    except ValueError as error:
+        raise TaskFileError(f"{told}: {error}") from error
+
+
+def _more(row: Mapping[Any, Any], told: str) -> dict[str, Any]:
+    """The fields that need not be there."""
+    more: dict[str, Any] = {}
+    for key in (key for key in _LISTS if key in row):
+        more[key] = _texts(row[key])
+        if more[key] is None:
+            raise TaskFileError(f"{told}: {key} must be a list of texts, not {row[key]!r}")
+    for key in (key for key in _NAMES if key in row):
+        more[key] = row[key]
+        if not isinstance(row[key], str):
+            raise TaskFileError(f"{told}: {key} must be a text, not {row[key]!r}")
+    if "decisions" in row:
+        more["decisions"] = row["decisions"]
+        if type(row["decisions"]) is not int or row["decisions"] < 0:
+            raise TaskFileError(f"{told}: decisions must be a whole number from 0, not {row['decisions']!r}")
+    return more
 
 
 def _texts(values: Any) -> tuple[str, ...] | None:

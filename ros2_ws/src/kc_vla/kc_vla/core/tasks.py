@@ -1,46 +1,23 @@
 """The task table: what every part of the stack knows of a task, in one place.
 
-The simulator, the selector and the policy look a task up here; none keeps names or phase counts of its own. Tasks that
-only a data set knows come from a file of the same form: `kc_vla.core.task_file`.
+The simulator, the selector and the policy look a task up here; none keeps names or phase counts of its own. The tasks
+of the file that the environment variable `KC_VLA_TASKS` names are in it too, in every process: `kc_vla.core.task_file`
+says what it holds.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from pathlib import Path
 
+from kc_vla.core.task import Task as Task
+from kc_vla.core.task import plain as plain
+from kc_vla.core.task_file import TaskFileError, read_tasks
 
-@dataclass(frozen=True)
-class Task:
-    """One task.
-
-    Attributes:
-        name: how people and launch files call it.
-        instruction: what the policy is told.
-        keyframes: label of each keyframe, in order; the first is frame 0 (paper, appendix A).
-        wordings: other instructions that mean it.
-        cues: for each keyframe, the rule in `kc_vla.keyframes.rules` that finds it without a learned selector; empty
-            where no rule does.
-        environment: id of the ManiSkill environment; empty where it is not simulated, as are the following.
-        stages: the steps that the completion rate counts, in order.
-        choices: what there is to choose from at the task's moments of decision.
-        decisions: how many such moments an episode has.
-    """
-
-    name: str
-    instruction: str
-    keyframes: tuple[str, ...]
-    wordings: tuple[str, ...] = ()
-    cues: tuple[str, ...] = ()
-    environment: str = ""
-    stages: tuple[str, ...] = ()
-    choices: tuple[str, ...] = ()
-    decisions: int = 0
-
-    @property
-    def instructions(self) -> tuple[str, ...]:
-        """All instructions that are known to mean it."""
-        return (self.instruction, *self.wordings)
+OWN_TASKS = "KC_VLA_TASKS"
+FIRST_TASKS = ("counting", "identity", "spatial", "temporal")
+"""Those that there were before the table was open: what was trained or measured then counts by their places."""
 
 
 TASKS: dict[str, Task] = {
@@ -49,6 +26,7 @@ TASKS: dict[str, Task] = {
         Task(
             name="counting",
             environment="PushCubeWithSignal-v1",
+            expert="kc_vla_sim.experts.push_cube_with_signal:PushCubeExpert",
             instruction="Wait for the signal light to flash twice, then push the cube to the target.",
             wordings=(
                 "Push the cube to the goal after the lamp has blinked twice.",
@@ -63,6 +41,7 @@ TASKS: dict[str, Task] = {
         Task(
             name="identity",
             environment="TeacherArmShuffle-v1",
+            expert="kc_vla_sim.experts.teacher_arm_shuffle:TeacherArmShuffleExpert",
             instruction="After the cubes are swapped, pick up the cube that was originally in the middle.",
             wordings=(
                 "When the shuffle is over, lift the cube which stood in the middle at the beginning.",
@@ -78,6 +57,7 @@ TASKS: dict[str, Task] = {
         Task(
             name="spatial",
             environment="SwapPosition-v1",
+            expert="kc_vla_sim.experts.swap_position:SwapPositionExpert",
             instruction="Swap the position of the bottom and middle cubes.",
             wordings=(
                 "Rebuild the stack with the bottom and the middle block exchanged.",
@@ -93,6 +73,7 @@ TASKS: dict[str, Task] = {
         Task(
             name="temporal",
             environment="PickPlaceThreeTimes-v1",
+            expert="kc_vla_sim.experts.pick_place_three_times:PickPlaceThreeTimesExpert",
             instruction=(
                 "First, pick up the red cube and place it back on the table. "
                 "Next, do the same for the green cube. Finally, the blue cube."
@@ -115,6 +96,27 @@ class UnknownTaskError(ValueError):
     """A task name, or an instruction, that is not in the table."""
 
 
+def add_tasks(path: Path) -> None:
+    """Add the tasks of a file to the table.
+
+    Raises:
+        TaskFileError: it cannot be read or is not as it should be, or the table has such a name or instruction already.
+    """
+    own = read_tasks(path)
+    for name, task in own.items():
+        if name in TASKS:
+            raise TaskFileError(f"{path}: there is a task '{name}' already: choose another name")
+        for said in task.instructions:
+            if (other := _with_instruction(said, TASKS.values())) is not None:
+                raise TaskFileError(f"{path}: '{said}' is the instruction of task '{other.name}' already")
+    TASKS.update(own)
+
+
+def simulated_tasks() -> tuple[str, ...]:
+    """The names of the tasks that have an environment."""
+    return tuple(name for name, task in TASKS.items() if task.environment)
+
+
 def find_task(name: str) -> Task:
     """Return the task called `name`, or raise `UnknownTaskError` naming those that exist."""
     try:
@@ -128,13 +130,19 @@ def find_task_of_instruction(instruction: str, tasks: Iterable[Task] = TASKS.val
 
     For data, where a guess would mislabel; what a person says is understood by `kc_vla.keyframes.instructions`.
     """
+    task = _with_instruction(instruction, tasks)
+    if task is None:
+        raise UnknownTaskError(f"no task has the instruction '{instruction}'")
+    return task
+
+
+def _with_instruction(instruction: str, tasks: Iterable[Task]) -> Task | None:
     wanted = plain(instruction)
-    for task in tasks:
-        if any(plain(known) == wanted for known in task.instructions):
-            return task
-    raise UnknownTaskError(f"no task has the instruction '{instruction}'")
+    return next((task for task in tasks if any(plain(known) == wanted for known in task.instructions)), None)
 
 
-def plain(instruction: str) -> str:
-    """An instruction without what makes no difference to its meaning."""
-    return " ".join(instruction.casefold().replace(".", " ").split())
+if _file := os.environ.get(OWN_TASKS):
+    try:
+        add_tasks(Path(_file))
+    except TaskFileError as error:
+        raise SystemExit(f"{OWN_TASKS}: {error}") from error  # of whichever process: one line, no traceback

@@ -70,7 +70,10 @@ class LearnedSource:
         task = self._tasks.find(episode.instruction, self._network.model.thresholds)
         model = self._network.model
         if task not in model.thresholds:
-            raise ValueError(f"model '{model.name}' has not learnt '{task}': it knows {', '.join(model.thresholds)}")
+            raise ValueError(
+                f"model '{model.name}' has not learnt '{task}': it knows {', '.join(model.thresholds)}: "
+                "train one with it, or take another source"
+            )
         scorer = LearnedScorer(self._network, task)
         return Scoring(model.keyframes[task], scorer, model.thresholds[task], middle=True)
 

@@ -12,7 +12,7 @@ from typing import Any
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
 from kc_vla.core import topics
-from kc_vla.core.tasks import TASKS, UnknownTaskError, find_task
+from kc_vla.core.tasks import UnknownTaskError, find_task, simulated_tasks
 from kc_vla.reports.run_table import OutputFolderError, RunTable, require_writable
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
@@ -45,7 +45,9 @@ ASK_AGAIN_S = 3.0
 class RunnerParameters(NodeParameters):
     """Parameters of the node."""
 
-    task: str = parameter("counting", "name in the task table; all: each; none: wait for the action run_task")
+    task: str = parameter(
+        "counting", "name in the task table; all: each that is simulated; none: wait for the action run_task"
+    )
     seed: int = parameter(0, "seed of the first episode; the next ones count up", low=0, high=2**32 - 1)
     episodes: int = parameter(1, "how many to run of a task", low=1, high=100000)
     output_folder: str = parameter("runs", "where episodes and reports are written")
@@ -113,7 +115,7 @@ class EpisodeRunnerNode(StackNode):
         try:
             await self._wait_for_stack()
             values = self.parameters
-            for task in TASKS if values.task == ALL_TASKS else (values.task,):
+            for task in simulated_tasks() if values.task == ALL_TASKS else (values.task,):
                 for seed in range(values.seed, values.seed + values.episodes):
                     result = await self._run_episode(task, seed)
                     self._record(table, await self._reporter.report(result))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from kc_vla.core.tasks import TASKS
+from kc_vla.core.tasks import FIRST_TASKS
 from kc_vla.keyframes.free_run import Scores, free_running, teacher_forced
 from kc_vla.keyframes.learned import Features, SelectorNetwork
 from kc_vla.keyframes.metrics import Counts, Detection, count, delays
@@ -206,11 +206,15 @@ def scores_by_task(
     return found
 
 
+def chance_seed(episode: int, task: str, condition: Condition) -> list[int]:
+    """What chance begins with: the same for every selector that is compared, whatever other tasks there are."""
+    place = sorted({*FIRST_TASKS, task}).index(task)
+    return [episode, place, len(condition.name)]
+
+
 def _judge(network: SelectorNetwork, recording: Recording, features: Features, condition: Condition) -> EpisodeResult:
     task = recording.task.name
-    # The same chance for every selector that is compared.
-    place = sorted({*TASKS, task}).index(task)
-    chance = np.random.default_rng([recording.episode, place, len(condition.name)])
+    chance = np.random.default_rng(chance_seed(recording.episode, task, condition))
     seen = condition.see(recording.length, recording.keyframes, chance)
     scores = episode_scores(network, features[seen.source], task)
     threshold = network.model.thresholds[task]

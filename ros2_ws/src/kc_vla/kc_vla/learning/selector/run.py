@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kc_vla.core.task_file import tasks_from
-from kc_vla.core.tasks import TASKS, Task
+from kc_vla.core.tasks import FIRST_TASKS, TASKS, Task
 from kc_vla.keyframes.cameras import THIRD_PERSON, Camera, parse_cameras
 from kc_vla.learning.common.run import Run
 from kc_vla.learning.selector.config import Config, config_from
@@ -33,7 +33,7 @@ class SelectorRun(Run):
         """What is learnt, in the order of the embeddings."""
         said = self.data.get("tasks")
         if said is None:  # runs from before there were other tasks
-            return {name: TASKS[name] for name in sorted(TASKS)}
+            return {name: TASKS[name] for name in FIRST_TASKS}
         return tasks_from(said, str(self.folder / "run.json"))
 
     @property
