@@ -117,7 +117,7 @@ def arm(context: LaunchContext) -> list:
         controller |= {"execute_steps": 1, "blend_steps": 0}  # a person wants to be followed at once
     if policy == "leader":
         kind_of_bus = "kc_vla_socket" if "/" in leader else "socketcan"
-        actions.append(node("leader_arm", {"channel": leader, "bus": kind_of_bus}, **AGAIN))
+        actions.append(node("leader_arm", {"channel": leader, "bus": kind_of_bus, **texts(rig="rig")}, **AGAIN))
     actions.append(node("arm_controller", controller, sigterm_timeout=PARK_S, **AGAIN))
     return actions
 
@@ -187,7 +187,7 @@ def generate_launch_description() -> LaunchDescription:
             OpaqueFunction(function=cameras),
             selector(),
             node("keyframe_buffer", {"state_folder": state_folder()}, **AGAIN),
-            node("policy_server", texts(backend="policy", script="script", bag="bag"), **AGAIN),
+            node("policy_server", texts(backend="policy", rig="rig", script="script", bag="bag"), **AGAIN),
             node(
                 "recorder",
                 texts(output_folder="output"),
@@ -197,7 +197,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             node(
                 "robot_session",
-                {"duration": argument("duration"), **texts(task="task", instruction="instruction")},
+                {"duration": argument("duration"), **texts(task="task", instruction="instruction", rig="rig")},
                 on_exit=end_with,
             ),
         ]

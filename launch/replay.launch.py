@@ -73,7 +73,9 @@ def replay(context: LaunchContext) -> list:
         node("replay_comparison", {**comparison, "rate": rate, **texts(source="source")}, on_exit=end_with),
     ]
     if policy != "none":
-        actions.append(node("policy_server", {"backend": policy, "bag": bag, **texts(script="script")}, **AGAIN))
+        rig = LaunchConfiguration("rig").perform(context)
+        asked = {"backend": policy, "bag": bag, "rig": text(planned["rig"] if rig == "auto" else rig)}
+        actions.append(node("policy_server", {**asked, **texts(script="script")}, **AGAIN))
     return actions
 
 
@@ -97,6 +99,11 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["auto", "replay", "scripted", "none"],
                 description="what makes the actions live; auto: replay of tool deltas, the script for a scripted bag, "
                 "none for others",
+            ),
+            DeclareLaunchArgument(
+                "rig",
+                default_value="auto",
+                description="the robot, as for piper.launch.py; auto: the simulated one, or the Piper",
             ),
             DeclareLaunchArgument("script", default_value=script, description="poses for policy:=scripted"),
             DeclareLaunchArgument(

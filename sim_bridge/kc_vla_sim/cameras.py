@@ -7,6 +7,7 @@ import sapien
 from kc_vla_sim.envs.tabletop import ROBOT_BASE, TabletopEnv
 from kc_vla_sim.frame import BASE_FRAME, TOOL_FRAME, CameraModel
 from kc_vla_sim.geometry import plain_pose
+from kc_vla_sim.robot import RIG
 
 _OPTICAL = sapien.Pose(q=[0.5, -0.5, 0.5, -0.5])
 """The optical frame (x right, y down, z forward) in SAPIEN's camera frame (x forward, y left, z up)."""
@@ -26,7 +27,7 @@ def camera_model(world: TabletopEnv, name: str) -> CameraModel:
     return CameraModel(
         width=sensor.config.width,
         height=sensor.config.height,
-        frame=f"{name}_optical",
+        frame=RIG.cameras[name],
         parent=parent,
         pose=plain_pose(origin.inv() * camera * _OPTICAL),
         k=tuple((a, b, c) for a, b, c in k),

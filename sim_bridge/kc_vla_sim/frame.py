@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla_sim.robot import RIG
+
 Image = NDArray[np.uint8]
 
-BASE_FRAME = "panda_link0"
-TOOL_FRAME = "panda_hand_tcp"
+BASE_FRAME, TOOL_FRAME = RIG.base_frame, RIG.tool_frame
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ from kc_vla_sim.actions import JOINT_COUNT, MOVE_LIMIT, checked_joint_positions,
 from kc_vla_sim.errors import EpisodeOverError, UnplayedTaskError
 from kc_vla_sim.frame import BASE_FRAME, TOOL_FRAME, CameraModel, Detection, Frame, Image, Keyframe, Pose
 from kc_vla_sim.protocol import Expert, check_seed
+from kc_vla_sim.robot import RIG
 
 TASK = "counting"
 LONGEST_EPISODE = 400
 """Steps."""
 JOINT_NAMES = (*(f"toy_joint{number}" for number in range(1, 8)), "toy_finger1", "toy_finger2")
 """The first three slide along x, y and z and are where the tool is; the others stay at rest."""
-_WIDEST_FINGER = 0.04  # m
+_WIDEST_FINGER = RIG.opening / 2  # m
 _TOOL_START = (0.4, 0.0, 0.03)
 _CUBE_START = 0.5
 _TARGET = 0.7
@@ -111,8 +112,8 @@ class ToySimulator:
         k = ((focal, 0.0, middle), (0.0, focal, middle), (0.0, 0.0, 1.0))
         above, ahead = Pose((0.5, 0.0, 1.0), _DOWN), Pose((0.05, 0.0, -0.05), (0.0, 0.0, 0.0, 1.0))
         return (
-            CameraModel(self._size, self._size, "third_person_optical", BASE_FRAME, above, k),
-            CameraModel(self._size, self._size, "wrist_optical", TOOL_FRAME, ahead, k),
+            CameraModel(self._size, self._size, RIG.cameras["third_person"], BASE_FRAME, above, k),
+            CameraModel(self._size, self._size, RIG.cameras["wrist"], TOOL_FRAME, ahead, k),
         )
 
     def close(self) -> None:

@@ -6,8 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.envs.counting import COUNTING_RANGES, Progress, edge_frames, edges_passed
+from kc_vla_sim.robot import CONTROL_RATE
 
 durations = st.sampled_from(list(COUNTING_RANGES.values())).flatmap(
     lambda ranges: st.tuples(*(st.floats(low, high) for low, high in ranges.lamp))

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.envs import shuffle
 from kc_vla_sim.envs.identity import IDENTITY_RANGES
+from kc_vla_sim.robot import CONTROL_RATE
 
 SLOTS = torch.tensor([[0.0, 0.13, 0.1], [0.0, 0.0, -0.2], [0.0, -0.13, 0.3]])
 NEW = SLOTS + torch.tensor([0.01, -0.01, 0.05])

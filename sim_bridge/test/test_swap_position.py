@@ -12,10 +12,10 @@ from mani_skill.utils.structs import Pose
 from scipy.spatial.transform import Rotation
 
 from kc_vla.core.tasks import find_task
-from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.envs.spatial import SPATIAL_RANGES
 from kc_vla_sim.envs.swap_position import LONGEST_EPISODE, SwapPositionEnv
 from kc_vla_sim.frame import Frame
+from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.simulator import Simulator
 
 TASK = find_task("spatial")

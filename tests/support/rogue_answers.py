@@ -12,7 +12,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 
 from kc_vla.core import topics
-from kc_vla.core.chunk import PIPER_NAMES
+from kc_vla.core.rig import load_rig
 from kc_vla_msgs.msg import ActionChunk
 from kc_vla_msgs.srv import PredictChunk
 
@@ -68,13 +68,13 @@ class RogueAnswers:
             sequence=request.sequence,
             observation_frame=request.observation_frame,
             action_type=ActionChunk.JOINT_POSITION,
-            names=list(PIPER_NAMES),
+            names=list(load_rig("piper").names),
             period=0.05,
             horizon=HORIZON,
-            dimension=len(PIPER_NAMES),
+            dimension=len(load_rig("piper").names),
             backend="rogue",
         )
-        chunk.actions = array("f", [0.0] * HORIZON * len(PIPER_NAMES))
+        chunk.actions = array("f", [0.0] * HORIZON * len(load_rig("piper").names))
         self._spoil(chunk)
         response.success, response.chunk = True, chunk
         return response

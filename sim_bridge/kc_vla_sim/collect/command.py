@@ -13,12 +13,12 @@ from kc_vla.core.tasks import find_task
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.meta import Form
 from kc_vla.datasets.lerobot.writer import DataSetWriter
-from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.check.workers import run_jobs
 from kc_vla_sim.collect.record import Job, Setting, record
 from kc_vla_sim.errors import BadImageSizeError
 from kc_vla_sim.looks import check_looks
 from kc_vla_sim.renderer import choose_renderer
+from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.simulator import LARGEST_IMAGE
 from kc_vla_sim.variants import check_variant
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from kc_vla.core.chunk import ActionType
+from kc_vla.core.codec import Codec
 from kc_vla.core.tasks import find_task
 from kc_vla.datasets.lerobot.annotations import Annotation
 from kc_vla.datasets.lerobot.episode import EpisodeInfo
@@ -16,17 +18,17 @@ from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.layout import ACTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE
 from kc_vla.datasets.lerobot.meta import Form
-from kc_vla_sim.actions import CONTROL_RATE, TOOL_DELTA_SIZE
+from kc_vla_sim.actions import TOOL_DELTA_SIZE
 from kc_vla_sim.collect.demonstrator import Demonstrator
 from kc_vla_sim.frame import Frame
+from kc_vla_sim.robot import CONTROL_RATE, RIG
 from kc_vla_sim.simulator import Simulator
 
 MOST_ATTEMPTS = 5
 """Recordings of a seed before it is given up."""
 SOURCE, AUTHOR = "oracle", "kc_vla_sim"
 """Who says which frames are the keyframes."""
-_WIDEST = 0.04
-"""Position of a finger when the gripper is open, m."""
+_CODEC = Codec(RIG, ActionType.TOOL_DELTA)
 
 
 class RecordingError(DataSetError):
@@ -102,7 +104,7 @@ def _attempt(job: Job, simulator: Simulator, attempt: int) -> str:
     with EpisodeWriter(job.folder, job.form) as writer:
         while not frame.done:
             action = demonstrator.act()
-            writer.add(_row(frame, action), _pictures(frame))
+            writer.add(row_of(frame, action), _pictures(frame))
             frame = simulator.step(action)
         if not frame.success:
             return frame.reason
@@ -110,7 +112,7 @@ def _attempt(job: Job, simulator: Simulator, attempt: int) -> str:
             return "keyframes are missing"
         still = np.zeros(TOOL_DELTA_SIZE, np.float32)
         still[6] = action[6]
-        writer.add(_row(frame, still), _pictures(frame))
+        writer.add(row_of(frame, still), _pictures(frame))
         about = EpisodeInfo(
             index=job.index,
             length=writer.length,
@@ -125,12 +127,11 @@ def _attempt(job: Job, simulator: Simulator, attempt: int) -> str:
     return ""
 
 
-def _row(frame: Frame, action: np.ndarray) -> dict[str, Any]:
+def row_of(frame: Frame, action: np.ndarray) -> dict[str, Any]:
     """The numbers of a frame, and the action that is executed from it on."""
-    pose = frame.tool_pose
-    gripper = float(np.clip(frame.joint_positions[7:].mean() / _WIDEST, 0, 1))
+    pose = np.array([*frame.tool_pose.position, *frame.tool_pose.quaternion])
     return {
-        STATE.key: [*pose.position, *pose.quaternion, gripper],
+        STATE.key: _CODEC.state(pose, frame.joint_names, frame.joint_positions),
         ACTION.key: action,
         JOINT_POSITIONS.key: frame.joint_positions,
         JOINT_VELOCITIES.key: frame.joint_velocities,

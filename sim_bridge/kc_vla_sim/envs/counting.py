@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.envs.batches import with_rows
+from kc_vla_sim.robot import CONTROL_RATE
 
 FLASHES = 2
 

@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from mani_skill.utils.registration import register_env
 
-from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
 from kc_vla_sim.envs.home_pose import home_pose, is_at_home
 from kc_vla_sim.envs.home_visits import HomeVisits
@@ -16,6 +15,7 @@ from kc_vla_sim.envs.tabletop import TabletopEnv
 from kc_vla_sim.envs.temporal import CUBES, TEMPORAL_RANGES, TemporalRanges, places_in_disc
 from kc_vla_sim.frame import Detection
 from kc_vla_sim.geometry import to_pose
+from kc_vla_sim.robot import CONTROL_RATE
 
 LONGEST_EPISODE = 2700
 """Steps: at most 1,810 until the first lift (hard), and 890 for three lifts that take a good arm 250."""

@@ -14,8 +14,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
+from kc_vla_sim.robot import CONTROL_RATE
 
 SEGMENTS = 15
 STOPS = 8

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from mani_skill.utils.registration import register_env
 
-from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.envs.cube_stack import BOTTOM, LEVELS, MIDDLE, TOP, Cubes, a_face_is_up, within_fingers
 from kc_vla_sim.envs.cubes import CUBE_COLOURS, CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
 from kc_vla_sim.envs.home_pose import home_pose, is_at_home
@@ -17,6 +16,7 @@ from kc_vla_sim.envs.stack_faults import APART, fault_in_words
 from kc_vla_sim.envs.tabletop import TabletopEnv
 from kc_vla_sim.frame import Detection
 from kc_vla_sim.geometry import to_pose
+from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.robots.panda_posture import posture_pointing_down
 
 LONGEST_EPISODE = 1200

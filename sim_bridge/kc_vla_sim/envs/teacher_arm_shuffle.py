@@ -9,7 +9,6 @@ import sapien
 import torch
 from mani_skill.utils.registration import register_env
 
-from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.envs import shuffle
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
 from kc_vla_sim.envs.distractors import PLACES
@@ -17,6 +16,7 @@ from kc_vla_sim.envs.identity import FAILURES, IDENTITY_RANGES, MIDDLE, SLOTS, I
 from kc_vla_sim.envs.tabletop import ROBOT_BASE, TabletopEnv
 from kc_vla_sim.frame import Detection
 from kc_vla_sim.geometry import to_pose
+from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.robots.panda_posture import posture_pointing_down
 from kc_vla_sim.robots.teacher_arm import TeacherArm
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
 from kc_vla_sim.experts.tool import POINTING_DOWN, REACHED_SHARE, Tool, Vector
+from kc_vla_sim.robot import CONTROL_RATE
 
 READY = 0.034
 """Finger position for a grasp, m: wide enough for a cube, and no wider because of its neighbours."""

@@ -11,10 +11,10 @@ from tqdm import tqdm
 
 from kc_vla.core.tasks import find_task
 from kc_vla.media.mp4 import Mp4Writer
-from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout, Moment, Seen
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.protocol import check_seed
+from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.simulator import Simulator
 
 _ENDING_S = 2.0

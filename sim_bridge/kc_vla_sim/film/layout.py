@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from kc_vla.core.tasks import Task
 from kc_vla.media.canvas import AMBER, BLUE, GREEN, MUTED, OUTLINE, PANEL, RED, TEXT, Canvas, Picture, shortened
-from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.frame import Frame, Image
+from kc_vla_sim.robot import CONTROL_RATE
 
 WIDTH, HEIGHT = 1280, 720
 _MARGIN = 24

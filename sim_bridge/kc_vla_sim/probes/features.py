@@ -9,9 +9,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla_sim.actions import CONTROL_RATE
 from kc_vla_sim.probes.algebra import Matrix, symmetric_eigen
 from kc_vla_sim.probes.gather import Views
+from kc_vla_sim.robot import CONTROL_RATE
 
 GRID = 24
 """Cells along each side of a picture."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from piper import KINEMATICS
+from piper import KINEMATICS, PIPER
 from rendered_board import DISTORTION, MATRIX, SIZE, looking_pose, render
 from scipy.spatial.transform import Rotation
 
@@ -104,7 +104,7 @@ def test_the_script_shows_the_board_on_the_table_from_all_sides(mount):
         0,
     ]
     flanges, boards = [], []
-    for pose in load_script(SCRIPT)[::2]:
+    for pose in load_script(SCRIPT, PIPER)[::2]:
         flange = KINEMATICS.flange(pose.values[:6])
         corners = BOARD.find(render(BOARD, np.linalg.inv(flange @ camera) @ board, chance))
         if corners is not None:

@@ -12,7 +12,7 @@ from robot_bags import write_panda_bag
 
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.writer import EpisodeBagWriter
-from kc_vla.core.chunk import PIPER_NAMES
+from kc_vla.core.rig import load_rig
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.replay.plan import main, new_folder, plan_replay
 
@@ -65,7 +65,7 @@ def test_without_an_oracle_there_is_none(tmp_path: Path) -> None:
 def test_joint_positions_come_from_who_can_be_asked_again(tmp_path: Path, backend: str, policy: str) -> None:
     def by_joints(topic, message):
         if topic == "/policy/chunk":
-            message.names, message.action_type, message.backend = list(PIPER_NAMES), 0, backend
+            message.names, message.action_type, message.backend = list(load_rig("piper").names), 0, backend
         return message
 
     plan = plan_replay(changed(tmp_path / "bag", by_joints), "learned", "auto")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import yaml
 
-from kc_vla.core.rig import RigError, load_rig
+from kc_vla.core.rig import RigError, load_rig, rig_of
 from kc_vla.core.share import share
 
 
@@ -45,6 +45,28 @@ def test_a_rig_of_ones_own_is_named_by_its_file(tmp_path: Path) -> None:
     assert load_rig(written(tmp_path, robot="mine")).name == "mine"
 
 
+def test_a_robot_is_known_by_its_joints_whatever_they_are_all_prefixed_with() -> None:
+    panda, piper = load_rig("panda_sim"), load_rig("piper")
+    assert rig_of(panda.names) is rig_of(panda.columns) is rig_of([f"fr3_{name[6:]}" for name in panda.names])
+    assert rig_of(panda.names) is not None
+    assert rig_of([f"left_{name}" for name in piper.names]) is rig_of(piper.names)
+    for unknown in ((), ("joint1",), piper.names[::-1], piper.names[:-1], (*piper.names, "joint7")):
+        assert rig_of(unknown) is None
+
+
+def test_a_gripper_is_as_wide_as_its_joints_are_apart() -> None:
+    panda, piper = load_rig("panda_sim"), load_rig("piper")
+    np.testing.assert_allclose(panda.gripper_opening(np.array([*[1.0] * 7, 0.01, 0.03])), 0.04)
+    np.testing.assert_allclose(panda.gripper_share(np.array([[*[1.0] * 7, 0.01, 0.03], [0.0] * 9])), [0.5, 0.0])
+    np.testing.assert_allclose(piper.gripper_share(np.array([*[1.0] * 6, 0.14])), 1.0)
+
+
+def test_a_rig_without_links_plans_no_way(tmp_path: Path) -> None:
+    rig = load_rig(written(tmp_path, links=None, older=None))
+    with pytest.raises(RigError, match="no links"):
+        rig.links_of("S-V1.8-5")
+
+
 def test_an_unknown_rig_is_told_with_those_there_are() -> None:
     with pytest.raises(RigError, match=r"no rig 'piper_q': there are .*piper, .*piper_x"):
         load_rig("piper_q")
@@ -63,6 +85,11 @@ def test_an_unknown_rig_is_told_with_those_there_are() -> None:
         ({"gripper": {"joint": "gripper"}}, "opening"),
         ({"older": {"before": "old", "links": []}}, "'old' is no firmware"),
         ({"lenght": 3}, "lenght is not known"),
+        ({"gripper": {"joints": "left", "opening": 0.1}}, "joints of the gripper must be a list"),
+        ({"columns": ["a", "b"]}, "columns must be 7 different names"),
+        ({"columns": ["a"] * 7}, "columns must be 7 different names"),
+        ({"control_rate": 0}, "control_rate must be a number above 0"),
+        ({"cameras": 3}, "int"),
     ],
 )
 def test_what_cannot_be_is_told_with_the_file(tmp_path: Path, changed: dict, words: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from piper import PIPER
 
 from kc_vla.core.chunk import Chunk, ChunkLimits, check_chunk
 from kc_vla.core.episode import Episode
@@ -30,13 +31,14 @@ def clock() -> Clock:
 
 
 def asked(backend, here=HERE):
-    state = np.concatenate([np.zeros(7), here])
+    share = here[-1:] / 0.07
+    state = here if isinstance(backend, LeaderBackend) else np.concatenate([np.zeros(7), share])
     return asyncio.run(backend.infer(PolicyInput(0, (), state, "", np.empty((0, 0), np.float32))))
 
 
 @pytest.fixture
 def leader(clock) -> LeaderBackend:
-    backend = LeaderBackend(clock)
+    backend = LeaderBackend(PIPER, clock)
     backend.reset(EPISODE)
     return backend
 
@@ -80,7 +82,7 @@ def test_garbage_of_a_leader_is_as_good_as_nothing(leader, lead):
 
 @pytest.fixture
 def gamepad(clock) -> JoyBackend:
-    backend = JoyBackend(0.07, clock=clock)
+    backend = JoyBackend(clock=clock)
     backend.reset(EPISODE)
     return backend
 
@@ -120,7 +122,7 @@ def test_a_silent_gamepad_moves_nothing(gamepad, clock):
     st.lists(st.integers(-3, 3), max_size=12),
 )
 def test_whatever_a_gamepad_says_the_chunk_may_reach_the_arm(axes, buttons):
-    backend = JoyBackend(0.07)
+    backend = JoyBackend()
     backend.reset(EPISODE)
     backend.offer(axes, buttons)
     rows = asked(backend)
@@ -129,7 +131,7 @@ def test_whatever_a_gamepad_says_the_chunk_may_reach_the_arm(axes, buttons):
 
 @pytest.mark.parametrize("key", [*AXES, *BUTTONS])
 def test_every_key_moves_something_and_holds_the_button(clock, key):
-    backend = JoyBackend(0.07, clock=clock)
+    backend = JoyBackend(clock=clock)
     backend.reset(EPISODE)
     still = joy([])
     backend.offer(list(still.axes), list(still.buttons))

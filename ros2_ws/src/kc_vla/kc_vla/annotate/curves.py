@@ -17,6 +17,7 @@ from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.bags.find import SUFFIXES
 from kc_vla.core.files import replacing
 from kc_vla.core.home import cache_home
+from kc_vla.core.rig import gripper_joints
 
 UNITS = {"gripper": "m", "joint speed": "rad/s", "tool height": "m", "score": ""}
 _POINTS = 4000
@@ -107,7 +108,8 @@ def _felt(episode: AnnotatedEpisode, times: NDArray[np.float64]) -> tuple[NDArra
     openings, speeds = np.full(len(times), np.nan), np.full(len(times), np.nan)
     before: tuple[float, NDArray[np.float64]] | None = None
     for k, message in enumerate(episode.messages("joint_states")):
-        holds = np.array(["finger" in name or "gripper" in name for name in message.name], bool)
+        holds = np.zeros(len(message.name), bool)
+        holds[gripper_joints(message.name)] = True
         places = np.array(message.position, float)
         if len(places) != len(holds):
             continue

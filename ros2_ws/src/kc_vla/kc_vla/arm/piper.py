@@ -69,7 +69,7 @@ class PiperArm:
         """
         self._rig = rig
         self.limits, self.told_limits, self.rest = rig.limits, rig.limits, rig.rest
-        self.firmware, self.kinematics = "", Kinematics(rig.links)
+        self.firmware, self.kinematics = "", Kinematics(rig.links_of(""))
         self._channel, self._bus, self._patience = channel, bus, patience
         self._lock = threading.Lock()
         self._opening = 0.0

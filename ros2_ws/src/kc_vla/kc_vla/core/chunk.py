@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-PIPER_NAMES = (*(f"joint{k}" for k in range(1, 7)), "gripper")
-"""Columns of joint positions of a Piper: rad, and the gripper's opening in m."""
-PIPER_OPENING = 0.07
-"""Of its gripper when it is wide open, m."""
 TOOL_DELTA_NAMES = ("dx", "dy", "dz", "drx", "dry", "drz", "gripper")
+DATA_DELTA_NAMES = ("dx", "dy", "dz", "rx", "ry", "rz", "gripper")
+"""The same in data sets."""
+TOOL_DELTA_UNITS = ("m", "m", "m", "rad", "rad", "rad", "0..1")
 
 
 class ActionType(IntEnum):
@@ -71,7 +70,7 @@ class ChunkLimits:
 
 
 def check_chunk(chunk: Chunk, limits: ChunkLimits) -> Chunk:
-    """Return the chunk if every number in it may reach the arm.
+    """Return the chunk, its columns called as the stack calls them, if every number in it may reach the arm.
 
     Raises:
         BadChunkError: wrong shape, not finite, or beyond `limits`.
@@ -87,6 +86,8 @@ def check_chunk(chunk: Chunk, limits: ChunkLimits) -> Chunk:
         row = int(np.flatnonzero(~np.isfinite(actions).all(axis=1))[0])
         raise BadChunkError(f"chunk {chunk.sequence} is not finite in action {row}: {actions[row].tolist()}")
     if chunk.action_type is ActionType.TOOL_DELTA:
+        if chunk.names == DATA_DELTA_NAMES:
+            chunk = replace(chunk, names=TOOL_DELTA_NAMES)
         if chunk.names != TOOL_DELTA_NAMES:
             raise BadChunkError(
                 f"chunk {chunk.sequence} names its columns {', '.join(chunk.names)}: "

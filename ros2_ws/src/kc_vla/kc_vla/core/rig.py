@@ -1,10 +1,11 @@
-"""A robot as data: its joints, limits, gripper and links, read from one YAML file (`rigs/`)."""
+"""A robot as data: its joints, limits, gripper, cameras and links, read from one YAML file (`rigs/`)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from numpy.typing import NDArray
 from kc_vla.core.errors import StackError
 from kc_vla.core.share import share
 from kc_vla.core.untrusted import parsed_yaml, read_text
+from kc_vla.core.views import VIEWS
 
 Vector = NDArray[np.float64]
 FIRMWARE = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")
-_KEYS = {"robot", "joints", "lowest", "highest", "speed", "rest", "gripper", "links"}
-_OPTIONAL = {"older"}
+_KEYS = {"robot", "joints", "lowest", "highest", "speed", "rest", "gripper"}
+_OPTIONAL = {"links", "older", "robot_type", "columns", "cameras", "base_frame", "tool_frame", "control_rate"}
 _LINK = 4
 
 
@@ -45,35 +47,74 @@ class JointLimits:
 
 @dataclass(frozen=True, eq=False)
 class Rig:
-    """An arm of N joints with a gripper.
+    """An arm of N joints with a gripper of G joints.
 
     Attributes:
-        name: of the robot.
+        name: of the rig.
         joints: their names.
         limits: of the joints.
         rest: how the arm lies by itself without power (N,), rad.
-        gripper: name of its joint.
-        opening: of the gripper when it is wide open, m.
-        links: modified Denavit-Hartenberg table (Craig): a(i-1) m, alpha(i-1) rad, d m, offset of theta rad, (N, 4).
+        gripper: names of its joints, G of them: one that is its opening, or two fingers.
+        opening: of the gripper when it is wide open, m: its joints add up to it.
+        links: modified Denavit-Hartenberg table (Craig): a(i-1) m, alpha(i-1) rad, d m, offset of theta rad, (N, 4);
+            None for a robot whose way the stack does not plan.
         older: links of arms whose firmware is older, and the first firmware that is not; None where all are alike.
+        robot_type: what data sets call the robot.
+        columns: what they call its joints and those of the gripper, N + G.
+        cameras: the views, and the name of each one's optical frame.
+        base_frame: that poses are in.
+        tool_frame: of the tool centre point.
+        control_rate: control steps per second.
     """
 
     name: str
     joints: tuple[str, ...]
     limits: JointLimits
     rest: Vector
-    gripper: str
+    gripper: tuple[str, ...]
     opening: float
-    links: Vector
-    older: tuple[tuple[int, ...], Vector] | None = None
+    links: Vector | None
+    older: tuple[tuple[int, ...], Vector] | None
+    robot_type: str
+    columns: tuple[str, ...]
+    cameras: Mapping[str, str]
+    base_frame: str
+    tool_frame: str
+    control_rate: float
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Columns of joint positions: the joints, rad, and the gripper's opening, m."""
-        return (*self.joints, self.gripper)
+        """Of joint positions: the joints, rad, and those of the gripper, m."""
+        return (*self.joints, *self.gripper)
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """Names of its cameras, in order."""
+        return tuple(self.cameras)
+
+    def is_called(self, names: Sequence[str]) -> bool:
+        """Whether these are its joints and those of its gripper, as it or a data set calls them, in order.
+
+        What all of `names` begin with, up to an underscore, is no part of a name: "left_joint1" of two arms.
+        """
+        return _bare(names) in (_bare(self.names), _bare(self.columns))
+
+    def gripper_opening(self, positions: Vector) -> Vector:
+        """How far the gripper is open, m (...), out of joint positions (..., N + G)."""
+        return np.asarray(positions[..., len(self.joints) :].sum(axis=-1))
+
+    def gripper_share(self, positions: Vector) -> Vector:
+        """How far the gripper is open, 0 closed .. 1 open (...), out of joint positions (..., N + G)."""
+        return np.asarray(np.clip(self.gripper_opening(positions) / self.opening, 0.0, 1.0))
 
     def links_of(self, firmware: str) -> Vector:
-        """The links of an arm with that firmware, e.g. "S-V1.8-5"; as `links` (N, 4)."""
+        """The links of an arm with that firmware, e.g. "S-V1.8-5"; as `links` (N, 4).
+
+        Raises:
+            RigError: it has none.
+        """
+        if self.links is None:
+            raise RigError(f"the rig '{self.name}' has no links: it cannot be driven as an arm of joints")
         version = FIRMWARE.match(firmware)
         if self.older is None or version is None or tuple(map(int, version.groups())) >= self.older[0]:
             return self.links
@@ -96,8 +137,35 @@ def load_rig(name: str) -> Rig:
         raise RigError(f"the rig {path} cannot be read: {error}") from error
     try:
         return _rig(content)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RigError(f"the rig {path} is not understood: {error}") from error
+
+
+def rig_of(names: Sequence[str]) -> Rig | None:
+    """The first rig that comes with the stack whose joints are called so, see `Rig.is_called`; None without one."""
+    return next((rig for rig in shipped_rigs() if rig.is_called(names)), None)
+
+
+def gripper_joints(names: Sequence[str]) -> list[int]:
+    """Which of the joints are the gripper's, of a robot that may be unknown: those called finger or gripper."""
+    return [number for number, name in enumerate(names) if unit_of(name) == "m"]
+
+
+def unit_of(joint: str) -> str:
+    """Unit of a joint's position: m of a finger or gripper, rad of any other."""
+    return "m" if "finger" in joint or "gripper" in joint else "rad"
+
+
+@cache
+def shipped_rigs() -> tuple[Rig, ...]:
+    """Those that come with the stack, by name."""
+    return tuple(load_rig(file.stem) for file in sorted(share("rigs").glob("*.yaml")))
+
+
+def _bare(names: Sequence[str]) -> tuple[str, ...]:
+    first, last = min(names, default=""), max(names, default="")
+    common = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    return tuple(name[first.rfind("_", 0, common) + 1 :] for name in names)
 
 
 def _rig(content: Any) -> Rig:
@@ -116,18 +184,35 @@ def _rig(content: Any) -> Rig:
     )
     if not (limits.lowest < limits.highest).all():
         raise ValueError("a joint's lowest angle is not below its highest")
-    gripper = content["gripper"]
-    older = content.get("older")
+    name, gripper, older = str(content["robot"]), content["gripper"], content.get("older")
+    fingers = _texts(gripper["joints"], "joints of the gripper") if "joints" in gripper else (str(gripper["joint"]),)
+    names = (*joints, *fingers)
+    columns = _texts(content.get("columns", names), "columns")
+    if len(columns) != len(names) or len(set(columns)) < len(names):
+        raise ValueError(f"columns must be {len(names)} different names, of the joints and of the gripper's")
+    cameras = content.get("cameras", {view: f"{view}_optical_frame" for view in VIEWS})
     return Rig(
-        str(content["robot"]),
-        joints,
-        limits,
-        _row(content, "rest", count),
-        str(gripper["joint"]),
-        _positive(gripper["opening"], "opening"),
-        _links(content["links"], count),
-        older and (_version(str(older["before"])), _links(older["links"], count)),
+        name=name,
+        joints=joints,
+        limits=limits,
+        rest=_row(content, "rest", count),
+        gripper=fingers,
+        opening=_positive(gripper["opening"], "opening"),
+        links=_links(content["links"], count) if "links" in content else None,
+        older=older and (_version(str(older["before"])), _links(older["links"], count)),
+        robot_type=str(content.get("robot_type", name)),
+        columns=columns,
+        cameras={str(view): str(frame) for view, frame in cameras.items()},
+        base_frame=str(content.get("base_frame", "robot_base")),
+        tool_frame=str(content.get("tool_frame", "tool")),
+        control_rate=_positive(content.get("control_rate", 20), "control_rate"),
     )
+
+
+def _texts(row: Any, what: str) -> tuple[str, ...]:
+    if isinstance(row, str):
+        raise ValueError(f"{what} must be a list of names")
+    return tuple(map(str, row))
 
 
 def _row(content: Mapping[str, Any], name: str, count: int) -> Vector:

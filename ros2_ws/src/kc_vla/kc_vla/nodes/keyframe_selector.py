@@ -12,6 +12,7 @@ from sensor_msgs.msg import Image, JointState
 
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
+from kc_vla.core.rig import gripper_joints
 from kc_vla.inference.models import ModelError, shipped_models
 from kc_vla.inference.onnx_sessions import InferenceError
 from kc_vla.keyframes.learned import LearnedSource, SelectorNetwork
@@ -229,8 +230,8 @@ def _sight(moment: Moment) -> Sight:
     if "joints" not in moment.samples:
         return Sight(moment.stamp_ns, pixels)
     joints, pose = moment["joints"][0], moment["tool_pose"][0].pose
-    fingers = [p for n, p in zip(joints.name, joints.position, strict=True) if "finger" in n or "gripper" in n]
-    return Sight(moment.stamp_ns, pixels, gripper=float(sum(fingers)), tool_position=pose_array(pose)[:3])
+    opening = sum(joints.position[k] for k in gripper_joints(joints.name))
+    return Sight(moment.stamp_ns, pixels, gripper=float(opening), tool_position=pose_array(pose)[:3])
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from sensor_msgs.msg import JointState
 from kc_vla.arm.interface import ArmError
 from kc_vla.arm.leader import LeaderArm
 from kc_vla.core import topics
-from kc_vla.core.chunk import PIPER_NAMES
+from kc_vla.core.rig import RigError, load_rig
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.convert import time_message
@@ -27,6 +27,7 @@ class LeaderParameters(NodeParameters):
 
     channel: str = parameter("can1", "of the leader's CAN bus, never the follower's")
     bus: str = parameter("socketcan", "python-can's name of the kind of bus")
+    rig: str = parameter("piper", "which Piper: a rig that comes with the stack, or its YAML file")
     rate: float = parameter(50.0, "Hz of what is told", low=10.0, high=200.0)
 
 
@@ -42,8 +43,9 @@ class LeaderArmNode(StackNode):
     def start(self) -> None:
         """Begin to listen."""
         try:
+            self._names = load_rig(self.parameters.rig).names
             self._arm = LeaderArm(self.parameters.channel, self.parameters.bus)
-        except ArmError as error:
+        except (ArmError, RigError) as error:
             raise StartError(str(error)) from error
         self._reconnect_at = 0.0
         self._states = self.advertise(JointState, topics.LEADER_STATES, qos.STATE)
@@ -62,7 +64,7 @@ class LeaderArmNode(StackNode):
                 self._arm.reconnect()
             return
         self.problem("")
-        state = JointState(name=list(PIPER_NAMES), position=[*lead.angles.tolist(), lead.opening])
+        state = JointState(name=list(self._names), position=[*lead.angles.tolist(), lead.opening])
         state.header.stamp = time_message(self.get_clock().now().nanoseconds - round(lead.age * 1e9))
         state.header.frame_id = "leader_base"
         self._states.publish(state)

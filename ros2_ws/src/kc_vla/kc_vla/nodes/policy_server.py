@@ -13,8 +13,9 @@ from sensor_msgs.msg import JointState, Joy
 
 from kc_vla.bags.errors import BagReadError
 from kc_vla.core import topics
-from kc_vla.core.chunk import PIPER_OPENING
+from kc_vla.core.codec import Codec, CodecError
 from kc_vla.core.episode import Episode
+from kc_vla.core.rig import Rig, RigError, load_rig
 from kc_vla.episodes.episode import RecordedEpisode, recorded_actions
 from kc_vla.episodes.episode_data import Status
 from kc_vla.keyframes.observation import Observation
@@ -43,6 +44,7 @@ class PolicyParameters(NodeParameters):
     backend: str = parameter(
         "expert", "what makes the actions", choices=("expert", "replay", "scripted", "leader", "joy")
     )
+    rig: str = parameter("panda_sim", "the robot: a rig that comes with the stack, or its YAML file")
     bag: str = parameter("", "recorded episode that the backend `replay` plays")
     script: str = parameter("", "YAML file of poses that the backend `scripted` goes through")
     horizon: int = parameter(16, "actions in a chunk", low=1, high=512)
@@ -64,7 +66,8 @@ class PolicyServerNode(StackNode):
         self._expert = self.call(ExpertChunk, topics.EXPERT_CHUNK)
         self._buffer = self.call(GetKeyframes, topics.GET_KEYFRAMES)
         self._played: Status | None = None
-        self._backend = self._make_backend()
+        self._backend = self._make_backend(self._load_rig())
+        self._codec = Codec(self._load_rig(), self._backend.action_type)
         self._gate = FrameGate(self, self.parameters.wait_timeout)
         self._recent: OrderedDict[int, Observation] = OrderedDict()
         self._pictures: dict[int, Pair] = {}  # of the keyframes, by frame
@@ -92,20 +95,28 @@ class PolicyServerNode(StackNode):
         """Return which backend answers."""
         return {"backend": self.parameters.backend}
 
-    def _make_backend(self) -> Backend:
+    def _load_rig(self) -> Rig:
+        try:
+            return load_rig(self.parameters.rig)
+        except RigError as error:
+            raise StartError(str(error)) from error
+
+    def _make_backend(self, rig: Rig) -> Backend:
         if self.parameters.backend == "expert":
             return ExpertBackend(self._ask_expert, self.parameters.horizon)
         if self.parameters.backend == "scripted":
             try:
-                return ScriptedBackend(load_script(Path(self.parameters.script).expanduser()), self.parameters.horizon)
+                return ScriptedBackend(
+                    load_script(Path(self.parameters.script).expanduser(), rig), self.parameters.horizon, rig
+                )
             except PolicyError as error:
                 raise StartError(str(error)) from error
         if self.parameters.backend == "leader":
-            leader = LeaderBackend()
+            leader = LeaderBackend(rig)
             self.subscribe(JointState, topics.LEADER_STATES, lambda m: leader.offer(np.array(m.position)), qos.STATE)
             return leader
         if self.parameters.backend == "joy":
-            gamepad = JoyBackend(PIPER_OPENING)
+            gamepad = JoyBackend()
             self.subscribe(Joy, topics.JOY, lambda m: gamepad.offer(list(m.axes), list(m.buttons)), qos.STATE)
             return gamepad
         if not self.parameters.bag:
@@ -155,12 +166,12 @@ class PolicyServerNode(StackNode):
             given = PolicyInput(
                 frame=observation.frame,
                 images=[*images, current] if self._backend.needs_images else (),
-                state=np.concatenate([observation.tool_pose, observation.joint_positions]),
+                state=self._codec.state(observation.tool_pose, observation.joint_names, observation.joint_positions),
                 instruction=episode.instruction,
                 frozen=_frozen(request),
             )
             actions = await self._backend.infer(given)
-        except PolicyError as error:
+        except (CodecError, PolicyError) as error:
             self.problem(str(error))
             response.message = str(error)
             return response
@@ -186,7 +197,7 @@ class PolicyServerNode(StackNode):
         )
         chunk.actions = floats_array(actions)
         chunk.header.stamp = self.get_clock().now().to_msg()
-        chunk.header.frame_id = "robot_base"
+        chunk.header.frame_id = self._codec.rig.base_frame
         self._chunks.publish(chunk)
         response.chunk = chunk
         response.success = True

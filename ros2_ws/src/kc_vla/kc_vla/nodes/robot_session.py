@@ -14,6 +14,7 @@ from std_srvs.srv import Trigger
 
 from kc_vla.core import topics
 from kc_vla.core.episode import start_in_step
+from kc_vla.core.rig import RigError, load_rig
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
@@ -47,7 +48,10 @@ class SessionParameters(NodeParameters):
 
     instruction: str = parameter("", "what the policy is told; empty: as the task table has it")
     task: str = parameter("counting", "what the keyframes are: a name in the task table, or with an instruction any")
-    frame_rate: float = parameter(20.0, "control steps per second, that of the cameras", low=1.0, high=200.0)
+    rig: str = parameter("piper", "the robot: a rig that comes with the stack, or its YAML file")
+    frame_rate: float = parameter(
+        0.0, "control steps per second, that of the cameras; 0: as the rig has it", low=0.0, high=200.0
+    )
     duration: float = parameter(0.0, "s after which the episode ends; 0: with the service episode/end", low=0.0)
     startup_timeout: float = parameter(60.0, "s to wait for the other nodes", low=1.0, high=3600.0)
 
@@ -65,8 +69,11 @@ class RobotSessionNode(StackNode):
         """Wait for the stack, then begin."""
         try:
             self._instruction = self.parameters.instruction or find_task(self.parameters.task).instruction
+            self._rate = self.parameters.frame_rate or load_rig(self.parameters.rig).control_rate
         except UnknownTaskError as error:
             raise StartError(f"{error}, or say with instruction:= what the task of that name is") from error
+        except RigError as error:
+            raise StartError(str(error)) from error
         self._status: EpisodeStatus | None = None
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
@@ -125,14 +132,14 @@ class RobotSessionNode(StackNode):
 
     def _begin(self) -> None:
         values, now = self.parameters, self.get_clock().now()
-        period_ns = round(1e9 / values.frame_rate)
+        period_ns = round(1e9 / self._rate)
         start_ns = start_in_step(now.nanoseconds + _NOTICE_NS, self._heard[_FRAMES], period_ns)
         status = EpisodeStatus(
             episode_id=f"{values.task}-{datetime.now():%Y%m%d-%H%M%S}",
             task=values.task,
             instruction=self._instruction,
             start_time=time_message(start_ns),
-            frame_period=1.0 / values.frame_rate,
+            frame_period=1.0 / self._rate,
             state=EpisodeStatus.RUNNING,
         )
         status.header.stamp = now.to_msg()

@@ -9,11 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.chunk import PIPER_NAMES, TOOL_DELTA_NAMES, ActionType
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
-
-_TOOL_POSE = 7
-"""Numbers of the tool's pose, which stand before the joints in a policy's state."""
 
 
 class PolicyError(RuntimeError):
@@ -28,7 +25,7 @@ class PolicyInput:
         frame: index of the current observation.
         images: ((third-person, wrist), ...), keyframes first and ascending, the current pair last;
             each (H, W, 3) uint8 RGB. Empty for a backend that does not look (`needs_images` is False).
-        state: (S,) float64, the current tool pose (x, y, z in m, quaternion xyzw) and joint positions (rad, m).
+        state: (S,) float64, of the robot in the space of the backend's actions, see `kc_vla.core.codec`.
         instruction: natural language.
         frozen: (d, D) float32, the actions that run while the policy thinks; its answer should begin with them.
     """
@@ -38,18 +35,6 @@ class PolicyInput:
     state: NDArray[np.float64]
     instruction: str
     frozen: NDArray[np.float32]
-
-
-def piper_positions(given: PolicyInput, purpose: str) -> NDArray[np.float64]:
-    """Where the joints of a Piper, rad, and its gripper, m, are (7,).
-
-    Raises:
-        PolicyError: it is another arm; `purpose` says what the positions would have been for.
-    """
-    here = given.state[_TOOL_POSE:]
-    if len(here) != len(PIPER_NAMES):
-        raise PolicyError(f"the arm tells {len(here)} positions: {purpose} {', '.join(PIPER_NAMES)}")
-    return here
 
 
 class Backend(Protocol):

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.chunk import PIPER_NAMES, ActionType
+from kc_vla.core.chunk import ActionType
 from kc_vla.core.episode import Episode
+from kc_vla.core.rig import Rig
 from kc_vla.core.untrusted import parsed_yaml, read_text
-from kc_vla.policy.backends import PolicyError, PolicyInput, piper_positions
+from kc_vla.policy.backends import PolicyError, PolicyInput
 
 _KEYS = frozenset({"joints", "gripper", "seconds", "hold"})
 
@@ -22,7 +23,7 @@ class Pose:
     """Where to be, and how long the way there takes.
 
     Attributes:
-        values: six joint angles in rad and the gripper's opening in m, (7,).
+        values: of the N joints, rad, and the gripper's opening, m, (N + 1,).
         seconds: of the way from the pose before.
     """
 
@@ -30,8 +31,8 @@ class Pose:
     seconds: float
 
 
-def load_script(path: Path) -> list[Pose]:
-    """The poses of a file: a list of `joints` (six, degrees), `gripper` (m), `seconds` and, if it stays, `hold` (s).
+def load_script(path: Path, rig: Rig) -> list[Pose]:
+    """The poses of a file: a list of `joints` (degrees), `gripper` (m), `seconds` and, if it stays, `hold` (s).
 
     A pose that is held is there twice: the way from it to itself takes as long as it is held.
 
@@ -44,7 +45,7 @@ def load_script(path: Path) -> list[Pose]:
         raise PolicyError(f"no script can be read from '{path}': {error}") from error
     if not isinstance(content, list) or not content:
         raise PolicyError(f"{path} holds no list of poses: each has joints, gripper and seconds")
-    return [pose for number, item in enumerate(content, 1) for pose in _poses(path, number, item)]
+    return [pose for number, item in enumerate(content, 1) for pose in _poses(path, number, item, rig)]
 
 
 class ScriptedBackend:
@@ -57,10 +58,10 @@ class ScriptedBackend:
     needs_keyframes = True
     needs_images = False
     action_type = ActionType.JOINT_POSITION
-    names: tuple[str, ...] = PIPER_NAMES
 
-    def __init__(self, poses: list[Pose], horizon: int) -> None:
-        """Args: `poses`, at least one; `horizon` of the chunks, 1 or more."""
+    def __init__(self, poses: list[Pose], horizon: int, rig: Rig) -> None:
+        """Args: `poses`, at least one; `horizon` of the chunks, 1 or more; `rig` of the arm."""
+        self.names = rig.names
         self._poses = poses
         self._horizon = horizon
         self._start: NDArray[np.float64] | None = None
@@ -75,12 +76,12 @@ class ScriptedBackend:
     async def infer(self, given: PolicyInput) -> NDArray[np.float32]:
         """Return the next rows of the way."""
         if self._start is None:
-            self._start, self._first = piper_positions(given, "a script is for"), given.frame
+            self._start, self._first = given.state, given.frame
         steps = given.frame - self._first + np.arange(self._horizon)
         return np.array([self.at(step * self._period) for step in steps], np.float32)
 
     def at(self, seconds: float) -> NDArray[np.float64]:
-        """Where the joints (6,), rad, and the gripper, m, are to be so long after the first look."""
+        """Where the joints, rad, and the gripper, m, are to be so long after the first look."""
         assert self._start is not None
         start, left = self._start, max(seconds, 0.0)
         cycle = sum(pose.seconds for pose in self._poses)
@@ -94,7 +95,7 @@ class ScriptedBackend:
         return start
 
 
-def _poses(path: Path, number: int, item: Any) -> list[Pose]:
+def _poses(path: Path, number: int, item: Any, rig: Rig) -> list[Pose]:
     try:
         values = np.array([*np.radians(np.array(item["joints"], float)), float(item["gripper"])])
         seconds, hold = float(item["seconds"]), float(item.get("hold", 0.0))
@@ -104,8 +105,8 @@ def _poses(path: Path, number: int, item: Any) -> list[Pose]:
     if unknown:
         raise PolicyError(f"{path}, pose {number}: {unknown} is not known; a pose has {', '.join(sorted(_KEYS))}")
     times = 0.0 < seconds < np.inf and 0.0 <= hold < np.inf
-    if len(values) != len(PIPER_NAMES) or not np.isfinite(values).all() or not times:
+    if len(values) != len(rig.names) or not np.isfinite(values).all() or not times:
         raise PolicyError(
-            f"{path}, pose {number}: six angles in degrees, a gripper in m and a time above 0 s are wanted"
+            f"{path}, pose {number}: {len(rig.joints)} angles in degrees, a gripper in m, a time above 0 s are wanted"
         )
     return [Pose(values, seconds), *([Pose(values, hold)] if hold else [])]

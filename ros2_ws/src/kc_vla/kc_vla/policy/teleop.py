@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.chunk import PIPER_NAMES, TOOL_DELTA_NAMES, ActionType
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
-from kc_vla.policy.backends import PolicyError, PolicyInput, piper_positions
+from kc_vla.core.rig import Rig
+from kc_vla.policy.backends import PolicyError, PolicyInput
 
 TELEOP_HORIZON = 12
 """Actions of a chunk, longer than an answer takes on a busy machine."""
@@ -37,10 +38,10 @@ class LeaderBackend:
     needs_keyframes = False
     needs_images = False
     action_type = ActionType.JOINT_POSITION
-    names: tuple[str, ...] = PIPER_NAMES
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Args: `clock` of what is offered, s."""
+    def __init__(self, rig: Rig, clock: Callable[[], float] = time.monotonic) -> None:
+        """Args: `rig` of both arms; `clock` of what is offered, s."""
+        self.names = rig.names
         self._clock = clock
         self._lead: NDArray[np.float64] | None = None
         self._came = -np.inf
@@ -48,8 +49,8 @@ class LeaderBackend:
         self._follows = False
 
     def offer(self, lead: NDArray[np.float64]) -> None:
-        """The leader is at `lead` (7,), rad and m. What is not finite is passed over."""
-        if lead.shape == (len(PIPER_NAMES),) and np.isfinite(lead).all():
+        """The leader is at `lead` (N + 1,), rad and m. What is not finite is passed over."""
+        if lead.shape == (len(self.names),) and np.isfinite(lead).all():
             self._lead, self._came = np.array(lead, float), self._clock()
 
     def reset(self, episode: Episode) -> None:
@@ -62,8 +63,8 @@ class LeaderBackend:
         if self._lead is None or self._clock() - self._came > _STALE_S:
             self._follows = False
             raise PolicyError("nothing comes from the leader arm: the arm holds")
-        here = piper_positions(given, "it is led by")
-        joints = slice(0, len(PIPER_NAMES) - 1)
+        here = given.state
+        joints = slice(0, len(self.names) - 1)
         far = float(np.abs(self._lead[joints] - here[joints]).max())
         self._follows = far < _PARTED if self._follows else far < _TOGETHER
         if self._follows:
@@ -117,11 +118,9 @@ class JoyBackend:
     action_type = ActionType.TOOL_DELTA
     names: tuple[str, ...] = TOOL_DELTA_NAMES
 
-    def __init__(
-        self, opening: float, settings: JoySettings | None = None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        """Args: `opening` of the arm's gripper at most, m; `clock` of what is offered, s."""
-        self._most, self._settings, self._clock = opening, settings or JoySettings(), clock
+    def __init__(self, settings: JoySettings | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        """Args: `clock` of what is offered, s."""
+        self._settings, self._clock = settings or JoySettings(), clock
         self._axes: list[float] = []
         self._buttons: list[int] = []
         self._came = -np.inf
@@ -142,7 +141,7 @@ class JoyBackend:
         if self._clock() - self._came > _STALE_S:
             raise PolicyError("nothing comes from the gamepad or keyboard: the arm holds")
         if self._share is None:
-            self._share = float(np.clip(given.state[-1] / self._most, 0.0, 1.0))
+            self._share = float(given.state[-1])
         keys, enabled = self._settings, self._pressed(self._settings.enable)
         way = np.array([self._axis(k) for k in (keys.x, keys.y, keys.z)]) * keys.speed * self._period * enabled
         turn = np.array([self._axis(k) for k in (keys.roll, keys.pitch, keys.yaw)]) * keys.turn * self._period * enabled

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kc_vla.core.chunk import TOOL_DELTA_NAMES
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, TOOL_DELTA_UNITS
+from kc_vla.core.rig import unit_of
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import Chunk, KeyframeState, NodeDiagnostics, Score, keyframes_after
 from kc_vla.replay.differences import (
@@ -27,7 +28,7 @@ from kc_vla.reports.summary import dropped, latencies
 
 NODES = ("keyframe_selector", "keyframe_buffer", "policy_server")
 """The nodes that run live."""
-_TOOL_DELTA_UNITS = dict(zip(TOOL_DELTA_NAMES, ("m", "m", "m", "rad", "rad", "rad", "0..1"), strict=True))
+_TOOL_DELTA_UNITS = dict(zip(TOOL_DELTA_NAMES, TOOL_DELTA_UNITS, strict=True))
 
 
 def last_frame(episode: RecordedEpisode) -> int:
@@ -146,7 +147,7 @@ def _columns(names: tuple[str, ...], comparable: list[tuple[np.ndarray, np.ndarr
 def _unit(name: str, names: tuple[str, ...]) -> str:
     if names == TOOL_DELTA_NAMES:
         return _TOOL_DELTA_UNITS[name]
-    return "m" if "gripper" in name or "finger" in name else "rad"
+    return unit_of(name)
 
 
 def _stages(bag: Mapping[str, NodeDiagnostics], live: Mapping[str, NodeDiagnostics]) -> tuple[Stage, ...]:

@@ -37,6 +37,7 @@ class ReplayPlan:
         episode_id: of the episode in it.
         topics: of the bag, what the player publishes.
         policy: backend of the policy server, "none" for no policy server.
+        rig: of the robot that was recorded.
         params: name of the file with the parameters of the launch that recorded it.
         notes: one line for each thing that is not as it should be.
     """
@@ -44,6 +45,7 @@ class ReplayPlan:
     episode_id: str
     topics: tuple[str, ...]
     policy: str
+    rig: str
     params: str
     notes: tuple[str, ...]
 
@@ -80,7 +82,8 @@ def plan_replay(episode: RecordedEpisode, source: str, policy: str) -> ReplayPla
         topics=tuple(known[topic] for topic in (IMAGES, *OBSERVED, *_ALSO) if topic in known)
         + ((SCORES,) if source == _ORACLE else ()),
         policy=chosen,
-        params="maniskill.yaml" if episode.status.variant else "piper.yaml",
+        rig="panda_sim" if episode.status.simulated else "piper",
+        params="maniskill.yaml" if episode.status.simulated else "piper.yaml",
         notes=(*notes, *([remark] if remark else [])),
     )
 

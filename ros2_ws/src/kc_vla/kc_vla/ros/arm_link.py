@@ -77,7 +77,7 @@ class ArmLink:
         if action.action_type is ActionType.TOOL_DELTA:
             angles = joints_after(values[:6], session.told.target, session.arm.limits, session.arm.kinematics)
             opening = float(values[6]) * session.rig.opening
-        elif action.names == session.rig.names:
+        elif session.rig.is_called(action.names):
             angles, opening = values[:-1], float(values[-1])
         else:
             raise ValueError(f"a chunk for {', '.join(action.names)}: this arm has {', '.join(session.rig.names)}")
@@ -118,11 +118,13 @@ class ArmLink:
         state = told.report.state
         stamp = time_message(self._node.get_clock().now().nanoseconds - round(age * 1e9))
         joints = JointState(name=list(self._session.rig.names))
-        joints.header.stamp, joints.header.frame_id = stamp, "robot_base"
+        joints.header.stamp, joints.header.frame_id = stamp, self._session.rig.base_frame
         joints.position = [*state.angles.tolist(), state.gripper]
         joints.velocity = [*state.speeds.tolist(), 0.0]
         self._joints.publish(joints)
-        self._pose.publish(_pose_message(self._session.arm.kinematics.flange(state.angles), stamp))
+        self._pose.publish(
+            _pose_message(self._session.arm.kinematics.flange(state.angles), stamp, self._session.rig.base_frame)
+        )
 
     async def _resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.message = await self._try_to_resume()
@@ -150,9 +152,9 @@ class ArmLink:
             self._node.problem(text, ERROR)
 
 
-def _pose_message(pose: Vector, stamp: Any) -> PoseStamped:
+def _pose_message(pose: Vector, stamp: Any, frame: str) -> PoseStamped:
     message = PoseStamped()
-    message.header.stamp, message.header.frame_id = stamp, "robot_base"
+    message.header.stamp, message.header.frame_id = stamp, frame
     place, turn = message.pose.position, message.pose.orientation
     place.x, place.y, place.z = pose[:3, 3].tolist()
     turn.x, turn.y, turn.z, turn.w = Rotation.from_matrix(pose[:3, :3]).as_quat().tolist()

@@ -34,7 +34,7 @@ class Body:
     def __init__(self, rig: Rig) -> None:
         """Args: `rig` whose joints and links these are."""
         joints = len(rig.joints)
-        self._limits, self._kinematics = rig.limits, Kinematics(rig.links)
+        self._limits, self._kinematics = rig.limits, Kinematics(rig.links_of(""))
         self.angles: Vector = rig.rest.copy()
         self.speeds: Vector = np.zeros(joints)
         self.targets: Vector = np.zeros(joints)

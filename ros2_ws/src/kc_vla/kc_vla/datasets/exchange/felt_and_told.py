@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.chunk import TOOL_DELTA_NAMES
+from kc_vla.core.chunk import DATA_DELTA_NAMES, TOOL_DELTA_NAMES
 from kc_vla.datasets.exchange.meanings import names_of, pose_of
 from kc_vla.datasets.exchange.rows import TOOL_POSE
 from kc_vla.datasets.exchange.samples import UNEXPLAINED
@@ -92,7 +92,7 @@ class FeltAndTold:
         width = actions.shape[1]
         names, note = names_of(source, ACTION.key, width, said)
         self.notes += [note] if note else []
-        for known in (ACTION.names, TOOL_DELTA_NAMES):
+        for known in (DATA_DELTA_NAMES, TOOL_DELTA_NAMES):
             if names is not None and set(names) == set(known):
                 self.mode, self.action_names = CommandMode.TOOL_DELTA, TOOL_DELTA_NAMES
                 self.actions = actions[:, [names.index(name) for name in known]]

@@ -12,17 +12,21 @@ from numpy.typing import NDArray
 from kc_vla.bags.errors import BagError
 from kc_vla.bags.lock import require_finished
 from kc_vla.bags.reader import MessageRef
+from kc_vla.core.chunk import ActionType
+from kc_vla.core.codec import TOOL_POSE_NAMES, Codec
+from kc_vla.core.rig import rig_of
 from kc_vla.datasets.exchange.actions import joint_targets, mode_of, tool_deltas
 from kc_vla.datasets.exchange.clock import Clock, clock_of
 from kc_vla.datasets.exchange.errors import ExchangeError
-from kc_vla.datasets.exchange.robots import PANDA, gripper_opening, robot_of
 from kc_vla.datasets.exchange.samples import Felt, nearest_to, read_felt
 from kc_vla.datasets.lerobot.layout import ACTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE, Column
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import CommandMode
 
-TOOL_POSE = Column("observation.tool_pose", "float32", STATE.names[:7])
+TOOL_POSE = Column("observation.tool_pose", "float32", TOOL_POSE_NAMES)
 """Beside a state of joint positions: position (m) and turn of the tool in the robot's base frame."""
+UNKNOWN_ROBOT = "unknown"
+"""LeRobot's `robot_type` where no rig has these joints."""
 _NEAR_NS = 100_000_000
 """A state that is nearer in time is as good as one of the frame itself ..."""
 _FELT_WITHIN_NS = 500_000_000
@@ -139,26 +143,26 @@ def _far_states(felt: Felt, clock: Clock) -> list[str]:
 def _columns(episode: RecordedEpisode, felt: Felt, clock: Clock) -> tuple[str, dict[Column, NDArray[np.float64]]]:
     """What was felt and done at each frame, in the space in which the arm was commanded.
 
-    The joints of a Panda are called as in the data sets that are recorded in the simulator.
+    The joints of a known robot are called as its rig has them in data sets.
     """
     within = max(_FELT_WITHIN_NS, 2 * _NS // clock.fps)
     mode = mode_of(episode.commands)
     if felt.positions is None:
         action = [tool_deltas(episode.commands, clock)] if mode == CommandMode.TOOL_DELTA else []
         action = action or _unexplained(felt, clock, within)
-        return robot_of(()), dict([*_tool_pose(felt, clock, within), *action])
+        return UNKNOWN_ROBOT, dict([*_tool_pose(felt, clock, within), *action])
     positions = felt.positions.at(clock.stamps, within)
-    robot = robot_of(felt.positions.names)
-    names = JOINT_POSITIONS.names if robot == PANDA else felt.positions.names
+    rig = rig_of(felt.positions.names)
+    names = felt.positions.names if rig is None else rig.columns
     joints = [(Column(JOINT_POSITIONS.key, "float32", names), positions)]
     if felt.velocities is not None:
         joints.append((Column(JOINT_VELOCITIES.key, "float32", names), felt.velocities.at(clock.stamps, within)))
-    opening = gripper_opening(robot, positions)
-    if mode == CommandMode.JOINT_POSITION or felt.tool_pose is None or opening is None:
+    if mode == CommandMode.JOINT_POSITION or felt.tool_pose is None or rig is None:
         state = [(Column(STATE.key, "float32", names), positions)]
         pose = _tool_pose(felt, clock, within)
     else:
-        state = [(STATE, np.column_stack([felt.tool_pose.at(clock.stamps, within), opening]))]
+        codec, tool_pose = Codec(rig, ActionType.TOOL_DELTA), felt.tool_pose.at(clock.stamps, within)
+        state = [(STATE, codec.state(tool_pose, felt.positions.names, positions))]
         pose = []
     action = []
     if mode == CommandMode.TOOL_DELTA:
@@ -166,7 +170,9 @@ def _columns(episode: RecordedEpisode, felt: Felt, clock: Clock) -> tuple[str, d
     elif mode == CommandMode.JOINT_POSITION:
         column, rows = joint_targets(episode.commands, clock, felt.positions.names, positions)
         action.append((Column(column.key, column.dtype, names), rows))
-    return robot, dict([*state, *(action or _unexplained(felt, clock, within)), *joints, *pose])
+    return rig.robot_type if rig is not None else UNKNOWN_ROBOT, dict(
+        [*state, *(action or _unexplained(felt, clock, within)), *joints, *pose]
+    )
 
 
 def _unexplained(felt: Felt, clock: Clock, within: int) -> list[tuple[Column, NDArray[np.float64]]]:

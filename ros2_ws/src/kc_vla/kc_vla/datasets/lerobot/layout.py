@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kc_vla.core.chunk import DATA_DELTA_NAMES
+from kc_vla.core.codec import TOOL_STATE_NAMES
 from kc_vla.core.untrusted import inner_path, parsed_json, read_text
 from kc_vla.datasets.lerobot.errors import DataSetError
 
@@ -41,9 +43,9 @@ class Column:
     scalar: bool = False
 
 
-STATE = Column("observation.state", "float32", ("x", "y", "z", "qx", "qy", "qz", "qw", "gripper"))
+STATE = Column("observation.state", "float32", TOOL_STATE_NAMES)
 """Tool position (m) and turn in the robot's base frame, and the gripper, 0 closed .. 1 open."""
-ACTION = Column("action", "float32", ("dx", "dy", "dz", "rx", "ry", "rz", "gripper"))
+ACTION = Column("action", "float32", DATA_DELTA_NAMES)
 """Tool delta per step (m, rad, base frame) and the gripper's target, executed from this frame to the next."""
 _JOINTS = (*(f"joint{number}" for number in range(1, 8)), "finger1", "finger2")
 JOINT_POSITIONS = Column("observation.joint_positions", "float32", _JOINTS)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.datasets.exchange.robots import OPENINGS
+from kc_vla.core.rig import Rig, gripper_joints, shipped_rigs
 from kc_vla.datasets.exchange.rows import TOOL_POSE
 from kc_vla.datasets.lerobot.layout import INFO, JOINT_POSITIONS, STATE, read_json
 from kc_vla.datasets.lerobot.source import open_source
@@ -49,7 +49,8 @@ class _Columns:
         folder = recording.data_set.folder
         source, columns = open_source(folder), recording.data_set.columns(recording.episode)
         self._told = recording.name
-        self._robot = str(read_json(folder / INFO).get("robot_type"))
+        robot = str(read_json(folder / INFO).get("robot_type"))
+        self._rig: Rig | None = next((rig for rig in shipped_rigs() if rig.robot_type == robot), None)
         self._named: dict[str, tuple[tuple[str, ...], Numbers]] = {}
         for key in (JOINT_POSITIONS.key, STATE.key, TOOL_POSE.key):
             if key in columns:
@@ -60,12 +61,12 @@ class _Columns:
         """Of the gripper (T,), m: the joints called finger or gripper add up to it, as at run time."""
         for key in (JOINT_POSITIONS.key, STATE.key):
             names, values = self._numbers(key)
-            fingers = [k for k, name in enumerate(names) if "finger" in name or "gripper" in name]
+            fingers = gripper_joints(names)
             if fingers and names[:3] != _PLACE:
                 return np.asarray(values[:, fingers].sum(axis=1))
         names, values = self._numbers(STATE.key)
-        if names == STATE.names and self._robot in OPENINGS:  # a share of the widest
-            return np.asarray(values[:, -1] * OPENINGS[self._robot])
+        if names == STATE.names and self._rig is not None:  # a share of the widest
+            return np.asarray(values[:, -1] * self._rig.opening)
         raise self._missing("the gripper's opening", f"{JOINT_POSITIONS.key} names a finger or gripper joint")
 
     def place(self) -> Numbers:

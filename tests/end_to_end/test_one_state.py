@@ -1,0 +1,50 @@
+"""A frame has the same state whether it is collected, comes from the live graph, from a bag or from a data set."""
+
+from pathlib import Path
+
+import numpy as np
+from finished_run import FinishedRun
+
+from kc_vla.bags.reader import BagReader
+from kc_vla.core.chunk import ActionType
+from kc_vla.core.codec import Codec
+from kc_vla.core.rig import load_rig
+from kc_vla.datasets.exchange.export import export_bags
+from kc_vla.datasets.exchange.origin import Origin
+from kc_vla.datasets.exchange.rows import read_rows
+from kc_vla.datasets.lerobot.layout import ACTION, STATE
+from kc_vla.datasets.lerobot.reader import DataSet
+from kc_vla.episodes.episode import recorded_actions
+from kc_vla.ros.convert import observation_from
+from kc_vla_sim.collect.record import row_of
+from kc_vla_sim.toy import ToySimulator
+
+
+def test_a_frame_has_one_state(toy_run: FinishedRun, tmp_path: Path) -> None:
+    codec = Codec(load_rig("panda_sim"), ActionType.TOOL_DELTA)
+    episode = toy_run.episode
+    read = read_rows(toy_run.bag).columns[STATE]
+
+    reader = BagReader(toy_run.bag)
+    topics = ("/joint_states", "/tool_pose", "/third_person/image_raw", "/wrist/image_raw")
+    found: dict[str, dict] = {topic: {} for topic in topics}
+    for message in reader.messages(topics):
+        told = reader.decode(message)
+        found[message.topic][told.header.stamp.sec, told.header.stamp.nanosec] = told  # a frame may be shown twice
+    live = []
+    for joints, pose, *pictures in zip(*(found[topic].values() for topic in topics), strict=True):
+        seen = observation_from(0, 0, *pictures, joints, pose.pose)
+        live.append(codec.state(seen.tool_pose, seen.joint_names, seen.joint_positions))
+    np.testing.assert_array_equal(np.array(live)[: len(read)], read)
+
+    export_bags([toy_run.bag], tmp_path / "set", origin=Origin.ORACLE)
+    kept = DataSet(tmp_path / "set").columns(0)
+    np.testing.assert_array_equal(kept[STATE.key], read.astype(np.float32))
+
+    simulator = ToySimulator(64)
+    frame = simulator.reset(episode.status.task, episode.status.seed)
+    for number, action in enumerate(recorded_actions(episode)[: len(read) - 1]):
+        row = row_of(frame, action)
+        np.testing.assert_allclose(row[STATE.key], read[number], atol=1e-6)
+        np.testing.assert_allclose(row[ACTION.key], kept[ACTION.key][number], atol=1e-6)
+        frame = simulator.step(action)
