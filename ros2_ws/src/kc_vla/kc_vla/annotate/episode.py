@@ -18,6 +18,7 @@ from kc_vla.bags.images import decode_image
 from kc_vla.bags.lock import require_finished
 from kc_vla.bags.messages import MessageRef
 from kc_vla.bags.reader import BagReader
+from kc_vla.core.alignment import nearest_within
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.views import VIEWS
 from kc_vla.episodes.annotation_errors import AnnotationError
@@ -224,13 +225,5 @@ class AnnotatedEpisode:
 
 def _paired(times: NDArray[np.int64], refs: Sequence[MessageRef], within_ns: int) -> list[MessageRef | None]:
     """For each time the picture that was recorded nearest to it, None where none was within `within_ns`."""
-    if not refs:
-        return [None] * len(times)
-    logged = np.array([ref.log_time_ns for ref in refs], np.int64)
-    after = np.clip(np.searchsorted(logged, times), 0, len(logged) - 1)
-    before = np.maximum(after - 1, 0)
-    nearest = np.where(np.abs(logged[before] - times) <= np.abs(logged[after] - times), before, after)
-    return [
-        refs[at] if abs(int(logged[at]) - int(time)) <= within_ns else None
-        for at, time in zip(nearest, times, strict=True)
-    ]
+    found = nearest_within(times, np.array([ref.log_time_ns for ref in refs], np.int64), within_ns)
+    return [None if at is None else refs[at] for at in found]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import struct
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from kc_vla.bags.images import decode_image
 from kc_vla.bags.messages import BagMessage, MessageRef
 from kc_vla.bags.reader import BagReader
 from kc_vla.bags.topics import EpisodeInfo
+from kc_vla.core.alignment import nearest_within
 from kc_vla.core.views import VIEWS
 from kc_vla.episodes.episode_data import (
     Chunk,
@@ -147,11 +147,12 @@ class RecordedEpisode:
         """Number the third-person images as the selector did, or by their stamps where it was silent."""
         period_ns = max(1, round(self.status.frame_period_s * 1e9))
         numbered = {nanoseconds(m.header.stamp): m.frame_index for m in self._own("keyframes/score")}
-        wrist = self.pictures("wrist")
+        wrist, pictures = self.pictures("wrist"), self.pictures("third_person")
+        stamps, others = (np.array([stamp for stamp, _ in pairs], np.int64) for pairs in (pictures, wrist))
         frames = {}
-        for stamp, ref in self.pictures("third_person"):
+        for (stamp, ref), at in zip(pictures, nearest_within(stamps, others, period_ns), strict=True):
             index = numbered.get(stamp, round((stamp - self.status.start_ns) / period_ns))
-            frames[index] = Frame(index, stamp, ref, _nearest(wrist, stamp, period_ns))
+            frames[index] = Frame(index, stamp, ref, None if at is None else wrist[at][1])
         return tuple(frames[index] for index in sorted(frames))
 
 
@@ -210,12 +211,6 @@ def header_stamp_ns(message: BagMessage) -> int:
         raise BagReadError(f"{message.ref.file}: a message on {message.topic} is too short")
     sec, nanosec = struct.unpack_from("<iI" if data[1] & 1 else ">iI", data, 4)
     return int(sec) * 1_000_000_000 + int(nanosec)
-
-
-def _nearest(images: list[tuple[int, MessageRef]], stamp_ns: int, within_ns: int) -> MessageRef | None:
-    at = bisect.bisect_left(images, stamp_ns, key=lambda pair: pair[0])
-    near = min(images[max(0, at - 1) : at + 1], key=lambda pair: abs(pair[0] - stamp_ns), default=None)
-    return near[1] if near is not None and abs(near[0] - stamp_ns) <= within_ns else None
 
 
 def _result(m: Any) -> Result:

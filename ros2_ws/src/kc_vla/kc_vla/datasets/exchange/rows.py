@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from kc_vla.bags.errors import BagError
 from kc_vla.bags.lock import require_finished
 from kc_vla.bags.reader import MessageRef
+from kc_vla.core.alignment import nearest
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import TOOL_POSE_NAMES, Codec
 from kc_vla.core.rig import rig_of
 from kc_vla.datasets.exchange.actions import joint_targets, mode_of, tool_deltas
 from kc_vla.datasets.exchange.clock import Clock, clock_of
 from kc_vla.datasets.exchange.errors import ExchangeError
-from kc_vla.datasets.exchange.samples import Felt, nearest_to, read_felt
+from kc_vla.datasets.exchange.samples import Felt, read_felt
 from kc_vla.datasets.lerobot.layout import ACTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE, Column
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import CommandMode
@@ -136,8 +137,8 @@ def _far_states(felt: Felt, clock: Clock) -> list[str]:
     samples = felt.positions or felt.tool_pose
     if samples is None:
         return []
-    nearest = samples.stamps[nearest_to(clock.stamps, samples.stamps)]
-    return _told_if_far(nearest, clock, max(_NEAR_NS, 2 * _NS // clock.fps), "a robot state")
+    stamps = samples.stamps[nearest(clock.stamps, samples.stamps)]
+    return _told_if_far(stamps, clock, max(_NEAR_NS, 2 * _NS // clock.fps), "a robot state")
 
 
 def _columns(episode: RecordedEpisode, felt: Felt, clock: Clock) -> tuple[str, dict[Column, NDArray[np.float64]]]:
@@ -188,14 +189,14 @@ def _tool_pose(felt: Felt, clock: Clock, within: int) -> list[tuple[Column, NDAr
 def _nearest(wrist: list[tuple[int, MessageRef]], clock: Clock) -> tuple[tuple[MessageRef, ...], list[str]]:
     """The wrist picture nearest to each frame, and a word about those that are far."""
     times = np.array([stamp for stamp, _ in wrist], np.int64)
-    nearest = nearest_to(clock.stamps, times)
-    told = _told_if_far(times[nearest], clock, _NS / clock.fps, "a wrist picture")
-    return tuple(wrist[at][1] for at in nearest.tolist()), told
+    found = nearest(clock.stamps, times)
+    told = _told_if_far(times[found], clock, _NS / clock.fps, "a wrist picture")
+    return tuple(wrist[at][1] for at in found.tolist()), told
 
 
-def _told_if_far(nearest: NDArray[np.int64], clock: Clock, within_ns: float, what: str) -> list[str]:
-    """A word about the frames whose nearest, at the times `nearest` (T,), is further away than `within_ns`."""
-    away = np.abs(nearest - clock.stamps)
+def _told_if_far(stamps: NDArray[np.int64], clock: Clock, within_ns: float, what: str) -> list[str]:
+    """A word about the frames whose nearest, at the times `stamps` (T,), is further away than `within_ns`."""
+    away = np.abs(stamps - clock.stamps)
     far = int((away > within_ns).sum())
     return [f"{far} frames have {what} from up to {away.max() / 1e6:.0f} ms away"] if far else []
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.bags.reader import BagReader
+from kc_vla.core.alignment import nearest
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.episodes.episode import RecordedEpisode, is_topic, nanoseconds
 
@@ -40,12 +41,12 @@ class Samples:
         Raises:
             ExchangeError: a frame has none within `within_ns`.
         """
-        nearest = nearest_to(stamps, self.stamps)
-        far = np.flatnonzero(np.abs(self.stamps[nearest] - stamps) > within_ns)
+        found = nearest(stamps, self.stamps)
+        far = np.flatnonzero(np.abs(self.stamps[found] - stamps) > within_ns)
         if len(far):
             gap = f"no {self.name} within {within_ns / _NS:g} s of it"
             raise ExchangeError(f"frame {far[0]}: {gap}: the robot was silent, leave the episode out")
-        return self.values[nearest]
+        return self.values[found]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +64,6 @@ class Felt:
     velocities: Samples | None
     tool_pose: Samples | None
     unexplained: Samples | None = None
-
-
-def nearest_to(wanted: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each of the times `wanted` (T,), the index of the nearest of `times` (N,), ascending, at least one."""
-    after = np.clip(np.searchsorted(times, wanted), 0, len(times) - 1)
-    before = np.maximum(after - 1, 0)
-    return np.asarray(np.where(wanted - times[before] <= times[after] - wanted, before, after), np.int64)
 
 
 def read_felt(episode: RecordedEpisode) -> Felt:
