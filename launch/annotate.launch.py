@@ -8,7 +8,7 @@ from launch.actions import DeclareLaunchArgument, ExecuteProcess
 from launch.substitutions import LaunchConfiguration
 from launch_ros.substitutions import ExecutableInPackage
 
-from kc_vla.launching import end_with
+from kc_vla.launching.endings import end_with
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -8,11 +8,10 @@ from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import SetParameter
 
-from kc_vla.launching import (
+from kc_vla.launching.endings import end_with, last_word
+from kc_vla.launching.graph import (
     AGAIN,
     CLOSE_S,
-    end_with,
-    last_word,
     model_arguments,
     node,
     parameter_arguments,

@@ -15,13 +15,12 @@ from launch_ros.substitutions import FindPackageShare
 
 from kc_vla.core.untrusted import parsed_yaml, read_text
 from kc_vla.core.views import VIEWS
-from kc_vla.launching import (
+from kc_vla.launching.endings import end_with, last_word
+from kc_vla.launching.graph import (
     AGAIN,
     CLOSE_S,
     arm_state_folder,
     emulated_bus,
-    end_with,
-    last_word,
     model_arguments,
     node,
     parameter_arguments,

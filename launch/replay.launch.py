@@ -12,12 +12,10 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import SetParameter
 from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
-from kc_vla.launching import (
+from kc_vla.launching.endings import end_if_it_cannot_start, end_with, last_word
+from kc_vla.launching.graph import (
     AGAIN,
     SHIPPED_PARAMETERS,
-    end_if_it_cannot_start,
-    end_with,
-    last_word,
     model_arguments,
     node,
     parameters_of,

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from kc_vla.arm.emulator.bus import SocketBus
 from kc_vla.core.rig import Vector
-from kc_vla.launching import emulated_bus
+from kc_vla.launching.graph import emulated_bus
 from tests.support.jumping_clock import JumpingClock, by_the_clock, told
 from tests.support.node_process import Peer
 from tests.support.piper import KINEMATICS

@@ -21,7 +21,7 @@ from launch.launch_description_sources import get_launch_description_from_python
 from launch.utilities import perform_substitutions
 from upstream_calls import CALLS, Call
 
-from kc_vla import launching
+from kc_vla.launching import endings
 
 ROOT = Path(__file__).parents[2]
 CASES = {
@@ -91,7 +91,7 @@ def _cases() -> list[Any]:
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Noted]:
-    monkeypatch.setattr(launching, "_launch", launching._Launch())
+    monkeypatch.setattr(endings, "_launch", endings._Launch())
 
     def read(file: Path, arguments: dict[str, str]) -> Noted:
         if "<bag>" in arguments.values():

@@ -13,7 +13,7 @@ from rcl_interfaces.srv import SetParameters
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from kc_vla.launching import emulated_bus
+from kc_vla.launching.graph import emulated_bus
 from kc_vla.ros import qos
 from tests.support.node_process import Peer
 from tests.support.stack import PATIENCE_S, PIPER, Stack

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kc_vla import launching
 from kc_vla.core import home
+from kc_vla.launching import graph
 
 HOME = ("HOME", "ROS_HOME", "ROS_LOG_DIR", "XDG_CACHE_HOME", "USER", "LOGNAME", "USERNAME", "LNAME")
 
@@ -46,10 +46,10 @@ def test_a_cache_is_where_it_is_said_or_the_error_says_how(monkeypatch: pytest.M
 def test_somebody_without_a_name_has_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     nobody(monkeypatch)
     assert home.user_name() == f"uid{os.getuid()}"
-    assert launching.emulated_bus().endswith(f"kc_vla_piper-uid{os.getuid()}-{os.environ['ROS_DOMAIN_ID']}")
+    assert graph.emulated_bus().endswith(f"kc_vla_piper-uid{os.getuid()}-{os.environ['ROS_DOMAIN_ID']}")
 
 
 def test_the_state_of_an_arm_is_kept_in_no_folder_that_is_called_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
     nobody(monkeypatch)
     with pytest.raises(OSError, match="HOME is not set: set it, or ROS_HOME"):
-        launching.arm_state_folder("can0")
+        graph.arm_state_folder("can0")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.last_line import LONGEST_BYTES, LastLine
+from kc_vla.launching.last_line import LONGEST_BYTES, LastLine
 
 ENDS = ("\n", "\r\n", "\r")
 LINES = st.lists(st.tuples(st.text(st.characters(exclude_categories=["Cs", "Cc"])), st.sampled_from(ENDS)))

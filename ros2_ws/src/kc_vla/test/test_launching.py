@@ -9,7 +9,7 @@ from launch.actions import LogInfo, Shutdown
 from launch.events.process import ProcessExited, ProcessStarted, ProcessStderr
 from launch.utilities import perform_substitutions
 
-from kc_vla import launching
+from kc_vla.launching import endings
 
 CAMERA, BUFFER, CONTROLLER = 101, 102, 103
 NAMES = {CAMERA: "camera-1", BUFFER: "keyframe_buffer-2", CONTROLLER: "arm_controller-3"}
@@ -18,7 +18,7 @@ COMPLAINT = b"[ERROR] [1790000000.123] [third_person.camera]: /dev/video9: there
 
 @pytest.fixture(autouse=True)
 def new_launch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launching, "_launch", launching._Launch())
+    monkeypatch.setattr(endings, "_launch", endings._Launch())
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def context() -> LaunchContext:
 @pytest.fixture
 def happens(context: LaunchContext) -> Callable[..., list[Any]]:
     """Give an event of a process to the handlers that want it; returns what they want to be executed."""
-    handlers = [action.event_handler for action in launching.last_word()]
+    handlers = [action.event_handler for action in endings.last_word()]
 
     def happens(event: type, pid: int, **more: object) -> list[Any]:
         given = event(action=None, name=NAMES[pid], cmd=["x"], cwd=None, env=None, pid=pid, **more)
@@ -72,7 +72,7 @@ def test_why_a_node_cannot_start_is_said_once_more_when_all_have_ended(
         assert happens(ProcessStderr, CAMERA, text=piece) == []
     happens(ProcessStderr, BUFFER, text=b"something else\n")
     with pytest.raises(RuntimeError, match="camera-1 cannot start: see what it says above"):
-        launching.end_if_it_cannot_start(_ended(CAMERA, launching.CANNOT_START), LaunchContext())
+        endings.end_if_it_cannot_start(_ended(CAMERA, endings.CANNOT_START), LaunchContext())
     last = happens(ProcessExited, BUFFER, returncode=0)
     assert _told(last) == ["camera-1 cannot start: /dev/video9: there is no such camera"]
 
@@ -81,7 +81,7 @@ def test_how_an_arm_was_left_is_the_last_that_is_said(happens: Callable[..., lis
     happens(ProcessStarted, CONTROLLER)
     happens(ProcessStarted, BUFFER)
     happens(ProcessStderr, CONTROLLER, text=b"[ERROR] [1.2] [arm_controller]: not parked: it keeps its power\n")
-    assert happens(ProcessExited, CONTROLLER, returncode=launching.KEEPS_POWER) == []
+    assert happens(ProcessExited, CONTROLLER, returncode=endings.KEEPS_POWER) == []
     assert _told(happens(ProcessExited, BUFFER, returncode=0)) == ["not parked: it keeps its power"]
 
 
@@ -100,7 +100,7 @@ def test_a_complaint_that_is_read_after_the_end_of_its_process_is_said_too(happe
     happens(ProcessStarted, CAMERA)
     happens(ProcessStarted, BUFFER)
     with pytest.raises(RuntimeError):
-        launching.end_if_it_cannot_start(_ended(CAMERA, launching.CANNOT_START), LaunchContext())
+        endings.end_if_it_cannot_start(_ended(CAMERA, endings.CANNOT_START), LaunchContext())
     happens(ProcessStderr, CAMERA, text=COMPLAINT)
     assert _told(happens(ProcessExited, BUFFER, returncode=0)) == [
         "camera-1 cannot start: /dev/video9: there is no such camera"
@@ -111,7 +111,7 @@ def test_a_node_that_said_nothing_points_to_what_is_above(happens: Callable[...,
     happens(ProcessStarted, CAMERA)
     happens(ProcessStarted, BUFFER)
     with pytest.raises(RuntimeError):
-        launching.end_if_it_cannot_start(_ended(CAMERA, launching.CANNOT_START), LaunchContext())
+        endings.end_if_it_cannot_start(_ended(CAMERA, endings.CANNOT_START), LaunchContext())
     assert _told(happens(ProcessExited, BUFFER, returncode=0)) == ["camera-1 cannot start: see above"]
 
 
@@ -140,11 +140,11 @@ def test_nothing_is_said_after_a_good_run_whatever_was_on_standard_error(happens
 
 
 def test_a_node_that_died_may_start_again() -> None:
-    launching.end_if_it_cannot_start(_ended(CAMERA, -9), LaunchContext())
+    endings.end_if_it_cannot_start(_ended(CAMERA, -9), LaunchContext())
 
 
 def test_a_required_node_ends_the_launch_with_its_work_or_with_its_failure() -> None:
     context = LaunchContext()
-    assert isinstance(launching.end_with(_ended(CAMERA, 0), context), Shutdown)
+    assert isinstance(endings.end_with(_ended(CAMERA, 0), context), Shutdown)
     with pytest.raises(RuntimeError, match="camera-1 was required and ended with exit code 1"):
-        launching.end_with(_ended(CAMERA, 1), context)
+        endings.end_with(_ended(CAMERA, 1), context)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from launch import LaunchContext
 
-from kc_vla import launching
 from kc_vla.core.share import share
-from kc_vla.parameter_file import ParameterFileError, check_parameter_file
+from kc_vla.launching import graph
+from kc_vla.launching.parameter_file import ParameterFileError, check_parameter_file
 
 
 @pytest.mark.parametrize("name", ["maniskill.yaml", "piper.yaml"])
@@ -69,9 +69,9 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
 
 def test_no_node_is_started_with_one_that_is_none(tmp_path: Path) -> None:
     context = LaunchContext()
-    context.launch_configurations |= {"params": str(tmp_path / "none.yaml"), launching.SHIPPED_PARAMETERS: "piper.yaml"}
+    context.launch_configurations |= {"params": str(tmp_path / "none.yaml"), graph.SHIPPED_PARAMETERS: "piper.yaml"}
     with pytest.raises(ParameterFileError, match="does not exist"):
-        launching.node("keyframe_buffer").execute(context)
+        graph.node("keyframe_buffer").execute(context)
 
 
 @pytest.mark.parametrize("launch_file", ["maniskill.yaml", "piper.yaml"])
@@ -80,10 +80,10 @@ def test_a_file_of_ones_own_lies_over_the_one_that_comes_with_the_stack(tmp_path
     own = tmp_path / "own.yaml"
     own.write_text("arm_controller: {ros__parameters: {execute_steps: 7}}")
     context = LaunchContext()
-    shipped, argument = launching.parameter_arguments(launch_file)
+    shipped, argument = graph.parameter_arguments(launch_file)
     shipped.execute(context)
     argument.execute(context)
-    files = launching.parameter_files()
+    files = graph.parameter_files()
     assert [Path(file.perform(context)).name for file in files] == [launch_file, launch_file]
     context.launch_configurations["params"] = str(own)
     assert [Path(file.perform(context)).name for file in files] == [launch_file, "own.yaml"]

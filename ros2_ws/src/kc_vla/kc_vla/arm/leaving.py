@@ -8,10 +8,10 @@ from enum import Enum, auto
 import numpy as np
 
 from kc_vla.arm.control_process import Told
+from kc_vla.arm.last_words import PARKED
 from kc_vla.arm.remote import Answer
 from kc_vla.arm.servo_modes import Mode
 from kc_vla.arm.session import ERRORS, HANGS_S, PATIENCE_S, ArmSession, Failure, Gravity
-from kc_vla.last_line import PARKED
 
 _OFF_S = 3.0
 """How long a joint may take to lose its power."""

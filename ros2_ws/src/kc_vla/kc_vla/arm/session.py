@@ -12,11 +12,11 @@ from enum import Enum, auto
 
 from kc_vla.arm.control_process import Greeting, Told
 from kc_vla.arm.control_process import main as control
+from kc_vla.arm.last_words import NO_POWER
 from kc_vla.arm.remote import Answer, Remote, RemoteError
 from kc_vla.arm.servo_modes import NOT_ENABLED, Mode, ServoSettings
 from kc_vla.arm.wiring import Wiring
 from kc_vla.core.rig import Vector
-from kc_vla.last_line import NO_POWER
 
 PATIENCE_S = 30.0
 """How long connecting, parking or getting power may take before it is given up, from when the bus is there on."""

@@ -43,7 +43,7 @@ def check_parameter_file(path: Path) -> None:
 
 def node_names() -> set[str]:
     """The nodes of the stack."""
-    here = {path.stem for path in (Path(__file__).parent / "nodes").glob("*.py")} - {"__init__"}
+    here = {path.stem for path in (Path(__file__).parents[1] / "nodes").glob("*.py")} - {"__init__"}
     return here | {"maniskill_bridge"}
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-PARKED = "the arm is parked and has no power"
-NO_POWER = "the arm has no power"
-"""What a controller says last of an arm that it has parked, and, with the reason, of one that never got power."""
 LONGEST_BYTES = 4096
 """Of a line, what is kept: a process that never ends its line must not fill the memory of who listens."""
 
