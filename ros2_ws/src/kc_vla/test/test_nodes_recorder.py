@@ -2,22 +2,25 @@ import itertools
 import json
 import signal
 import time
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from episode_bag import LABELS, Script, messages
+from geometry_msgs.msg import WrenchStamped
 from node_process import Peer, running
 from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import Image, JointState
-from std_msgs.msg import String
+from std_msgs.msg import Float64, String
 
 from kc_vla.bags.reader import BagReader
 from kc_vla.core import topics
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.nodes.recorder import RECORDED
+from kc_vla.nodes.recorder import RECORDED, RecorderParameters
 from kc_vla.ros import qos
+from kc_vla.ros.message_types import type_name
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus
 
 MODULE = "kc_vla.nodes.recorder"
@@ -36,6 +39,10 @@ class Stack(Peer):
         self._statuses = self.hear(String, topics.RECORDER_STATUS, qos.STATUS)
         self.diagnostics = self.hear(DiagnosticArray, topics.DIAGNOSTICS, 10)
         return self
+
+    def offer(self, topic: str, kind: type, profile: Any) -> None:
+        """Also have this to say."""
+        self._publishers[self.node.resolve_topic_name(topic)] = self.node.create_publisher(kind, topic, profile)
 
     def wait_for_recorder(self) -> None:
         self.until(lambda: all(p.get_subscription_count() for p in self._publishers.values()))
@@ -97,6 +104,57 @@ def test_an_episode_is_recorded_whole(tmp_path: Path, storage: str) -> None:
     with AnyReader([bag]) as reader:
         decoded = [reader.deserialize(data, c.msgtype) for c, _, data in reader.messages()]
     assert len(decoded) == closed["messages"]
+
+
+OTHERS = {"wrist/force": WrenchStamped, "/temperature": Float64}
+
+
+def test_every_topic_of_the_table_and_those_of_others_are_in_the_bag_with_their_types(tmp_path: Path) -> None:
+    table = [(topic, kind, profile) for topic, kind, profile in RECORDED if "episode/" not in topic]
+    table += [(topic, kind, qos.EVENT) for topic, kind in OTHERS.items()]
+    also = ", ".join(f"{topic} {type_name(kind)}" for topic, kind in OTHERS.items())
+    parameters = {**FAST, "output_folder": tmp_path / "runs", "also": also}
+    script = Script(size=16)
+    with running(MODULE, tmp_path / "log", **parameters), Stack() as stack:
+        for topic, kind, profile in table[-len(OTHERS) :]:
+            stack.offer(topic, kind, profile)
+        stack.wait_for_recorder()
+        stack.announce(script)
+
+        def heard() -> bool:
+            """Whether the recorder has heard all: best effort loses what is sent before discovery ends."""
+            for topic, kind, _ in table:
+                stack.say(stack.node.resolve_topic_name(topic), kind())
+            values = [value for told in stack.diagnostics for status in told.status for value in status.values]
+            hears = {topic for value in values if value.key == "hears" for topic in value.value.split()}
+            return hears >= {topic for topic, _, _ in table}
+
+        stack.until(heard)
+        for name, message, _ in messages(script):
+            if name == "/episode/result":
+                stack.say(name, message)
+        stack.say("/episode/status", list(messages(script))[-1][1])
+        (closed,) = stack.until(lambda: stack.told("closed"))
+    with AnyReader([Path(closed["bag"])]) as reader:
+        found = {connection.topic: connection.msgtype for connection in reader.connections if connection.msgcount}
+    wanted = {"/" + topic.lstrip("/"): type_name(kind) for topic, kind, _ in table}
+    assert wanted.items() <= found.items()
+
+
+@pytest.mark.parametrize(
+    ("also", "told"),
+    [
+        ("tick", "'tick' is no topic and its type, such as 'tick std_msgs/msg/Empty'"),
+        ("a//b std_msgs/msg/Empty", "'a//b std_msgs/msg/Empty' is no topic and its type"),
+        ("tick std_msgs/msg/Emtpy", "message type std_msgs/msg/Emtpy is not known here: build its package"),
+        ("tick nobody/msg/Empty", "message type nobody/msg/Empty is not known here"),
+        ("/joy sensor_msgs/msg/Joy", "/joy is recorded anyway"),
+    ],
+)
+def test_topics_that_cannot_be_recorded_are_refused_in_a_line(also: str, told: str) -> None:
+    check = next(item for item in fields(RecorderParameters) if item.name == "also").metadata["rule"].check
+    with pytest.raises(ValueError, match=told):
+        check(also)
 
 
 def test_a_second_recorder_leaves_the_bag_to_the_first(tmp_path: Path) -> None:

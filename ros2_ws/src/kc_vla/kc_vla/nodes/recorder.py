@@ -27,6 +27,7 @@ from kc_vla.core import topics
 from kc_vla.core.episode import Episode
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode
+from kc_vla.ros.message_types import named_topics, type_name
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
 from kc_vla_msgs.msg import (
@@ -72,7 +73,14 @@ RECORDED: tuple[tuple[str, type, QoSProfile], ...] = (
     (topics.DIAGNOSTICS, DiagnosticArray, qos.EVENT),
 )
 """Every topic of the stack: name, type, and what its publisher offers. Not `e_stop` itself: whoever sends that waits
-for a listener, and that must be the arm, which tells on `arm/stopped` when it was stopped and released."""
+for a listener, and that must be the arm, which tells on `arm/stopped` when it was stopped and released. A new one is a
+line here."""
+
+
+def _check_also(text: str) -> None:
+    for topic in named_topics(text):
+        if any(topic.lstrip("/") == known.lstrip("/") for known, _, _ in RECORDED):
+            raise ValueError(f"{topic} is recorded anyway")
 
 
 @dataclass(frozen=True)
@@ -81,6 +89,11 @@ class RecorderParameters(NodeParameters):
 
     output_folder: str = parameter("runs", "folder for the bags; each episode gets <output_folder>/<episode id>/bag")
     storage: str = parameter("mcap", "form of the bags", choices=("mcap", "sqlite3"))
+    also: str = parameter(
+        "",
+        "topics of others to record too, each with its type and commas between, such as 'tick std_msgs/msg/Empty'",
+        check=_check_also,
+    )
     grace: float = parameter(0.5, "s that the bag stays open after the end of the episode", low=0.0, high=60.0)
     result_timeout: float = parameter(5.0, "s to wait for the result of a finished episode", low=0.0, high=600.0)
 
@@ -97,8 +110,10 @@ class RecorderNode(StackNode):
     def start(self) -> None:
         """Listen to everything."""
         folder = Path(self.parameters.output_folder).expanduser().resolve()
-        names = {topic: self.resolve_topic_name(topic) for topic, _, _ in RECORDED}
-        infos = {names[topic]: TopicInfo(_type_name(kind), _offered(profile)) for topic, kind, profile in RECORDED}
+        others = named_topics(self.parameters.also).items()
+        recorded = (*RECORDED, *((topic, kind, qos.STATE) for topic, kind in others))  # best effort hears every writer
+        names = {topic: self.resolve_topic_name(topic) for topic, _, _ in recorded}
+        infos = {names[topic]: TopicInfo(type_name(kind), _offered(profile)) for topic, kind, profile in recorded}
         self._recorder = EpisodeRecorder(folder, infos, _stack_version(), Storage(self.parameters.storage))
         self._hears: set[str] = set()
         self._begun = ""
@@ -110,7 +125,7 @@ class RecorderNode(StackNode):
         self._result_may_come_at = 0.0
         self._told: RecorderStatus | None = None
         self._status = self.advertise(String, topics.RECORDER_STATUS, qos.STATUS)
-        for topic, kind, profile in RECORDED:
+        for topic, kind, profile in recorded:
             deep = QoSProfile(
                 depth=max(_DEPTH, profile.depth), reliability=profile.reliability, durability=profile.durability
             )
@@ -207,10 +222,6 @@ class RecorderNode(StackNode):
         if self._told is None or status.episode_id in ("", self._begun):
             self._told = status
         self._status.publish(String(data=json.dumps(status.as_dict())))
-
-
-def _type_name(kind: type) -> str:
-    return f"{kind.__module__.split('.')[0]}/msg/{kind.__name__}"
 
 
 def _offered(profile: QoSProfile) -> Qos:

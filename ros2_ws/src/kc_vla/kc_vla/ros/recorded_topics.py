@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from importlib import import_module
 from typing import Any
 
 from rclpy.exceptions import InvalidTopicNameException
@@ -13,8 +11,7 @@ from rclpy.validate_full_topic_name import validate_full_topic_name
 from kc_vla.bags.errors import one_line
 from kc_vla.bags.topics import Qos
 from kc_vla.ros.base import StartError
-
-_KIND = re.compile(r"([a-z][a-z0-9_]*)/(?:msg/)?([A-Z]\w*)", re.ASCII)
+from kc_vla.ros.message_types import message_class as class_of
 
 
 def check_name(topic: str, bag: str) -> None:
@@ -37,15 +34,9 @@ def message_class(kind: str) -> Any:
         StartError: nothing here knows it.
     """
     try:
-        if not (parts := _KIND.fullmatch(kind)):
-            raise ValueError
-        found = getattr(import_module(f"{parts[1]}.msg"), parts[2])
-        found.get_fields_and_field_types()
-        return found
-    except (ImportError, AttributeError, ValueError) as error:
-        raise StartError(
-            one_line(f"message type {kind} is not known here: build its package, or leave its topics out with 'topics'")
-        ) from error
+        return class_of(kind)
+    except ValueError as error:
+        raise StartError(one_line(f"{error}, or leave its topics out with 'topics'")) from error
 
 
 def has_header(message_type: Any) -> bool:
