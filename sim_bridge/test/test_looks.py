@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from kc_vla.core.tasks import TASKS
+from kc_vla.core.tasks import simulated_tasks
 from kc_vla_sim.envs.cubes import CUBE_COLOURS
 from kc_vla_sim.envs.varied_looks import EYE_JITTER, STANDARD_ROOM, RoomLooks, draw_room
 from kc_vla_sim.errors import BadLooksError
@@ -90,7 +90,7 @@ def test_the_lamp_still_flashes(varied: Simulator, standard: Simulator) -> None:
     assert min(flash(varied, seed) for seed in (1, 2, 15)) > needed
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", simulated_tasks())
 def test_everything_of_the_task_is_in_view(
     task: str, varied: Simulator, project: Callable[..., tuple[int, int]]
 ) -> None:

@@ -57,9 +57,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _marked(step: Step) -> object:
-    long = "sim check" in step.commands  # scores of episodes
+    long = "sim check" in step.commands  # a hundred episodes
     name = " ".join(step.commands.split()[:3])
-    return pytest.param(step, id=name, marks=pytest.mark.nightly if long else ())
+    return pytest.param(step, id=name, marks=[pytest.mark.nightly, pytest.mark.timeout(1800)] if long else [])
 
 
 @pytest.mark.parametrize("step", [_marked(step) for step in STEPS])
