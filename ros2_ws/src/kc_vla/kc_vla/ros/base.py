@@ -120,6 +120,12 @@ class StackNode(LifecycleNode):
         """Call back every `period` seconds of steady (wall) time while active."""
         self._made.append((self.destroy_timer, self._timer(period, callback)))
 
+    def from_any_thread(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Return what another thread calls to have `callback()` called here while active; two calls may become one."""
+        entity = self.create_guard_condition(callback, callback_group=self._together)
+        self._made.append((self.destroy_guard_condition, entity))
+        return entity.trigger
+
     def fail(self, reason: str) -> None:
         """End the process with exit code 1, after the callback that runs."""
         self.problem(reason, ERROR)

@@ -1,0 +1,50 @@
+"""Puts a worker beside a node: what it computes or waits for never holds up the node's own thread."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeVar
+
+from rclpy.task import Future
+
+from kc_vla.inference.worker import AtOnce, Runner, Worker
+from kc_vla.ros.base import StackNode
+
+T = TypeVar("T")
+_LOOK_S = 0.1
+"""How often deadlines are looked at, s."""
+
+
+def runner(
+    node: StackNode,
+    at_once: bool,
+    name: str,
+    room: int = 1,
+    deadline_s: float = math.inf,
+    refusals: tuple[type[Exception], ...] = (),
+) -> Runner:
+    """Return what does the jobs of a node that is starting: `AtOnce`, or a worker with these settings.
+
+    The node is told of the outcomes by its executor, like of a message; a fault in a job ends it, like one in a
+    callback. `node.stop` must close it.
+    """
+    if at_once:
+        return AtOnce()
+    worker = Worker(name, node.from_any_thread(lambda: worker.deliver()), room, deadline_s, refusals)
+    if deadline_s < math.inf:
+        node.every(_LOOK_S, worker.deliver)
+    return worker
+
+
+async def answer(work: Runner, run: Callable[[], T]) -> T:
+    """Have `run` done by `work` and return what it returned, in a coroutine of the node.
+
+    Raises:
+        NoAnswerError: it is not known; the text says why.
+        Exception: what `run` raised.
+    """
+    told: Future = Future()
+    work.submit(run, told.set_result)
+    outcome = await told
+    return outcome.result()  # type: ignore[no-any-return]
