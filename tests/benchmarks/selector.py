@@ -15,7 +15,7 @@ from kc_vla.core.tasks import TASKS
 from kc_vla.inference.models import shipped_models
 from kc_vla.keyframes.learned import LearnedScorer, SelectorNetwork
 from kc_vla.keyframes.model import SelectorModel, load_selector
-from kc_vla.keyframes.sources import Sight
+from kc_vla.keyframes.scoring import Sight
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.selector.config import Config
 from kc_vla.learning.selector.export import export_head, export_trunk, quantize_trunk

@@ -21,6 +21,7 @@ WAIT_S = 60.0
 _ASK_AGAIN_S = 10.0
 _BEGIN = "from kc_vla.ros.entry import run; run({!r})"
 """As the entry points of the nodes do it."""
+_PLUG = "import {}; "
 
 
 class Peer:
@@ -79,12 +80,16 @@ class Peer:
 
 
 @contextmanager
-def running(module: str, log: Path, **parameters: object) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the node in `module` with `parameters`, its output in `log`; interrupt it at the end if it still runs."""
+def running(module: str, log: Path, plug: str = "", **parameters: object) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the node in `module` with `parameters`, its output in `log`; interrupt it at the end if it still runs.
+
+    `plug` is a module that its process imports first.
+    """
     arguments = [item for name, value in parameters.items() for item in ("-p", f"{name}:={value}")]
+    begin = (_PLUG.format(plug) if plug else "") + _BEGIN.format(module)
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-c", _BEGIN.format(module), "--ros-args", *arguments],
+            [sys.executable, "-c", begin, "--ros-args", *arguments],
             stdout=output,
             stderr=subprocess.STDOUT,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},

@@ -23,7 +23,7 @@ from kc_vla.bags.topics import TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import AnnotationLog
-from kc_vla.keyframes.sources import RuleSource
+from kc_vla.keyframes.rule_source import RuleSource
 
 SCRIPT = Script(size=64, steps=60)
 

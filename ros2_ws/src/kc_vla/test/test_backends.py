@@ -1,4 +1,4 @@
-import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, Chunk, ChunkLimits, check_chunk
 from kc_vla.core.episode import Episode
-from kc_vla.policy.backends import Backend, ExpertBackend, PolicyError, PolicyInput, ReplayBackend
+from kc_vla.policy.expert import ExpertBackend
+from kc_vla.policy.interface import Backend, PolicyError, PolicyInput
+from kc_vla.policy.replay import ReplayBackend
 
 EPISODE = Episode("counting-1", "counting", "push", 0, 50_000_000, True)
 
@@ -29,7 +31,7 @@ def test_replay_plays_each_step_and_then_stands_still(steps: int, horizon: int, 
     actions = recorded(steps)
     backend: Backend = ReplayBackend(actions, horizon)
     backend.reset(EPISODE)
-    chunk = asyncio.run(backend.infer(given_at(frame)))
+    chunk = backend.infer(given_at(frame))
     assert (chunk.shape, chunk.dtype) == ((horizon, 7), np.float32)
     for row, step in zip(chunk, range(frame, frame + horizon), strict=True):
         still = [0, 0, 0, 0, 0, 0, actions[-1, 6]]
@@ -43,17 +45,11 @@ def test_replay_refuses_what_is_no_recording(shape: tuple[int, ...]) -> None:
         ReplayBackend(np.zeros(shape, np.float32), 16)
 
 
-def test_the_expert_is_asked_for_the_current_frame() -> None:
-    asked = []
-
-    async def ask(frame: int, horizon: int) -> np.ndarray:
-        asked.append((frame, horizon))
-        return recorded(horizon)
-
-    backend: Backend = ExpertBackend(ask, 16)
-    backend.reset(EPISODE)
-    assert asyncio.run(backend.infer(given_at(12))).shape == (16, 7)
-    assert asked == [(12, 16)]
+def test_the_expert_does_what_it_would_do() -> None:
+    backend: Backend = ExpertBackend()
+    assert backend.needs_plan
+    plan = recorded(16)
+    assert backend.infer(replace(given_at(12), plan=plan)).tolist() == plan.tolist()
     assert (backend.names, backend.action_type) == (TOOL_DELTA_NAMES, ActionType.TOOL_DELTA)
 
 

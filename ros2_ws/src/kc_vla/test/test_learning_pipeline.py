@@ -20,7 +20,7 @@ from kc_vla.datasets.lerobot.annotations import read_annotations
 from kc_vla.inference.models import read_registry
 from kc_vla.keyframes.learned import LearnedScorer, LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import load_selector
-from kc_vla.keyframes.sources import Sight
+from kc_vla.keyframes.scoring import Sight
 from kc_vla.learning.common.run import Run
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.selector.evaluation import episode_scores

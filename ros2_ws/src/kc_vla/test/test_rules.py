@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kc_vla.core.tasks import TASKS
+from kc_vla.keyframes.oracle import OracleScorer
+from kc_vla.keyframes.rule_source import RuleScorer
 from kc_vla.keyframes.rules import RULES, CueScorer, Signals
+from kc_vla.keyframes.scoring import Sight
 from kc_vla.keyframes.selector import KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
-from kc_vla.keyframes.sources import OracleScorer, RuleScorer, Sight
 
 PERIOD_NS = 50_000_000
 

@@ -1,6 +1,5 @@
 """The scripted policy: smooth from where the arm is, through all poses, again and again."""
 
-import asyncio
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,7 @@ from piper import HIGHEST, KINEMATICS, LOWEST, OLDER, PIPER, REST
 
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.episode import Episode
-from kc_vla.policy.backends import PolicyError, PolicyInput
+from kc_vla.policy.interface import PolicyError, PolicyInput
 from kc_vla.policy.scripted import ScriptedBackend, load_script
 
 SCRIPT = """
@@ -31,7 +30,7 @@ def backend(tmp_path):
 
 def rows(backend, frame: int, start: np.ndarray) -> np.ndarray:
     given = PolicyInput(frame, (), start, "", np.empty((0, 0), np.float32))
-    return asyncio.run(backend.infer(given))
+    return backend.infer(given)
 
 
 def test_it_begins_where_the_arm_is_and_goes_through_all_poses(backend):

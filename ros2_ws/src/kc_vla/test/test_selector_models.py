@@ -19,7 +19,7 @@ from kc_vla.core.tasks import TASKS, Task
 from kc_vla.keyframes.learned import LearnedScorer, LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import SelectorModel, load_selector
 from kc_vla.keyframes.pictures import side_by_side
-from kc_vla.keyframes.sources import Sight
+from kc_vla.keyframes.scoring import Sight
 from kc_vla.ros import qos
 from kc_vla.ros.convert import time_message
 from kc_vla_msgs.msg import EpisodeStatus, KeyframeEvent, KeyframeScore

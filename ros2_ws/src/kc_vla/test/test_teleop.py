@@ -1,7 +1,5 @@
 """Policies whose network is a person: what the arm is told, and that it is told nothing when nothing comes."""
 
-import asyncio
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,7 @@ from piper import PIPER
 from kc_vla.core.chunk import Chunk, ChunkLimits, check_chunk
 from kc_vla.core.episode import Episode
 from kc_vla.nodes.keyboard import AXES, BUTTONS, joy
-from kc_vla.policy.backends import PolicyError, PolicyInput
+from kc_vla.policy.interface import PolicyError, PolicyInput
 from kc_vla.policy.teleop import TELEOP_HORIZON, JoyBackend, LeaderBackend
 
 EPISODE = Episode("counting-1", "counting", "push the cube", start_ns=0, period_ns=50_000_000, running=True)
@@ -33,7 +31,7 @@ def clock() -> Clock:
 def asked(backend, here=HERE):
     share = here[-1:] / 0.07
     state = here if isinstance(backend, LeaderBackend) else np.concatenate([np.zeros(7), share])
-    return asyncio.run(backend.infer(PolicyInput(0, (), state, "", np.empty((0, 0), np.float32))))
+    return backend.infer(PolicyInput(0, (), state, "", np.empty((0, 0), np.float32)))
 
 
 @pytest.fixture

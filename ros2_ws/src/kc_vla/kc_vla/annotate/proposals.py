@@ -12,9 +12,9 @@ from kc_vla.core.episode import Episode
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import Mark
 from kc_vla.episodes.episode import nanoseconds
+from kc_vla.keyframes.scoring import Sight, Source
 from kc_vla.keyframes.selector import Event, KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
-from kc_vla.keyframes.sources import Sight, Source
 
 _COMMITTED = 2
 _LABEL = "keyframe {}"

@@ -17,7 +17,8 @@ from kc_vla.bags.errors import BagError
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import Mark
 from kc_vla.inference.models import shipped_models
-from kc_vla.keyframes.sources import RuleSource, Source
+from kc_vla.keyframes.rule_source import RuleSource
+from kc_vla.keyframes.scoring import Source
 
 T = TypeVar("T")
 SOURCES = ("rules", "learned")

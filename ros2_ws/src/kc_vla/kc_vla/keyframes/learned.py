@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
 from kc_vla.core.episode import Episode
-from kc_vla.inference.onnx_sessions import open_session
+from kc_vla.inference.models import ModelError, shipped_models
+from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.keyframes.cameras import THIRD_PERSON
 from kc_vla.keyframes.instructions import known_tasks
-from kc_vla.keyframes.model import SelectorModel
+from kc_vla.keyframes.model import SelectorModel, load_selector
 from kc_vla.keyframes.pictures import Picture, side_by_side
-from kc_vla.keyframes.sources import Scoring, Sight
+from kc_vla.keyframes.scoring import Scoring, Sight, SourceError
+from kc_vla.keyframes.sources import SourceSettings
 
 Features = NDArray[np.float32]
 
@@ -55,6 +58,7 @@ class LearnedSource:
     def __init__(self, network: SelectorNetwork) -> None:
         """Args: `network` to score with."""
         self._network = network
+        self.runs_on = network.provider
         self._tasks = known_tasks(network.model.known_tasks())
         self.needs: tuple[str, ...] = tuple(
             camera.view for camera in network.model.cameras if camera.view != THIRD_PERSON.view
@@ -78,8 +82,22 @@ class LearnedSource:
         return Scoring(model.keyframes[task], scorer, model.thresholds[task], middle=True)
 
 
+def open_learned(settings: SourceSettings) -> LearnedSource:
+    """The learned source with the model of the settings.
+
+    Raises:
+        SourceError: there is no such model, or it cannot be run here.
+    """
+    folder = Path(settings.models_folder).expanduser() if settings.models_folder else None
+    try:
+        model = load_selector(folder or shipped_models(), settings.model)
+        return LearnedSource(SelectorNetwork(model, settings.device, settings.threads))
+    except (ModelError, InferenceError) as error:
+        raise SourceError(str(error)) from error
+
+
 class LearnedScorer:
-    """Scores the frames of one episode; see `kc_vla.keyframes.sources.Scorer`."""
+    """Scores the frames of one episode; see `kc_vla.keyframes.scoring.Scorer`."""
 
     def __init__(self, network: SelectorNetwork, task: str) -> None:
         """Begin an episode of `task`, a name that the model knows."""

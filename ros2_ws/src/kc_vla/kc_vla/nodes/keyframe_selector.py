@@ -2,50 +2,47 @@
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
-from geometry_msgs.msg import PoseStamped
-from sensor_msgs.msg import Image, JointState
+from std_msgs.msg import Header
 
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import gripper_joints
-from kc_vla.inference.models import ModelError, shipped_models
-from kc_vla.inference.onnx_sessions import InferenceError
-from kc_vla.keyframes.learned import LearnedSource, SelectorNetwork
-from kc_vla.keyframes.model import load_selector
-from kc_vla.keyframes.selector import Held, KeyframeSelector
-from kc_vla.keyframes.smoothing import GreedySmoother
-from kc_vla.keyframes.sources import OracleSource, RuleSource, Sight, Source
+from kc_vla.inference.onnx_sessions import DEVICES
+from kc_vla.inference.worker import NoAnswerError, Outcome
+from kc_vla.keyframes.joining import Index, Joining, Start
+from kc_vla.keyframes.live import Found, LiveSelector, Look
+from kc_vla.keyframes.scoring import SourceError
+from kc_vla.keyframes.sources import SOURCES, SourceSettings, open_source
 from kc_vla.keyframes.synchronizer import Moment, Synchronizer
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError, seconds_since
-from kc_vla.ros.convert import image_pixels, nanoseconds, pose_array, time_message
+from kc_vla.ros.convert import event_message, index_from, nanoseconds, score_message
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
-from kc_vla.ros.streams import listen
+from kc_vla.ros.streams import listen_for_sights, sight_of
+from kc_vla.ros.work import runner
 from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
 
-JOIN_PATIENCE_S = 20.0
-"""How long a selector that starts in the middle of an episode waits for the buffer to tell what is committed."""
+WAITING_FRAMES = 10
+"""Frames that may wait to be scored, in real time; one more, and the oldest is lost. In lock-step only one does."""
 
 
 @dataclass(frozen=True)
 class SelectorParameters(NodeParameters):
     """Parameters of the node."""
 
-    source: str = parameter("oracle", "what scores the frames", choices=("oracle", "rules", "learned"))
+    source: str = parameter("oracle", "what scores the frames", choices=tuple(SOURCES))
     threshold: float = parameter(
         -1.0, "a score above it makes a candidate; -1: as the source has it", low=-1.0, high=1.0, fixed=False
     )
     model: str = parameter("keyframe_selector", "of source `learned`, a name in the registry of models")
     models_folder: str = parameter("", "folder with that registry; empty: that of the models shipped with the stack")
-    device: str = parameter("auto", "that the model runs on", choices=("auto", "cpu", "cuda"))
+    device: str = parameter("auto", "that the model runs on", choices=DEVICES)
     threads: int = parameter(1, "of the CPU for the model", low=1, high=64)
     window_frames: int = parameter(5, "quiet frames that commit a candidate", low=1, high=1000)
+    wait_timeout: float = parameter(3.0, "s that a score may take before that is told", low=0.1, high=60.0)
     sync_tolerance: float = parameter(
         0.02, "s between an image and the wrist image or joint state beside it", low=0.0, high=1.0
     )
@@ -59,179 +56,148 @@ class KeyframeSelectorNode(StackNode):
 
     def __init__(self) -> None:
         super().__init__("keyframe_selector")
+        self._runs_on = "-"
+        self._looks = False  # frames of this episode are looked at
+        self._forget()
 
     def start(self) -> None:
         """Subscribe to what the source needs."""
-        self._source = self._make_source()
-        tolerance_ns = round(self.parameters.sync_tolerance * 1e9)
-        self._streams = Synchronizer("third_person", self._source.needs, tolerance_ns, exact=["oracle"])
-        self._selector: KeyframeSelector | None = None
-        self._index: KeyframeIndex | None = None
-        self._events = 0
-        self._last: KeyframeScore | None = None
-        self._joining_since: float | None = None
+        values = self.parameters
+        settings = SourceSettings(values.model, values.models_folder, values.device, values.threads)
+        try:
+            source = open_source(values.source, settings)
+        except SourceError as error:
+            raise StartError(str(error)) from error
+        self._runs_on = source.runs_on
+        self._selector = LiveSelector(source, values.window_frames)
+        at_once = SOURCES[values.source].at_once
+        self._work = runner(self, at_once, f"source '{values.source}'", WAITING_FRAMES, refusals=(ValueError,))
+        self._streams = Synchronizer("third_person", source.needs, round(values.sync_tolerance * 1e9), exact=["oracle"])
+        self._joining = Joining()
+        self._index: Index | None = None
         self._scores = self.advertise(KeyframeScore, topics.KEYFRAME_SCORE, qos.EVENT)
         self._changes = self.advertise(KeyframeEvent, topics.KEYFRAME_EVENT, qos.EVENT_LOG)
         self.watch_episodes()
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
-        for kind, topic, profile, name in (
-            (KeyframeScore, topics.ORACLE_SCORE, qos.EVENT, "oracle"),
-            (JointState, topics.JOINT_STATES, qos.STATE, "joints"),
-            (PoseStamped, topics.TOOL_POSE, qos.STATE, "tool_pose"),
-            (Image, topics.WRIST_IMAGE, qos.IMAGE, "wrist"),
-        ):
-            if name in self._source.needs:
-                listen(self, kind, topic, profile, name, self._on_sample)
-        listen(self, Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE, "third_person", self._on_sample)
+        listen_for_sights(self, source.needs, self._on_sample)
+        if not at_once:
+            self.every(0.5, self._watch)
+
+    def stop(self) -> None:
+        """Leave a source that thinks to itself."""
+        self._looks = False
+        self._work.close()
 
     def on_episode(self, episode: Episode) -> None:
         """Begin the phases of a new episode."""
-        if not episode.running:
-            self._selector = None
-            return
-        try:
-            scoring = self._source.begin(episode)
-        except ValueError as error:
-            self._selector = None
-            self.problem(f"no keyframes in this episode: {error}", ERROR)
-            return
-        self._scorer, self._own_threshold = scoring.scorer, scoring.threshold
-        smoother = GreedySmoother(self._threshold(), self.parameters.window_frames, scoring.middle)
-        self._selector = KeyframeSelector(scoring.labels, smoother)
-        self._streams.reset(after_ns=episode.start_ns - 1)
-        self._events, self._last, self._joining_since = 0, None, None
-        self.problem(scoring.remark)
-
-    def on_parameters(self) -> None:
-        """Take the new threshold from the next frame on."""
-        if self._selector is not None:
-            self._selector.threshold = self._threshold()
+        self._looks = episode.running
+        if episode.running:
+            self._streams.reset(after_ns=episode.start_ns - 1)
+            self._forget()
+            self._joining.begin()
+            self.problem("")
+            self._work.begin(partial(self._selector.begin, episode), self._on_begun)
 
     def details(self) -> dict[str, object]:
         """Return where in the task the selector is."""
-        selector = getattr(self, "_selector", None)
-        return {
-            "phase": selector.phase if selector else "none",
-            "source": self.parameters.source,
-            "runs on": self._runs_on,
-        }
+        phase = self._found.phase if self._found is not None else 0
+        here = phase if self._looks else "none"
+        return {"phase": here, "source": self.parameters.source, "runs on": self._runs_on}
 
-    def _make_source(self) -> Source:
-        self._runs_on = "-"
-        if self.parameters.source == "oracle":
-            return OracleSource()
-        if self.parameters.source == "rules":
-            return RuleSource()
-        folder = self.parameters.models_folder
+    def _forget(self) -> None:
+        """Nothing is known of an episode."""
+        self._events = 0
+        self._found: Found | None = None
+        self._last: KeyframeScore | None = None
+        self._start: Start | None = None
+        self._remark = ""
+        self._is_late = False
+
+    def _on_begun(self, outcome: Outcome[str]) -> None:
         try:
-            model = load_selector(Path(folder).expanduser() if folder else shipped_models(), self.parameters.model)
-            network = SelectorNetwork(model, self.parameters.device, self.parameters.threads)
-        except (ModelError, InferenceError) as error:
-            raise StartError(str(error)) from error
-        self._runs_on = network.provider
-        return LearnedSource(network)
-
-    def _threshold(self) -> float:
-        """The threshold that was asked for, or the source's own."""
-        return self._own_threshold if self.parameters.threshold < 0 else self.parameters.threshold
+            self._remark = outcome.result()
+        except NoAnswerError:
+            return  # the next episode has begun
+        except ValueError as error:
+            self._looks = False
+            self.problem(f"no keyframes in this episode: {error}", ERROR)
+            return
+        if self._remark:
+            self.problem(self._remark)
 
     def _on_index(self, index: KeyframeIndex) -> None:
-        self._index = index
+        self._index = index_from(index)
 
     def _on_sample(self, stream: str, stamp_ns: int, message: object, published_ns: int) -> None:
-        if self._selector is None:
+        if not self._looks:
             return
         if stream == "third_person" and self._last is not None and stamp_ns == nanoseconds(self._last.header.stamp):
             self._scores.publish(self._last)  # a frame shown again: somebody has not got its score
             return
         for moment in self._streams.put(stream, stamp_ns, (message, published_ns)):
-            self._process(moment)
+            self._look(moment)
         for name, count in self._streams.incomplete.items():
             self.statistics.dropped[name] = count
 
-    def _process(self, moment: Moment) -> None:
+    def _look(self, moment: Moment) -> None:
         assert self.episode is not None
-        assert self._selector is not None
         frame = self.episode.frame_of(moment.stamp_ns)
-        if self._last is None and frame > 0 and not self._join(frame):
+        if self._start is None and not self._join(frame):
             self._streams.reset(after_ns=moment.stamp_ns - 1)  # in lock-step this very frame is shown again
             return
+        assert self._start is not None
+        look = Look(frame, sight_of(moment), self.parameters.threshold, self._start)
         image, published_ns = moment["third_person"]
-        self._count_gap(frame)
-        began = time.perf_counter()
-        score, events = math.nan, []
-        if frame > self._selector.last_frame:
-            phase = self._selector.phase
-            score = self._scorer.score(_sight(moment), phase)
-            events = self._selector.update(frame, score)
-        self.statistics.add("score", time.perf_counter() - began)
-        for event in events:
-            message = KeyframeEvent(
-                episode_id=self.episode.id,
-                sequence=self._events,
-                type=int(event.decision),
-                frame_index=event.frame,
-                decided_at_frame=event.decided_at,
-                phase=event.phase,
-                label=event.label,
-                score=event.score,
-                source=self.parameters.source,
-            )
-            message.header.frame_id = image.header.frame_id
-            message.header.stamp = time_message(self.episode.start_ns + event.frame * self.episode.period_ns)
-            self._changes.publish(message)
-            self._events += 1
-        self._last = KeyframeScore(
-            header=image.header,
-            episode_id=self.episode.id,
-            frame_index=frame,
-            phase=self._selector.phase,
-            score=score,
-            threshold=self._selector.threshold,
-            source=self.parameters.source,
-            events=self._events,
+        self._work.submit(
+            partial(self._selector.take, look), partial(self._on_found, self.episode, frame, image.header, published_ns)
         )
-        self._scores.publish(self._last)
-        self.statistics.add("camera_to_event", seconds_since(published_ns))
-
-    def _count_gap(self, frame: int) -> None:
-        if self._last is not None and frame > self._last.frame_index + 1:
-            self.statistics.drop("third_person/image_raw", frame - self._last.frame_index - 1)
 
     def _join(self, frame: int) -> bool:
-        """Take up an episode in its middle from what the buffer holds; False to let this frame pass."""
+        """Whether the selector can start at this frame."""
         assert self.episode is not None
-        assert self._selector is not None
-        index = self._index
-        if index is not None and index.episode_id == self.episode.id:
-            if index.events == 0 and not index.frame_indices:
-                return True  # the buffer knows of nothing either: this is the first frame that anybody saw
-            columns = (index.frame_indices, index.phases, index.scores, index.committed)
-            held = [Held(*row) for row in zip(*columns, strict=True)]
-            self._selector.restore(held, min(index.newest_frame, frame))
-            self._events = index.events
-            self.get_logger().info(f"goes on at frame {frame} with {len(held)} keyframes from the buffer")
-            return True
-        now = time.monotonic()
-        self._joining_since = self._joining_since or now
-        if now - self._joining_since < JOIN_PATIENCE_S:
+        self._start = self._joining.start(self.episode.id, frame, self._index)
+        if self._start is None:
             return False
-        self.problem(f"starts at frame {frame} without the keyframes before it: keyframe_buffer does not tell of any")
+        self._events = self._start.events
+        if self._start.held is not None:
+            self.get_logger().info(f"goes on at frame {frame} with {len(self._start.held)} keyframes from the buffer")
+        if self._start.problem:
+            self.problem(self._start.problem)
         return True
 
+    def _on_found(
+        self, episode: Episode, frame: int, header: Header, published_ns: int, outcome: Outcome[Found | None]
+    ) -> None:
+        try:
+            found = outcome.result()
+        except NoAnswerError:
+            return  # of another episode; or passed over, as the gap before the next frame tells
+        if found is None:
+            return
+        if self._last is not None and frame > self._last.frame_index + 1:
+            self.statistics.drop("third_person/image_raw", frame - self._last.frame_index - 1)
+        self._found = found
+        self.statistics.add("score", found.seconds)
+        source = self.parameters.source
+        for event in found.events:
+            message = event_message(event, episode, self._events, source)
+            message.header.frame_id = header.frame_id
+            self._changes.publish(message)
+            self._events += 1
+        self._last = score_message(found, episode, frame, self._events, source)
+        self._last.header = header
+        self._scores.publish(self._last)
+        self.statistics.add("camera_to_event", seconds_since(published_ns))
+        if self._is_late:
+            self._is_late = False
+            self.problem(self._remark)
 
-def _sight(moment: Moment) -> Sight:
-    """Return what the scorer may look at; the joints called finger or gripper add up to the opening."""
-    pixels = image_pixels(moment["third_person"][0])
-    if "wrist" in moment.samples:
-        return Sight(moment.stamp_ns, pixels, wrist=image_pixels(moment["wrist"][0]))
-    if "oracle" in moment.samples:
-        return Sight(moment.stamp_ns, pixels, oracle=moment["oracle"][0].score)
-    if "joints" not in moment.samples:
-        return Sight(moment.stamp_ns, pixels)
-    joints, pose = moment["joints"][0], moment["tool_pose"][0].pose
-    opening = sum(joints.position[k] for k in gripper_joints(joints.name))
-    return Sight(moment.stamp_ns, pixels, gripper=float(opening), tool_position=pose_array(pose)[:3])
+    def _watch(self) -> None:
+        """Say that the source holds everything up."""
+        timeout = self.parameters.wait_timeout
+        if self._work.busy_s > timeout:
+            self._is_late = True
+            self.problem(f"source '{self.parameters.source}' has not answered for {timeout:g} s: no frame is scored")
 
 
 def main() -> None:

@@ -1,112 +1,89 @@
-"""What answers a request for actions: the interface, and the backends that need no network."""
+"""The policies by name: a new one is a file that does `interface.Backend`, and a row here."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from kc_vla.core.choice import Choice
 
-from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
-from kc_vla.core.episode import Episode
-
-
-class PolicyError(RuntimeError):
-    """The policy cannot answer; the text says why and what to do."""
+if TYPE_CHECKING:
+    from kc_vla.core.rig import Rig
+    from kc_vla.policy.interface import Backend
 
 
-@dataclass(frozen=True, eq=False)
-class PolicyInput:
-    """What a policy is given.
+@dataclass(frozen=True)
+class BackendSettings:
+    """What a backend is made with; one that has no use for a setting leaves it.
 
     Attributes:
-        frame: index of the current observation.
-        images: ((third-person, wrist), ...), keyframes first and ascending, the current pair last;
-            each (H, W, 3) uint8 RGB. Empty for a backend that does not look (`needs_images` is False).
-        state: (S,) float64, of the robot in the space of the backend's actions, see `kc_vla.core.codec`.
-        instruction: natural language.
-        frozen: (d, D) float32, the actions that run while the policy thinks; its answer should begin with them.
+        rig: the robot.
+        horizon: actions in a chunk.
+        bag: recorded episode, as the user named it.
+        script: file of poses, as the user named it.
+        listen: `listen(stream, offer)` has `offer` called with what comes on a stream, on the node's thread: "leader"
+            with the positions of the leader's joints and gripper, "joy" with the axes and the buttons.
     """
 
-    frame: int
-    images: Sequence[tuple[NDArray[np.uint8], NDArray[np.uint8]]]
-    state: NDArray[np.float64]
-    instruction: str
-    frozen: NDArray[np.float32]
+    rig: Rig
+    horizon: int
+    bag: str = ""
+    script: str = ""
+    listen: Callable[[str, Callable[..., None]], None] = lambda stream, offer: None
 
 
-class Backend(Protocol):
-    """A policy. `reset` comes before the first `infer` of an episode.
+def _expert(settings: BackendSettings) -> Backend:
+    from kc_vla.policy.expert import ExpertBackend
 
-    Attributes:
-        name: of the backend.
-        needs_keyframes: it answers only where it is settled which keyframes there are; a person remembers himself.
-        needs_images: it looks at them, and at the current pair.
-        action_type: what the numbers of its actions mean.
-        names: of its columns.
+    return ExpertBackend()
+
+
+def _replay(settings: BackendSettings) -> Backend:
+    from kc_vla.policy.replay import open_recording
+
+    return open_recording(settings.bag, settings.horizon)
+
+
+def _scripted(settings: BackendSettings) -> Backend:
+    from kc_vla.policy.scripted import ScriptedBackend, load_script
+
+    return ScriptedBackend(
+        load_script(Path(settings.script).expanduser(), settings.rig), settings.horizon, settings.rig
+    )
+
+
+def _leader(settings: BackendSettings) -> Backend:
+    from kc_vla.policy.teleop import LeaderBackend
+
+    backend = LeaderBackend(settings.rig)
+    settings.listen("leader", backend.offer)
+    return backend
+
+
+def _joy(settings: BackendSettings) -> Backend:
+    from kc_vla.policy.teleop import JoyBackend
+
+    backend = JoyBackend()
+    settings.listen("joy", backend.offer)
+    return backend
+
+
+BACKENDS: dict[str, Choice[BackendSettings, Backend]] = {
+    "expert": Choice("the simulator's expert", _expert, ("maniskill",), at_once=True),
+    "replay": Choice("the actions of a recorded episode, bag:=", _replay, at_once=True),
+    "scripted": Choice("poses of a file, script:=", _scripted, ("piper", "replay"), at_once=True),
+    "leader": Choice("a second Piper led by hand", _leader, ("piper",), at_once=True),
+    "joy": Choice("a gamepad or the keyboard", _joy, ("piper",), at_once=True),
+}
+"""One that computes or waits is not `at_once`: it has a worker with a deadline, and the node goes on meanwhile."""
+
+
+def open_backend(name: str, settings: BackendSettings) -> Backend:
+    """Return the backend called `name`, a key of `BACKENDS`.
+
+    Raises:
+        PolicyError: it cannot be used with these settings.
     """
-
-    name: str
-    needs_keyframes: bool
-    needs_images: bool
-    action_type: ActionType
-    names: tuple[str, ...]
-
-    def reset(self, episode: Episode) -> None:
-        """Begin an episode."""
-        ...
-
-    async def infer(self, given: PolicyInput) -> NDArray[np.float32]:
-        """Return the next actions, (horizon, dimension) float32, row 0 for `given.frame`; raise `PolicyError`."""
-        ...
-
-
-class ReplayBackend:
-    """Plays the actions of a recorded episode, step by step, whatever it sees."""
-
-    name = "replay"
-    needs_keyframes = True
-    needs_images = False
-    action_type = ActionType.TOOL_DELTA
-    names: tuple[str, ...] = TOOL_DELTA_NAMES
-
-    def __init__(self, actions: NDArray[np.float32], horizon: int) -> None:
-        """Args: `actions` (T, 7) by control step; `horizon` of the chunks, 1 or more."""
-        if actions.ndim != 2 or actions.shape[1] != len(TOOL_DELTA_NAMES) or len(actions) == 0:
-            raise PolicyError(f"the recorded actions have shape {actions.shape}: expected (steps, 7)")
-        self._actions = actions.astype(np.float32)
-        self._horizon = horizon
-
-    def reset(self, episode: Episode) -> None:
-        """Nothing is remembered."""
-
-    async def infer(self, given: PolicyInput) -> NDArray[np.float32]:
-        """Return the recorded actions from `given.frame` on; after the last one the arm stands still."""
-        rows = self._actions[given.frame : given.frame + self._horizon]
-        still = np.zeros((self._horizon - len(rows), rows.shape[1]), np.float32)
-        still[:, -1] = self._actions[-1, -1]  # the gripper stays as it was
-        return np.concatenate([rows, still])
-
-
-class ExpertBackend:
-    """Asks an expert that sees what no camera shows: the simulator's own state."""
-
-    name = "expert"
-    needs_keyframes = True
-    needs_images = False
-    action_type = ActionType.TOOL_DELTA
-    names: tuple[str, ...] = TOOL_DELTA_NAMES
-
-    def __init__(self, ask: Callable[[int, int], Awaitable[NDArray[np.float32]]], horizon: int) -> None:
-        """Args: `ask(frame, horizon)` gives (horizon, 7) float32; `horizon` of the chunks, 1 or more."""
-        self._ask = ask
-        self._horizon = horizon
-
-    def reset(self, episode: Episode) -> None:
-        """Nothing is remembered: the expert reads the simulator's state each time."""
-
-    async def infer(self, given: PolicyInput) -> NDArray[np.float32]:
-        """Return the expert's plan from `given.frame` on."""
-        return await self._ask(given.frame, self._horizon)
+    return BACKENDS[name].make(settings)

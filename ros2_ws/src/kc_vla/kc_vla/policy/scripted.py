@@ -13,7 +13,7 @@ from kc_vla.core.chunk import ActionType
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import Rig
 from kc_vla.core.untrusted import parsed_yaml, read_text
-from kc_vla.policy.backends import PolicyError, PolicyInput
+from kc_vla.policy.interface import PolicyError, PolicyInput
 
 _KEYS = frozenset({"joints", "gripper", "seconds", "hold"})
 
@@ -57,6 +57,7 @@ class ScriptedBackend:
     name = "scripted"
     needs_keyframes = True
     needs_images = False
+    needs_plan = False
     action_type = ActionType.JOINT_POSITION
 
     def __init__(self, poses: list[Pose], horizon: int, rig: Rig) -> None:
@@ -68,12 +69,13 @@ class ScriptedBackend:
         self._period = 0.05
         self._first = 0
 
-    def reset(self, episode: Episode) -> None:
+    def reset(self, episode: Episode) -> str:
         """Begin with the first pose."""
         self._start = None
         self._period = episode.period_ns * 1e-9
+        return ""
 
-    async def infer(self, given: PolicyInput) -> NDArray[np.float32]:
+    def infer(self, given: PolicyInput) -> NDArray[np.float32]:
         """Return the next rows of the way."""
         if self._start is None:
             self._start, self._first = given.state, given.frame

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import Rig
-from kc_vla.policy.backends import PolicyError, PolicyInput
+from kc_vla.policy.interface import PolicyError, PolicyInput
 
 TELEOP_HORIZON = 12
 """Actions of a chunk, longer than an answer takes on a busy machine."""
@@ -37,6 +37,7 @@ class LeaderBackend:
     name = "leader"
     needs_keyframes = False
     needs_images = False
+    needs_plan = False
     action_type = ActionType.JOINT_POSITION
 
     def __init__(self, rig: Rig, clock: Callable[[], float] = time.monotonic) -> None:
@@ -53,12 +54,13 @@ class LeaderBackend:
         if lead.shape == (len(self.names),) and np.isfinite(lead).all():
             self._lead, self._came = np.array(lead, float), self._clock()
 
-    def reset(self, episode: Episode) -> None:
+    def reset(self, episode: Episode) -> str:
         """Approach the leader anew."""
         self._period = episode.period_ns * 1e-9
         self._follows = False
+        return ""
 
-    async def infer(self, given: PolicyInput) -> NDArray[np.float32]:
+    def infer(self, given: PolicyInput) -> NDArray[np.float32]:
         """Return the next rows."""
         if self._lead is None or self._clock() - self._came > _STALE_S:
             self._follows = False
@@ -115,6 +117,7 @@ class JoyBackend:
     name = "joy"
     needs_keyframes = False
     needs_images = False
+    needs_plan = False
     action_type = ActionType.TOOL_DELTA
     names: tuple[str, ...] = TOOL_DELTA_NAMES
 
@@ -131,12 +134,13 @@ class JoyBackend:
         """The state of the gamepad."""
         self._axes, self._buttons, self._came = axes, buttons, self._clock()
 
-    def reset(self, episode: Episode) -> None:
+    def reset(self, episode: Episode) -> str:
         """The gripper begins where it is."""
         self._period = episode.period_ns * 1e-9
         self._share = None
+        return ""
 
-    async def infer(self, given: PolicyInput) -> NDArray[np.float32]:
+    def infer(self, given: PolicyInput) -> NDArray[np.float32]:
         """Return the next rows."""
         if self._clock() - self._came > _STALE_S:
             raise PolicyError("nothing comes from the gamepad or keyboard: the arm holds")

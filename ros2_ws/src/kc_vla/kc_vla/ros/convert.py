@@ -15,8 +15,11 @@ from sensor_msgs.msg import Image, JointState
 
 from kc_vla.core.chunk import ActionType, Chunk
 from kc_vla.core.episode import Episode
+from kc_vla.keyframes.joining import Index
+from kc_vla.keyframes.live import Found
 from kc_vla.keyframes.observation import Keyframe, Observation
-from kc_vla_msgs.msg import ActionChunk, EpisodeStatus
+from kc_vla.keyframes.selector import Event, Held
+from kc_vla_msgs.msg import ActionChunk, EpisodeStatus, KeyframeEvent, KeyframeIndex, KeyframeScore
 from kc_vla_msgs.msg import Keyframe as KeyframeMessage
 from kc_vla_msgs.msg import Observation as ObservationMessage
 
@@ -168,6 +171,43 @@ def keyframe_message(keyframe: Keyframe, episode_id: str, frame_id: str, images:
         committed=keyframe.committed,
         observation=observation_message(keyframe.observation, episode_id, frame_id, images),
     )
+
+
+def event_message(event: Event, episode: Episode, sequence: int, source: str) -> KeyframeEvent:
+    """Return the message of a keyframe event, stamped as its keyframe."""
+    message = KeyframeEvent(
+        episode_id=episode.id,
+        sequence=sequence,
+        type=int(event.decision),
+        frame_index=event.frame,
+        decided_at_frame=event.decided_at,
+        phase=event.phase,
+        label=event.label,
+        score=event.score,
+        source=source,
+    )
+    message.header.stamp = time_message(episode.start_ns + event.frame * episode.period_ns)
+    return message
+
+
+def score_message(found: Found, episode: Episode, frame: int, events: int, source: str) -> KeyframeScore:
+    """Return the message of a frame's score; `events` is their number up to it. It wants the header of its image."""
+    return KeyframeScore(
+        episode_id=episode.id,
+        frame_index=frame,
+        phase=found.phase,
+        score=found.score,
+        threshold=found.threshold,
+        source=source,
+        events=events,
+    )
+
+
+def index_from(message: KeyframeIndex) -> Index:
+    """Return what the buffer tells."""
+    columns = (message.frame_indices, message.phases, message.scores, message.committed)
+    held = tuple(Held(*row) for row in zip(*columns, strict=True))
+    return Index(message.episode_id, message.newest_frame, message.events, held)
 
 
 def observation_from(

@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
+import numpy as np
 from geometry_msgs.msg import PoseStamped
 from rclpy.qos import QoSProfile
-from sensor_msgs.msg import Image, JointState
+from sensor_msgs.msg import Image, JointState, Joy
 
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
+from kc_vla.core.rig import gripper_joints
 from kc_vla.keyframes.observation import Observation
-from kc_vla.keyframes.synchronizer import Synchronizer
+from kc_vla.keyframes.scoring import Sight
+from kc_vla.keyframes.synchronizer import Moment, Synchronizer
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, seconds_since
-from kc_vla.ros.convert import BadMessageError, check_sample, check_stamp, nanoseconds, observation_from
+from kc_vla.ros.convert import (
+    BadMessageError,
+    check_sample,
+    check_stamp,
+    image_pixels,
+    nanoseconds,
+    observation_from,
+    pose_array,
+)
+from kc_vla_msgs.msg import KeyframeScore
 
 _DEPTH = 10
 """Messages that wait for a node on each topic: more control steps than it may lag behind in lock-step."""
+BESIDE: dict[str, tuple[type, str, QoSProfile]] = {
+    "oracle": (KeyframeScore, topics.ORACLE_SCORE, qos.EVENT),
+    "joints": (JointState, topics.JOINT_STATES, qos.STATE),
+    "tool_pose": (PoseStamped, topics.TOOL_POSE, qos.STATE),
+    "wrist": (Image, topics.WRIST_IMAGE, qos.IMAGE),
+}
+"""What a source of keyframes may need beside the third-person pictures: kind, topic, quality of service."""
+OFFERS: dict[str, tuple[type, str, Callable[[Any], tuple[Any, ...]]]] = {
+    "leader": (JointState, topics.LEADER_STATES, lambda message: (np.array(message.position),)),
+    "joy": (Joy, topics.JOY, lambda message: (list(message.axes), list(message.buttons))),
+}
+"""What a policy may listen to: kind, topic, what of a message it is offered."""
 OnSample = Callable[[str, int, Any, int], None]
 """`on_sample(stream, stamp_ns, message, published_ns)`; the last is the publisher's wall clock."""
 
@@ -44,6 +68,35 @@ def listen(node: StackNode, kind: type, topic: str, profile: QoSProfile, stream:
         depth=max(_DEPTH, profile.depth), reliability=profile.reliability, durability=profile.durability
     )
     node.subscribe(kind, topic, callback, waiting)
+
+
+def listen_for_sights(node: StackNode, needs: Container[str], on_sample: OnSample) -> None:
+    """Hand on the third-person pictures, and of the streams `BESIDE` them those that are needed."""
+    for name, (kind, topic, profile) in BESIDE.items():
+        if name in needs:
+            listen(node, kind, topic, profile, name, on_sample)
+    listen(node, Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE, "third_person", on_sample)
+
+
+def sight_of(moment: Moment) -> Sight:
+    """Return what a scorer may look at; the joints called finger or gripper add up to the opening.
+
+    Args:
+        moment: of the streams "third_person" and of those `BESIDE`; each sample is a message and when it was published.
+    """
+    there = {name: message for name, (message, _) in moment.samples.items()}
+    gripper = None
+    if "joints" in there:
+        joints = there["joints"]
+        gripper = float(sum(joints.position[k] for k in gripper_joints(joints.name)))
+    return Sight(
+        moment.stamp_ns,
+        image_pixels(there["third_person"]),
+        gripper=gripper,
+        tool_position=pose_array(there["tool_pose"].pose)[:3] if "tool_pose" in there else None,
+        oracle=there["oracle"].score if "oracle" in there else None,
+        wrist=image_pixels(there["wrist"]) if "wrist" in there else None,
+    )
 
 
 class ObservationFeed:

@@ -16,9 +16,9 @@ from kc_vla.core.tasks import Task
 from kc_vla.datasets.lerobot.annotations import Annotation
 from kc_vla.keyframes.metrics import Counts, Detection, count
 from kc_vla.keyframes.rules import CueScorer, Signals
+from kc_vla.keyframes.scoring import DEFAULT_THRESHOLD
 from kc_vla.keyframes.selector import Event, KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
-from kc_vla.keyframes.sources import DEFAULT_THRESHOLD
 from kc_vla.learning.selector.recorded_signals import recorded_signals
 from kc_vla.learning.selector.recordings import Recording, load_recordings, load_unmarked
 from kc_vla.learning.selector.tables import percent

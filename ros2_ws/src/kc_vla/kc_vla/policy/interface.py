@@ -1,0 +1,71 @@
+"""What answers a request for actions: what it is given, and what it has to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core.chunk import ActionType
+from kc_vla.core.episode import Episode
+from kc_vla.core.errors import StackError
+
+
+class PolicyError(StackError):
+    """The policy cannot answer; the text says why and what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyInput:
+    """What a policy is given.
+
+    Attributes:
+        frame: index of the current observation.
+        images: ((third-person, wrist), ...), keyframes first and ascending, the current pair last;
+            each (H, W, 3) uint8 RGB. Empty for a backend that does not look (`needs_images` is False).
+        state: (S,) float64, of the robot in the space of the backend's actions, see `kc_vla.core.codec`.
+        instruction: natural language.
+        frozen: (d, D) float32, the actions that run while the policy thinks; its answer should begin with them.
+        plan: (horizon, 7) float32, what the simulator's expert would do from here; None if not asked for.
+    """
+
+    frame: int
+    images: Sequence[tuple[NDArray[np.uint8], NDArray[np.uint8]]]
+    state: NDArray[np.float64]
+    instruction: str
+    frozen: NDArray[np.float32]
+    plan: NDArray[np.float32] | None = None
+
+
+class Backend(Protocol):
+    """A policy. `reset` comes before the first `infer` of an episode.
+
+    Both may compute and wait for as long as they need: they are called from a thread that does nothing else, one call
+    at a time, unless the backend's row in `kc_vla.policy.backends` says that it answers at once.
+
+    Attributes:
+        name: of the backend.
+        needs_keyframes: it answers only where it is settled which keyframes there are; a person remembers himself.
+        needs_images: it looks at them, and at the current pair.
+        needs_plan: it wants to know what the simulator's expert would do.
+        action_type: what the numbers of its actions mean.
+        names: of its columns.
+    """
+
+    name: str
+    needs_keyframes: bool
+    needs_images: bool
+    needs_plan: bool
+    action_type: ActionType
+    names: tuple[str, ...]
+
+    def reset(self, episode: Episode) -> str:
+        """Begin an episode; return what a user should know of it, mostly nothing; raise `PolicyError`."""
+        ...
+
+    def infer(self, given: PolicyInput) -> NDArray[np.float32]:
+        """Return the next actions, (horizon, dimension) float32, row 0 for `given.frame`; raise `PolicyError`."""
+        ...

@@ -1,0 +1,66 @@
+"""A recorded episode as a policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.bags.errors import BagReadError
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
+from kc_vla.core.episode import Episode
+from kc_vla.episodes.episode import RecordedEpisode, recorded_actions
+from kc_vla.policy.interface import PolicyError, PolicyInput
+
+
+class ReplayBackend:
+    """Plays the actions of a recorded episode, step by step, whatever it sees."""
+
+    name = "replay"
+    needs_keyframes = True
+    needs_images = False
+    needs_plan = False
+    action_type = ActionType.TOOL_DELTA
+    names: tuple[str, ...] = TOOL_DELTA_NAMES
+
+    def __init__(self, actions: NDArray[np.float32], horizon: int, played: tuple[str, int] | None = None) -> None:
+        """Args: `actions` (T, 7) by control step; `horizon` of the chunks, 1 or more; `played`, task and seed."""
+        if actions.ndim != 2 or actions.shape[1] != len(TOOL_DELTA_NAMES) or len(actions) == 0:
+            raise PolicyError(f"the recorded actions have shape {actions.shape}: expected (steps, 7)")
+        self._actions = actions.astype(np.float32)
+        self._horizon = horizon
+        self._played = played
+
+    def reset(self, episode: Episode) -> str:
+        """Nothing is remembered; the actions of one episode are of no use in another."""
+        if self._played is None or self._played == (episode.task, episode.seed):
+            return ""
+        task, seed = self._played
+        return (
+            f"the bag is of {task} with seed {seed}, this episode is {episode.task} with seed {episode.seed}: "
+            "the actions of the one are not for the other"
+        )
+
+    def infer(self, given: PolicyInput) -> NDArray[np.float32]:
+        """Return the recorded actions from `given.frame` on; after the last one the arm stands still."""
+        rows = self._actions[given.frame : given.frame + self._horizon]
+        still = np.zeros((self._horizon - len(rows), rows.shape[1]), np.float32)
+        still[:, -1] = self._actions[-1, -1]  # the gripper stays as it was
+        return np.concatenate([rows, still])
+
+
+def open_recording(bag: str, horizon: int) -> ReplayBackend:
+    """The episode in the folder or file `bag`.
+
+    Raises:
+        PolicyError: there is none that can be played.
+    """
+    if not bag:
+        raise PolicyError("backend 'replay' needs the parameter 'bag': the folder of a recorded episode")
+    try:
+        played = RecordedEpisode(Path(bag).expanduser())
+        actions = recorded_actions(played)
+        return ReplayBackend(actions, horizon, (played.status.task, played.status.seed))
+    except (BagReadError, PolicyError) as error:
+        raise PolicyError(f"nothing to replay: {error}") from error

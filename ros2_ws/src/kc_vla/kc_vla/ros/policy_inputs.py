@@ -1,0 +1,111 @@
+"""What a policy is given, from the cameras, the arm, the keyframe buffer and the simulator's expert."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core import topics
+from kc_vla.core.chunk import TOOL_DELTA_NAMES
+from kc_vla.core.episode import Episode
+from kc_vla.keyframes.observation import Observation
+from kc_vla.policy.interface import PolicyError
+from kc_vla.ros.base import StackNode
+from kc_vla.ros.convert import image_pixels
+from kc_vla.ros.frame_gate import FrameGate
+from kc_vla.ros.streams import ObservationFeed
+from kc_vla_msgs.srv import ExpertChunk, GetKeyframes
+
+RECENT = 32
+"""Observations kept, so that a request for a frame of a moment ago can be answered."""
+Pair = tuple[NDArray[np.uint8], NDArray[np.uint8]]
+
+
+class PolicyInputs:
+    """Of the running episode."""
+
+    def __init__(self, node: StackNode, timeout: float, sync_tolerance: float) -> None:
+        """Args: `timeout` of each wait, s; `sync_tolerance` between the streams of one observation, s."""
+        self._node, self._timeout = node, timeout
+        self._expert = node.call(ExpertChunk, topics.EXPERT_CHUNK)
+        self._buffer = node.call(GetKeyframes, topics.GET_KEYFRAMES)
+        self._gate = FrameGate(node, timeout)
+        self._recent: OrderedDict[int, Observation] = OrderedDict()
+        self._pictures: dict[int, Pair] = {}  # of the keyframes, by frame
+        self._feed = ObservationFeed(node, sync_tolerance, self._on_observation)
+
+    def begin(self, episode: Episode) -> None:
+        """Forget the episode before."""
+        self._feed.begin(episode)
+        self._recent.clear()
+        self._pictures.clear()
+
+    async def observation(self, frame: int) -> Observation:
+        """Return the observation of `frame`, or the next one there is.
+
+        Raises:
+            PolicyError: none comes.
+        """
+        newest = next(reversed(self._recent), -1)
+        if newest < frame and not await self._gate.wait(frame):
+            raise PolicyError(
+                f"no full observation of frame {frame} for {self._timeout:g} s "
+                f"(newest: {'none' if newest < 0 else newest}): are both cameras and the arm publishing?"
+            )
+        if not self._recent:
+            raise PolicyError("the episode ended")
+        return self._recent.get(frame) or next(o for f, o in self._recent.items() if f >= frame)
+
+    async def keyframes(self, frame: int, images: bool) -> tuple[list[int], list[Pair]]:
+        """Return frame, and with `images` the pictures, of every keyframe known at `frame`, but for `frame` itself.
+
+        Pictures cross the wire once: those already here are not asked for again.
+
+        Raises:
+            PolicyError: the buffer does not answer, or refuses.
+        """
+        request = GetKeyframes.Request(
+            as_of_frame=frame, known_frames=sorted(self._pictures), images=images, provisional=True
+        )
+        answer = await self._ask(self._buffer, request, "the keyframe buffer")
+        if not answer.success:
+            raise PolicyError(answer.message)
+        frames = [k.observation.frame_index for k in answer.keyframes if k.observation.frame_index != frame]
+        for keyframe in answer.keyframes:
+            seen = keyframe.observation
+            if seen.third_person.width:
+                self._pictures[seen.frame_index] = (image_pixels(seen.third_person), image_pixels(seen.wrist))
+        if not images:
+            return frames, []
+        self._pictures = {f: self._pictures[f] for f in frames if f in self._pictures}
+        return frames, [self._pictures[f] for f in frames]
+
+    async def plan(self, episode: Episode, frame: int, horizon: int) -> NDArray[np.float32]:
+        """Return what the simulator's expert would do from `frame` on, (horizon, 7).
+
+        Raises:
+            PolicyError: it does not answer, refuses, or gives something else.
+        """
+        request = ExpertChunk.Request(episode_id=episode.id, observation_frame=frame, horizon=horizon)
+        answer = await self._ask(self._expert, request, "the simulator's expert")
+        if not answer.success:
+            raise PolicyError(f"the expert refuses: {answer.message}")
+        actions = np.array(answer.actions, np.float32)
+        if actions.size != horizon * len(TOOL_DELTA_NAMES):
+            raise PolicyError(f"the expert gave {actions.size} numbers for {horizon} actions")
+        return actions.reshape(horizon, -1)
+
+    async def _ask(self, client: Any, request: Any, who: str) -> Any:
+        answer = await self._node.ask(client, request, self._timeout)
+        if answer is None:
+            raise PolicyError(f"{who} does not answer for {self._timeout:g} s")
+        return answer
+
+    def _on_observation(self, observation: Observation) -> None:
+        self._recent[observation.frame] = observation
+        while len(self._recent) > RECENT:
+            self._recent.popitem(last=False)
+        self._gate.open(observation.frame)
