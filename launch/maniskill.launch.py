@@ -15,8 +15,10 @@ from kc_vla.launching.graph import (
     model_arguments,
     node,
     parameter_arguments,
+    policy_argument,
     replayed_bag_argument,
     selector,
+    source_argument,
     state_folder,
     texts,
 )
@@ -59,19 +61,9 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["lockstep", "realtime"],
                 description="lockstep: the simulator waits for the stack; realtime: it does not",
             ),
-            DeclareLaunchArgument(
-                "source",
-                default_value="learned",
-                choices=["learned", "oracle", "rules"],
-                description="what selects the keyframes: a network that sees the pictures, the simulator, or rules",
-            ),
+            source_argument("maniskill"),
             *model_arguments(),
-            DeclareLaunchArgument(
-                "policy",
-                default_value="expert",
-                choices=["expert", "replay"],
-                description="what makes the actions",
-            ),
+            policy_argument("maniskill", "expert"),
             replayed_bag_argument(),
             DeclareLaunchArgument("image_size", default_value="256", description="pixels, both cameras, square"),
             DeclareLaunchArgument(

@@ -24,8 +24,10 @@ from kc_vla.launching.graph import (
     model_arguments,
     node,
     parameter_arguments,
+    policy_argument,
     replayed_bag_argument,
     selector,
+    source_argument,
     state_folder,
     text,
     texts,
@@ -155,12 +157,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "instruction", default_value="", description="what the policy is told; empty: as the task has it"
             ),
-            DeclareLaunchArgument(
-                "policy",
-                default_value="scripted",
-                choices=["scripted", "replay", "leader", "joy"],
-                description="what makes the actions; leader: a second Piper led by hand; joy: a gamepad or keyboard",
-            ),
+            policy_argument("piper", "scripted"),
             DeclareLaunchArgument(
                 "script", default_value=file("params", "piper_script.yaml"), description="poses for policy:=scripted"
             ),
@@ -168,12 +165,7 @@ def generate_launch_description() -> LaunchDescription:
                 "leader", default_value="can1", description="CAN interface of the arm led by hand, for policy:=leader"
             ),
             replayed_bag_argument(),
-            DeclareLaunchArgument(
-                "source",
-                default_value="learned",
-                choices=["learned", "rules"],
-                description="what selects the keyframes: a network that sees the pictures, or rules",
-            ),
+            source_argument("piper"),
             *model_arguments(),
             DeclareLaunchArgument("duration", default_value="0.0", description="s of the episode; 0.0: until Ctrl-C"),
             DeclareLaunchArgument("record", default_value="false", description="true: an MCAP bag of the episode"),

@@ -19,7 +19,9 @@ from kc_vla.launching.graph import (
     model_arguments,
     node,
     parameters_of,
+    policy_argument,
     selector,
+    source_argument,
     text,
     texts,
 )
@@ -84,19 +86,10 @@ def generate_launch_description() -> LaunchDescription:
         [
             DeclareLaunchArgument("bag", description="recorded episode: a bag folder, or a file of one"),
             DeclareLaunchArgument("rate", default_value="1.0", description="times as fast as the cameras saw it"),
-            DeclareLaunchArgument(
-                "source",
-                default_value="learned",
-                choices=["learned", "rules", "oracle"],
-                description="what selects the keyframes live; oracle: the scores of the simulator, from the bag",
-            ),
+            source_argument("replay"),
             *model_arguments(),
-            DeclareLaunchArgument(
-                "policy",
-                default_value="auto",
-                choices=["auto", "replay", "scripted", "none"],
-                description="what makes the actions live; auto: replay of tool deltas, the script for a scripted bag, "
-                "none for others",
+            policy_argument(
+                "replay", "auto", {"auto": "as the bag was recorded, if it can be asked", "none": "nothing"}
             ),
             DeclareLaunchArgument(
                 "rig",

@@ -9,7 +9,10 @@ from launch.actions import LogInfo, Shutdown
 from launch.events.process import ProcessExited, ProcessStarted, ProcessStderr
 from launch.utilities import perform_substitutions
 
-from kc_vla.launching import endings
+from kc_vla.core.choice import Choice
+from kc_vla.keyframes.sources import SOURCES
+from kc_vla.launching import endings, graph
+from kc_vla.policy.backends import BACKENDS
 
 CAMERA, BUFFER, CONTROLLER = 101, 102, 103
 NAMES = {CAMERA: "camera-1", BUFFER: "keyframe_buffer-2", CONTROLLER: "arm_controller-3"}
@@ -148,3 +151,26 @@ def test_a_required_node_ends_the_launch_with_its_work_or_with_its_failure() -> 
     assert isinstance(endings.end_with(_ended(CAMERA, 0), context), Shutdown)
     with pytest.raises(RuntimeError, match="camera-1 was required and ended with exit code 1"):
         endings.end_with(_ended(CAMERA, 1), context)
+
+
+@pytest.mark.parametrize(("table", "argument"), [(BACKENDS, graph.policy_argument), (SOURCES, graph.source_argument)])
+def test_what_is_in_the_table_can_be_chosen(
+    table: dict[str, Choice[Any, Any]], argument: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row is all it takes."""
+    default = ("replay",) if argument is graph.policy_argument else ()
+    before = argument("piper", *default)
+    assert "mine" not in before.choices
+    monkeypatch.setitem(table, "mine", Choice("what I made", lambda settings: None))
+    monkeypatch.setitem(table, "simulated", Choice("for no Piper", lambda settings: None, ("maniskill",)))
+    offered = argument("piper", *default)
+    assert set(offered.choices) == {*before.choices, "mine"}
+    assert "mine: what I made" in offered.description
+    assert {"mine", "simulated"} <= set(argument("maniskill", *default).choices)
+
+
+def test_words_that_are_no_backend_can_be_added() -> None:
+    argument = graph.policy_argument("replay", "auto", {"auto": "as it was", "none": "nothing"})
+    assert argument.choices[:2] == ["auto", "none"]
+    assert {"replay", "scripted"} <= set(argument.choices)
+    assert "expert" not in argument.choices

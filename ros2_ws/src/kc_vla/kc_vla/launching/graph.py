@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import types
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,12 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
+from kc_vla.core.choice import offered
 from kc_vla.core.home import user_name
+from kc_vla.keyframes.sources import SOURCES
 from kc_vla.launching.endings import end_if_it_cannot_start
 from kc_vla.launching.parameter_file import check_parameter_file
+from kc_vla.policy.backends import BACKENDS
 
 CLOSE_S = "20"
 """How long the recorder may take to hear the result of an interrupted episode and to close its bag."""
@@ -72,6 +76,23 @@ def model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgument]:
         ),
         DeclareLaunchArgument("model", default_value="keyframe_selector", description="name of the model in there"),
     )
+
+
+def source_argument(graph: str) -> DeclareLaunchArgument:
+    """`source:=`, of a graph in `kc_vla.core.choice.GRAPHS`."""
+    return _choice("source", "what selects the keyframes", "learned", offered(SOURCES, graph))
+
+
+def policy_argument(
+    graph: str, default: str, also: Mapping[str, str] = types.MappingProxyType({})
+) -> DeclareLaunchArgument:
+    """`policy:=`, of a graph in `kc_vla.core.choice.GRAPHS`; `also` are words with a meaning that are no backend."""
+    return _choice("policy", "what makes the actions", default, {**also, **offered(BACKENDS, graph)})
+
+
+def _choice(name: str, purpose: str, default: str, meanings: Mapping[str, str]) -> DeclareLaunchArgument:
+    told = "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
+    return DeclareLaunchArgument(name, default_value=default, choices=list(meanings), description=f"{purpose}; {told}")
 
 
 def selector() -> Node:
