@@ -1,5 +1,7 @@
 """What the launch files' handlers say and do when nodes end, called as the launch system calls them."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -174,3 +176,10 @@ def test_words_that_are_no_backend_can_be_added() -> None:
     assert argument.choices[:2] == ["auto", "none"]
     assert {"replay", "scripted"} <= set(argument.choices)
     assert "expert" not in argument.choices
+
+
+def test_what_can_be_chosen_is_known_without_what_it_needs() -> None:
+    """On an installed ROS 2 the launch runs in the system's Python, which has none of it."""
+    program = "import sys, kc_vla.launching; print([name for name in ('numpy', 'onnxruntime') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "[]\n"

@@ -19,6 +19,11 @@ from kc_vla.core.errors import StackError
 T = TypeVar("T")
 _LEAVE_S = 0.5
 """How long `Worker.close` waits for a job that is being done."""
+_HAND_OVER_S = 0.002
+"""How long an asker waits at most until an idle thread has taken its job.
+
+Without that, what the asker does next would keep the interpreter, and the thread from its work for a millisecond.
+"""
 
 
 class NoAnswerError(StackError):
@@ -98,6 +103,7 @@ class _Job:
     run: Callable[[], Any]
     then: Then[Any]
     asked_at: float
+    begun: bool = False
     answered: bool = False
 
 
@@ -132,7 +138,8 @@ class Worker:
             raise ValueError(f"room for {room} waiting jobs is too little: it must be 1 or more")
         self._name, self._wake, self._room, self._deadline_s, self._clock = name, wake, room, deadline_s, clock
         self._refusals: tuple[type[BaseException], ...] = (NoAnswerError, *refusals)
-        self._news = threading.Condition()  # guards all of the following
+        lock = threading.Lock()  # guards all of the following
+        self._news, self._taken = threading.Condition(lock), threading.Condition(lock)
         self._epoch = 0
         self._first: _Job | None = None
         self._line: deque[_Job] = deque()
@@ -158,7 +165,7 @@ class Worker:
             self._first = self._job(run, then)
             for job in waiting:
                 self._answer(job, self._outdated())
-            self._news.notify()
+            self._hand_over(self._first)
 
     def submit(self, run: Callable[[], T], then: Then[T]) -> None:
         """See `Runner.submit`."""
@@ -167,7 +174,7 @@ class Worker:
                 told = f"{self._name} has not begun with this request: newer ones took its place"
                 self._answer(self._line.popleft(), SupersededError(told))
             self._line.append(self._job(run, then))
-            self._news.notify()
+            self._hand_over(self._line[-1])
 
     def deliver(self) -> None:
         """Tell each asker what came of its job; call it on the asker's thread, when woken and now and then.
@@ -196,6 +203,11 @@ class Worker:
             self._outcomes.clear()
             self._news.notify()
         self._thread.join(_LEAVE_S)
+
+    def _hand_over(self, job: _Job) -> None:
+        self._news.notify()
+        if self._running is None:
+            self._taken.wait_for(lambda: job.begun, _HAND_OVER_S)
 
     def _job(self, run: Callable[[], T], then: Then[T]) -> _Job:
         return _Job(self._epoch, run, then, self._clock())
@@ -228,7 +240,8 @@ class Worker:
                 if self._closed:
                     return
                 job, self._first = self._first or self._line.popleft(), None
-                self._running, self._began_at = job, self._clock()
+                self._running, self._began_at, job.begun = job, self._clock(), True
+                self._taken.notify()
             outcome = _done(job.run)
             with self._news:
                 self._running = None
