@@ -16,6 +16,9 @@ from kc_vla.keyframes.scoring import Scoring, Sight, Source
 from kc_vla.keyframes.selector import Event, KeyframeSelector
 from kc_vla.keyframes.smoothing import GreedySmoother
 
+WAITING_FRAMES = 10
+"""Frames that may wait for a source, in real time; one more, and the oldest is lost. In lock-step only one does."""
+
 
 @dataclass(frozen=True)
 class Look:

@@ -12,7 +12,7 @@ from kc_vla.core.episode import Episode
 from kc_vla.inference.onnx_sessions import DEVICES
 from kc_vla.inference.worker import NoAnswerError, Outcome
 from kc_vla.keyframes.joining import Index, Joining, Start
-from kc_vla.keyframes.live import Found, LiveSelector, Look
+from kc_vla.keyframes.live import WAITING_FRAMES, Found, LiveSelector, Look
 from kc_vla.keyframes.scoring import SourceError
 from kc_vla.keyframes.sources import SOURCES, SourceSettings, open_source
 from kc_vla.keyframes.synchronizer import Moment, Synchronizer
@@ -24,9 +24,6 @@ from kc_vla.ros.process import run_node
 from kc_vla.ros.streams import listen_for_sights, sight_of
 from kc_vla.ros.work import runner
 from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
-
-WAITING_FRAMES = 10
-"""Frames that may wait to be scored, in real time; one more, and the oldest is lost. In lock-step only one does."""
 
 
 @dataclass(frozen=True)
@@ -140,22 +137,22 @@ class KeyframeSelectorNode(StackNode):
             self.statistics.dropped[name] = count
 
     def _look(self, moment: Moment) -> None:
-        assert self.episode is not None
-        frame = self.episode.frame_of(moment.stamp_ns)
-        if self._start is None and not self._join(frame):
+        episode = self.episode
+        assert episode is not None
+        frame = episode.frame_of(moment.stamp_ns)
+        if self._start is None and not self._join(episode, frame):
             self._streams.reset(after_ns=moment.stamp_ns - 1)  # in lock-step this very frame is shown again
             return
         assert self._start is not None
         look = Look(frame, sight_of(moment), self.parameters.threshold, self._start)
         image, published_ns = moment["third_person"]
         self._work.submit(
-            partial(self._selector.take, look), partial(self._on_found, self.episode, frame, image.header, published_ns)
+            partial(self._selector.take, look), partial(self._on_found, episode, frame, image.header, published_ns)
         )
 
-    def _join(self, frame: int) -> bool:
+    def _join(self, episode: Episode, frame: int) -> bool:
         """Whether the selector can start at this frame."""
-        assert self.episode is not None
-        self._start = self._joining.start(self.episode.id, frame, self._index)
+        self._start = self._joining.start(episode.id, frame, self._index)
         if self._start is None:
             return False
         self._events = self._start.events
@@ -180,12 +177,9 @@ class KeyframeSelectorNode(StackNode):
         self.statistics.add("score", found.seconds)
         source = self.parameters.source
         for event in found.events:
-            message = event_message(event, episode, self._events, source)
-            message.header.frame_id = header.frame_id
-            self._changes.publish(message)
+            self._changes.publish(event_message(event, episode, self._events, source, header.frame_id))
             self._events += 1
-        self._last = score_message(found, episode, frame, self._events, source)
-        self._last.header = header
+        self._last = score_message(found, episode, frame, self._events, source, header)
         self._scores.publish(self._last)
         self.statistics.add("camera_to_event", seconds_since(published_ns))
         if self._is_late:

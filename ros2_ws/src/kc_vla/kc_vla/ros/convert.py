@@ -12,6 +12,7 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Pose, Quaternion
 from numpy.typing import NDArray
 from sensor_msgs.msg import Image, JointState
+from std_msgs.msg import Header
 
 from kc_vla.core.chunk import ActionType, Chunk
 from kc_vla.core.episode import Episode
@@ -173,8 +174,8 @@ def keyframe_message(keyframe: Keyframe, episode_id: str, frame_id: str, images:
     )
 
 
-def event_message(event: Event, episode: Episode, sequence: int, source: str) -> KeyframeEvent:
-    """Return the message of a keyframe event, stamped as its keyframe."""
+def event_message(event: Event, episode: Episode, sequence: int, source: str, frame_id: str) -> KeyframeEvent:
+    """Return the message of a keyframe event, stamped as its keyframe; `frame_id` of the camera."""
     message = KeyframeEvent(
         episode_id=episode.id,
         sequence=sequence,
@@ -187,12 +188,16 @@ def event_message(event: Event, episode: Episode, sequence: int, source: str) ->
         source=source,
     )
     message.header.stamp = time_message(episode.start_ns + event.frame * episode.period_ns)
+    message.header.frame_id = frame_id
     return message
 
 
-def score_message(found: Found, episode: Episode, frame: int, events: int, source: str) -> KeyframeScore:
-    """Return the message of a frame's score; `events` is their number up to it. It wants the header of its image."""
+def score_message(
+    found: Found, episode: Episode, frame: int, events: int, source: str, header: Header
+) -> KeyframeScore:
+    """Return the message of a frame's score; `events` is their number up to it, `header` that of its image."""
     return KeyframeScore(
+        header=header,
         episode_id=episode.id,
         frame_index=frame,
         phase=found.phase,
