@@ -11,11 +11,12 @@ from kc_vla_sim.simulator import Simulator
 
 @pytest.mark.parametrize(("mode", "latency"), [("step", 0), ("chunk", 0), ("chunk", 2), ("chunk", 5)])
 def test_the_expert_succeeds(undrawn: Simulator, mode: str, latency: int) -> None:
-    outcomes = [run_episode(undrawn, "counting", seed, mode, latency) for seed in range(500, 504)]
-    assert [outcome.reason for outcome in outcomes] == ["success"] * 4
+    """Of a hundred seeds each: `kc-vla sim check`."""
+    outcomes = [run_episode(undrawn, "counting", seed, mode, latency) for seed in (500, 501)]
+    assert [outcome.reason for outcome in outcomes] == ["success"] * 2
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_expert_takes_over_from_anywhere(undrawn: Simulator, seed: int) -> None:
     chance = np.random.default_rng(seed)
     frame = undrawn.reset("counting", seed)

@@ -173,16 +173,17 @@ def test_a_bad_command_moves_nothing(undrawn: Simulator) -> None:
     assert undrawn.hold().index == 1
 
 
-@pytest.mark.parametrize("use", [Simulator.hold, lambda s: s.step([0] * 7), lambda s: s.step_joints([0] * 9)])
-def test_steps_need_a_running_episode(undrawn: Simulator, use: Callable[[Simulator], Frame]) -> None:
+def test_steps_need_a_running_episode(undrawn: Simulator) -> None:
+    uses: list[Callable[[Simulator], Frame]]
+    uses = [Simulator.hold, lambda s: s.step([0] * 7), lambda s: s.step_joints([0] * 9)]
     fresh = Simulator(image_size=16, draw=False)
-    with pytest.raises(EpisodeOverError, match="reset the simulator"):
-        use(fresh)
     frame = undrawn.reset("counting", 3)
     while not frame.done:
-        frame = undrawn.hold()
-    with pytest.raises(EpisodeOverError, match="reset the simulator"):
-        use(undrawn)
+        frame = undrawn.step(undrawn.expert.plan(1)[0][0])
+    for simulator in (fresh, undrawn):
+        for use in uses:
+            with pytest.raises(EpisodeOverError, match="reset the simulator"):
+                use(simulator)
 
 
 def test_nothing_can_be_read_before_the_first_episode() -> None:
