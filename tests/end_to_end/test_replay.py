@@ -49,20 +49,20 @@ def copy_changed(bag: Path, copy: Path, change: Callable[[KeyframeEvent], Keyfra
     return copy
 
 
-def test_the_live_graph_finds_the_keyframes_again(good_run: FinishedRun, tmp_path: Path) -> None:
+def test_the_live_graph_finds_the_keyframes_again(toy_run: FinishedRun, tmp_path: Path) -> None:
     """At half the rate: it is told, and tested elsewhere, when a busy machine cannot keep up."""
-    code, text = replay(tmp_path, bag=good_run.bag, source="oracle", rate=0.5)
+    code, text = replay(tmp_path, bag=toy_run.bag, source="oracle", rate=0.5)
     assert code == 0, text
     assert "Traceback" not in text
     found = report(tmp_path)
     assert found["frames"]["dropped"] == []
-    recorded = committed_frames(good_run.episode)
+    recorded = committed_frames(toy_run.episode)
     assert [(pair["bag"], pair["live"]) for pair in found["keyframes"]] == [(frame, frame) for frame in recorded]
     assert found["same_keyframes"] is True
-    assert found["scores"]["frames"] == len(good_run.episode.frames)
+    assert found["scores"]["frames"] == len(toy_run.episode.frames)
     assert found["scores"]["largest"] == pytest.approx(0.0, abs=1e-6)
     assert found["policy"] == "replay"
-    assert found["chunks"]["asked"] == found["chunks"]["answered"] == len(good_run.episode.chunks) > 0
+    assert found["chunks"]["asked"] == found["chunks"]["answered"] == len(toy_run.episode.chunks) > 0
     assert found["chunks"]["other_keyframes"] == []
     measured = {row["node"] for row in found["latency_ms"] if row["live"] is not None}
     assert measured == {"keyframe_selector", "keyframe_buffer", "policy_server"}
@@ -72,14 +72,14 @@ def test_the_live_graph_finds_the_keyframes_again(good_run: FinishedRun, tmp_pat
     assert cv2.imread(str(folder / "replay.png")) is not None
 
 
-def test_other_keyframes_in_the_bag_are_told_apart(good_run: FinishedRun, tmp_path: Path) -> None:
+def test_other_keyframes_in_the_bag_are_told_apart(toy_run: FinishedRun, tmp_path: Path) -> None:
     def change(event: KeyframeEvent) -> KeyframeEvent | None:
         if event.phase == 2:
             event.frame_index -= 7
         return None if event.phase == 4 else event
 
-    bag = copy_changed(good_run.bag, tmp_path / "changed", change)
-    code, text = replay(tmp_path, bag=bag, source="oracle", policy="none")
+    bag = copy_changed(toy_run.bag, tmp_path / "changed", change)
+    code, text = replay(tmp_path, bag=bag, source="oracle", policy="none", rate=0.5)
     assert code == 0, text
     found = report(tmp_path)
     verdicts = [pair["verdict"] for pair in found["keyframes"]]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 from chance_model import write_chance_model
 from finished_run import FinishedRun, assert_succeeded, committed_frames, oracle_frames
 from stack import Stack
@@ -35,12 +36,16 @@ def assert_same_pictures(run: FinishedRun, other: FinishedRun) -> None:
                 )
 
 
+@pytest.mark.parametrize(
+    ("simulator", "alone"), [("toy", "toy_run"), pytest.param("maniskill", "good_run", marks=pytest.mark.nightly)]
+)
 def test_two_stacks_in_one_folder_repeat_the_episode_and_do_not_mix(
-    launch: Callable[..., Stack], good_run: FinishedRun, tmp_path: Path, other_domain: int
+    launch: Callable[..., Stack], request: pytest.FixtureRequest, simulator: str, alone: str, other_domain: int
 ) -> None:
     """Two stacks with different domains at once: each is the same episode as the one that ran alone."""
-    first = launch(seed=3, simulator="maniskill")
-    second = launch(seed=3, simulator="maniskill", environment={"ROS_DOMAIN_ID": str(other_domain)})
+    ran_alone: FinishedRun = request.getfixturevalue(alone)
+    first = launch(seed=3, simulator=simulator)
+    second = launch(seed=3, simulator=simulator, environment={"ROS_DOMAIN_ID": str(other_domain)})
     runs = [FinishedRun.of(first), FinishedRun.of(second)]
     assert runs[0].folder != runs[1].folder
     for run in runs:
@@ -48,19 +53,17 @@ def test_two_stacks_in_one_folder_repeat_the_episode_and_do_not_mix(
         assert run.text.count("keyframe 1 'flash 1 on' committed") == 1
         assert run.episode.message_counts["/episode/result"] == 1
         assert_succeeded(run.episode)
-        assert_same_actions(run, good_run)
-        assert_same_pictures(run, good_run)
+        assert_same_actions(run, ran_alone)
+        assert_same_pictures(run, ran_alone)
 
 
-def test_a_bag_is_replayed_and_the_rules_find_the_keyframes(
-    launch: Callable[..., Stack], good_run: FinishedRun
-) -> None:
-    run = FinishedRun.of(launch(seed=3, simulator="maniskill", policy="replay", bag=good_run.bag, source="rules"))
+def test_a_bag_is_replayed_and_the_rules_find_the_keyframes(launch: Callable[..., Stack], toy_run: FinishedRun) -> None:
+    run = FinishedRun.of(launch(seed=3, policy="replay", bag=toy_run.bag, source="rules"))
     assert run.exit_code == 0
     assert run.episode.result is not None
     assert run.episode.result.success
     assert {chunk.backend for chunk in run.episode.chunks} == {"replay"}
-    assert_same_actions(run, good_run)
+    assert_same_actions(run, toy_run)
     assert {score.source for score in run.episode.scores.values()} == {"rules"}
     found, wanted = committed_frames(run.episode), oracle_frames(run.episode)
     assert len(found) == len(wanted)
@@ -84,8 +87,11 @@ def test_a_learned_selector_scores_every_frame_from_the_pictures_alone(
     assert {score.threshold for score in scores.values()} == {1.0}
 
 
+@pytest.mark.nightly
 def test_the_shipped_selector_finds_the_keyframes_from_the_pictures_alone(launch: Callable[..., Stack]) -> None:
-    """As the launch file has it by default, with pictures as large as the cameras'."""
+    """As the launch file has it by default, with pictures as large as the cameras'; without a graph it is tried in
+    sim_bridge/test/test_shipped_selector.py.
+    """
     run = FinishedRun.of(launch(seed=3, simulator="maniskill", source="learned", image_size=256))
     assert run.exit_code == 0
     assert {score.source for score in run.episode.scores.values()} == {"learned"}

@@ -45,11 +45,21 @@ class StackKeeper:
             self._stack = None
 
 
+_KEEPER = pytest.StashKey[StackKeeper]()
+
+
 @pytest.fixture(scope="session")
-def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StackKeeper]:
-    keeper = StackKeeper(tmp_path_factory.mktemp("faults"))
+def keeper(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[StackKeeper]:
+    keeper = pytestconfig.stash[_KEEPER] = StackKeeper(tmp_path_factory.mktemp("faults"))
     yield keeper
     keeper.end()
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the stack where the next test does not want it: its nodes would answer to those of another one."""
+    wanted = "keeper" in getattr(nextitem, "fixturenames", ())
+    if not wanted and _KEEPER in item.config.stash:
+        item.config.stash[_KEEPER].end()
 
 
 @pytest.fixture

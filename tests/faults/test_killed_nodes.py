@@ -1,14 +1,22 @@
 """A node that is killed in the middle of an episode comes back, and the episode goes on as if nothing had been."""
 
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from finished_run import assert_policy_was_given_every_keyframe, assert_succeeded
-from stack import Episode, Stack
+from stack import PATIENCE_S, Episode, Stack
 
 from kc_vla.episodes.episode import RecordedEpisode
 
-NODES = ("keyframe_selector", "keyframe_buffer", "policy_server", "arm_controller", "recorder")
+NODES = ("keyframe_selector", "policy_server", "arm_controller")
+
+
+def assert_unharmed(bag: RecordedEpisode) -> None:
+    assert_succeeded(bag)
+    assert_policy_was_given_every_keyframe(bag)
+    assert bag.damages == ()
 
 
 @pytest.mark.parametrize("node", NODES)
@@ -21,16 +29,39 @@ def test_the_episode_goes_on(
     stack.wait_for(rf"\[{node}-\d+\]: process has died .*exit code -9", killed_at)
     stack.wait_for(rf"\[{node}-\d+\]: process started", killed_at)
     assert episode.wait_for_result() == "succeeded"
-    bag = recorded(episode)
-    assert_succeeded(bag)
-    assert_policy_was_given_every_keyframe(bag)
-    assert bag.damages == ()
+    assert_unharmed(recorded(episode))
 
 
-def test_a_killed_buffer_says_what_it_still_has(stack: Stack, mid_episode: Callable[[Stack], Episode]) -> None:
+def sizes(bag: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_size for path in bag.iterdir()}
+
+
+def test_a_killed_recorder_goes_on_with_the_bag(
+    stack: Stack, mid_episode: Callable[[Stack], Episode], recorded: Callable[[Episode], RecordedEpisode]
+) -> None:
+    episode = mid_episode(stack)
+    killed_at = stack.position
+    stack.pause("policy_server")  # nobody waits for a recorder: the episode could be over before it is there again
+    try:
+        stack.kill("recorder")
+        stack.wait_for(r"\[recorder-\d+\]: process has died .*exit code -9", killed_at)
+        left, until = sizes(episode.bag), time.monotonic() + PATIENCE_S
+        while sizes(episode.bag) == left:
+            assert time.monotonic() < until, stack.tail()
+            time.sleep(0.1)
+    finally:
+        stack.resume("policy_server")
+    assert episode.wait_for_result() == "succeeded"
+    assert_unharmed(recorded(episode))
+
+
+def test_a_killed_buffer_says_what_it_still_has_and_the_episode_goes_on(
+    stack: Stack, mid_episode: Callable[[Stack], Episode], recorded: Callable[[Episode], RecordedEpisode]
+) -> None:
     episode = mid_episode(stack)
     killed_at = stack.position
     stack.kill("keyframe_buffer")
     found = stack.wait_for(rf"goes on with (\d+) keyframes of episode {episode.id}", killed_at)
     assert int(found[1]) >= 3  # the start and both ends of the first flash
     assert episode.wait_for_result() == "succeeded"
+    assert_unharmed(recorded(episode))

@@ -87,6 +87,7 @@ def test_a_camera_that_comes_back_with_another_size_than_calibrated_is_not_heard
     ("parameters", "reason"),
     [
         ({"source": "/dev/video_nowhere"}, "no camera source '/dev/video_nowhere'"),
+        ({"source": EXAMPLE}, "is no video that can be read"),
         ({"source": "''"}, "no camera source is given"),
         ({"calibration": "/nowhere.yaml"}, "cannot read the calibration /nowhere.yaml"),
         ({"fps": -1.0}, "parameter 'fps'"),

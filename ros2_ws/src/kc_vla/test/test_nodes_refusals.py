@@ -48,6 +48,12 @@ def test_a_value_that_cannot_be(tmp_path: Path, node: str, parameters: dict[str,
     assert len(said.splitlines()) <= 2, said
 
 
+def test_a_file_that_is_no_bag_is_not_replayed(tmp_path: Path) -> None:
+    foreign = tmp_path / "holiday.mcap"
+    foreign.write_bytes(b"\x89PNG" * 100)
+    test_a_value_that_cannot_be(tmp_path, POLICY, {"backend": "replay", "bag": foreign}, "nothing to replay: ")
+
+
 def test_an_instruction_makes_any_task_one_that_can_be(tmp_path: Path) -> None:
     asked = {"task": "stir", "instruction": "Stir the soup.", "startup_timeout": 1.0}
     with running(SESSION, tmp_path / "log", **asked) as process:
