@@ -35,6 +35,15 @@ def _is_silent(domain: int) -> bool:
     return True
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """How `pytest -n` deals the tests out: as in tests/support/dealing.py, what takes longest first."""
+    from dealing import ByFile  # without -n nothing of xdist is needed
+
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
+
+
 @contextmanager
 def _free_domain() -> Iterator[int]:
     """Reserve a free domain between 1 and 100."""
