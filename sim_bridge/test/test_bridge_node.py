@@ -1,12 +1,15 @@
-"""What the bridge cannot start with: one line that says why, and an exit code that says that it cannot start."""
+"""The bridge as a process of its own: what it cannot start with, and a reset that is asked for again."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from node_process import running
+from node_process import Peer, running
 
+from kc_vla_msgs.srv import ResetSimulation
+
+BRIDGE = "kc_vla_sim.nodes.maniskill_bridge"
 CANNOT_START = 2
 
 
@@ -24,8 +27,24 @@ def test_it_says_why_it_cannot_start(
 ) -> None:
     for name in ("VK_ICD_FILENAMES", "VK_DRIVER_FILES"):
         monkeypatch.setenv(name, str(tmp_path / "no_driver.json"))
-    with running("kc_vla_sim.nodes.maniskill_bridge", tmp_path / "log", **parameters) as process:
+    with running(BRIDGE, tmp_path / "log", **parameters) as process:
         assert process.wait(60) == CANNOT_START
     said = (tmp_path / "log").read_text()
     assert line in said
     assert "Traceback" not in said
+
+
+def test_a_reset_that_is_asked_for_twice_is_one_episode(tmp_path: Path) -> None:
+    """An answer that the middleware drops is asked for again."""
+    with Peer() as peer, running(BRIDGE, tmp_path / "log", simulator="toy", image_size=16):
+
+        def reset(request_id: str) -> str:
+            request = ResetSimulation.Request(task="counting", seed=5, request_id=request_id)
+            return str(peer.call(ResetSimulation, "/simulator/reset", request).episode_id)
+
+        first = reset("a")
+        assert first.startswith("counting-000005-")
+        assert reset("a") == first
+        second = reset("b")
+        assert second != first
+        assert reset("") not in (first, second)

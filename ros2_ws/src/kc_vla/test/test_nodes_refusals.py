@@ -23,6 +23,11 @@ CANNOT_START = 2
         (RUNNER, {"seed": 2**32}, "parameter 'seed' is 4294967296: allowed is"),
         (RUNNER, {"seed": 10**30}, "parameter 'seed' is 1e+30: it must be"),
         (RUNNER, {"episodes": 0}, "parameter 'episodes' is 0: allowed is"),
+        (
+            RUNNER,
+            {"output_folder": "/dev/null/runs"},
+            "cannot write into '/dev/null/runs': Not a directory; choose another",
+        ),
         (RUNNER, {"report": "sideways"}, "parameter 'report' is 'sideways': "),
         (
             SESSION,
