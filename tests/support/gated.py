@@ -1,7 +1,4 @@
-"""A policy and a source of keyframes that take until a test lets them go, in the tables as `gated`.
-
-Whoever imports this has put them there: one file and one row each, and nothing else knows of them.
-"""
+"""A policy and a source of keyframes that take until a test lets them go; `gated_rows` has them in the tables."""
 
 from __future__ import annotations
 
@@ -11,12 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.choice import Choice
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
 from kc_vla.keyframes.scoring import Scoring, Sight
-from kc_vla.keyframes.sources import SOURCES
-from kc_vla.policy.backends import BACKENDS
 from kc_vla.policy.interface import PolicyError, PolicyInput
 
 
@@ -108,7 +102,3 @@ class GatedSource:
         if self._gate.is_set("fault"):
             raise ZeroDivisionError("in the source")
         return float(sight.pixels.mean()) / 255
-
-
-BACKENDS["gated"] = Choice("a gate", lambda settings: GatedBackend(Gate(Path(settings.script)), settings.horizon))
-SOURCES["gated"] = Choice("a gate", lambda settings: GatedSource(Gate(Path(settings.models_folder))))

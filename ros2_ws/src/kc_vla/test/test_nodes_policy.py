@@ -65,6 +65,7 @@ class Robot(Peer):
                 state=EpisodeStatus.RUNNING,
             )
         )
+        self.until(lambda: self.taken_in == 0)
 
     def show(self, frame: int) -> None:
         """Publish what is seen and felt in a frame."""
@@ -113,7 +114,7 @@ def thinking(tmp_path: Path, **parameters: object) -> Iterator[tuple[Robot, Gate
     """A policy server with the backend `gated`, in an episode "one" of which it has seen frame 0."""
     gate = Gate(tmp_path / "gate")
     given = {"backend": "gated", "script": gate.folder, "diagnostics_period": 0.1, "wait_timeout": 60.0, **parameters}
-    with Robot() as robot, running(MODULE, tmp_path / "log", plug="gated", **given) as process:
+    with Robot() as robot, running(MODULE, tmp_path / "log", plug="gated_rows", **given) as process:
         robot.find()
         robot.begin("one")
         robot.until(lambda: gate.notes() == ["reset one"])
@@ -208,7 +209,7 @@ def test_what_a_backend_refuses_is_told_in_a_line_and_a_fault_ends_the_node(tmp_
 
 
 def test_a_backend_that_is_in_the_table_can_be_chosen_and_no_other(tmp_path: Path) -> None:
-    with running(MODULE, tmp_path / "log", plug="gated", backend="gate") as process:
+    with running(MODULE, tmp_path / "log", plug="gated_rows", backend="gate") as process:
         assert process.wait(60) == CANNOT_START
     assert "allowed is one of expert, replay, scripted, leader, joy, gated" in (tmp_path / "log").read_text()
 

@@ -86,7 +86,7 @@ def looking(tmp_path: Path, **parameters: object) -> Iterator[tuple[Camera, Gate
     """A selector with the source `gated`, in an episode "one" of which it looks at frame 0."""
     gate = Gate(tmp_path / "gate")
     given = {"source": "gated", "models_folder": gate.folder, "diagnostics_period": 0.1, **parameters}
-    with Camera() as camera, running(MODULE, tmp_path / "log", plug="gated", **given) as process:
+    with Camera() as camera, running(MODULE, tmp_path / "log", plug="gated_rows", **given) as process:
         camera.find()
         camera.begin("one")
         camera.until(lambda: camera.show(0) or "look" in gate.notes())
@@ -200,6 +200,6 @@ def test_a_fault_in_a_source_ends_the_node(tmp_path: Path) -> None:
 
 
 def test_a_source_that_is_in_the_table_can_be_chosen_and_no_other(tmp_path: Path) -> None:
-    with running(MODULE, tmp_path / "log", plug="gated", source="gate") as process:
+    with running(MODULE, tmp_path / "log", plug="gated_rows", source="gate") as process:
         assert process.wait(60) == CANNOT_START
     assert "allowed is one of learned, oracle, rules, gated" in (tmp_path / "log").read_text()
