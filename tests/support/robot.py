@@ -13,6 +13,7 @@ from rcl_interfaces.srv import SetParameters
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.launching.graph import emulated_bus
 from kc_vla.ros import qos
 from tests.support.node_process import Peer
@@ -22,8 +23,8 @@ SAW = re.compile(
     r"the emulated arm saw: (?P<commands>\d+) joint commands, (?P<outside>\d+) out of limits, largest step "
     r"(?P<step>[\d.]+) degrees, .* (?P<raised>\d+) times disabled while raised\.(?P<powered>.*)"
 )
-SPEED, PERIOD = 1.0, 0.005
-"""max_speed and control_rate of launch/params/piper.yaml."""
+SPEED, PERIOD = ServoSettings.speed, 0.005
+"""max_speed of arm_controller, and control_rate of launch/params/piper.yaml."""
 ROUNDING = 0.002
 """degrees, twice a unit of the wire."""
 _WINDOWS = 6

@@ -47,7 +47,7 @@ class ServoSettings:
 
     period: float = 0.005
     command_every: int = 1
-    speed: float = 1.5
+    speed: float = 1.0
     acceleration: float = 8.0
     jerk: float = 80.0
     park_speed: float = 0.3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.ros.parameters import NodeParameters, parameter
 
 
@@ -20,7 +21,7 @@ class ControllerParameters(NodeParameters):
     control_rate: float = parameter(200.0, "Hz of the control loop (realtime)", low=10.0, high=1000.0)
     command_rate: float = parameter(200.0, "Hz at which the arm is sent its angles (arm: piper)", low=50.0, high=200.0)
     state_rate: float = parameter(100.0, "Hz of the arm's state (arm: piper)", low=10.0, high=200.0)
-    max_speed: float = parameter(1.5, "rad/s of any joint (arm: piper)", low=0.05, high=3.0)
+    max_speed: float = parameter(ServoSettings.speed, "rad/s of any joint (arm: piper)", low=0.05, high=3.0)
     workspace_x_low: float = parameter(-0.7, "m, bound of the flange in the base frame", low=-2.0, high=2.0)
     workspace_x_high: float = parameter(0.7, "m, likewise", low=-2.0, high=2.0)
     workspace_y_low: float = parameter(-0.7, "m, likewise", low=-2.0, high=2.0)
