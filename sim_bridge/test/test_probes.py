@@ -18,7 +18,7 @@ from kc_vla_sim.simulator import Simulator
 
 SIDE = 32
 PLACES = (6, 16, 26)
-SWAP = replace(find_task("counting"), keyframes=("put away", "taken"), choices=("left", "middle", "right"))
+SWAP = replace(find_task("counting"), keyframes=("put away", "taken"), cues=(), choices=("left", "middle", "right"))
 
 
 def picture(chance: np.random.Generator, red_at: int | None) -> Views:

@@ -9,7 +9,7 @@ from kc_vla.keyframes.learned import LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import load_selector
 from kc_vla.keyframes.selector import KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
-from kc_vla.keyframes.sources import Sight
+from kc_vla.keyframes.scoring import Sight
 from kc_vla_sim.simulator import Simulator
 
 

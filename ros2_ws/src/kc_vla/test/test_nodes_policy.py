@@ -17,6 +17,7 @@ from rcl_interfaces.srv import GetParameters
 from sensor_msgs.msg import Image, JointState
 
 from kc_vla.core import topics
+from kc_vla.core.rig import load_rig
 from kc_vla.ros import qos
 from kc_vla.ros.base import CANNOT_START
 from kc_vla.ros.convert import image_message, time_message
@@ -24,6 +25,7 @@ from kc_vla_msgs.msg import ActionChunk, EpisodeStatus
 from kc_vla_msgs.srv import ExpertChunk, GetKeyframes, PredictChunk
 
 MODULE = "kc_vla.nodes.policy_server"
+PANDA = load_rig("panda_sim")
 PERIOD_NS, START_NS = 50_000_000, 10**9
 
 
@@ -71,7 +73,7 @@ class Robot(Peer):
         """Publish what is seen and felt in a frame."""
         stamp = time_message(START_NS + frame * PERIOD_NS)
         picture = image_message(np.full((8, 8, 3), frame, np.uint8), stamp, "camera")
-        arm = JointState(name=["joint1"], position=[0.1])
+        arm = JointState(name=list(PANDA.names), position=[0.1] * len(PANDA.names))
         tool = PoseStamped()
         arm.header.stamp = tool.header.stamp = stamp
         for topic, message in zip(self._streams, (arm, tool, picture, picture), strict=True):
@@ -248,3 +250,11 @@ def test_a_bag_that_is_played_to_another_episode_is_told(tmp_path: Path) -> None
         robot.until(
             lambda: "this episode is counting with seed 77: the actions of the one are not for" in log.read_text()
         )
+
+
+def test_the_joints_of_another_robot_than_the_rig_are_told(tmp_path: Path) -> None:
+    with thinking(tmp_path, rig="piper") as (robot, _, _):
+        answer = robot.answer(robot.ask("one", 0))
+        assert not answer.success
+        assert "the rig 'piper' has joint1, joint2" in answer.message
+        robot.hears("choose the rig of this robot")
