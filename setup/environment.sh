@@ -59,9 +59,21 @@ pip_install() {
 }
 
 build_packages() {
+  forget_removed_interfaces
   run in_environment python -m colcon --log-base log/colcon build --symlink-install \
     --base-paths ros2_ws/src sim_bridge --event-handlers console_direct+ \
     --cmake-args -DBUILD_TESTING=OFF -DPython3_EXECUTABLE="$VENV/bin/python"
+}
+
+# CMake leaves the libraries of an interface that is no more, and Python then loads none of the package.
+forget_removed_interfaces() {
+  local installed=install/kc_vla_msgs/share/kc_vla_msgs file
+  for file in "$installed"/{msg/*.msg,srv/*.srv,action/*.action}; do
+    if [[ (-e $file || -L $file) && ! -e ros2_ws/src/kc_vla_msgs/${file#"$installed/"} ]]; then
+      run rm -rf build/kc_vla_msgs install/kc_vla_msgs
+      return
+    fi
+  done
 }
 
 install_commands() {
@@ -73,5 +85,5 @@ install_commands() {
 }
 
 try_environment() {
-  run bash -c 'source env.sh && python -c "import rclpy, cv2, torch, sapien, mani_skill, kc_vla_msgs.msg" && command -v ros2'
+  run bash -c 'source env.sh && python -c "import rclpy, cv2, torch, sapien, mani_skill; from kc_vla_msgs.msg import Keyframe; Keyframe()" && command -v ros2'
 }

@@ -7,9 +7,9 @@ from kc_vla.core.tasks import find_task
 from kc_vla.inference.models import shipped_models
 from kc_vla.keyframes.learned import LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import load_selector
+from kc_vla.keyframes.scoring import Sight
 from kc_vla.keyframes.selector import KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
-from kc_vla.keyframes.scoring import Sight
 from kc_vla_sim.simulator import Simulator
 
 

@@ -176,3 +176,16 @@ def test_a_changed_lock_makes_the_environment_anew(clone: UnsetClone) -> None:
     with (clone.folder / "requirements" / "lock.txt").open("a") as lock:
         lock.write("six==1.17.0\n")
     assert clone.call(current) == "stale\n"
+
+
+def test_an_interface_that_is_no_more_has_the_messages_built_anew(clone: UnsetClone) -> None:
+    """What is left of it in an old build would keep Python from loading any of them."""
+    share = clone.folder / "install/kc_vla_msgs/share/kc_vla_msgs/msg"
+    for folder in (share, clone.folder / "ros2_ws/src/kc_vla_msgs/msg"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "Keyframe.msg").touch()
+    clone.call("forget_removed_interfaces")
+    assert share.exists()
+    (share / "Forgotten.msg").symlink_to("nowhere")  # as colcon's --symlink-install leaves it
+    clone.call("forget_removed_interfaces")
+    assert not (clone.folder / "install/kc_vla_msgs").exists()
