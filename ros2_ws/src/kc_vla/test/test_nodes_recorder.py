@@ -21,7 +21,7 @@ from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.nodes.recorder import RECORDED, RecorderParameters
 from kc_vla.ros import qos
 from kc_vla.ros.message_types import type_name
-from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus
+from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus, KeyframeIndex
 
 MODULE = "kc_vla.nodes.recorder"
 FAST = {"diagnostics_period": 0.1}
@@ -155,6 +155,28 @@ def test_topics_that_cannot_be_recorded_are_refused_in_a_line(also: str, told: s
     check = next(item for item in fields(RecorderParameters) if item.name == "also").metadata["rule"].check
     with pytest.raises(ValueError, match=told):
         check(also)
+
+
+def test_a_keyframe_event_that_comes_after_the_result_is_waited_for(tmp_path: Path) -> None:
+    """The buffer tells how many there are; what a recorder missed while it stood still is sent again."""
+    script = Script(size=64)
+    late = [message for topic, message, _ in messages(script) if topic == "/keyframes/event"][-1]
+    with running(MODULE, tmp_path / "log", **FAST, output_folder=tmp_path / "runs"), Stack() as stack:
+        stack.wait_for_recorder()
+        stack.announce(script)
+        for topic, message, _ in itertools.islice(messages(script), 1, None):
+            if topic == "/episode/result":
+                events = late.sequence + 1
+                stack.say("/keyframes/index", KeyframeIndex(episode_id=late.episode_id, events=events))
+            if topic != "/keyframes/event" or message.sequence != late.sequence:
+                stack.say(topic, message)
+        time.sleep(1.0)  # a recorder that does not wait has closed by then
+        assert not stack.told("closed")
+        stack.say("/keyframes/event", late)
+        stack.until(lambda: stack.told("closed"))
+    episode = RecordedEpisode(tmp_path / "runs" / "counting-000003-1" / "bag")
+    assert [keyframe.label for keyframe in episode.keyframes] == list(LABELS)
+    assert all(keyframe.committed for keyframe in episode.keyframes)
 
 
 def test_a_second_recorder_leaves_the_bag_to_the_first(tmp_path: Path) -> None:

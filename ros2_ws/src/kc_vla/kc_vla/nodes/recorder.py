@@ -120,6 +120,8 @@ class RecorderNode(StackNode):
         self._announced_ns = 0
         self._result_of = ""
         self._late_in = ""
+        self._events_heard: set[int] = set()  # numbers of the keyframe events of this episode
+        self._events_told = 0  # how many there are, as the buffer says
         self._finished_at: float | None = None
         self._told_to_end_at: float | None = None
         self._result_may_come_at = 0.0
@@ -157,6 +159,7 @@ class RecorderNode(StackNode):
         if episode.running:
             if episode.id != self._begun:
                 self._begun, self._finished_at = episode.id, None
+                self._events_heard, self._events_told = set(), 0
                 self._tell(
                     self._recorder.begin(
                         episode.id, episode.task, episode.seed, episode.instruction, self._announced_ns
@@ -185,18 +188,28 @@ class RecorderNode(StackNode):
             self._announced_ns = info["source_timestamp"]
             self._on_status(deserialize_message(data, EpisodeStatus))
         if info["received_timestamp"] - info["source_timestamp"] > _LATE_NS:
-            self._late_in = self._begun  # this process stood still: what it missed is sent again, with time
+            self._late_in = self._begun
         if not self._recorder.add(name, data, info["source_timestamp"], info["received_timestamp"]):
             self.statistics.drop(topic)
         if topic == topics.EPISODE_RESULT:
             self._result_of = deserialize_message(data, EpisodeResult).episode_id
+        elif topic == topics.KEYFRAME_EVENT:
+            event = deserialize_message(data, KeyframeEvent)
+            if event.episode_id == self._begun:
+                self._events_heard.add(event.sequence)
+        elif topic == topics.KEYFRAME_INDEX:
+            index = deserialize_message(data, KeyframeIndex)
+            if index.episode_id == self._begun:
+                self._events_told = max(self._events_told, index.events)
 
     def _poll(self) -> None:
         """Close the bag of a finished episode when its time has come; tell what has changed."""
         if self._finished_at is not None and self._recorder.recording:
             waited = time.monotonic() - self._finished_at
             has_result = self._result_of == self._begun
-            grace = _RESEND_S if self._late_in == self._begun else self.parameters.grace
+            # what this process missed while it stood still is sent again, with time
+            misses = self._late_in == self._begun or len(self._events_heard) < self._events_told
+            grace = _RESEND_S if misses else self.parameters.grace
             if waited >= grace and (has_result or waited >= self.parameters.result_timeout):
                 if not has_result:
                     self.get_logger().warning(f"episode {self._begun} has no result: its bag is closed without one")
