@@ -69,7 +69,7 @@ RECORDED: tuple[tuple[str, type, QoSProfile], ...] = (
     (topics.KEYFRAME_INDEX, KeyframeIndex, qos.STATUS),
     (topics.POLICY_CHUNK, ActionChunk, qos.EVENT),
     (topics.ARM_COMMAND, ArmCommand, qos.EVENT),
-    (topics.STOPPED, Bool, qos.STATUS),
+    (topics.STOPPED, Bool, qos.EVENT_LOG),
     (topics.DIAGNOSTICS, DiagnosticArray, qos.EVENT),
 )
 """Every topic of the stack: name, type, and what its publisher offers. Not `e_stop` itself: whoever sends that waits

@@ -23,7 +23,7 @@ class EmergencyStop:
         self._node, self._controller = node, controller
         self._halts: list[Callable[[], None]] = []
         self._latch = StopLatch(folder)
-        self._stopped = node.advertise(Bool, topics.STOPPED, qos.STATUS)
+        self._stopped = node.advertise(Bool, topics.STOPPED, qos.EVENT_LOG)
         node.subscribe(Bool, topics.E_STOP, self._on_topic, qos.E_STOP)
         node.serve(Trigger, topics.STOP, self._on_stop)
         node.serve(Trigger, topics.RELEASE_E_STOP, self._on_release)
