@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from geometry_msgs.msg import PoseStamped
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
@@ -36,16 +34,6 @@ class FramePublisher:
             node.advertise(Image, topics.WRIST_IMAGE, qos.IMAGE),
             node.advertise(CameraInfo, topics.WRIST_INFO, qos.STATE),
         )
-
-    def wait_for_readers(self, third_person: int, wrist: int, timeout: float) -> bool:
-        """Wait until each camera has that many readers, no longer than `timeout` s; return whether it has."""
-        deadline = time.monotonic() + timeout
-        wanted = ((self._third_person[0], third_person), (self._wrist[0], wrist))
-        while any(publisher.get_subscription_count() < count for publisher, count in wanted):
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.02)  # the middleware discovers in threads of its own
-        return True
 
     def show_clock(self, clock_ns: int) -> None:
         """Publish the simulated time."""

@@ -33,8 +33,6 @@ from kc_vla_sim.variants import STANDARD, VARIANTS
 FRAME_PERIOD_NS = 50_000_000
 EPISODE_GAP_NS = 1_000_000_000
 """ROS time between two episodes: the clock never goes back."""
-DISCOVERY_TIMEOUT_S = 5.0
-"""How long the readers of the cameras may take to be found."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +115,6 @@ class ManiskillBridgeNode(StackNode):
         except (UnknownTaskError, BadSeedError) as error:
             response.message = str(error)
             return response
-        readers = (request.third_person_readers, request.wrist_readers)
-        if not self._publisher.wait_for_readers(*readers, DISCOVERY_TIMEOUT_S):
-            self.get_logger().warning("the episode begins, though not everybody who reads the cameras was found")
         if self._status is not None:
             self._finish("reset before the end")
         began = time.perf_counter()

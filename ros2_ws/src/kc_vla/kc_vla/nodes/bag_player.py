@@ -95,9 +95,7 @@ class BagPlayerNode(StackNode):
         playback = getattr(self, "_playback", None)
         if playback is None:
             return {}
-        told = {"published": self._published, "paused": playback.paused, "rounds": playback.rounds}
-        outlets = getattr(self, "_outlets", {})
-        return told | {f"readers{self._bag.topics[n].name}": o.get_subscription_count() for n, o in outlets.items()}
+        return {"published": self._published, "paused": playback.paused, "rounds": playback.rounds}
 
     def _tick(self) -> None:
         now = time.monotonic()

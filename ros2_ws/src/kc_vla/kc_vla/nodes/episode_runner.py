@@ -16,6 +16,7 @@ from kc_vla.core.tasks import UnknownTaskError, find_task, simulated_tasks
 from kc_vla.reports.run_table import OutputFolderError, RunTable, require_writable
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.links import Links
 from kc_vla.ros.narrator import Narrator
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
@@ -36,6 +37,16 @@ PUBLISHED = {
     "recorder": topics.RECORDER_STATUS,
 }
 """The nodes that an episode needs, and how to see that they are there."""
+HEARD = (
+    topics.THIRD_PERSON_IMAGE,
+    topics.WRIST_IMAGE,
+    topics.JOINT_STATES,
+    topics.KEYFRAME_SCORE,
+    topics.KEYFRAME_EVENT,
+    topics.POLICY_CHUNK,
+    topics.ARM_COMMAND,
+)
+"""Said once, from the first frame on: an episode does not begin before all who listen would hear it."""
 
 ASK_AGAIN_S = 3.0
 """How long the simulator may take to answer before it is asked again, for the same episode."""
@@ -82,6 +93,7 @@ class EpisodeRunnerNode(StackNode):
         self._results: dict[str, EpisodeResult] = {}  # the newest only
         self._busy = values.task != NO_TASK
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
+        self._links = Links(self, HEARD)
         self._narrator = Narrator(self)
         self._reporter = Reporter(self, self._narrator, self._output, values.report)
         self.subscribe(EpisodeResult, topics.EPISODE_RESULT, self._on_result, qos.STATUS)
@@ -154,7 +166,7 @@ class EpisodeRunnerNode(StackNode):
         if not missing and not self._reset.service_is_ready():  # seen, but a request would be lost still
             missing.append("maniskill_bridge")
         missing += [node for node, topic in PUBLISHED.items() if self.count_publishers(topic) == 0]
-        return missing
+        return missing or self._links.missing((*SERVED, *PUBLISHED))
 
     async def _run_episode(self, task: str, seed: int) -> EpisodeResult:
         """Reset the simulator and return the result of the episode.
@@ -163,9 +175,6 @@ class EpisodeRunnerNode(StackNode):
             RunError: the simulator refuses, or nothing comes of it in time.
         """
         request = ResetSimulation.Request(task=task, seed=seed, request_id=uuid.uuid4().hex)
-        # Frame 0 is shown once to whoever listens by then: nobody may be missing who listens as this node sees it.
-        request.third_person_readers = self.count_subscribers(topics.THIRD_PERSON_IMAGE)
-        request.wrist_readers = self.count_subscribers(topics.WRIST_IMAGE)
         deadline = time.monotonic() + self.parameters.startup_timeout
         # The middleware drops an answer if the server has not yet discovered the client that can see it.
         while (answer := await self.ask(self._reset, request, ASK_AGAIN_S)) is None:

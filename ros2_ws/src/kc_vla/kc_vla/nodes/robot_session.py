@@ -19,6 +19,7 @@ from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.convert import nanoseconds, time_message
+from kc_vla.ros.links import Links
 from kc_vla.ros.narrator import Narrator
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
@@ -40,6 +41,8 @@ _RECORDED = (topics.THIRD_PERSON_IMAGE, topics.WRIST_IMAGE, topics.JOINT_STATES,
 """What a recorder, where there is one, must have heard: a frame that it knows nothing more of cannot be learnt from."""
 _OFFERED = {"keyframe_selector": topics.KEYFRAME_SCORE}
 _SERVED = {"keyframe_buffer": topics.GET_KEYFRAMES, "policy_server": topics.PREDICT_CHUNK}
+_SAID_ONCE = (topics.KEYFRAME_SCORE, topics.KEYFRAME_EVENT, topics.POLICY_CHUNK, topics.ARM_COMMAND)
+"""From the first frame on: whoever listens must have been found by then."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ class RobotSessionNode(StackNode):
         self._status: EpisodeStatus | None = None
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
+        self._links = Links(self, _SAID_ONCE)
         self._narrator = Narrator(self)
         self._heard: dict[str, int] = {}  # newest stamp of each, ns
         self._recorder_hears: frozenset[str] = frozenset()
@@ -112,6 +116,7 @@ class RobotSessionNode(StackNode):
         missing += [name for name, service in _SERVED.items() if self.count_services(service) == 0]
         if "recorder" in self.get_node_names():
             missing += [f"the recorder's {topic}" for topic in _RECORDED if topic not in self._recorder_hears]
+        missing = missing or self._links.missing((*_OFFERED, *_SERVED, "arm_controller"))
         if not missing:
             for subscription in self._waiting:  # a robot's states are many, and of no more use here
                 self.unsubscribe(subscription)

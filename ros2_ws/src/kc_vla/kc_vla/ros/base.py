@@ -26,6 +26,7 @@ from kc_vla.ros import qos
 from kc_vla.ros.convert import episode_from
 from kc_vla.ros.health import ERROR as ERROR
 from kc_vla.ros.health import WARN, Health
+from kc_vla.ros.links import links_of
 from kc_vla.ros.parameters import BadParameterError, NodeParameters, change, declare
 from kc_vla_msgs.msg import EpisodeStatus
 
@@ -167,8 +168,10 @@ class StackNode(LifecycleNode):
         self._health.problem(text, level)
 
     def publish_diagnostics(self) -> None:
-        """Publish health, latencies and losses."""
-        self._health.publish(self.details())
+        """Publish health, links, latencies and losses."""
+        publishers = (entity for destroy, entity in self._made if destroy == self.destroy_publisher)
+        subscriptions = (entity for destroy, entity in self._made if destroy == self.destroy_subscription)
+        self._health.publish({**links_of(publishers, subscriptions), **self.details()})
 
     @property
     def works(self) -> bool:
