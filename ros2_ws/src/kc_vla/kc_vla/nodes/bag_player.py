@@ -11,7 +11,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image
 from std_srvs.srv import Trigger
 
-from kc_vla.bags.errors import BagError
+from kc_vla.bags.errors import BagError, one_line
 from kc_vla.bags.messages import BagMessage
 from kc_vla.core import topics
 from kc_vla.replay.played_bag import PlayedBag
@@ -20,7 +20,8 @@ from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.convert import image_message, time_message
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
-from kc_vla.ros.recorded_topics import check_name, has_header, message_class, profile_of
+from kc_vla.ros.message_types import UnknownTypeError, message_class
+from kc_vla.ros.recorded_topics import check_name, has_header, profile_of
 
 _TICK_S = 0.002
 _CLOCK_HZ = 100.0
@@ -70,6 +71,8 @@ class BagPlayerNode(StackNode):
             stamped = {name for name, kind in classes.items() if has_header(kind)} if wanted.time == "stamped" else None
             self._playback = self._bag.begin(now, wanted.rate, wanted.start, wanted.loop, stamped)
             self._playback.pause(now)
+        except UnknownTypeError as error:
+            raise StartError(one_line(f"{error}, or leave its topics out with 'topics'")) from error
         except BagError as error:
             raise StartError(str(error)) from error
         self._outlets = {

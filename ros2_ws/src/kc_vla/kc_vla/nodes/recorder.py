@@ -1,6 +1,6 @@
 """Node `recorder`: everything that is said in an episode into one MCAP bag, and where that bag is.
 
-It listens to serialized messages and never decodes them, apart from the episode's status and result.
+It listens to serialized messages and never decodes them, apart from the episode's status and result and what tells how many keyframe events there are.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import CameraInfo, Image, JointState, Joy
 from std_msgs.msg import Bool, String
 
+from kc_vla.bags.closing import Closing
 from kc_vla.bags.recorder import EpisodeRecorder, RecorderStatus, State
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.topics import Qos, TopicInfo
@@ -42,11 +43,8 @@ from kc_vla_msgs.msg import (
 )
 
 _POLL_S = 0.05
-_DISCOVERY_S = 3.0
-"""How long a node that starts waits for what others still have to tell of an episode that is over."""
 _LATE_NS = 500_000_000
-_RESEND_S = 4.0
-"""After messages have come later than that, the bag stays open this long: a reliable writer repeats every 3 s."""
+"""A message that comes later than that was sent while this process stood still, or the machine did."""
 _FAREWELL_S = 3.0
 """How long a node that is told to end, with an episode open, waits for the result: whoever tells it ends as well."""
 _DEPTH = 100
@@ -116,13 +114,8 @@ class RecorderNode(StackNode):
         infos = {names[topic]: TopicInfo(type_name(kind), _offered(profile)) for topic, kind, profile in recorded}
         self._recorder = EpisodeRecorder(folder, infos, _stack_version(), Storage(self.parameters.storage))
         self._hears: set[str] = set()
-        self._begun = ""
+        self._closing = Closing()
         self._announced_ns = 0
-        self._result_of = ""
-        self._late_in = ""
-        self._events_heard: set[int] = set()  # numbers of the keyframe events of this episode
-        self._events_told = 0  # how many there are, as the buffer says
-        self._finished_at: float | None = None
         self._told_to_end_at: float | None = None
         self._result_may_come_at = 0.0
         self._told: RecorderStatus | None = None
@@ -157,21 +150,19 @@ class RecorderNode(StackNode):
     def on_episode(self, episode: Episode) -> None:
         """Open the bag of a new episode; note the end of one."""
         if episode.running:
-            if episode.id != self._begun:
-                self._begun, self._finished_at = episode.id, None
-                self._events_heard, self._events_told = set(), 0
+            if episode.id != self._closing.episode:
+                self._closing.begin(episode.id)
                 self._tell(
                     self._recorder.begin(
                         episode.id, episode.task, episode.seed, episode.instruction, self._announced_ns
                     )
                 )
-        elif not self._begun:
+        elif not self._closing.episode:
             adopted = self._recorder.adopt(episode.id)  # this node was dead when the episode ended
             if adopted is not None:
-                self._begun, self._finished_at = episode.id, time.monotonic() + _DISCOVERY_S
+                self._closing.adopt(episode.id, time.monotonic())
                 self._tell(adopted)
-        elif episode.id == self._begun and self._finished_at is None:
-            self._finished_at = time.monotonic()
+        elif episode.id == self._closing.episode and self._closing.end(time.monotonic()):
             self._recorder.expect_next()
 
     def details(self) -> dict[str, object]:
@@ -188,32 +179,27 @@ class RecorderNode(StackNode):
             self._announced_ns = info["source_timestamp"]
             self._on_status(deserialize_message(data, EpisodeStatus))
         if info["received_timestamp"] - info["source_timestamp"] > _LATE_NS:
-            self._late_in = self._begun
+            self._closing.late()
         if not self._recorder.add(name, data, info["source_timestamp"], info["received_timestamp"]):
             self.statistics.drop(topic)
         if topic == topics.EPISODE_RESULT:
-            self._result_of = deserialize_message(data, EpisodeResult).episode_id
+            self._closing.result(deserialize_message(data, EpisodeResult).episode_id)
         elif topic == topics.KEYFRAME_EVENT:
             event = deserialize_message(data, KeyframeEvent)
-            if event.episode_id == self._begun:
-                self._events_heard.add(event.sequence)
+            self._closing.event(event.episode_id, event.sequence)
         elif topic == topics.KEYFRAME_INDEX:
             index = deserialize_message(data, KeyframeIndex)
-            if index.episode_id == self._begun:
-                self._events_told = max(self._events_told, index.events)
+            self._closing.events(index.episode_id, index.events)
 
     def _poll(self) -> None:
         """Close the bag of a finished episode when its time has come; tell what has changed."""
-        if self._finished_at is not None and self._recorder.recording:
-            waited = time.monotonic() - self._finished_at
-            has_result = self._result_of == self._begun
-            # what this process missed while it stood still is sent again, with time
-            misses = self._late_in == self._begun or len(self._events_heard) < self._events_told
-            grace = _RESEND_S if misses else self.parameters.grace
-            if waited >= grace and (has_result or waited >= self.parameters.result_timeout):
-                if not has_result:
-                    self.get_logger().warning(f"episode {self._begun} has no result: its bag is closed without one")
-                self._recorder.finish()
+        values = self.parameters
+        if self._recorder.recording and self._closing.due(time.monotonic(), values.grace, values.result_timeout):
+            if not self._closing.has_result:
+                self.get_logger().warning(
+                    f"episode {self._closing.episode} has no result: its bag is closed without one"
+                )
+            self._recorder.finish()
         for status in self._recorder.poll():
             self._tell(status)
         progress = self._recorder.progress()
@@ -232,7 +218,7 @@ class RecorderNode(StackNode):
         if status.state == State.CLOSED:
             lost = f", {status.dropped} dropped" if status.dropped else ""
             self.get_logger().info(f"recorded {status.messages} messages in {status.bag}{lost}")
-        if self._told is None or status.episode_id in ("", self._begun):
+        if self._told is None or status.episode_id in ("", self._closing.episode):
             self._told = status
         self._status.publish(String(data=json.dumps(status.as_dict())))
 

@@ -12,11 +12,15 @@ from rclpy.validate_full_topic_name import validate_full_topic_name
 _NAME = re.compile(r"([a-z][a-z0-9_]*)/(?:msg/)?([A-Z]\w*)", re.ASCII)
 
 
+class UnknownTypeError(ValueError):
+    """Nothing here knows a message type; the text says what to do."""
+
+
 def message_class(name: str) -> Any:
     """The class of a type, e.g. sensor_msgs/msg/Image.
 
     Raises:
-        ValueError: nothing here knows it.
+        UnknownTypeError: nothing here knows it.
     """
     try:
         if not (parts := _NAME.fullmatch(name)):
@@ -25,7 +29,7 @@ def message_class(name: str) -> Any:
         found.get_fields_and_field_types()
         return found
     except (ImportError, AttributeError, ValueError):
-        raise ValueError(f"message type {name} is not known here: build its package") from None
+        raise UnknownTypeError(f"message type {name} is not known here: build its package") from None
 
 
 def type_name(kind: type) -> str:

@@ -1,4 +1,4 @@
-"""Topics of a bag as ROS has them here: their names, the classes of their messages, their quality of service."""
+"""Topics of a bag as ROS has them here: their names, whether they are stamped, their quality of service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from rclpy.validate_full_topic_name import validate_full_topic_name
 from kc_vla.bags.errors import one_line
 from kc_vla.bags.topics import Qos
 from kc_vla.ros.base import StartError
-from kc_vla.ros.message_types import message_class as class_of
 
 
 def check_name(topic: str, bag: str) -> None:
@@ -25,18 +24,6 @@ def check_name(topic: str, bag: str) -> None:
     except InvalidTopicNameException:
         told = one_line(f"{bag}: no topic can be called '{topic}'")
         raise StartError(f"{told}: choose others with 'topics'") from None
-
-
-def message_class(kind: str) -> Any:
-    """The class of a type, e.g. sensor_msgs/msg/Image.
-
-    Raises:
-        StartError: nothing here knows it.
-    """
-    try:
-        return class_of(kind)
-    except ValueError as error:
-        raise StartError(one_line(f"{error}, or leave its topics out with 'topics'")) from error
 
 
 def has_header(message_type: Any) -> bool:
