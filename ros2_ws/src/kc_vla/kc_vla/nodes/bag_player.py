@@ -18,9 +18,9 @@ from kc_vla.replay.played_bag import PlayedBag
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.convert import image_message, time_message
+from kc_vla.ros.message_types import UnknownTypeError, message_class
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
-from kc_vla.ros.message_types import UnknownTypeError, message_class
 from kc_vla.ros.recorded_topics import check_name, has_header, profile_of
 
 _TICK_S = 0.002

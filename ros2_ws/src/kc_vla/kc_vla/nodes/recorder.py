@@ -1,6 +1,7 @@
 """Node `recorder`: everything that is said in an episode into one MCAP bag, and where that bag is.
 
-It listens to serialized messages and never decodes them, apart from the episode's status and result and what tells how many keyframe events there are.
+It listens to serialized messages and never decodes them, apart from the episode's status and result, and
+what tells how many keyframe events there are.
 """
 
 from __future__ import annotations

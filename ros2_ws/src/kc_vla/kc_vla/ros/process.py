@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import os
 import sys
@@ -29,6 +30,7 @@ def run_node(kind: type[StackNode]) -> None:
     puts its things in order. A second one hurries it, a third ends the process at once, whatever it does.
     """
     interruptions.count()
+    faulthandler.enable()  # a crash inside the middleware says where it was called from
     try:
         check_log_folder()
     except OSError as error:
@@ -36,11 +38,24 @@ def run_node(kind: type[StackNode]) -> None:
         sys.exit(CANNOT_START)
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = kind()  # type: ignore[call-arg]  # each node knows its name
+        exit_code = _run(kind)
     except BadParameterError as error:
         print(error, file=sys.stderr)
+        exit_code = CANNOT_START
+    finally:
         rclpy.try_shutdown()
-        sys.exit(CANNOT_START)
+    # The middleware's threads run until the last entity of the node is gone, and entities hold one another: they are
+    # collected here, in order, and not by the teardown of the interpreter, in which such a thread may crash.
+    gc.unfreeze()
+    gc.collect()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(exit_code)
+
+
+def _run(kind: type[StackNode]) -> int:
+    """Return the exit code of a node that has run and put its things in order."""
+    node = kind()  # type: ignore[call-arg]  # each node knows its name
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     asked = 0
@@ -49,23 +64,28 @@ def run_node(kind: type[StackNode]) -> None:
         nonlocal asked
         asked, node.done = count, True
         if count >= _AT_ONCE:
-            os.write(2, f"{node.get_name()} was ended at once. {node.abandoned}\n".encode())
-            os._exit(1)
+            _leave_at_once(node.get_name(), node.abandoned)
 
     try:
         if node.parameters.autostart:
             node.trigger_configure()
             if node.trigger_activate() != TransitionCallbackReturn.SUCCESS:
-                sys.exit(CANNOT_START)
+                return CANNOT_START
         interruptions.tell(end)
         gc.collect()
         gc.freeze()  # a full collection of what is loaded by now would take several control periods
         while not node.done or (node.works and node.lingers()):
             executor.spin_once(timeout_sec=_SIGNAL_POLL_S)
             node.hurried = asked >= _HURRY
+        return node.exit_code
     finally:
         node.end()
+        name, left = node.get_name(), node.abandoned
+        interruptions.tell(lambda count: _leave_at_once(name, left) if count >= _AT_ONCE else None)  # holds no node
         executor.shutdown()  # before what it waits for is gone
         node.destroy_node()
-        rclpy.try_shutdown()
-    sys.exit(node.exit_code)
+
+
+def _leave_at_once(name: str, left: str) -> None:
+    os.write(2, f"{name} was ended at once. {left}\n".encode())
+    os._exit(1)
