@@ -93,7 +93,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _collect(options: argparse.Namespace) -> int:
-    from kc_vla_sim.collect.command import CollectOptions, collect
+    from kc_vla_sim.collect.command import CollectOptions, collect, collect_plans
 
     wanted = CollectOptions(
         tasks=simulated_tasks() if options.task == _ALL else (options.task,),
@@ -106,7 +106,7 @@ def _collect(options: argparse.Namespace) -> int:
         output=options.output,
         renderer=options.renderer,
     )
-    for line in collect(wanted):
+    for line in collect_plans(wanted) if options.plans else collect(wanted):
         print(line)
     return 0
 
@@ -161,6 +161,11 @@ def _parser() -> argparse.ArgumentParser:
     collect.add_argument("--image-size", type=_positive, default=128, help="px of each camera, even (default 128)")
     collect.add_argument("--processes", type=_positive, default=os.cpu_count() or 1, help="(default: one per core)")
     collect.add_argument("-o", "--output", type=Path, default=Path("data"), help="folder (default data)")
+    collect.add_argument(
+        "--plans",
+        action="store_true",
+        help="for a policy: few frames, the arm pushed off its way at times, and what the expert would do from each",
+    )
     collect.set_defaults(run=_collect)
 
     for verb in (play, collect):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,7 +13,9 @@ from kc_vla.core.tasks import find_task
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.meta import Form
 from kc_vla.datasets.lerobot.writer import DataSetWriter
+from kc_vla.datasets.planned import PlannedFolder, writing
 from kc_vla_sim.check.workers import run_jobs
+from kc_vla_sim.collect.planned import PlanJob, record_planned
 from kc_vla_sim.collect.record import Job, Setting, record
 from kc_vla_sim.errors import BadImageSizeError
 from kc_vla_sim.looks import check_looks
@@ -37,6 +39,7 @@ class CollectOptions:
         processes: that record at the same time.
         output: folder for the data sets.
         renderer: see `Simulator`.
+        plans: store the expert's plan from each state that is kept, for a policy, in place of a LeRobot data set.
     """
 
     tasks: tuple[str, ...]
@@ -48,6 +51,7 @@ class CollectOptions:
     processes: int
     output: Path
     renderer: str
+    plans: bool = False
 
 
 def collect(options: CollectOptions) -> Iterator[str]:
@@ -60,11 +64,7 @@ def collect(options: CollectOptions) -> Iterator[str]:
         RecordingError: a seed cannot be recorded.
     """
     seeds = seeds_of(options.split, options.episodes)
-    size = options.image_size
-    if not 2 <= size <= LARGEST_IMAGE or size % 2:
-        raise BadImageSizeError(f"bad image size {size}: for videos give an even number from 2 to {LARGEST_IMAGE}")
-    renderer = "cpu" if choose_renderer(options.renderer) == "sapien_cpu" else "gpu"  # they draw a little differently
-    setting = Setting(check_variant(options.variant), check_looks(options.looks), size, renderer)
+    setting = _setting(options)
     with ExitStack() as opened:
         try:
             writers = {task: opened.enter_context(_writer(task, setting, options)) for task in options.tasks}
@@ -90,6 +90,44 @@ def collect(options: CollectOptions) -> Iterator[str]:
             yield _told(writer, before[task], failures[task])
 
 
+def _setting(options: CollectOptions) -> Setting:
+    """What the simulators are made with, checked."""
+    size = options.image_size
+    if not 2 <= size <= LARGEST_IMAGE or size % 2:
+        raise BadImageSizeError(f"bad image size {size}: for videos give an even number from 2 to {LARGEST_IMAGE}")
+    renderer = "cpu" if choose_renderer(options.renderer) == "sapien_cpu" else "gpu"  # they draw a little differently
+    return Setting(check_variant(options.variant), check_looks(options.looks), size, renderer)
+
+
+def collect_plans(options: CollectOptions) -> Iterator[str]:
+    """The same with plans for labels (`kc_vla.datasets.planned`), into `output`/split/task."""
+    seeds = seeds_of(options.split, options.episodes)
+    setting = _setting(options)
+    with ExitStack() as opened:
+        try:
+            folders = {task: opened.enter_context(_planned(task, setting, options)) for task in options.tasks}
+            jobs = [
+                PlanJob(setting, task, folder.file(index), seeds[index])
+                for task, folder in folders.items()
+                for index in folder.missing(len(seeds))
+            ]
+            processes = max(1, min(options.processes, len(jobs)))
+            failures: dict[str, list[str]] = {task: [] for task in folders}
+            for job, failed in run_jobs(record_planned, jobs, processes, f"collect {options.split}"):
+                failures[job.task] += failed
+        except OSError as error:
+            raise DataSetError(
+                f"{options.output} cannot be written: {error.strerror}: free some space and start again, "
+                "it goes on from there"
+            ) from error
+        for task, folder in folders.items():
+            yield f"{folder.path}: {len(folder.files())} episodes with plans{_again(failures[task])}"
+
+
+def _planned(task: str, setting: Setting, options: CollectOptions) -> AbstractContextManager[PlannedFolder]:
+    return writing(options.output / options.split / task, {"task": task, "split": options.split, **asdict(setting)})
+
+
 def _writer(task: str, setting: Setting, options: CollectOptions) -> DataSetWriter:
     instruction = find_task(task).instruction
     form = Form(task, instruction, options.split, CONTROL_RATE, setting.image_size, setting.image_size)
@@ -102,7 +140,10 @@ def _told(writer: DataSetWriter, before: int, failures: list[str]) -> str:
     frames = sum(episode.length for episode in writer.episodes)
     there = f", {before} of them before" if before else ""
     line = f"{writer.folder}: {len(writer.episodes)} episodes{there}, {frames} frames"
-    if failures:
-        told = "; ".join(f"{count} x {reason}" for reason, count in Counter(failures).items())
-        line += f"; recorded anew: {told}"
-    return line
+    return line + _again(failures)
+
+
+def _again(failures: Sequence[str]) -> str:
+    """What was recorded anew, and why; empty if nothing was."""
+    told = "; ".join(f"{count} x {reason}" for reason, count in Counter(failures).items())
+    return f"; recorded anew: {told}" if told else ""

@@ -129,13 +129,18 @@ def _attempt(job: Job, simulator: Simulator, attempt: int) -> str:
 
 def row_of(frame: Frame, action: np.ndarray) -> dict[str, Any]:
     """The numbers of a frame, and the action that is executed from it on."""
-    pose = np.array([*frame.tool_pose.position, *frame.tool_pose.quaternion])
     return {
-        STATE.key: _CODEC.state(pose, frame.joint_names, frame.joint_positions),
+        STATE.key: state_of(frame),
         ACTION.key: action,
         JOINT_POSITIONS.key: frame.joint_positions,
         JOINT_VELOCITIES.key: frame.joint_velocities,
     }
+
+
+def state_of(frame: Frame) -> np.ndarray:
+    """Tool pose and gripper of a frame, (8,)."""
+    pose = np.array([*frame.tool_pose.position, *frame.tool_pose.quaternion])
+    return _CODEC.state(pose, frame.joint_names, frame.joint_positions)
 
 
 def _pictures(frame: Frame) -> dict[str, np.ndarray]:

@@ -1,0 +1,152 @@
+"""Episodes with what the expert *would* do from each state: the labels of a policy that learns in a simulator.
+
+What an expert executes anticipates what no policy can know, such as when a lamp changes next; its plan from a state
+does not. And a plan can be had from any state, wherever the arm was driven. Frames are thinned, so this is no LeRobot
+data set: one .npz file an episode, in a folder with the settings that it was begun with.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core.files import replacing, write_whole
+from kc_vla.datasets.lerobot.errors import DataSetError
+from kc_vla.datasets.lerobot.layout import read_json
+
+SETTINGS = "collection.json"
+_EPISODE = "episode_{:06d}.npz"
+_PICTURES = "pictures/"
+_ABOUT = ("task", "instruction", "seed", "variant", "looks", "attempt", "driver", "success")
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedEpisode:
+    """One episode, of which K frames were kept, among them every keyframe.
+
+    Attributes:
+        about: task, instruction, seed, variant, looks, attempt, driver (who moved the arm), success.
+        frames: (K,) int64, ascending, index of each kept frame in the episode.
+        states: (K, S) float32, see `kc_vla.core.codec`.
+        plans: (K, H, D) float32, the actions that the expert would take from there.
+        phases: (K,) str, what the expert is about.
+        places: (K, S) float32, state at which the gripper will change next, or the tool comes to rest.
+        ahead: (K,) int64, control steps until then.
+        keyframes: frame of each ground-truth keyframe, ascending.
+        pictures: by view, (K, height, width, 3) uint8 RGB.
+    """
+
+    about: Mapping[str, Any]
+    frames: NDArray[np.int64]
+    states: NDArray[np.float32]
+    plans: NDArray[np.float32]
+    phases: NDArray[np.str_]
+    places: NDArray[np.float32]
+    ahead: NDArray[np.int64]
+    keyframes: NDArray[np.int64]
+    pictures: Mapping[str, NDArray[np.uint8]]
+
+    def write(self, path: Path) -> None:
+        """Write it whole or not at all."""
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays |= {f"{_PICTURES}{view}": pictures for view, pictures in self.pictures.items()}
+        with replacing(path) as part, part.open("wb") as file:
+            np.savez_compressed(file, about=np.array(json.dumps(dict(self.about))), **arrays)
+
+
+_ARRAYS = ("frames", "states", "plans", "phases", "places", "ahead", "keyframes")
+
+
+def read_planned(path: Path) -> PlannedEpisode:
+    """Read an episode.
+
+    Raises:
+        DataSetError: it cannot be read, or is none; the text says what to do.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            about = json.loads(str(stored["about"]))
+            arrays = {name: stored[name] for name in _ARRAYS}
+            pictures = {n.removeprefix(_PICTURES): stored[n] for n in stored.files if n.startswith(_PICTURES)}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise DataSetError(f"{path} cannot be read ({error}): delete it and collect again, it is made anew") from error
+    count = len(arrays["frames"])
+    lengths = {len(arrays[name]) for name in ("states", "plans", "phases", "places", "ahead")}
+    lengths |= {len(shown) for shown in pictures.values()}
+    if lengths != {count} or not set(_ABOUT) <= set(about) or not np.isin(arrays["keyframes"], arrays["frames"]).all():
+        raise DataSetError(f"{path} is no episode with plans: delete it and collect again, it is made anew")
+    return PlannedEpisode(about=about, pictures=pictures, **arrays)
+
+
+@dataclass(frozen=True)
+class PlannedFolder:
+    """A folder of such episodes.
+
+    Attributes:
+        path: of the folder.
+        settings: with which it was begun.
+    """
+
+    path: Path
+    settings: Mapping[str, Any]
+
+    def file(self, index: int) -> Path:
+        """Where the episode of this index is, or will be."""
+        return self.path / _EPISODE.format(index)
+
+    def missing(self, count: int) -> list[int]:
+        """Those of the first `count` episodes that are still to be made, ascending."""
+        return [index for index in range(count) if not self.file(index).exists()]
+
+    def files(self) -> list[Path]:
+        """The episodes that are there, in order."""
+        return sorted(self.path.glob(_EPISODE.replace("{:06d}", "[0-9]*")))
+
+
+def read_folder(path: Path) -> PlannedFolder:
+    """A folder to read.
+
+    Raises:
+        DataSetError: it holds no such episodes.
+    """
+    folder = PlannedFolder(path, read_json(path / SETTINGS))
+    if not folder.files():
+        raise DataSetError(f"{path} holds no episode yet: collect some")
+    return folder
+
+
+@contextmanager
+def writing(path: Path, settings: Mapping[str, Any]) -> Iterator[PlannedFolder]:
+    """Begin a folder or go on with it, for this process alone.
+
+    Raises:
+        DataSetError: it was begun in another way, holds something else, or is being written by another process.
+    """
+    begun = path / SETTINGS
+    if not begun.exists():
+        if path.is_dir() and any(path.iterdir()):
+            raise DataSetError(f"{path} holds something that was not collected here: choose another place")
+        path.mkdir(parents=True, exist_ok=True)
+        write_whole(begun, json.dumps(dict(settings), indent=2) + "\n")
+    with begun.open() as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise DataSetError(f"{path} is being written by another process: wait for it") from None
+        known = read_json(begun)
+        for name, value in settings.items():
+            if known.get(name) != value:
+                raise DataSetError(
+                    f"{path} was begun with {name} '{known.get(name)}', not '{value}': "
+                    "go on as it was begun, or choose another place"
+                )
+        yield PlannedFolder(path, known)

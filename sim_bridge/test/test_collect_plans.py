@@ -1,0 +1,81 @@
+"""What `kc-vla collect --plans` leaves: few frames, every keyframe, and what the expert would do from each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kc_vla.cli import main
+from kc_vla.datasets.planned import PlannedEpisode, read_folder, read_planned
+from kc_vla_sim.collect.planned import HORIZON, next_place
+from kc_vla_sim.experts.tool import REACHED_SHARE
+
+WANTED = ["--plans", "--task", "counting", "--variant", "paper", "--split", "development", "--image-size", "32"]
+SET = "development/counting"
+
+
+def collect(output: Path, episodes: int, *more: str) -> int:
+    return main(["collect", *WANTED, "--episodes", str(episodes), "--output", str(output), "--processes", "1", *more])
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("plans")
+    assert collect(output, 2) == 0
+    return output / SET
+
+
+@pytest.fixture(scope="module")
+def episode(collected: Path) -> PlannedEpisode:
+    return read_planned(read_folder(collected).file(1))
+
+
+def test_few_frames_are_kept_and_all_keyframes(episode: PlannedEpisode) -> None:
+    assert len(episode.frames) < 0.6 * episode.frames[-1]
+    assert episode.frames[0] == 0
+    assert set(episode.keyframes) <= set(episode.frames)
+    assert len(episode.keyframes) >= 2
+    assert episode.pictures["wrist"].shape == (len(episode.frames), 32, 32, 3)
+    assert episode.plans.shape[1:] == (HORIZON, 7)
+
+
+def test_the_expert_waits_in_its_plans_as_long_as_the_lamp_may_still_flash(episode: PlannedEpisode) -> None:
+    """The executed actions know when it ends; the plan must not."""
+    waits = episode.phases == "wait"
+    assert waits.sum() > 3
+    assert np.abs(episode.plans[waits][:, :, :3]).max() < 0.01 / REACHED_SHARE
+
+
+def test_the_next_place_of_a_push_is_where_it_ends(episode: PlannedEpisode) -> None:
+    pushes = np.flatnonzero(episode.phases == "push")
+    gaps = np.linalg.norm(episode.places[pushes, :3] - episode.states[pushes, :3], axis=1)
+    assert gaps[0] > 0.04
+    assert gaps[-1] < gaps[0]
+
+
+def test_the_next_place_is_where_the_gripper_changes() -> None:
+    state = np.array([0.5, 0.0, 0.2, 1.0, 0.0, 0.0, 0.0, 1.0])
+    plan = np.zeros((8, 7), np.float32)
+    plan[:, 0], plan[:, 6] = 0.01 / REACHED_SHARE, 1.0
+    plan[5:, 6] = 0.0
+    place, ahead = next_place(state, plan, gripper=1.0)
+    assert ahead == 5
+    np.testing.assert_allclose(place, [0.55, 0.0, 0.2, 1.0, 0.0, 0.0, 0.0, 0.0], atol=1e-6)
+    assert next_place(state, plan, gripper=0.0)[1] == 0
+    plan[:, 6] = 1.0
+    assert next_place(state, plan, gripper=1.0)[1] == 7
+
+
+def test_it_goes_on_where_it_ended_and_makes_the_same_again(collected: Path, tmp_path: Path) -> None:
+    assert collect(tmp_path, 1) == 0
+    assert collect(tmp_path, 2) == 0
+    again, before = (read_folder(path) for path in (tmp_path / SET, collected))
+    for one, other in zip(again.files(), before.files(), strict=True):
+        assert one.read_bytes() == other.read_bytes()
+
+
+def test_another_way_of_collecting_is_refused(collected: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert collect(collected.parents[1], 2, "--looks", "varied") == 1
+    assert "begun with looks 'standard', not 'varied'" in capsys.readouterr().err
