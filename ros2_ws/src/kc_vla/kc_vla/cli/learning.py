@@ -1,4 +1,4 @@
-"""`kc-vla train|export|tune|eval selector`, `kc-vla annotate|eval rules`."""
+"""`kc-vla train|export|tune|eval selector`, `kc-vla annotate|eval rules`; `train policy` is in a module of its own."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ from kc_vla.learning.common.errors import LearningError
 
 def main(words: Sequence[str]) -> int:
     """Run a verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130 interrupted."""
+    if words[:2] == ["train", "policy"]:
+        from kc_vla.cli.policy import main as of_policy
+
+        return of_policy(words)
     runs = {"train": _train, "export": _export, "tune": _tune, "eval": _eval, "annotate": _annotate}
     options = learning_parser(runs).parse_args(words)
     # torch's idle threads spin, beside any other busy process at a thirtieth of the speed; read when torch is imported.
@@ -43,7 +47,7 @@ def _train(options: argparse.Namespace) -> None:
     from kc_vla.learning.selector.run import SelectorRun
     from kc_vla.learning.selector.training import train_selector
 
-    changes = dict(_pair(text) for text in options.set)
+    changes = dict(pair(text) for text in options.set)
     init = None
     if options.init is not None:
         init = find_pretrained(options.models or shipped_models(), options.init, options.init_parts)
@@ -132,7 +136,8 @@ def _annotate(options: argparse.Namespace) -> None:
         print(path)
 
 
-def _pair(text: str) -> tuple[str, str]:
+def pair(text: str) -> tuple[str, str]:
+    """Name and value of a --set; raise LearningError where it is none."""
     name, equals, value = text.partition("=")
     if not equals:
         raise LearningError(f"bad --set '{text}': write NAME=VALUE, as in stage_one.epochs=10")

@@ -1,0 +1,87 @@
+"""`kc-vla train policy`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from kc_vla.bags.errors import BagError
+from kc_vla.cli.interrupts import prompt_interrupts
+from kc_vla.cli.verbs import exit_status
+from kc_vla.core.errors import StackError
+from kc_vla.learning.common.config import ARITHMETICS
+from kc_vla.learning.common.errors import LearningError
+
+_TRAIN = """\
+Train a policy that acts on the keyframes it remembers, on episodes with the expert's plans, as `kc-vla collect --plans`
+makes them. Curves and checkpoints are in the run's folder; the same command goes on with a run that was interrupted.
+"""
+_EXAMPLES = """\
+examples:
+  kc-vla collect --plans --output data/plans
+  kc-vla train policy --data data/plans/train --set init=package
+"""
+
+
+def main(words: Sequence[str]) -> int:
+    """Run `train policy`; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    options = _parser().parse_args(words)
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see kc_vla.cli.learning
+    interrupted = "kc-vla train: interrupted: the same command goes on"
+
+    def work() -> None:
+        with prompt_interrupts(interrupted):
+            _train(options)
+
+    return exit_status("train", work, LearningError, BagError, StackError, interrupted=interrupted)
+
+
+def _train(options: argparse.Namespace) -> None:
+    from kc_vla.cli.learning import pair
+    from kc_vla.learning.common.device import device_of_run
+    from kc_vla.learning.policy.config import load_policy_config
+    from kc_vla.learning.policy.training import PolicyRun, train_policy
+
+    config = load_policy_config(options.config, dict(pair(text) for text in options.set))
+    device = device_of_run(PolicyRun(options.output), options.device, options.precision)
+    print(f"Computes on {device.name} in {device.precision}: {device.why}")
+    run = train_policy(options.output, options.data, config, device)
+    last = run.read_log()[-1]
+    print(f"{options.output}: trained; on episodes that were held out it is off by {_told(last)}; curves in curves.png")
+
+
+def _told(figures: dict[str, float]) -> str:
+    names = {"moving_off_m": "where it moves", "waiting_off_m": "where it waits", "place_off_m": "in the next place"}
+    return ", ".join(f"{1e3 * figures[key]:.1f} mm {name}" for key, name in names.items() if key in figures)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="kc-vla train policy",
+        description=_TRAIN,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("verb", help=argparse.SUPPRESS)
+    parser.add_argument("what", help=argparse.SUPPRESS)
+    data, output = Path("data/plans/train"), Path("runs/policy")
+    parser.add_argument("--data", type=Path, default=data, help=f"episodes with plans, or folders of them ({data})")
+    parser.add_argument("--output", type=Path, default=output, help=f"folder of the run ({output})")
+    parser.add_argument("--config", type=Path, help="TOML file of settings")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="one setting, after those of the file; repeatable",
+    )
+    parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
+    parser.add_argument(
+        "--precision",
+        choices=ARITHMETICS,
+        default=ARITHMETICS[0],
+        help="of the arithmetic; auto: the faster one here, measured at the start (auto)",
+    )
+    return parser

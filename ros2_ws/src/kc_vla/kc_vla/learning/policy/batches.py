@@ -1,0 +1,114 @@
+"""Samples as tensors, and what the network gets wrong in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from kc_vla.learning.common.device import Device
+from kc_vla.learning.policy.config import PolicyConfig
+from kc_vla.learning.policy.networks import Known, Policy
+from kc_vla.learning.policy.samples import Samples
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """N samples on the device; of K keyframes that several have in common there is one row.
+
+    Attributes:
+        keyframe_maps: (K, V, C, M, M).
+        keyframe_states: (K, S).
+        which: (N, slots) int64, rows of the keyframes that are known, oldest first.
+        present: (N, slots) float, 1 where there is one.
+        maps: (N, V, C, M, M).
+        states: (N, S).
+        instructions: (N,) int64.
+        places: (N, PLACE).
+        actions: (N, H, A), scaled.
+    """
+
+    keyframe_maps: Tensor
+    keyframe_states: Tensor
+    which: Tensor
+    present: Tensor
+    maps: Tensor
+    states: Tensor
+    instructions: Tensor
+    places: Tensor
+    actions: Tensor
+
+
+def make_batch(
+    samples: Samples,
+    config: PolicyConfig,
+    rows: NDArray[np.int64],
+    device: Device,
+    chance: np.random.Generator | None = None,
+) -> Batch:
+    """The samples of these rows, with the chances of learning, or without `chance` as they are."""
+    late = np.zeros(len(rows), int) if chance is None else chance.integers(0, config.latest, len(rows))
+    known = [samples.known(row, int(n), config.slots) for row, n in zip(rows, late, strict=True)]
+    unique, inverse = np.unique(np.concatenate(known), return_inverse=True)
+    which = np.zeros((len(rows), config.slots), np.int64)
+    present = np.zeros((len(rows), config.slots), np.float32)
+    begin = 0
+    for index, each in enumerate(known):
+        which[index, : len(each)] = inverse[begin : begin + len(each)]
+        present[index, : len(each)] = 1
+        begin += len(each)
+    states = samples.states[rows]
+    if chance is not None:
+        states = states + chance.normal(0, config.state_noise, states.shape).astype(np.float32)
+
+    def on_device(values: NDArray[Any]) -> Tensor:
+        tensor = torch.from_numpy(values)
+        return (tensor.float() if tensor.is_floating_point() else tensor).to(device.torch)
+
+    return Batch(
+        keyframe_maps=on_device(samples.maps[unique]),
+        keyframe_states=on_device(samples.states[unique]),
+        which=on_device(which),
+        present=on_device(present),
+        maps=on_device(samples.maps[rows]),
+        states=on_device(states),
+        instructions=on_device(samples.instructions[rows]),
+        places=on_device(samples.places[rows]),
+        actions=on_device(samples.actions[rows]),
+    )
+
+
+def know(policy: Policy, batch: Batch) -> Known:
+    """What `policy` makes of each sample."""
+    remembered = policy.memory(batch.keyframe_maps, batch.keyframe_states)[batch.which]
+    known: Known = policy.situation(remembered, batch.present, batch.maps, batch.states, batch.instructions)
+    return known
+
+
+def losses(policy: Policy, batch: Batch, most_frozen: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Mean errors of the velocity, where no action runs already, and of the next place.
+
+    In half of the samples, by chance, up to `most_frozen` actions run already when the answer comes: they are given
+    (training-time real-time chunking).
+    """
+    known = know(policy, batch)
+    place = functional.smooth_l1_loss(known.place.float(), batch.places, beta=0.1)
+    actions = batch.actions
+    count, horizon, _ = actions.shape
+    device = actions.device
+    time = torch.rand(count, generator=generator).to(device)
+    noise = torch.randn(actions.shape, generator=generator).to(device)
+    late = torch.randint(1, most_frozen + 1, (count,), generator=generator)
+    late = torch.where(torch.rand(count, generator=generator) < 0.5, late, 0).to(device)
+    runs = (torch.arange(horizon, device=device)[None] < late[:, None]).float()
+    on_the_way = torch.lerp(noise, actions, time[:, None, None])
+    noisy = torch.where(runs[..., None] > 0, actions, on_the_way)
+    velocity = policy.flow(noisy, time, known.condition, actions * runs[..., None], runs)
+    free = (1 - runs)[..., None]
+    error = ((velocity.float() - (actions - noise)) ** 2 * free).sum()
+    return error / (free.sum() * actions.shape[-1]), place

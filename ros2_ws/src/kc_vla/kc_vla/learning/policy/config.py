@@ -1,0 +1,80 @@
+"""Settings of a policy's training."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kc_vla.learning.common.config import read_settings, settings_as
+
+INITS = ("imagenet", "package", "scratch")
+
+
+@dataclass(frozen=True)
+class PolicyConfig:
+    """All settings of a run."""
+
+    image_size: int = 128
+    """Side of the square that the network sees of each camera, px; a multiple of 8."""
+    init: str = "imagenet"
+    """Where the weights of the frozen stem come from, one of `INITS`."""
+    channels: int = 32
+    """Of a picture's map: main directions of what the stem says."""
+    slots: int = 6
+    """Keyframes that are attended to at most: the first and the newest."""
+    held_out: float = 0.08
+    """Share of the episodes of each task that are not learnt from, to see what the others teach."""
+    steps: int = 12000
+    batch: int = 96
+    learning_rate: float = 1e-3
+    warm_up: int = 100
+    weight_decay: float = 1e-4
+    clip: float = 1.0
+    """Largest norm of the gradient."""
+    average: float = 0.998
+    """Share of the averaged weights that stays in each step."""
+    place_weight: float = 2.0
+    """Of the error of the next place, beside that of the flow."""
+    latest: int = 5
+    """A keyframe is known up to so many frames late, by chance: a selector takes its time."""
+    frozen: int = 6
+    """Up to so many actions run already when an answer comes (real-time chunking), in half of the samples."""
+    state_noise: float = 0.01
+    waiting: float = 0.33
+    """How often a frame is drawn in which the expert waits, ..."""
+    starting: float = 2.5
+    """... the first ones after a wait, ..."""
+    close: float = 1.7
+    """... and those shortly before the gripper changes."""
+    every: int = 200
+    """Steps between two looks at the episodes that are held out; then a checkpoint is written."""
+    seed: int = 0
+
+
+def load_policy_config(path: Path | None, changes: Mapping[str, str] = types.MappingProxyType({})) -> PolicyConfig:
+    """The settings of a TOML file, with single `changes` in their place.
+
+    Raises:
+        ConfigError: no such file, no such setting, or a value that the setting cannot have; the message names it.
+    """
+    return policy_config_from(read_settings(path, changes, {}))
+
+
+def policy_config_from(values: Mapping[str, Any]) -> PolicyConfig:
+    """Settings from what `as_dict` gave, or from a part of it.
+
+    Raises:
+        ConfigError: see `load_policy_config`.
+    """
+    return settings_as(PolicyConfig, values, {"init": INITS}, _LEAST)
+
+
+def as_dict(config: PolicyConfig) -> dict[str, Any]:
+    """All settings as plain values."""
+    return asdict(config)
+
+
+_LEAST = {"image_size": 16, "channels": 1, "slots": 1, "steps": 1, "batch": 2, "warm_up": 1, "latest": 1, "every": 1}

@@ -1,0 +1,256 @@
+"""The networks of the policy: what a picture is reduced to, what the robot knows now, and what it does next.
+
+Keyframe-Chaining VLA gives a large model the keyframes as pictures within a structured prompt (section 4.3). Here the
+prompt becomes structure: the role of a picture (history i or current), its view and its place in the order are
+embedded. What is known bends the look at the present (`_Look`), so that memory decides what is looked for; where the
+next place is, is predicted, and told to whatever makes the actions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from kc_vla.learning.common.trunk import Trunk
+
+STEM_STRIDE, STEM_CHANNELS = 8, 128
+PLACE = 8
+"""Numbers of a place, see `kc_vla.learning.policy.targets`."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the policy is.
+
+    Attributes:
+        map: side of a picture's map.
+        channels: of a map.
+        views: cameras.
+        slots: keyframes that it attends to at most.
+        instructions: that it knows.
+        state: numbers of a robot's state as the network sees it.
+        action: numbers of an action.
+        horizon: actions of a chunk.
+        width: of the condition.
+    """
+
+    map: int
+    channels: int
+    views: int
+    slots: int
+    instructions: int
+    state: int
+    action: int
+    horizon: int
+    width: int = 256
+
+
+class Stem(nn.Module):
+    """Pictures to maps: the first half of a trunk, frozen, and its main directions."""
+
+    mean: Tensor
+    std: Tensor
+    centre: Tensor
+
+    def __init__(self, trunk: Trunk, channels: int) -> None:
+        super().__init__()
+        resnet = trunk.resnet
+        self.layers = nn.Sequential(resnet.conv1, resnet.bn1, resnet.relu, resnet.maxpool, resnet.layer1, resnet.layer2)
+        self.register_buffer("mean", trunk.mean.clone())
+        self.register_buffer("std", trunk.std.clone())
+        self.register_buffer("centre", torch.zeros(1, STEM_CHANNELS, 1, 1))
+        self.reduce = nn.Conv2d(STEM_CHANNELS, channels, 1, bias=False)
+        self.eval().requires_grad_(False)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """(N, S, S, 3) RGB, uint8, to maps (N, channels, S / 8, S / 8)."""
+        x = pictures.permute(0, 3, 1, 2).to(self.mean.dtype)
+        return cast(Tensor, self.reduce(self.layers((x - self.mean) / self.std) - self.centre))
+
+    @torch.no_grad()
+    def fit(self, pictures: Tensor) -> None:
+        """Take the main directions of what the layers say of `pictures` (N, S, S, 3), each of variance one."""
+        x = pictures.permute(0, 3, 1, 2).to(self.mean.dtype)
+        seen = torch.cat([self.layers((part - self.mean) / self.std) for part in x.split(32)])
+        rows = seen.permute(0, 2, 3, 1).reshape(-1, STEM_CHANNELS)
+        self.centre.copy_(rows.mean(0).view(1, -1, 1, 1))
+        variances, directions = torch.linalg.eigh(torch.cov((rows - rows.mean(0)).T))
+        kept = self.reduce.out_channels
+        weights = directions[:, -kept:].flip(1) / variances[-kept:].flip(0).clamp(min=1e-6).sqrt()
+        self.reduce.weight.copy_(weights.T[:, :, None, None])
+
+
+class Memory(nn.Module):
+    """A keyframe's maps of all views to what is remembered of it; computed once, when it is kept."""
+
+    def __init__(self, sizes: Sizes, numbers: int = 96) -> None:
+        super().__init__()
+        self.convolve = nn.Sequential(
+            nn.Conv2d(sizes.channels + 2, 48, 3, 2, 1),
+            nn.SiLU(),
+            nn.Conv2d(48, 64, 3, 2, 1),
+            nn.SiLU(),
+        )
+        side = (sizes.map + 3) // 4
+        self.project = nn.Linear(64 * side * side * sizes.views + sizes.state, numbers)
+        self.numbers = numbers
+        self._grid = _Grid(sizes.map)
+
+    def forward(self, maps: Tensor, state: Tensor) -> Tensor:
+        """(N, V, C, M, M) maps and (N, S) states of keyframes to (N, numbers)."""
+        n, views = maps.shape[:2]
+        x = self.convolve(self._grid(maps.flatten(0, 1))).reshape(n, views, -1).flatten(1)
+        return cast(Tensor, self.project(torch.cat([x, state], 1)))
+
+
+class Known(NamedTuple):
+    """What the robot knows now.
+
+    Attributes:
+        condition: (N, width).
+        place: (N, PLACE), where it believes the next place to be.
+    """
+
+    condition: Tensor
+    place: Tensor
+
+
+class Situation(nn.Module):
+    """What is remembered, seen, felt and asked for, to one vector."""
+
+    def __init__(self, sizes: Sizes, numbers: int) -> None:
+        super().__init__()
+        width = sizes.width
+        self.instruction = nn.Embedding(sizes.instructions, 64)
+        self.order = nn.Parameter(torch.randn(sizes.slots, 32) * 0.1)
+        self.remember = nn.Sequential(nn.Linear(numbers + 32 + 64, 192), nn.SiLU(), nn.Linear(192, 192))
+        self.slots = sizes.slots
+        # Each keyframe keeps its place in the order; an attention over so few would have to learn that first.
+        self.gather = nn.Sequential(nn.Linear(192 * sizes.slots + 64 + sizes.state, width), nn.SiLU())
+        self.looks = nn.ModuleList(_Look(sizes, width) for _ in range(sizes.views))
+        seen = sum(cast(_Look, look).numbers for look in self.looks)
+        self.mix = _Mlp(width + seen + sizes.state + 64, width, width)
+        self.place = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, PLACE))
+        self.feed_back = _Mlp(width + PLACE, width, width)
+
+    def forward(self, memory: Tensor, present: Tensor, maps: Tensor, state: Tensor, instruction: Tensor) -> Known:
+        """What is known.
+
+        Args:
+            memory: (N, slots, numbers), of the keyframes in order, oldest first.
+            present: (N, slots) float, 1 where there is a keyframe.
+            maps: (N, V, C, M, M) of the current pictures.
+            state: (N, S), normalised.
+            instruction: (N,) int64.
+        """
+        asked = self.instruction(instruction)
+        order = self.order.expand(len(memory), -1, -1)
+        each = self.remember(torch.cat([memory, order, asked[:, None].expand(-1, self.slots, -1)], -1))
+        context = self.gather(torch.cat([(each * present[..., None]).flatten(1), asked, state], 1))
+        seen = [look(maps[:, view], context) for view, look in enumerate(self.looks)]
+        mixed = self.mix(torch.cat([context, *seen, state, asked], 1))
+        place = self.place(mixed)
+        return Known(self.feed_back(torch.cat([mixed, place], 1)), place)
+
+
+class _Look(nn.Module):
+    """A view's map to keypoints, and a coarse impression, in the light of a context."""
+
+    def __init__(self, sizes: Sizes, context: int, points: int = 32) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(sizes.channels + 2, 64, 3, 1, 1)
+        self.bend = nn.Linear(context, 128)
+        self.second = nn.Conv2d(64, 64, 3, 1, 1)
+        self.points = nn.Conv2d(64, points, 1)
+        self.coarse = nn.Sequential(nn.Conv2d(64, 16, 3, 2, 1), nn.SiLU())
+        side = (sizes.map + 1) // 2
+        self.impression = nn.Linear(16 * side * side, 64)
+        self.numbers = 3 * points + 64
+        self._grid = _Grid(sizes.map)
+
+    def forward(self, maps: Tensor, context: Tensor) -> Tensor:
+        """(N, C, M, M) and (N, context) to (N, numbers): place and presence of each keypoint, and the impression."""
+        x = self.first(self._grid(maps))
+        scale, offset = self.bend(context)[..., None, None].chunk(2, 1)
+        x = functional.silu(x * (1 + scale) + offset)
+        x = functional.silu(self.second(x)) + x
+        heat = self.points(x).flatten(2)
+        share = heat.softmax(-1)
+        grid = self._grid.places.flatten(1)  # (2, M M)
+        where = torch.einsum("nkp,dp->nkd", share, grid)
+        strength = torch.einsum("nkp,nkp->nk", share, heat)
+        return torch.cat([where.flatten(1), strength / 4, self.impression(self.coarse(x).flatten(1))], 1)
+
+
+class Flow(nn.Module):
+    """Velocity of a chunk on its way from noise to actions (rectified flow, Liu et al., 2022)."""
+
+    def __init__(self, sizes: Sizes, width: int = 512) -> None:
+        super().__init__()
+        chunk = sizes.horizon * sizes.action
+        # the actions that run while the policy thinks are given, and which of them
+        self.enter = nn.Linear(2 * chunk + sizes.horizon + sizes.width + 32, width)
+        self.blocks = nn.ModuleList(_Block(width, sizes.width) for _ in range(3))
+        self.leave = nn.Linear(width, chunk)
+
+    def forward(self, noisy: Tensor, time: Tensor, condition: Tensor, frozen: Tensor, runs: Tensor) -> Tensor:
+        """Velocity (N, H, A) of `noisy` (N, H, A) at `time` (N,) in 0..1.
+
+        Args:
+            noisy: chunk between noise (time 0) and actions (time 1).
+            time: see above.
+            condition: (N, width).
+            frozen: (N, H, A), actions that will have run, 0 elsewhere.
+            runs: (N, H) float, 1 for those.
+        """
+        angles = time[:, None] * torch.pi * 2.0 ** torch.arange(16, device=time.device)[None] / 8
+        x = self.enter(torch.cat([noisy.flatten(1), frozen.flatten(1), runs, condition, angles.sin(), angles.cos()], 1))
+        for block in self.blocks:
+            x = block(x, condition)
+        return cast(Tensor, self.leave(functional.silu(x))).view_as(noisy)
+
+
+class Policy(nn.Module):
+    """All that learns."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.sizes = sizes
+        self.memory = Memory(sizes)
+        self.situation = Situation(sizes, self.memory.numbers)
+        self.flow = Flow(sizes)
+
+
+class _Block(nn.Module):
+    def __init__(self, width: int, condition: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.bend = nn.Linear(condition, 2 * width)
+        self.inner = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
+
+    def forward(self, x: Tensor, condition: Tensor) -> Tensor:
+        scale, offset = self.bend(condition).chunk(2, 1)
+        return cast(Tensor, x + self.inner(self.norm(x) * (1 + scale) + offset))
+
+
+class _Mlp(nn.Sequential):
+    def __init__(self, inputs: int, inner: int, outputs: int) -> None:
+        super().__init__(nn.Linear(inputs, inner), nn.SiLU(), nn.Linear(inner, outputs), nn.SiLU())
+
+
+class _Grid(nn.Module):
+    """Tells a map where its pixels are."""
+
+    places: Tensor
+
+    def __init__(self, side: int) -> None:
+        super().__init__()
+        line = torch.linspace(-1, 1, side)
+        self.register_buffer("places", torch.stack(torch.meshgrid(line, line, indexing="xy")), persistent=False)
+
+    def forward(self, maps: Tensor) -> Tensor:
+        return torch.cat([maps, self.places.expand(len(maps), -1, -1, -1)], 1)

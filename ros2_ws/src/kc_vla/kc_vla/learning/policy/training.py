@@ -1,0 +1,242 @@
+"""The training of a policy: rectified flow on the expert's plans, resumable to the step."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from kc_vla.datasets.planned import read_planned
+from kc_vla.learning.common.curves import draw_curves
+from kc_vla.learning.common.device import Device
+from kc_vla.learning.common.errors import DataError
+from kc_vla.learning.common.run import Run
+from kc_vla.learning.common.weights import first_trunk
+from kc_vla.learning.policy.batches import know, losses, make_batch
+from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
+from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
+from kc_vla.learning.policy.samples import Samples, load_samples, pictures_of, planned_folders
+from kc_vla.learning.policy.sampling import draw_chunks
+from kc_vla.learning.policy.targets import ActionScale, near_gap
+
+CHECKPOINT, STEM, STAGE = "policy", "stem", "policy"
+_FITTED_ON = 256
+"""Pictures whose main directions are taken."""
+_JUDGED = 600
+"""Frames that are looked at every so often."""
+_EXECUTED = 8
+"""Actions of a chunk that are executed before the next one comes, mostly."""
+
+
+class PolicyRun(Run):
+    """A run with what a policy's training notes of itself."""
+
+    made_by = "kc-vla train policy"
+
+    @property
+    def config(self) -> PolicyConfig:
+        """Settings of the run; RunError where the folder holds none."""
+        return policy_config_from(self.settings)
+
+    @property
+    def instructions(self) -> tuple[str, ...]:
+        """What it knows to do, in the order of the embeddings."""
+        return tuple(self.data["instructions"])
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The cameras that it looks at."""
+        return tuple(self.data["views"])
+
+
+def train_policy(folder: Path, data: Path, config: PolicyConfig, device: Device) -> PolicyRun:
+    """Train a policy, or go on with an interrupted training.
+
+    Args:
+        folder: for the run.
+        data: folder of episodes with plans, or of such folders.
+        config: settings.
+        device: what computes.
+
+    Raises:
+        LearningError: data, weights or an earlier run do not fit; the message says what.
+        DataSetError: an episode cannot be read.
+    """
+    folders = planned_folders(data)
+    firsts = [read_planned(folder.files()[0]) for folder in folders]
+    instructions = list(dict.fromkeys(str(first.about["instruction"]) for first in firsts))
+    views = list(firsts[0].pictures)
+    facts = {"train": str(data), "instructions": instructions, "views": views}
+    arithmetic = {"device": device.name, "precision": device.precision}
+    run = PolicyRun.begin(folder, as_dict(config), facts, arithmetic)
+    stem = _stem(run, pictures_of(folders, config.image_size, _FITTED_ON)).to(device.torch)
+    samples = load_samples(folders, instructions, views, stem, config, folder / "maps", device)
+    _Training(run, samples, _sizes(config, samples, len(instructions)), device).go()
+    draw_curves(run.read_log(), folder / "curves.png")
+    return run
+
+
+def trained_policy(run: PolicyRun) -> tuple[Stem, Policy, ActionScale]:
+    """Stem, averaged network and action scale of a run; RunError where there is no checkpoint yet."""
+    how = "let kc-vla train policy come to its first checkpoint"
+    state = run.need(CHECKPOINT, how)
+    policy = Policy(Sizes(**state["sizes"]))
+    policy.load_state_dict(state["average"])
+    stem = Stem(first_trunk("scratch", []), run.config.channels)
+    stem.load_state_dict(run.need(STEM, how)["stem"])
+    return stem.eval(), policy.eval(), ActionScale(tuple(state["mean"]), tuple(state["spread"]))
+
+
+def _stem(run: PolicyRun, pictures: Sequence[NDArray[np.uint8]]) -> Stem:
+    """The run's stem; it is made if it is not there yet."""
+    config = run.config
+    torch.manual_seed(config.seed)
+    state = run.load(STEM)
+    trunk = first_trunk("scratch" if state else config.init, pictures[:64] if config.init == "package" else [])
+    stem = Stem(trunk.eval(), config.channels)
+    if state is None:
+        stem.fit(torch.from_numpy(np.stack(pictures)))
+        run.save(STEM, {"stem": stem.state_dict()})
+    else:
+        stem.load_state_dict(state["stem"])
+    return stem.eval()
+
+
+def _sizes(config: PolicyConfig, samples: Samples, instructions: int) -> Sizes:
+    return Sizes(
+        map=config.image_size // STEM_STRIDE,
+        channels=config.channels,
+        views=samples.maps.shape[1],
+        slots=config.slots,
+        instructions=instructions,
+        state=samples.states.shape[1],
+        action=samples.actions.shape[2],
+        horizon=samples.actions.shape[1],
+    )
+
+
+class _Training:
+    """One run, as far as it has come."""
+
+    def __init__(self, run: PolicyRun, samples: Samples, sizes: Sizes, device: Device) -> None:
+        self._run, self._samples, self._device, self._config = run, samples, device, run.config
+        torch.manual_seed(self._config.seed)
+        self._policy = Policy(sizes).to(device.torch)
+        self._average = copy.deepcopy(self._policy).eval().requires_grad_(False)
+        config = self._config
+        self._optimizer = torch.optim.AdamW(
+            self._policy.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
+        )
+        self._step = 0
+        if (state := run.load(CHECKPOINT)) is not None:
+            self._policy.load_state_dict(state["policy"])
+            self._average.load_state_dict(state["average"])
+            self._optimizer.load_state_dict(state["optimizer"])
+            self._step = int(state["step"])
+        held = _held_out(samples, config)
+        self._train, self._held = np.flatnonzero(~held), np.flatnonzero(held)
+        if not len(self._held):
+            raise DataError("there are too few episodes to hold some out: collect more, at least two of each task")
+        self._shares = _balanced(samples, self._train)
+
+    def go(self) -> None:
+        """Take the steps that are left."""
+        config, told = self._config, []
+        with tqdm(total=config.steps, initial=self._step, desc="policy", unit="step") as bar:
+            while self._step < config.steps:
+                told.append(self._learn())
+                self._step += 1
+                bar.update()
+                if self._step % config.every == 0 or self._step == config.steps:
+                    flow, place = np.mean(told, axis=0)
+                    told = []
+                    figures = {"loss": float(flow), "place_loss": float(place), **self._judge()}
+                    bar.set_postfix({name: f"{value:.3f}" for name, value in figures.items()})
+                    self._run.log(STAGE, self._step - 1, figures)
+                    self._save()
+
+    def _learn(self) -> tuple[float, float]:
+        """One step; its chance depends on the seed and the step alone, so a resumed run is the same."""
+        config = self._config
+        chance = np.random.default_rng((config.seed, self._step))
+        generator = torch.Generator().manual_seed(config.seed * 1_000_003 + self._step)
+        for group in self._optimizer.param_groups:
+            group["lr"] = config.learning_rate * _rate(self._step, config)
+        batch = make_batch(
+            self._samples, config, chance.choice(self._train, config.batch, p=self._shares), self._device, chance
+        )
+        with self._device.autocast():
+            flow, place = losses(self._policy, batch, config.frozen, generator)
+        self._optimizer.zero_grad(set_to_none=True)
+        (flow + config.place_weight * place).backward()
+        torch.nn.utils.clip_grad_norm_(self._policy.parameters(), config.clip)
+        self._optimizer.step()
+        stays = min(config.average, (self._step + 1) / (self._step + 10))
+        with torch.no_grad():
+            for mean, weight in zip(self._average.parameters(), self._policy.parameters(), strict=True):
+                mean.lerp_(weight, 1 - stays)
+        return float(flow.detach()), float(place.detach())
+
+    @torch.inference_mode()
+    def _judge(self) -> dict[str, float]:
+        """How far off it is on episodes that it does not learn from, m: after some actions, and of the next place."""
+        samples = self._samples
+        chance = np.random.default_rng(self._config.seed)
+        rows = chance.choice(self._held, min(_JUDGED, len(self._held)), replace=False)
+        batch = make_batch(samples, self._config, rows, self._device)
+        known = know(self._average, batch)
+        generator = torch.Generator().manual_seed(self._config.seed)
+        noise = torch.randn(batch.actions.shape, generator=generator).to(self._device.torch)
+        chunks = samples.scale.actions(draw_chunks(self._average.flow, noise, known.condition).cpu().numpy())
+        gap = (chunks - samples.plans[rows])[:, :_EXECUTED, :3].sum(axis=1)
+        off = np.linalg.norm(gap, axis=1)
+        waits = samples.waits[rows]
+        place = np.linalg.norm(near_gap(known.place.cpu().numpy()) - near_gap(samples.places[rows]), axis=1)
+        near = np.abs(near_gap(samples.places[rows])).max(axis=1) < 0.05
+        figures = {"moving_off_m": off[~waits], "waiting_off_m": off[waits], "place_off_m": place[near & ~waits]}
+        return {name: float(np.median(values)) for name, values in figures.items() if len(values)}
+
+    def _save(self) -> None:
+        scale = self._samples.scale
+        self._run.save(
+            CHECKPOINT,
+            {
+                "policy": self._policy.state_dict(),
+                "average": self._average.state_dict(),
+                "optimizer": self._optimizer.state_dict(),
+                "step": self._step,
+                "sizes": vars(self._policy.sizes),
+                "mean": list(scale.mean),
+                "spread": list(scale.spread),
+            },
+        )
+
+
+def _held_out(samples: Samples, config: PolicyConfig) -> NDArray[np.bool_]:
+    """Which rows are not learnt from: the last episodes of each task, at least one of those that have two."""
+    held = np.zeros(len(samples.frames), bool)
+    for instruction in np.unique(samples.instructions):
+        episodes = np.unique(samples.episodes[samples.instructions == instruction])
+        count = min(max(1, round(config.held_out * len(episodes))), len(episodes) - 1)
+        held |= np.isin(samples.episodes, episodes[len(episodes) - count :])
+    return held
+
+
+def _balanced(samples: Samples, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Probability of each row, the same for every instruction in sum."""
+    shares = samples.shares[rows]
+    sums = np.bincount(samples.instructions[rows], shares)
+    shares = shares / sums[samples.instructions[rows]]
+    return np.asarray(shares / shares.sum())
+
+
+def _rate(step: int, config: PolicyConfig) -> float:
+    """Share of the learning rate: a warm-up, then half a cosine down to a fiftieth."""
+    fall = 0.5 * (1 + math.cos(math.pi * min(step / config.steps, 1)))
+    return min(1.0, (step + 1) / config.warm_up) * (0.98 * fall + 0.02)

@@ -1,0 +1,196 @@
+"""The policy learns from small drawn episodes what only a keyframe can tell; its training goes on where it stopped."""
+
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from kc_vla.cli import main
+from kc_vla.datasets.lerobot.errors import DataSetError
+from kc_vla.datasets.planned import PlannedEpisode, writing
+from kc_vla.learning.common.config import ConfigError
+from kc_vla.learning.common.device import Device
+from kc_vla.learning.common.errors import DataError, RunError
+from kc_vla.learning.policy.config import PolicyConfig, load_policy_config
+from kc_vla.learning.policy.sampling import draw_chunks
+from kc_vla.learning.policy.targets import ActionScale, near_gap, place_numbers, state_numbers
+from kc_vla.learning.policy.training import CHECKPOINT, PolicyRun, train_policy, trained_policy
+
+CPU = Device("cpu")
+SMALL = PolicyConfig(
+    image_size=32, init="scratch", channels=8, slots=3, steps=160, batch=32, warm_up=10, every=80, average=0.95
+)
+SPEED = 0.02
+DOWN = (1.0, 0.0, 0.0, 0.0)
+
+
+def episode(seed: int, instruction: str = "Go where the light was.") -> PlannedEpisode:
+    """Frame 0 shows a light on the left or on the right; later ones are dark, and the expert goes to that side."""
+    chance = np.random.default_rng(seed)
+    side = 1.0 if seed % 2 else -1.0
+    count = 8
+    states = np.zeros((count, 8), np.float32)
+    states[:, :3] = np.array([0.5, 0.0, 0.2]) + chance.normal(0, 0.02, (count, 3))
+    states[:, 3:7] = DOWN
+    plans = np.zeros((count, 16, 7), np.float32)
+    plans[2:, :, 1] = side * SPEED
+    places = states.copy()
+    places[2:, 1] += side * 0.02
+    pictures = chance.integers(0, 30, (2, count, 32, 32, 3)).astype(np.uint8)
+    columns = slice(18, 28) if side > 0 else slice(4, 14)
+    pictures[:, 0, 10:22, columns] = 250
+    about = {
+        "task": "light",
+        "instruction": instruction,
+        "seed": seed,
+        "variant": "standard",
+        "looks": "standard",
+        "attempt": 0,
+        "driver": "expert",
+        "success": True,
+    }
+    return PlannedEpisode(
+        about=about,
+        frames=np.arange(count) * 4,
+        states=states,
+        plans=plans,
+        phases=np.array(["wait"] * 2 + ["go"] * (count - 2)),
+        places=places,
+        ahead=np.full(count, 9),
+        keyframes=np.zeros(1, np.int64),
+        pictures={"third_person": pictures[0], "wrist": pictures[1]},
+    )
+
+
+def write_episodes(folder: Path, count: int, instruction: str = "Go where the light was.") -> Path:
+    with writing(folder, {"task": folder.name}) as begun:
+        for index in begun.missing(count):
+            episode(index, instruction).write(begun.file(index))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("plans")
+    write_episodes(folder / "light", 24)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> PolicyRun:
+    return train_policy(tmp_path_factory.mktemp("run"), data, SMALL, CPU)
+
+
+def sides(run: PolicyRun, seeds: range, remembers: bool) -> np.ndarray:
+    """Where the first 8 actions of a chunk bring the tool sideways, from a dark frame of each unseen episode, m."""
+    stem, policy, scale = trained_policy(run)
+    found = []
+    for seed in seeds:
+        shown = episode(seed)
+        views = np.stack([shown.pictures[view] for view in run.views], 1)[[0, 5]]
+        states = torch.from_numpy(state_numbers(shown.states[[0, 5]]))
+        with torch.inference_mode():
+            maps = stem(torch.from_numpy(views).flatten(0, 1)).unflatten(0, (2, 2))
+            memory = torch.zeros(1, SMALL.slots, policy.memory.numbers)
+            memory[0, 0] = policy.memory(maps[:1], states[:1])[0]
+            present = torch.zeros(1, SMALL.slots)
+            present[0, 0] = float(remembers)
+            known = policy.situation(memory, present, maps[1:], states[1:], torch.zeros(1, dtype=torch.int64))
+            noise = torch.randn(1, 16, 7, generator=torch.Generator().manual_seed(seed))
+            chunk = scale.actions(draw_chunks(policy.flow, noise, known.condition).numpy())
+        found.append(chunk[0, :8, 1].sum())
+    return np.array(found)
+
+
+def test_what_only_the_keyframe_shows_decides_where_it_goes(run: PolicyRun) -> None:
+    unseen = range(100, 120)
+    wanted = np.where(np.arange(100, 120) % 2, 8 * SPEED, -8 * SPEED)
+    shares = sides(run, unseen, remembers=True) / wanted
+    assert shares.min() > 0.2
+    assert 0.7 < np.median(shares) < 1.3
+    right = np.sign(sides(run, unseen, remembers=False)) == np.sign(wanted)
+    assert 0.2 < right.mean() < 0.8
+
+
+def test_actions_that_run_already_begin_the_chunk(run: PolicyRun) -> None:
+    _, policy, _ = trained_policy(run)
+    frozen, runs = torch.zeros(1, 16, 7), torch.zeros(1, 16)
+    frozen[:, :4], runs[:, :4] = 0.7, 1.0
+    with torch.inference_mode():
+        chunk = draw_chunks(policy.flow, torch.randn(1, 16, 7), torch.zeros(1, policy.sizes.width), frozen, runs)
+    assert torch.equal(chunk[:, :4], frozen[:, :4])
+
+
+class Interrupted(Device):
+    """The CPU, until somebody has had enough of it in the step with this number."""
+
+    enough = 5
+
+    def autocast(self) -> AbstractContextManager[object]:
+        object.__setattr__(self, "enough", self.enough - 1)
+        if self.enough == 0:
+            raise KeyboardInterrupt
+        return super().autocast()
+
+
+def test_an_interrupted_training_comes_to_the_same_weights(data: Path, tmp_path: Path) -> None:
+    short = replace(SMALL, steps=6, every=3)
+    whole = train_policy(tmp_path / "whole", data, short, CPU)
+    with pytest.raises(KeyboardInterrupt):
+        train_policy(tmp_path / "broken", data, short, Interrupted("cpu"))
+    broken = train_policy(tmp_path / "broken", data, short, CPU)
+    assert [line["epoch"] for line in broken.read_log()] == [2, 5]
+    weights = broken.need(CHECKPOINT, "")["average"]
+    for name, weight in whole.need(CHECKPOINT, "")["average"].items():
+        torch.testing.assert_close(weights[name], weight, rtol=0, atol=0)
+
+
+def test_other_settings_do_not_go_on_with_a_run(run: PolicyRun, data: Path) -> None:
+    with pytest.raises(RunError, match=r"learning_rate: 0\.001 there, 0\.002 here"):
+        train_policy(run.folder, data, replace(SMALL, learning_rate=0.002), CPU)
+
+
+def test_its_log_tells_how_far_off_it_is(run: PolicyRun) -> None:
+    first, last = run.read_log()
+    assert last["loss"] < first["loss"]
+    assert last["moving_off_m"] < 0.1
+    assert (run.folder / "curves.png").stat().st_size > 10_000
+
+
+def test_one_episode_is_too_few(tmp_path: Path) -> None:
+    write_episodes(tmp_path / "plans/light", 1)
+    with pytest.raises(DataError, match="too few episodes"):
+        train_policy(tmp_path / "run", tmp_path / "plans", SMALL, CPU)
+
+
+def test_nothing_to_learn_from_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "policy", "--data", str(tmp_path), "--output", str(tmp_path / "run")]) == 1
+    assert "kc-vla collect --plans" in capsys.readouterr().err
+
+
+def test_a_damaged_episode_is_named(tmp_path: Path) -> None:
+    folder = write_episodes(tmp_path / "plans/light", 3)
+    (folder / "episode_000001.npz").write_bytes(b"PK")
+    with pytest.raises(DataSetError, match=r"episode_000001\.npz cannot be read"):
+        train_policy(tmp_path / "run", tmp_path / "plans", SMALL, CPU)
+
+
+def test_a_setting_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no setting 'stepps'"):
+        load_policy_config(None, {"stepps": "3"})
+
+
+def test_a_place_is_told_in_metres_where_it_is_near() -> None:
+    states = np.array([[0.5, 0.0, 0.2, *DOWN, 1.0]], np.float32)
+    places = states + np.array([[0.01, -0.02, 0.03, 0, 0, 0, 0, 0]], np.float32)
+    numbers = place_numbers(states, places, np.array([5]))
+    np.testing.assert_allclose(near_gap(numbers), [[0.01, -0.02, 0.03]], atol=1e-4)
+
+
+def test_actions_come_back_from_their_scale() -> None:
+    plans = np.random.default_rng(0).normal(0, 0.01, (20, 16, 7)).astype(np.float32)
+    scale = ActionScale.of(plans)
+    np.testing.assert_allclose(scale.actions(scale.scaled(plans)), plans, atol=1e-6)
