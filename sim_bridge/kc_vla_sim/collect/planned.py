@@ -30,10 +30,11 @@ _EVERY, _EVERY_WAITING, _FIRST_MOVING = 4, 12, 8
 _STILL = 1e-3
 """A planned action that moves the tool less than this (m, rad) is waiting."""
 _GRIPPER_CHANGE = 0.25
-_KICKS = 0.006
+_KICKS = 0.01
 """Probability in a step that the arm is pushed off its way from then on for a few."""
-_KICKED = ("approach", "go", "carry", "descend")
-"""Phases in which it is: no cube is being gripped, let go or pushed."""
+_KICKED = ("approach", "go", "carry", "descend", "wait")
+"""Phases in which it is: no cube is being gripped, let go or pushed. Whoever never saw the arm off the place where it
+waits learns nothing that would bring it back there, and drifts away."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ class Batch:
         states: (N, S).
         instructions: (N,) int64.
         places: (N, PLACE).
+        rests: (N,) float, 1 where the expert stays where it is.
         actions: (N, H, A), scaled.
     """
 
@@ -41,6 +42,7 @@ class Batch:
     states: Tensor
     instructions: Tensor
     places: Tensor
+    rests: Tensor
     actions: Tensor
 
 
@@ -79,6 +81,7 @@ def make_batch(
         states=on_device(states),
         instructions=on_device(samples.instructions[rows]),
         places=on_device(samples.places[rows]),
+        rests=on_device(samples.waits[rows].astype(np.float32)),
         actions=on_device(samples.actions[rows]),
     )
 
@@ -90,14 +93,15 @@ def know(policy: Policy, batch: Batch) -> Known:
     return known
 
 
-def losses(policy: Policy, batch: Batch, most_frozen: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Mean errors of the velocity, where no action runs already, and of the next place.
+def losses(policy: Policy, batch: Batch, most_frozen: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+    """Mean errors of the velocity, where no action runs already, of the next place, and of whether to rest.
 
     In half of the samples, by chance, up to `most_frozen` actions run already when the answer comes: they are given
     (training-time real-time chunking).
     """
     known = know(policy, batch)
     place = functional.smooth_l1_loss(known.place.float(), batch.places, beta=0.1)
+    rest = functional.binary_cross_entropy_with_logits(known.rest.float(), batch.rests)
     actions = batch.actions
     count, horizon, _ = actions.shape
     device = actions.device
@@ -111,4 +115,4 @@ def losses(policy: Policy, batch: Batch, most_frozen: int, generator: torch.Gene
     velocity = policy.flow(noisy, time, known.condition, actions * runs[..., None], runs)
     free = (1 - runs)[..., None]
     error = ((velocity.float() - (actions - noise)) ** 2 * free).sum()
-    return error / (free.sum() * actions.shape[-1]), place
+    return error / (free.sum() * actions.shape[-1]), place, rest

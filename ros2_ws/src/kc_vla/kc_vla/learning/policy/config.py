@@ -38,6 +38,8 @@ class PolicyConfig:
     """Share of the averaged weights that stays in each step."""
     place_weight: float = 2.0
     """Of the error of the next place, beside that of the flow."""
+    rest_weight: float = 0.2
+    """Of the error of whether to rest."""
     latest: int = 5
     """A keyframe is known up to so many frames late, by chance: a selector takes its time."""
     frozen: int = 6

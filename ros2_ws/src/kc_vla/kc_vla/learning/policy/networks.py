@@ -113,10 +113,12 @@ class Known(NamedTuple):
     Attributes:
         condition: (N, width).
         place: (N, PLACE), where it believes the next place to be.
+        rest: (N,), logit of whether to stay where it is for now. A flow that has to say "nothing" drifts.
     """
 
     condition: Tensor
     place: Tensor
+    rest: Tensor
 
 
 class Situation(nn.Module):
@@ -136,6 +138,7 @@ class Situation(nn.Module):
         self.mix = _Mlp(width + seen + sizes.state + 64, width, width)
         self.place = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, PLACE))
         self.feed_back = _Mlp(width + PLACE, width, width)
+        self.rest = nn.Linear(width, 1)
 
     def forward(self, memory: Tensor, present: Tensor, maps: Tensor, state: Tensor, instruction: Tensor) -> Known:
         """What is known.
@@ -154,7 +157,8 @@ class Situation(nn.Module):
         seen = [look(maps[:, view], context) for view, look in enumerate(self.looks)]
         mixed = self.mix(torch.cat([context, *seen, state, asked], 1))
         place = self.place(mixed)
-        return Known(self.feed_back(torch.cat([mixed, place], 1)), place)
+        condition = self.feed_back(torch.cat([mixed, place], 1))
+        return Known(condition, place, self.rest(condition).squeeze(1))
 
 
 class _Look(nn.Module):

@@ -22,8 +22,10 @@ from kc_vla.learning.policy.networks import Stem
 from kc_vla.learning.policy.targets import ActionScale, place_numbers, state_numbers
 
 _BATCH = 32
-_STILL, _CLOSE, _STARTS = 1e-3, 8, 6
-"""A planned action that moves less waits, m or rad; the gripper changes soon, control steps; so many frames start."""
+_STILL, _RESTS = 1e-3, 8
+"""An action that moves less is none, m or rad; the expert waits where so many are none."""
+_CLOSE, _STARTS = 8, 6
+"""The gripper changes soon, control steps; so many frames after a wait are its end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +145,7 @@ def _columns(episode: PlannedEpisode) -> dict[str, NDArray[np.generic]]:
 
 
 def _waits(episode: PlannedEpisode) -> NDArray[np.bool_]:
-    return np.asarray(np.abs(episode.plans[:, 0, :6]).max(axis=1) < _STILL)
+    return np.asarray(np.abs(episode.plans[:, :_RESTS, :6]).max(axis=(1, 2)) < _STILL)
 
 
 def _shares(episode: PlannedEpisode, config: PolicyConfig) -> NDArray[np.float64]:

@@ -154,14 +154,19 @@ class _Training:
                 self._step += 1
                 bar.update()
                 if self._step % config.every == 0 or self._step == config.steps:
-                    flow, place = np.mean(told, axis=0)
+                    flow, place, rest = np.mean(told, axis=0)
                     told = []
-                    figures = {"loss": float(flow), "place_loss": float(place), **self._judge()}
+                    figures = {
+                        "loss": float(flow),
+                        "place_loss": float(place),
+                        "rest_loss": float(rest),
+                        **self._judge(),
+                    }
                     bar.set_postfix({name: f"{value:.3f}" for name, value in figures.items()})
                     self._run.log(STAGE, self._step - 1, figures)
                     self._save()
 
-    def _learn(self) -> tuple[float, float]:
+    def _learn(self) -> tuple[float, float, float]:
         """One step; its chance depends on the seed and the step alone, so a resumed run is the same."""
         config = self._config
         chance = np.random.default_rng((config.seed, self._step))
@@ -172,16 +177,16 @@ class _Training:
             self._samples, config, chance.choice(self._train, config.batch, p=self._shares), self._device, chance
         )
         with self._device.autocast():
-            flow, place = losses(self._policy, batch, config.frozen, generator)
+            flow, place, rest = losses(self._policy, batch, config.frozen, generator)
         self._optimizer.zero_grad(set_to_none=True)
-        (flow + config.place_weight * place).backward()
+        (flow + config.place_weight * place + config.rest_weight * rest).backward()
         torch.nn.utils.clip_grad_norm_(self._policy.parameters(), config.clip)
         self._optimizer.step()
         stays = min(config.average, (self._step + 1) / (self._step + 10))
         with torch.no_grad():
             for mean, weight in zip(self._average.parameters(), self._policy.parameters(), strict=True):
                 mean.lerp_(weight, 1 - stays)
-        return float(flow.detach()), float(place.detach())
+        return float(flow.detach()), float(place.detach()), float(rest.detach())
 
     @torch.inference_mode()
     def _judge(self) -> dict[str, float]:
@@ -199,8 +204,9 @@ class _Training:
         waits = samples.waits[rows]
         place = np.linalg.norm(near_gap(known.place.cpu().numpy()) - near_gap(samples.places[rows]), axis=1)
         near = np.abs(near_gap(samples.places[rows])).max(axis=1) < 0.05
+        right = float(((known.rest.cpu().numpy() > 0) == waits).mean())
         figures = {"moving_off_m": off[~waits], "waiting_off_m": off[waits], "place_off_m": place[near & ~waits]}
-        return {name: float(np.median(values)) for name, values in figures.items() if len(values)}
+        return {"right_rest": right} | {n: float(np.median(values)) for n, values in figures.items() if len(values)}
 
     def _save(self) -> None:
         scale = self._samples.scale

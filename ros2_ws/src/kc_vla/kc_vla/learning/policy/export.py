@@ -1,0 +1,100 @@
+"""A trained policy as ONNX files: what sees, what remembers a keyframe, and what makes a chunk of all it knows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import onnx
+import torch
+from torch import Tensor, nn
+
+from kc_vla.learning.policy.networks import Policy, Sizes, Stem
+from kc_vla.learning.policy.sampling import draw_chunks
+from kc_vla.learning.policy.targets import ActionScale
+
+SEES, REMEMBERS, ACTS = "stem.onnx", "memory.onnx", "chunk.onnx"
+_OPSET = 17
+
+
+def export_policy(stem: Stem, policy: Policy, scale: ActionScale, size: int, folder: Path) -> None:
+    """Write the three files into `folder`, which is there.
+
+    - stem: `pictures` (V, size, size, 3) uint8 to `maps` (V, C, M, M).
+    - memory: `maps` (1, V, C, M, M) and `state` (1, S) of a keyframe to `remembered` (1, R).
+    - chunk: `remembered` (1, slots, R), `present` (1, slots), `maps` (1, V, C, M, M), `state` (1, S),
+      `instruction` (1,) int64, `noise` (1, H, A), `frozen` (1, H, A) in the actions' own units and `runs` (1, H), see
+      `Flow`, to `actions` (1, H, A) in their own units, `place` (1, 8) and `rest` (1,), a probability.
+    """
+    sizes = policy.sizes
+    maps, state = _map_like(sizes), torch.zeros(1, sizes.state)
+    pictures = torch.zeros((sizes.views, size, size, 3), dtype=torch.uint8)
+    _export(stem, (pictures,), ["pictures"], ["maps"], folder / SEES)
+    _export(policy.memory, (maps, state), ["maps", "state"], ["remembered"], folder / REMEMBERS)
+    chunk = torch.zeros(1, sizes.horizon, sizes.action)
+    slots = torch.zeros(1, sizes.slots)
+    inputs = {
+        "remembered": torch.zeros(1, sizes.slots, policy.memory.numbers),
+        "present": slots,
+        "maps": maps,
+        "state": state,
+        "instruction": torch.zeros(1, dtype=torch.int64),
+        "noise": chunk,
+        "frozen": chunk,
+        "runs": torch.zeros(1, sizes.horizon),
+    }
+    outputs = ["actions", "place", "rest"]
+    _export(_Acts(policy, scale), tuple(inputs.values()), list(inputs), outputs, folder / ACTS)
+
+
+class _Acts(nn.Module):
+    """What is known to a chunk in the actions' own units."""
+
+    def __init__(self, policy: Policy, scale: ActionScale) -> None:
+        super().__init__()
+        self.situation, self.flow = policy.situation, policy.flow
+        self.register_buffer("mean", torch.tensor(scale.mean))
+        self.register_buffer("spread", torch.tensor(scale.spread))
+
+    mean: Tensor
+    spread: Tensor
+
+    def forward(
+        self,
+        remembered: Tensor,
+        present: Tensor,
+        maps: Tensor,
+        state: Tensor,
+        instruction: Tensor,
+        noise: Tensor,
+        frozen: Tensor,
+        runs: Tensor,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        known = self.situation(remembered, present, maps, state, instruction)
+        scaled = (frozen - self.mean) / self.spread * runs[..., None]
+        chunk = draw_chunks(self.flow, noise, known.condition, scaled, runs)
+        return chunk * self.spread + self.mean, known.place, torch.sigmoid(known.rest)
+
+
+def _map_like(sizes: Sizes) -> Tensor:
+    return torch.zeros(1, sizes.views, sizes.channels, sizes.map, sizes.map)
+
+
+def _export(
+    network: nn.Module, inputs: tuple[Tensor, ...], names: Sequence[str], outputs: Sequence[str], path: Path
+) -> None:
+    with warnings.catch_warnings():
+        # see kc_vla.learning.selector.export
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", torch.jit.TracerWarning)  # type: ignore[attr-defined]
+        torch.onnx.export(
+            network.cpu().eval(),
+            inputs,
+            str(path),
+            input_names=list(names),
+            output_names=list(outputs),
+            opset_version=_OPSET,
+            dynamo=False,
+        )
+    onnx.checker.check_model(str(path))
