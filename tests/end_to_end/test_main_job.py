@@ -49,7 +49,7 @@ def test_every_step_has_its_frame_and_its_command(good_run: FinishedRun) -> None
     assert episode.result is not None
     steps = episode.result.steps
     assert [frame.index for frame in episode.frames] == list(range(steps + 1))
-    assert all(frame.wrist is not None for frame in episode.frames)
+    assert all("wrist" in frame.pictures for frame in episode.frames)
     assert sorted(good_run.actions) == list(range(steps))
     assert [c for c in episode.commands if c.mode == CommandMode.HOLD and c.step < steps] == []
 

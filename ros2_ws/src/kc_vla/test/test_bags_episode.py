@@ -42,9 +42,9 @@ def episode(tmp_path_factory: pytest.TempPathFactory) -> RecordedEpisode:
 def test_frames_carry_their_numbers_times_and_pictures(episode: RecordedEpisode) -> None:
     assert [frame.index for frame in episode.frames] == list(range(61))
     assert episode.time_s(episode.frames[20].stamp_ns) == pytest.approx(1.0)
-    picture = episode.image(episode.frames[15].third_person)
+    picture = episode.image(episode.frames[15].pictures["third_person"])
     assert np.array_equal(picture, third_person_view(Script(late=2), 15))
-    assert all(frame.wrist is not None for frame in episode.frames)
+    assert all("wrist" in frame.pictures for frame in episode.frames)
 
 
 def test_keyframes_live_through_their_events(episode: RecordedEpisode) -> None:
@@ -79,7 +79,7 @@ def test_a_lost_wrist_picture_leaves_its_frame_without_one(tmp_path: Path) -> No
 
     frames = RecordedEpisode(write(tmp_path / "bag", Script(size=8), keep)).frames
     # the neighbours of the gap are one period away, which is near enough
-    assert [frame.index for frame in frames if frame.wrist is None] == [11]
+    assert [frame.index for frame in frames if "wrist" not in frame.pictures] == [11]
 
 
 def test_frames_are_numbered_by_their_stamps_without_a_selector(tmp_path: Path) -> None:

@@ -276,7 +276,7 @@ def test_a_keyframe_outside_of_the_episode_is_told(tmp_path: Path) -> None:
 
 def test_a_torn_picture_is_told_with_its_frame(tmp_path: Path, monkeypatch) -> None:
     bag = write_panda_bag(tmp_path, "e")
-    from kc_vla.episodes import episode as module
+    from kc_vla.episodes import recording as module
 
     decode, seen = module.decode_image, []
 

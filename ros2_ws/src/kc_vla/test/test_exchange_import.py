@@ -77,8 +77,13 @@ def test_a_collected_data_set_becomes_episodes(made: Path, tmp_path: Path) -> No
     command = episode.commands[7]
     assert (command.step, command.mode, command.names[0]) == (7, CommandMode.TOOL_DELTA, "dx")
     np.testing.assert_array_equal(command.values, np.float32(numbers(1, 7)["action"]))
-    assert np.abs(episode.image(episode.frames[7].third_person).astype(int) - drawn("third_person", 1, 7)).mean() < 6
-    assert np.abs(episode.image(episode.frames[7].wrist).astype(int) - drawn("wrist", 1, 7)).mean() < 6
+    assert (
+        np.abs(
+            episode.image(episode.frames[7].pictures["third_person"]).astype(int) - drawn("third_person", 1, 7)
+        ).mean()
+        < 6
+    )
+    assert np.abs(episode.image(episode.frames[7].pictures["wrist"]).astype(int) - drawn("wrist", 1, 7)).mean() < 6
 
 
 def authors(folder: Path) -> None:
@@ -277,7 +282,9 @@ def test_a_bag_of_another_stack_becomes_an_episode(tmp_path: Path) -> None:
     episode = RecordedEpisode(done.folders[0] / "bag")
     assert done.folders == (tmp_path / "out/theirs",)
     assert (len(episode.frames), episode.status.frame_period_s) == (61, 0.05)
-    assert np.array_equal(episode.image(episode.frames[15].third_person), third_person_view(Script(size=32), 15))
+    assert np.array_equal(
+        episode.image(episode.frames[15].pictures["third_person"]), third_person_view(Script(size=32), 15)
+    )
     assert set(episode.message_counts) == {
         "/episode/status",
         "/third_person/image_raw",
@@ -313,12 +320,13 @@ def test_pictures_can_be_had_raw_for_the_live_nodes(made: Path, tmp_path: Path) 
     assert {"/third_person/image_raw", "/wrist/image_raw"} < set(raw.message_counts)
     exact = list(DataSet(made).frames(1))
     for frame in raw.frames:
-        assert np.array_equal(raw.image(frame.third_person), exact[frame.index])
+        assert np.array_equal(raw.image(frame.pictures["third_person"]), exact[frame.index])
     again = import_bags([jpeg.bag], tmp_path / "again", Asked(COMPRESSED, "counting", name="x", raw=True))
     pixels = RecordedEpisode(again.folders[0] / "bag")
-    assert pixels.frames[3].wrist is not None
-    assert pixels.frames[3].wrist.type == "sensor_msgs/msg/Image"
-    assert np.array_equal(pixels.image(pixels.frames[3].wrist), jpeg.image(jpeg.frames[3].wrist))
+    assert pixels.frames[3].pictures["wrist"].type == "sensor_msgs/msg/Image"
+    assert np.array_equal(
+        pixels.image(pixels.frames[3].pictures["wrist"]), jpeg.image(jpeg.frames[3].pictures["wrist"])
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,40 +16,17 @@ from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.images import decode_image
 from kc_vla.bags.lock import require_finished
 from kc_vla.bags.messages import MessageRef
-from kc_vla.bags.reader import BagReader
-from kc_vla.core.alignment import nearest_within
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.views import VIEWS
 from kc_vla.episodes.annotation_errors import AnnotationError
-from kc_vla.episodes.episode import header_stamp_ns, is_topic, nanoseconds
+from kc_vla.episodes.episode_data import Status
+from kc_vla.episodes.recording import REFERENCE, Recording, announced, beside, nanoseconds, within
 
-_IMAGE = {view: (f"{view}/image_raw", f"{view}/image_raw/compressed") for view in VIEWS}
-_RUNNING = 1
 _JPEG = b"\xff\xd8\xff"
 _JPEG_QUALITY = 85
-_CACHE_BYTES = 32 * 1024 * 1024
-"""Of decompressed chunks, for each open bag: those around the present frame."""
 _DEFAULT_PERIOD_S = 0.05
 _NEAR = 4
 _SAMPLES = 33
-
-
-@dataclass(frozen=True)
-class Announced:
-    """What the bag says of its episode; empty and zero where it says nothing.
-
-    Attributes:
-        task: name in the task table.
-        instruction: what the policy was told.
-        start_ns, end_ns: stamps of the first and the last moment, ns; 0 where they are not told.
-        period_s: time between two frames.
-    """
-
-    task: str = ""
-    instruction: str = ""
-    start_ns: int = 0
-    end_ns: int = 0
-    period_s: float = _DEFAULT_PERIOD_S
 
 
 class AnnotatedEpisode:
@@ -58,7 +34,7 @@ class AnnotatedEpisode:
 
     Attributes:
         bag: where it is.
-        announced: what it says of itself.
+        status: what it says of itself; empty and zero where it says nothing.
         labels: of the task's keyframes, in order; empty for a task that is not in the table.
         length: number of third-person frames.
         times_s: (length,) when each was seen, s since the first.
@@ -73,29 +49,26 @@ class AnnotatedEpisode:
         """
         require_finished(bag)
         self.bag = bag
-        self._lock = threading.Lock()
-        self._reader = BagReader(bag, _CACHE_BYTES)
-        self._index = self._reader.index()
-        self._stamps: dict[MessageRef, int] = {}
-        self._frames = self._refs(*_IMAGE["third_person"])
-        if not self._frames:
-            held = ", ".join(sorted(self._index)) or "nothing"
-            raise BagReadError(f"{bag} has no pictures on third_person/image_raw: it holds {held}")
-        self.announced = self._announced()
-        self._keep_the_episode()
-        task = TASKS.get(self.announced.task)
+        self._recording = Recording(bag, by_index=True)
+        self.damages = self._recording.damages
+        recorded = self._recording.pictures(REFERENCE)
+        if not recorded:
+            held = ", ".join(sorted(self._recording.counts)) or "nothing"
+            raise BagReadError(f"{bag} has no pictures on {REFERENCE}/image_raw: it holds {held}")
+        self.status, end_ns = self._announced()
+        self._frames = within(recorded, self._recording.stamp_ns, self.status.start_ns, end_ns) or recorded
+        task = TASKS.get(self.status.task)
         self.labels: tuple[str, ...] = task.keyframes if task else ()
         self.length = len(self._frames)
         logged = np.array([ref.log_time_ns for ref in self._frames], np.int64)
         self._known_times = self._sampled_times(logged)
         self.times_s = self._since_first_frame(logged)
-        self._wrist = _paired(logged, self._refs(*_IMAGE["wrist"]), round(self.announced.period_s * 1e9))
-        self.views = VIEWS if any(ref is not None for ref in self._wrist) else VIEWS[:1]
-
-    @property
-    def damages(self) -> Sequence[str]:
-        """A line for each torn file."""
-        return self._reader.damages
+        period_ns = round(self.status.frame_period_s * 1e9)
+        self._shown: dict[str, list[MessageRef | None]] = {REFERENCE: [*self._frames]}
+        for view in VIEWS[1:]:
+            pictures = [(ref.log_time_ns, ref) for ref in self._recording.pictures(view)]
+            self._shown[view] = beside(logged, pictures, period_ns)
+        self.views = tuple(view for view, shown in self._shown.items() if any(ref is not None for ref in shown))
 
     def jpeg(self, view: str, frame: int) -> bytes:
         """A picture as JPEG; an empty one where the wrist camera had none.
@@ -107,8 +80,7 @@ class AnnotatedEpisode:
         ref = self._picture(view, frame)
         if ref is None:
             return b""
-        with self._lock:
-            message = self._reader.decode(self._reader.load(ref))
+        message = self._recording.message(ref)
         if hasattr(message, "format") and bytes(message.data[:3]) == _JPEG:
             return bytes(message.data)
         pixels = decode_image(message, ref.topic)
@@ -122,15 +94,12 @@ class AnnotatedEpisode:
         ref = self._picture(view, frame)
         if ref is None:
             raise AnnotationError(f"{self.bag}, frame {frame}: the {view} camera has no picture")
-        with self._lock:
-            message = self._reader.decode(self._reader.load(ref))
-        return decode_image(message, ref.topic)
+        return self._recording.image(ref)
 
     def stamp_ns(self, frame: int) -> int:
         """Header stamp of a third-person picture, ns; errors as `jpeg`."""
-        ref = self._picture("third_person", frame)
-        assert ref is not None
-        return self._stamp(ref)
+        self._check(frame)
+        return self._recording.stamp_ns(self._frames[frame])
 
     def frame_of(self, stamp_ns: int) -> int:
         """The frame whose stamp is nearest; found by a few looks, since stamps ascend almost evenly."""
@@ -145,16 +114,13 @@ class AnnotatedEpisode:
         near = [frame for frame in (at - 1, at) if 0 <= frame < self.length]
         return min(near, key=lambda frame: abs(self.stamp_ns(frame) - stamp_ns))
 
-    def messages(self, *names: str) -> Iterator[Any]:
-        """The decoded messages on the topics called so in any namespace; errors as `BagReader.decode`."""
-        for ref in self._refs(*names):
-            with self._lock:
-                message = self._reader.decode(self._reader.load(ref))
-            yield message
+    def messages(self, name: str) -> Iterator[Any]:
+        """The decoded messages on the topic called so in any namespace; errors as `Recording.messages`."""
+        return (message for _, message in self._recording.messages(name))
 
-    def recorded_at(self, *names: str) -> NDArray[np.float64]:
+    def recorded_at(self, name: str) -> NDArray[np.float64]:
         """When these messages were recorded, in the episode's time, s since the first frame."""
-        return self._since_first_frame(np.array([ref.log_time_ns for ref in self._refs(*names)], np.int64))
+        return self._since_first_frame(np.array([ref.log_time_ns for ref in self._recording.refs(name)], np.int64))
 
     def _sampled_times(self, logged: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Some frames' times of recording and of their stamps, s since the first frame's.
@@ -176,54 +142,21 @@ class AnnotatedEpisode:
         beyond = at - np.clip(at, recorded[0], recorded[-1])
         return np.asarray(inside + beyond, np.float64)
 
-    def _refs(self, *names: str) -> list[MessageRef]:
-        """Where the messages are; of several names that there are messages of, the first."""
-        for name in names:
-            for topic, refs in self._index.items():
-                if refs and is_topic(topic, name):
-                    return refs
-        return []
-
     def _picture(self, view: str, frame: int) -> MessageRef | None:
         if view not in VIEWS:
             raise AnnotationError(f"no view '{view}': there are {', '.join(VIEWS)}")
+        self._check(frame)
+        return self._shown[view][frame]
+
+    def _check(self, frame: int) -> None:
         if not 0 <= frame < self.length:
             raise AnnotationError(f"no frame {frame}: the episode has {self.length}, from 0 on")
-        return self._frames[frame] if view == "third_person" else self._wrist[frame]
 
-    def _stamp(self, ref: MessageRef) -> int:
-        if ref not in self._stamps:
-            with self._lock:
-                self._stamps[ref] = header_stamp_ns(self._reader.load(ref))
-        return self._stamps[ref]
-
-    def _announced(self) -> Announced:
-        running = [message for message in self.messages("episode/status") if message.state == _RUNNING]
-        if own := self._reader.episode:
-            running = [message for message in running if message.episode_id == own.episode_id]
-        if not running:
-            return Announced()
-        status = running[-1]
-        ends = [
-            nanoseconds(message.header.stamp)
-            for message in self.messages("episode/result")
-            if message.episode_id == status.episode_id
-        ]
-        period = status.frame_period if status.frame_period > 0.0 else _DEFAULT_PERIOD_S
-        return Announced(
-            status.task, status.instruction, nanoseconds(status.start_time), ends[-1] if ends else 0, float(period)
-        )
-
-    def _keep_the_episode(self) -> None:
-        """Leave out pictures from before it began and after its end."""
-        start, end = self.announced.start_ns, self.announced.end_ns
-        low = bisect_left(self._frames, start, key=self._stamp) if start else 0
-        high = bisect_left(self._frames, end + 1, key=self._stamp) if end else len(self._frames)
-        if low < high:
-            self._frames = self._frames[low:high]
-
-
-def _paired(times: NDArray[np.int64], refs: Sequence[MessageRef], within_ns: int) -> list[MessageRef | None]:
-    """For each time the picture that was recorded nearest to it, None where none was within `within_ns`."""
-    found = nearest_within(times, np.array([ref.log_time_ns for ref in refs], np.int64), within_ns)
-    return [None if at is None else refs[at] for at in found]
+    def _announced(self) -> tuple[Status, int | None]:
+        """What the bag says of its episode, and when it ended, ns, if it says so."""
+        status = announced(list(self.messages("episode/status")), self._recording.info)
+        if status is None:
+            return Status("", "", "", "", 0, 0, _DEFAULT_PERIOD_S), None
+        results = [m for m in self.messages("episode/result") if m.episode_id == status.episode_id]
+        end_ns = nanoseconds(results[-1].header.stamp) if results else None
+        return (status if status.frame_period_s > 0.0 else replace(status, frame_period_s=_DEFAULT_PERIOD_S)), end_ns

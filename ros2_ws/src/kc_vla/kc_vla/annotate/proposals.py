@@ -11,7 +11,7 @@ from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.core.episode import Episode
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import Mark
-from kc_vla.episodes.episode import nanoseconds
+from kc_vla.episodes.recording import nanoseconds
 from kc_vla.keyframes.scoring import Sight, Source
 from kc_vla.keyframes.selector import Event, KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
@@ -36,8 +36,8 @@ def recorded_proposals(episode: AnnotatedEpisode) -> dict[str, tuple[Mark, ...]]
         for source in dict.fromkeys(event.source for event in events)
     }
     for result in list(episode.messages("episode/result"))[-1:]:
-        period_ns = round(episode.announced.period_s * 1e9)
-        stamps = [episode.announced.start_ns + frame * period_ns for frame in result.oracle_frames]
+        period_ns = round(episode.status.frame_period_s * 1e9)
+        stamps = [episode.status.start_ns + frame * period_ns for frame in result.oracle_frames]
         if stamps:
             found["oracle"] = [_mark(episode, stamp, k, "oracle", 1.0) for k, stamp in enumerate(stamps)]
     return {source: _ascending(marks) for source, marks in found.items()}
@@ -63,8 +63,10 @@ def propose(
         AnnotationError: the source cannot say anything of this episode.
         BagError: a picture cannot be read.
     """
-    told = episode.announced
-    begun = Episode(str(episode.bag), told.task, told.instruction, told.start_ns, round(told.period_s * 1e9), False)
+    told = episode.status
+    begun = Episode(
+        str(episode.bag), told.task, told.instruction, told.start_ns, round(told.frame_period_s * 1e9), False
+    )
     try:
         scoring = source.begin(begun)
     except ValueError as error:

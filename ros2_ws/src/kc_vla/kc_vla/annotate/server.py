@@ -161,7 +161,7 @@ def _row(library: Library, work: Work, key: int) -> dict[str, Any]:
 
 
 def _description(episode: AnnotatedEpisode) -> dict[str, Any]:
-    about = episode.announced
+    about = episode.status
     return {
         "task": about.task,
         "instruction": about.instruction,

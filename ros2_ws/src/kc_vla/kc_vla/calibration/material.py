@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from kc_vla.bags.images import decode_image
-from kc_vla.bags.reader import BagReader
 from kc_vla.calibration.board import Array, Board, Corners
 from kc_vla.calibration.errors import PoorCalibrationError
 from kc_vla.cameras.sources import SourceSpec, open_source
-from kc_vla.episodes.episode import is_topic
+from kc_vla.episodes.recording import Recording, nanoseconds
 
 Picture = NDArray[np.uint8]
 _MOVED_PX = 12.0
@@ -75,11 +72,11 @@ def board_views(source: str, board: Board, most: int) -> list[View]:
     return views
 
 
-def standing_views(bag: Path, view: str, board: Board) -> list[View]:
+def standing_views(recording: Recording, view: str, board: Board) -> list[View]:
     """One view for each place at which the arm stood still with the board in sight.
 
     Args:
-        bag: a recorded episode.
+        recording: of an episode.
         view: the camera, "third_person" or "wrist".
         board: what to look for.
 
@@ -87,10 +84,10 @@ def standing_views(bag: Path, view: str, board: Board) -> list[View]:
         BagReadError: the bag cannot be read.
         PoorCalibrationError: it has no joint states.
     """
-    joints = recorded_joints(bag)
+    joints = recorded_joints(recording)
     stands = joints.speeds < _STILL
     views: list[View] = []
-    for when, picture in tqdm(recorded_pictures(bag, view), desc="pictures", unit="picture"):
+    for when, picture in tqdm(recorded_pictures(recording, view), desc="pictures", unit="picture"):
         near = np.abs(joints.times - when) < _SETTLED_S
         if not near.any() or not stands[near].all():
             continue
@@ -102,41 +99,35 @@ def standing_views(bag: Path, view: str, board: Board) -> list[View]:
     return views
 
 
-def recorded_joints(bag: Path) -> Joints:
+def recorded_joints(recording: Recording) -> Joints:
     """The joint states of a recording.
 
     Raises:
         BagReadError: the bag cannot be read.
         PoorCalibrationError: it has none of an arm of six joints.
     """
-    reader = BagReader(bag)
-    rows = []
-    for message in reader.messages():
-        if is_topic(message.topic, "joint_states"):
-            told = reader.decode(message)
-            if len(told.position) >= _ARM_JOINTS:
-                rows.append((_seconds(told), *told.position[:_ARM_JOINTS]))
+    rows = [
+        (nanoseconds(told.header.stamp) * 1e-9, *told.position[:_ARM_JOINTS])
+        for _, told in recording.walk("joint_states")
+        if len(told.position) >= _ARM_JOINTS
+    ]
     if len(rows) < 2:
-        raise PoorCalibrationError(f"{bag} has no joint states: record with record:=true while the arm moves")
+        raise PoorCalibrationError(f"{recording.bag} has no joint states: record with record:=true while the arm moves")
     table = np.array(sorted(rows), float)
     times, first = np.unique(table[:, 0], return_index=True)
     return Joints(times, table[first, 1:])
 
 
-def recorded_pictures(bag: Path, view: str) -> Iterator[tuple[float, Picture]]:
+def recorded_pictures(recording: Recording, view: str) -> Iterator[tuple[float, Picture]]:
     """Stamp in s and picture of each image of a camera.
 
     Raises:
         BagReadError: the bag cannot be read.
     """
-    reader = BagReader(bag)
-    for message in reader.messages():
-        if is_topic(message.topic, f"{view}/image_raw"):
-            image = reader.decode(message)
-            yield _seconds(image), decode_image(image, message.topic)
+    return ((recording.stamp_ns(ref) * 1e-9, recording.image(ref)) for ref in recording.pictures(view))
 
 
-def picture_speeds(bag: Path, view: str) -> tuple[Array, Array]:
+def picture_speeds(recording: Recording, view: str) -> tuple[Array, Array]:
     """When (N,), s, and how much (N,) the pictures of a camera change from one to the next.
 
     Raises:
@@ -145,14 +136,14 @@ def picture_speeds(bag: Path, view: str) -> tuple[Array, Array]:
     """
     times, speeds = [], []
     before: tuple[float, Picture] | None = None
-    for when, picture in tqdm(recorded_pictures(bag, view), desc="pictures", unit="picture"):
+    for when, picture in tqdm(recorded_pictures(recording, view), desc="pictures", unit="picture"):
         if before is not None and when > before[0]:
             change = np.abs(picture.astype(np.int16) - before[1]).mean()
             times.append((when + before[0]) / 2)
             speeds.append(float(change) / (when - before[0]))
         before = when, picture
     if len(times) < 2:
-        raise PoorCalibrationError(f"{bag} has no pictures of the camera '{view}'")
+        raise PoorCalibrationError(f"{recording.bag} has no pictures of the camera '{view}'")
     return np.array(times), np.array(speeds)
 
 
@@ -162,8 +153,3 @@ def _differ(corners: Corners, other: Corners) -> bool:
     theirs = {tuple(point): pixel for point, pixel in zip(other.points.tolist(), other.pixels, strict=True)}
     both = mine.keys() & theirs.keys()
     return not both or float(np.median([np.linalg.norm(mine[p] - theirs[p]) for p in both])) > _MOVED_PX
-
-
-def _seconds(message: object) -> float:
-    stamp = message.header.stamp  # type: ignore[attr-defined]
-    return float(stamp.sec) + float(stamp.nanosec) * 1e-9

@@ -25,6 +25,7 @@ from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.core.rig import load_rig
 from kc_vla.core.views import VIEWS
+from kc_vla.episodes.recording import Recording
 
 
 def main(words: Sequence[str]) -> int:
@@ -76,8 +77,9 @@ def _joints(options: argparse.Namespace) -> None:
 
 
 def _latency(options: argparse.Namespace) -> None:
-    joints = recorded_joints(options.bag)
-    found = measure_latency(joints.times, joints.speeds, *picture_speeds(options.bag, options.view))
+    recording = Recording(options.bag)
+    joints = recorded_joints(recording)
+    found = measure_latency(joints.times, joints.speeds, *picture_speeds(recording, options.view))
     write_latency(options.output, options.view, options.serial, found)
     print(f"{options.output}: the camera is {found.seconds * 1e3:.1f} ms late, correlation {found.likeness:.2f}")
 
@@ -86,7 +88,7 @@ def _standing(options: argparse.Namespace) -> tuple[list[View], list[Array]]:
     """Views of the standing arm, and the pose of the board in each."""
     lens = load_calibration(options.camera)
     matrix, distortion = np.reshape(lens.k, (3, 3)), np.array(lens.d)
-    views = standing_views(options.bag, options.view, _the_board(options))
+    views = standing_views(Recording(options.bag), options.view, _the_board(options))
     boards = [board_pose(view.corners, matrix, distortion) for view in views]
     lefts = [residuals(v.corners, matrix, distortion, b) for v, b in zip(views, boards, strict=True)]
     if views:

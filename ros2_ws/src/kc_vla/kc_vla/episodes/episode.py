@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kc_vla.bags.errors import BagReadError
-from kc_vla.bags.images import decode_image
-from kc_vla.bags.messages import BagMessage, MessageRef
-from kc_vla.bags.reader import BagReader
-from kc_vla.bags.topics import EpisodeInfo
-from kc_vla.core.alignment import nearest_within
+from kc_vla.bags.messages import MessageRef
 from kc_vla.core.views import VIEWS
 from kc_vla.episodes.episode_data import (
     Chunk,
@@ -27,13 +24,10 @@ from kc_vla.episodes.episode_data import (
     NodeDiagnostics,
     Result,
     Score,
-    Status,
     keyframes_after,
 )
+from kc_vla.episodes.recording import REFERENCE, RUNNING, Recording, announced, beside, nanoseconds, within
 
-_IMAGE_TOPICS = {f"{view}/image_raw{kind}": view for view in VIEWS for kind in ("", "/compressed")}
-"""Where the pictures of a camera may be; where both are recorded, the raw ones count."""
-_RUNNING = 1
 _NO_MOTION = 0.0
 _GRIPPER_OPEN = 1.0
 
@@ -43,10 +37,11 @@ class RecordedEpisode:
 
     Attributes:
         bag: where it came from.
+        recording: what else is in it.
         info: what the bag says of itself; None where it does not.
         status: how the episode was announced.
         result: how it ended; None where the bag ends before it.
-        frames: every third-person frame of the episode, in order.
+        frames: every frame of the episode, in order.
         scores: the selector's word by frame number.
         events: the life of the keyframes, in order.
         chunks: every action chunk, in order.
@@ -64,10 +59,7 @@ class RecordedEpisode:
             BagReadError: it cannot be read, holds no episode (no RUNNING status), or its messages are not ours.
         """
         self.bag = bag
-        self._reader = BagReader(bag)
-        self._images: dict[str, list[tuple[int, MessageRef]]] = {name: [] for name in _IMAGE_TOPICS}
-        self._decoded: dict[str, list[Any]] = {name: [] for name in _DECODED_TOPICS}
-        self.message_counts: dict[str, int] = {}
+        self.recording = Recording(bag)
         try:
             self._load()
         except (AttributeError, TypeError, ValueError) as error:
@@ -79,80 +71,61 @@ class RecordedEpisode:
         return keyframes_after(self.events)
 
     def image(self, ref: MessageRef) -> npt.NDArray[np.uint8]:
-        """Return an image of a frame as (height, width, 3) uint8 RGB.
-
-        Raises:
-            BagReadError: its encoding is unknown, its bytes do not fit its size, or it is compressed and cut off.
-        """
-        return decode_image(self._reader.decode(self._reader.load(ref)), ref.topic)
+        """Return an image of a frame as (height, width, 3) uint8 RGB; errors as `Recording.image`."""
+        return self.recording.image(ref)
 
     def time_s(self, stamp_ns: int) -> float:
         """Return seconds since the start of the episode for a ROS time."""
         return (stamp_ns - self.status.start_ns) / 1e9
 
     def pictures(self, view: str) -> list[tuple[int, MessageRef]]:
-        """Stamp (ns) and place of the pictures of a camera, by time; those of the third-person one from the episode."""
-        found = next(
-            (self._images[name] for name, own in _IMAGE_TOPICS.items() if own == view and self._images[name]), []
-        )
-        begin, end = self.status.start_ns, self.result.end_ns if self.result is not None else None
-        if view == "third_person":
-            found = [(stamp, ref) for stamp, ref in found if stamp >= begin and (end is None or stamp <= end)]
-        return sorted(found, key=lambda pair: pair[0])
+        """Stamp (ns) and place of the pictures of a view, by time; those that are the frames from the episode."""
+        refs = self.recording.pictures(view)
+        found = sorted(((self.recording.stamp_ns(ref), ref) for ref in refs), key=itemgetter(0))
+        if view != REFERENCE:
+            return found
+        end_ns = self.result.end_ns if self.result is not None else None
+        return list(within(found, itemgetter(0), self.status.start_ns, end_ns))
 
     def _load(self) -> None:
-        for message in self._reader.messages():
-            self._take(message)
-        self.damages = tuple(self._reader.damages)
-        self.info: EpisodeInfo | None = self._reader.episode
-        self.status = self._status()
-        self.result = next(map(_result, self._own("episode/result")), None)
-        self.scores = {m.frame_index: score_from(m) for m in self._own("keyframes/score")}
-        self.frames = self._frames()
-        # A recorder that starts again hears the earlier events once more: each counts once.
-        events = {(m.sequence, m.type, m.phase, m.frame_index): event_from(m) for m in self._own("keyframes/event")}
-        self.events = tuple(events.values())
-        self.chunks = tuple(chunk_from(m) for m in self._own("policy/chunk"))
-        self.commands = tuple(_command(m) for m in self._own("arm/command"))
-        self.diagnostics = _last_diagnostics(self._decoded["diagnostics"])
-        self._decoded.clear()
-
-    def _take(self, message: BagMessage) -> None:
-        self.message_counts[message.topic] = self.message_counts.get(message.topic, 0) + 1
-        for name, images in self._images.items():
-            if is_topic(message.topic, name):
-                images.append((header_stamp_ns(message), message.ref))
-                return
-        for name, found in self._decoded.items():
-            if is_topic(message.topic, name):
-                found.append(self._reader.decode(message))
-                return
-
-    def _status(self) -> Status:
-        running = [m for m in self._decoded["episode/status"] if m.state == _RUNNING]
+        decoded: dict[str, list[Any]] = {name: [] for name in _DECODED_TOPICS}
+        for name, message in self.recording.walk(*_DECODED_TOPICS):
+            decoded[name].append(message)
+        self.message_counts, self.damages = self.recording.counts, self.recording.damages
+        self.info = self.recording.info
+        running = [m for m in decoded["episode/status"] if m.state == RUNNING]
         self.episode_ids = tuple(dict.fromkeys(m.episode_id for m in running))
-        if self.info is not None:
-            running = [m for m in running if m.episode_id == self.info.episode_id]
-        if not running:
+        status = announced(decoded["episode/status"], self.info)
+        if status is None:
             hint = f" ({self.damages[0]})" if self.damages else ""
             raise BagReadError(f"{self.bag} holds no episode: no RUNNING message on episode/status{hint}")
-        m = running[-1]
-        return Status(m.episode_id, m.task, m.variant, m.instruction, m.seed, nanoseconds(m.start_time), m.frame_period)
+        self.status = status
+        own = {
+            name: [m for m in decoded[name] if m.episode_id == status.episode_id]
+            for name in _DECODED_TOPICS
+            if name != "diagnostics"
+        }
+        self.result = next(map(_result, own["episode/result"]), None)
+        self.scores = {m.frame_index: score_from(m) for m in own["keyframes/score"]}
+        self.frames = self._frames({nanoseconds(m.header.stamp): m.frame_index for m in own["keyframes/score"]})
+        # A recorder that starts again hears the earlier events once more: each counts once.
+        events = {(m.sequence, m.type, m.phase, m.frame_index): event_from(m) for m in own["keyframes/event"]}
+        self.events = tuple(events.values())
+        self.chunks = tuple(chunk_from(m) for m in own["policy/chunk"])
+        self.commands = tuple(_command(m) for m in own["arm/command"])
+        self.diagnostics = _last_diagnostics(decoded["diagnostics"])
 
-    def _own(self, name: str) -> list[Any]:
-        """Return the messages on `name` that belong to this episode."""
-        return [m for m in self._decoded[name] if m.episode_id == self.status.episode_id]
-
-    def _frames(self) -> tuple[Frame, ...]:
-        """Number the third-person images as the selector did, or by their stamps where it was silent."""
+    def _frames(self, numbered: Mapping[int, int]) -> tuple[Frame, ...]:
+        """Number the frames as the selector did by their stamps, or by these alone where it was silent."""
         period_ns = max(1, round(self.status.frame_period_s * 1e9))
-        numbered = {nanoseconds(m.header.stamp): m.frame_index for m in self._own("keyframes/score")}
-        wrist, pictures = self.pictures("wrist"), self.pictures("third_person")
-        stamps, others = (np.array([stamp for stamp, _ in pairs], np.int64) for pairs in (pictures, wrist))
+        pictures = self.pictures(REFERENCE)
+        stamps = np.array([stamp for stamp, _ in pictures], np.int64)
+        others = {view: beside(stamps, self.pictures(view), period_ns) for view in VIEWS if view != REFERENCE}
         frames = {}
-        for (stamp, ref), at in zip(pictures, nearest_within(stamps, others, period_ns), strict=True):
+        for k, (stamp, ref) in enumerate(pictures):
             index = numbered.get(stamp, round((stamp - self.status.start_ns) / period_ns))
-            frames[index] = Frame(index, stamp, ref, None if at is None else wrist[at][1])
+            seen = {view: other for view, found in others.items() if (other := found[k]) is not None}
+            frames[index] = Frame(index, stamp, {REFERENCE: ref, **seen})
         return tuple(frames[index] for index in sorted(frames))
 
 
@@ -192,25 +165,6 @@ _DECODED_TOPICS = (
     "arm/command",
     "diagnostics",
 )
-
-
-def is_topic(topic: str, name: str) -> bool:
-    """Whether the full `topic` is the relative `name` in any namespace."""
-    return topic == name or topic.endswith("/" + name)
-
-
-def nanoseconds(time: Any) -> int:
-    """A decoded builtin_interfaces/Time in ns."""
-    return int(time.sec) * 1_000_000_000 + int(time.nanosec)
-
-
-def header_stamp_ns(message: BagMessage) -> int:
-    """Return the stamp of a message that begins with a header, without decoding the rest."""
-    data = message.data
-    if len(data) < 12:
-        raise BagReadError(f"{message.ref.file}: a message on {message.topic} is too short")
-    sec, nanosec = struct.unpack_from("<iI" if data[1] & 1 else ">iI", data, 4)
-    return int(sec) * 1_000_000_000 + int(nanosec)
 
 
 def _result(m: Any) -> Result:

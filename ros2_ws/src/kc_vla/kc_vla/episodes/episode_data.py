@@ -70,19 +70,18 @@ class Result:
 
 @dataclass(frozen=True)
 class Frame:
-    """One moment as both cameras saw it.
+    """One moment as the cameras saw it.
 
     Attributes:
         index: frame number, 0 at the start of the episode.
         stamp_ns: capture time of the third-person image, ns of ROS time.
-        third_person: that image in the bag.
-        wrist: the wrist image nearest in time; None where none lies within a frame period.
+        pictures: in the bag, by view: the third-person one, and of each other view that which is nearest in time;
+            a view of which none lies within a frame period is left out.
     """
 
     index: int
     stamp_ns: int
-    third_person: MessageRef
-    wrist: MessageRef | None
+    pictures: Mapping[str, MessageRef]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from kc_vla.bags.reader import BagMessage
-from kc_vla.episodes.episode import header_stamp_ns
+from kc_vla.episodes.recording import header_stamp_ns
 
 
 def in_stamped_time(messages: Iterator[BagMessage], stamped: Collection[str]) -> Iterator[BagMessage]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import cv2
 
 from kc_vla.bags.errors import ReportError
+from kc_vla.core.views import VIEWS
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.keyframe_match import KeyframeMatch, match_keyframes
 from kc_vla.media.canvas import (
@@ -113,10 +114,10 @@ def _draw_card(canvas: Canvas, x: int, y: int, episode: RecordedEpisode, match: 
 
 
 def _draw_views(canvas: Canvas, x: int, y: int, side: int, episode: RecordedEpisode, index: int | None) -> None:
-    """Draw both views of a frame side by side, or empty places for what the bag does not have."""
+    """Draw the views of a frame side by side, or empty places for what the bag does not have."""
     frame = next((f for f in episode.frames if f.index == index), None)
-    refs = (frame.third_person, frame.wrist) if frame is not None else (None, None)
-    for column, ref in enumerate(refs):
+    for column, view in enumerate(VIEWS):
+        ref = frame.pictures.get(view) if frame is not None else None
         left = x + column * (side + _GAP)
         if ref is None:
             canvas.frame(left, y, side, side, OUTLINE)

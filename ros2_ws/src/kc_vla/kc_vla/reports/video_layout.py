@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from kc_vla.core.tasks import TASKS
+from kc_vla.core.views import VIEWS
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import Event, EventType, Frame, KeyframeState, Score, keyframes_after
 from kc_vla.media.canvas import (
@@ -46,7 +47,7 @@ class VideoLayout:
         self._labels = _phase_labels(episode)
         rows = max(1, len(self._labels))
         self._row = min(_ROW_MAX, (_VIEW - 26 - _GAUGE_HEIGHT) // rows)
-        self._thumbnails: dict[int, tuple[Picture | None, Picture | None]] = {}
+        self._thumbnails: dict[int, list[Picture | None]] = {}
         self._blank = self._draw_head()
 
     def compose(self, frame: Frame, ended: bool = False) -> Picture:
@@ -75,16 +76,16 @@ class VideoLayout:
         return canvas
 
     def _draw_views(self, canvas: Canvas, frame: Frame) -> None:
-        views = (("third person", frame.third_person), ("wrist", frame.wrist))
         event = self._recent_event(frame.index)
-        for column, (name, ref) in enumerate(views):
+        for column, view in enumerate(VIEWS):
+            ref = frame.pictures.get(view)
             x = _MARGIN + column * (_VIEW + 16)
             if ref is None:
                 canvas.box(x, _VIEW_TOP, _VIEW, _VIEW, PANEL)
                 canvas.text(x + _VIEW // 2, _VIEW_TOP + _VIEW // 2 - 8, "no picture", 16, MUTED, anchor="middle")
             else:
                 canvas.picture(x, _VIEW_TOP, _VIEW, self._episode.image(ref))
-            canvas.chip(x + 10, _VIEW_TOP + 10, name, 13, PANEL, TEXT)
+            canvas.chip(x + 10, _VIEW_TOP + 10, view.replace("_", " "), 13, PANEL, TEXT)
             if event is not None:
                 colour = GREEN if event.type == EventType.COMMITTED else AMBER
                 canvas.frame(x, _VIEW_TOP, _VIEW, _VIEW, colour, 5)
@@ -135,12 +136,11 @@ class VideoLayout:
         for row, (text, size, ink) in enumerate(lines):
             canvas.text(x + 4, top + 18 * row, text, size, ink, bold=row == 0)
 
-    def _thumbnail(self, index: int) -> tuple[Picture | None, Picture | None]:
+    def _thumbnail(self, index: int) -> list[Picture | None]:
         if index not in self._thumbnails:
             frame = self._by_index.get(index)
-            refs = (frame.third_person, frame.wrist) if frame is not None else (None, None)
-            first, second = (None if ref is None else self._episode.image(ref) for ref in refs)
-            self._thumbnails[index] = (first, second)
+            refs = [frame.pictures.get(view) if frame is not None else None for view in VIEWS]
+            self._thumbnails[index] = [None if ref is None else self._episode.image(ref) for ref in refs]
         return self._thumbnails[index]
 
     def _watching(self, score: Score | None, keyframes: tuple[KeyframeState, ...]) -> str:

@@ -18,8 +18,8 @@ from kc_vla.datasets.exchange.bag_output import COMPRESSED, RAW, Announcement, B
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.imported import Imported, task_and_instruction
 from kc_vla.datasets.exchange.topic_map import OURS
-from kc_vla.episodes.episode import header_stamp_ns
 from kc_vla.episodes.episode_data import CommandMode
+from kc_vla.episodes.recording import header_stamp_ns
 
 _NS = 1_000_000_000
 _WHOLE_SHARE = 0.03

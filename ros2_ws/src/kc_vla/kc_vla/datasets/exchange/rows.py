@@ -16,6 +16,7 @@ from kc_vla.core.alignment import nearest
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import TOOL_POSE_NAMES, Codec
 from kc_vla.core.rig import rig_of
+from kc_vla.core.views import VIEWS
 from kc_vla.datasets.exchange.actions import joint_targets, mode_of, tool_deltas
 from kc_vla.datasets.exchange.clock import Clock, clock_of
 from kc_vla.datasets.exchange.errors import ExchangeError
@@ -23,6 +24,7 @@ from kc_vla.datasets.exchange.samples import Felt, read_felt
 from kc_vla.datasets.lerobot.layout import ACTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE, Column
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import CommandMode
+from kc_vla.episodes.recording import REFERENCE
 
 TOOL_POSE = Column("observation.tool_pose", "float32", TOOL_POSE_NAMES)
 """Beside a state of joint positions: position (m) and turn of the tool in the robot's base frame."""
@@ -100,20 +102,20 @@ def read_rows(bag: Path) -> EpisodeRows:
 
 
 def _rows(bag: Path, episode: RecordedEpisode) -> EpisodeRows:
-    third_person = {stamp: ref for stamp, ref in episode.pictures("third_person")}
-    felt = read_felt(episode)
+    seen = dict(episode.pictures(REFERENCE))
+    felt = read_felt(episode.recording)
     notes = [*episode.damages]
-    if unfelt := _unfelt(list(third_person), felt):
+    if unfelt := _unfelt(list(seen), felt):
         notes.append(f"{len(unfelt)} frames at the ends left out: the bag tells nothing of the robot there")
-        third_person = {stamp: ref for stamp, ref in third_person.items() if stamp not in unfelt}
-    stamps = np.array(list(third_person), np.int64)
-    clock = clock_of(stamps, episode.status.start_ns, episode.status.frame_period_s)
+        seen = {stamp: ref for stamp, ref in seen.items() if stamp not in unfelt}
+    clock = clock_of(np.array(list(seen), np.int64), episode.status.start_ns, episode.status.frame_period_s)
     if clock.missing:
         notes.append(f"frames missing between others: {clock.missing}")
-    pictures = {"third_person": tuple(third_person.values())}
-    if wrist := episode.pictures("wrist"):
-        pictures["wrist"], told = _nearest(wrist, clock)
-        notes += told
+    pictures = {REFERENCE: tuple(seen.values())}
+    for view in VIEWS:
+        if view != REFERENCE and (others := episode.pictures(view)):
+            pictures[view], told = _nearest(view, others, clock)
+            notes += told
     sizes = {view: _size(episode, view, refs[0]) for view, refs in pictures.items()}
     notes += _far_states(felt, clock)
     robot, columns = _columns(episode, felt, clock)
@@ -186,12 +188,14 @@ def _tool_pose(felt: Felt, clock: Clock, within: int) -> list[tuple[Column, NDAr
     return [] if felt.tool_pose is None else [(TOOL_POSE, felt.tool_pose.at(clock.stamps, within))]
 
 
-def _nearest(wrist: list[tuple[int, MessageRef]], clock: Clock) -> tuple[tuple[MessageRef, ...], list[str]]:
-    """The wrist picture nearest to each frame, and a word about those that are far."""
-    times = np.array([stamp for stamp, _ in wrist], np.int64)
+def _nearest(
+    view: str, pictures: list[tuple[int, MessageRef]], clock: Clock
+) -> tuple[tuple[MessageRef, ...], list[str]]:
+    """The picture of another view that is nearest to each frame, and a word about those that are far."""
+    times = np.array([stamp for stamp, _ in pictures], np.int64)
     found = nearest(clock.stamps, times)
-    told = _told_if_far(times[found], clock, _NS / clock.fps, "a wrist picture")
-    return tuple(wrist[at][1] for at in found.tolist()), told
+    told = _told_if_far(times[found], clock, _NS / clock.fps, f"a {view} picture")
+    return tuple(pictures[at][1] for at in found.tolist()), told
 
 
 def _told_if_far(stamps: NDArray[np.int64], clock: Clock, within_ns: float, what: str) -> list[str]:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.bags.reader import BagReader
 from kc_vla.core.alignment import nearest
 from kc_vla.datasets.exchange.errors import ExchangeError
-from kc_vla.episodes.episode import RecordedEpisode, is_topic, nanoseconds
+from kc_vla.episodes.recording import Recording, nanoseconds
 
 UNEXPLAINED = "data_set/action"
 """Actions of an imported data set that does not say what they mean."""
@@ -66,42 +65,28 @@ class Felt:
     unexplained: Samples | None = None
 
 
-def read_felt(episode: RecordedEpisode) -> Felt:
+def read_felt(recording: Recording) -> Felt:
     """Everything that the robot felt in an episode.
 
     Raises:
         BagError: it cannot be read.
         ExchangeError: a message has other joints than the first, or a number that is not finite.
     """
-    wanted = joints, poses, actions = [_topic(episode, name) for name in ("joint_states", "tool_pose", UNEXPLAINED)]
-    reader = BagReader(episode.bag)
-    found: dict[str, list[Any]] = {topic: [] for topic in wanted}
-    for message in reader.messages([topic for topic in wanted if topic]):
-        found[message.topic].append(reader.decode(message))
-    states = _in_order(found[joints]) if joints else []
+    found: dict[str, list[Any]] = {"joint_states": [], "tool_pose": [], UNEXPLAINED: []}
+    for name, message in recording.messages(*found):
+        found[name].append(message)
+    states, tool, told = (sorted(messages, key=_stamp) for messages in found.values())
     names = tuple(str(name) for name in states[0].name) if states else ()
     positions = velocities = None
     if names:
         positions = _samples("joint positions", names, states, (_by_name(m, names, m.position) for m in states))
         if all(len(message.velocity) == len(names) for message in states):
             velocities = _samples("joint velocities", names, states, (_by_name(m, names, m.velocity) for m in states))
-    tool = _in_order(found[poses]) if poses else []
     pose_names = ("x", "y", "z", "qx", "qy", "qz", "qw")
     pose = _samples("tool pose", pose_names, tool, (_pose(m.pose) for m in tool)) if tool else None
-    told = _in_order(found[actions]) if actions else []
     called = tuple(str(name) for name in told[0].name) if told else ()
     rows = (_by_name(message, called, message.position) for message in told)
     return Felt(positions, velocities, pose, _samples("action", called, told, rows) if told else None)
-
-
-def _topic(episode: RecordedEpisode, name: str) -> str:
-    """The full name of a topic; of several, as of a second arm in a namespace, the shortest; empty for none."""
-    found = [topic for topic in episode.message_counts if is_topic(topic, name)]
-    return min(found, key=len, default="")
-
-
-def _in_order(messages: list[Any]) -> list[Any]:
-    return sorted(messages, key=_stamp)
 
 
 def _stamp(message: Any) -> int:
