@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from finished_run import FinishedRun
 
-from kc_vla.bags.reader import BagReader
+from kc_vla.bags.images import decode_image
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import Codec
 from kc_vla.core.rig import load_rig
@@ -15,7 +15,9 @@ from kc_vla.datasets.exchange.rows import read_rows
 from kc_vla.datasets.lerobot.layout import ACTION, STATE
 from kc_vla.datasets.lerobot.reader import DataSet
 from kc_vla.episodes.episode import recorded_actions
-from kc_vla.ros.convert import observation_from
+from kc_vla.episodes.recording import Recording, nanoseconds
+from kc_vla.keyframes.observation import observation_of
+from kc_vla.keyframes.synchronizer import Synchronizer
 from kc_vla_sim.collect.record import row_of
 from kc_vla_sim.toy import ToySimulator
 
@@ -25,16 +27,16 @@ def test_a_frame_has_one_state(toy_run: FinishedRun, tmp_path: Path) -> None:
     episode = toy_run.episode
     read = read_rows(toy_run.bag).columns[STATE]
 
-    reader = BagReader(toy_run.bag)
-    topics = ("/joint_states", "/tool_pose", "/third_person/image_raw", "/wrist/image_raw")
-    found: dict[str, dict] = {topic: {} for topic in topics}
-    for message in reader.messages(topics):
-        told = reader.decode(message)
-        found[message.topic][told.header.stamp.sec, told.header.stamp.nanosec] = told  # a frame may be shown twice
+    recording = Recording(toy_run.bag)
+    streams = {"third_person/image_raw": "third_person", "wrist/image_raw": "wrist"}
+    streams |= {"joint_states": "joints", "tool_pose": "tool_pose"}
+    together = Synchronizer("third_person", ("wrist", "joints", "tool_pose"), tolerance_ns=10_000_000)
     live = []
-    for joints, pose, *pictures in zip(*(found[topic].values() for topic in topics), strict=True):
-        seen = observation_from(0, 0, *pictures, joints, pose.pose)
-        live.append(codec.state(seen.tool_pose, seen.joint_names, seen.joint_positions))
+    for name, message in recording.messages(*streams):
+        for moment in together.put(streams[name], nanoseconds(message.header.stamp), message):
+            pictures = {view: decode_image(moment[view], view) for view in ("third_person", "wrist")}
+            seen = observation_of(len(live), moment.stamp_ns, pictures, moment["joints"], moment["tool_pose"].pose)
+            live.append(codec.state(seen.tool_pose, seen.joint_names, seen.joint_positions))
     np.testing.assert_array_equal(np.array(live)[: len(read)], read)
 
     export_bags([toy_run.bag], tmp_path / "set", origin=Origin.ORACLE)

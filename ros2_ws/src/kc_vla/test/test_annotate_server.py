@@ -11,8 +11,10 @@ import cv2
 import numpy as np
 import pytest
 from episode_bag import ORACLE, Script, info, third_person_view, write_episode
+from robot_bags import panda_joints, picture, pose, write_panda_bag
 from starlette.testclient import TestClient
 
+from kc_vla.annotate.curves import read_curves
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.annotate.library import Library
 from kc_vla.annotate.proposals import propose
@@ -21,9 +23,11 @@ from kc_vla.annotate.work import Work, learned_selector
 from kc_vla.bags.errors import BagMissingError, BagReadError
 from kc_vla.bags.topics import TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
+from kc_vla.core.episode import Episode
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import AnnotationLog
 from kc_vla.keyframes.rule_source import RuleSource
+from kc_vla.keyframes.scoring import Scoring, Sight
 
 SCRIPT = Script(size=64, steps=60)
 
@@ -210,6 +214,29 @@ def test_a_task_without_rules_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
     bag = write_episode(tmp_path / "bag", Script(size=16, steps=12, oracle=(0, 3, 5, 7, 9), task="identity"))
     with pytest.raises(AnnotationError, match="no rule finds the keyframes of 'identity'"):
         propose(AnnotatedEpisode(bag), RuleSource(), "rules", {})
+
+
+def test_a_source_is_shown_what_it_needs_of_each_frame(tmp_path: Path) -> None:
+    class Looker:
+        needs = ("joints", "tool_pose", "wrist")
+        runs_on = "-"
+        seen: list[Sight] = []
+
+        def begin(self, _episode: Episode) -> Scoring:
+            return Scoring(("start", "end"), self)
+
+        def score(self, sight: Sight, _phase: int) -> float:
+            self.seen.append(sight)
+            return 0.0
+
+    episode = AnnotatedEpisode(write_panda_bag(tmp_path, "counting-1"))
+    propose(episode, Looker(), "looker", read_curves(episode))
+    for frame, sight in enumerate(Looker.seen):
+        assert sight.gripper == pytest.approx(sum(panda_joints(frame)[7:]))
+        assert sight.tool_position == pytest.approx(pose(frame)[:3])
+        assert sight.wrist is not None
+        assert np.abs(sight.wrist.astype(int) - picture(frame, view="wrist")).mean() < 6
+    assert len(Looker.seen) == episode.length == 24
 
 
 def test_a_body_is_given_up_before_it_is_read_whole(client: TestClient, folder: Path) -> None:

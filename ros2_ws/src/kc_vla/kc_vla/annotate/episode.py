@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -121,6 +121,15 @@ class AnnotatedEpisode:
     def recorded_at(self, name: str) -> NDArray[np.float64]:
         """When these messages were recorded, in the episode's time, s since the first frame."""
         return self._since_first_frame(np.array([ref.log_time_ns for ref in self._recording.refs(name)], np.int64))
+
+    def felt(self, name: str) -> Callable[[int], Any] | None:
+        """What tells of a frame the last message called so before it, the first where there is none; None for none.
+
+        Errors as `Recording.message`.
+        """
+        refs = self._recording.refs(name)
+        last = np.searchsorted(self.recorded_at(name), self.times_s, side="right") - 1
+        return (lambda frame: self._recording.message(refs[max(last[frame], 0)])) if refs else None
 
     def _sampled_times(self, logged: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Some frames' times of recording and of their stamps, s since the first frame's.

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-
-import numpy as np
+from typing import Any
 
 from kc_vla.annotate.curves import Curves
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.core.episode import Episode
+from kc_vla.core.views import VIEWS
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import Mark
 from kc_vla.episodes.recording import nanoseconds
-from kc_vla.keyframes.scoring import Sight, Source
+from kc_vla.keyframes.scoring import Source, sight_of
 from kc_vla.keyframes.selector import Event, KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 
@@ -73,15 +73,18 @@ def propose(
         raise AnnotationError(str(error)) from error
     if scoring.remark:
         raise AnnotationError(scoring.remark)
-    felt = _Felt(episode, curves, name) if "tool_pose" in source.needs else None
+    views = ["third_person", *(view for view in VIEWS if view in source.needs)]
+    joints, poses = _felt(episode, curves, name) if "tool_pose" in source.needs else (None, None)
     selector = KeyframeSelector(scoring.labels, GreedySmoother(scoring.threshold, middle=scoring.middle))
     found: list[Event] = []
     for frame in range(episode.length):
-        wrist = episode.pixels(frame, "wrist") if "wrist" in source.needs else None
-        sight = Sight(round(episode.times_s[frame] * 1e9), episode.pixels(frame), wrist=wrist)
-        found += selector.update(
-            frame, scoring.scorer.score(felt.added(frame, sight) if felt else sight, selector.phase)
+        sight = sight_of(
+            round(episode.times_s[frame] * 1e9),
+            {view: episode.pixels(frame, view) for view in views},
+            joints=joints(frame) if joints else None,
+            tool_pose=poses(frame).pose if poses else None,
         )
+        found += selector.update(frame, scoring.scorer.score(sight, selector.phase))
         done(frame)
         if selector.done:
             break
@@ -91,21 +94,13 @@ def propose(
     return _ascending(marks)
 
 
-class _Felt:
-    """Proprioception at each frame."""
-
-    def __init__(self, episode: AnnotatedEpisode, curves: Curves, name: str) -> None:
-        poses = [message.pose.position for message in episode.messages("tool_pose")]
-        missing = [what for what, there in (("tool pose", poses), ("gripper", "gripper" in curves)) if not there]
-        if missing:
-            raise AnnotationError(f"the recording has no {' and no '.join(missing)}, which the {name} look at")
-        self._opening = curves["gripper"].at(episode.times_s)
-        after = np.searchsorted(episode.recorded_at("tool_pose"), episode.times_s, side="right")
-        self._places = np.array([[place.x, place.y, place.z] for place in poses])[np.maximum(after - 1, 0)]
-
-    def added(self, frame: int, sight: Sight) -> Sight:
-        """What is seen in a frame, with what is felt."""
-        return Sight(sight.stamp_ns, sight.pixels, float(self._opening[frame]), self._places[frame])
+def _felt(episode: AnnotatedEpisode, curves: Curves, name: str) -> tuple[Callable[[int], Any], Callable[[int], Any]]:
+    """What tells joint state and tool pose of a frame."""
+    joints, poses = episode.felt("joint_states"), episode.felt("tool_pose")
+    missing = [what for what, there in (("tool pose", poses), ("gripper", "gripper" in curves)) if not there]
+    if missing or joints is None or poses is None:
+        raise AnnotationError(f"the recording has no {' and no '.join(missing)}, which the {name} look at")
+    return joints, poses
 
 
 def label(labels: Sequence[str], phase: int) -> str:

@@ -5,14 +5,17 @@ A source knows which streams it needs beside the third-person camera; told of an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.episode import Episode
 from kc_vla.core.errors import StackError
+from kc_vla.core.rig import gripper_joints
+from kc_vla.keyframes.observation import pose_of
 
 DEFAULT_THRESHOLD = 0.5
 
@@ -36,6 +39,32 @@ class Sight:
     tool_position: NDArray[np.float64] | None = None
     oracle: float | None = None
     wrist: NDArray[np.uint8] | None = None
+
+
+def sight_of(
+    stamp_ns: int,
+    pictures: Mapping[str, NDArray[np.uint8]],
+    joints: Any = None,
+    tool_pose: Any = None,
+    oracle: float | None = None,
+) -> Sight:
+    """Put together what a scorer may look at, of messages from a topic or from a bag; None where there is none.
+
+    Args:
+        stamp_ns: of the third-person picture, ns of ROS time.
+        pictures: (H, W, 3) uint8 RGB, by view.
+        joints: sensor_msgs/JointState; those called finger or gripper add up to the opening.
+        tool_pose: geometry_msgs/Pose.
+        oracle: the simulator's own score.
+    """
+    return Sight(
+        stamp_ns,
+        pictures["third_person"],
+        gripper=None if joints is None else float(sum(joints.position[k] for k in gripper_joints(joints.name))),
+        tool_position=None if tool_pose is None else pose_of(tool_pose)[:3],
+        oracle=oracle,
+        wrist=pictures.get("wrist"),
+    )
 
 
 class Scorer(Protocol):

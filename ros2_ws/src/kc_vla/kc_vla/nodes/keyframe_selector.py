@@ -21,7 +21,7 @@ from kc_vla.ros.base import ERROR, StackNode, StartError, seconds_since
 from kc_vla.ros.convert import event_message, index_from, nanoseconds, score_message
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
-from kc_vla.ros.streams import listen_for_sights, sight_of
+from kc_vla.ros.streams import listen_for_sights, sight_in
 from kc_vla.ros.work import runner
 from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
 
@@ -144,7 +144,7 @@ class KeyframeSelectorNode(StackNode):
             self._streams.reset(after_ns=moment.stamp_ns - 1)  # in lock-step this very frame is shown again
             return
         assert self._start is not None
-        look = Look(frame, sight_of(moment), self.parameters.threshold, self._start)
+        look = Look(frame, sight_in(moment), self.parameters.threshold, self._start)
         image, published_ns = moment["third_person"]
         self._work.submit(
             partial(self._selector.take, look), partial(self._on_found, episode, frame, image.header, published_ns)

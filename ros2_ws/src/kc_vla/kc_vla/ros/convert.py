@@ -133,12 +133,6 @@ def pose_message(pose: Sequence[float] | NDArray[np.float64]) -> Pose:
     return Pose(position=Point(x=x, y=y, z=z), orientation=Quaternion(x=qx, y=qy, z=qz, w=qw))
 
 
-def pose_array(pose: Pose) -> NDArray[np.float64]:
-    """Return x, y, z (m) and quaternion x, y, z, w."""
-    p, q = pose.position, pose.orientation
-    return np.array([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
-
-
 def joint_message(names: tuple[str, ...], positions: Any, velocities: Any, stamp: Time) -> JointState:
     """Return a joint state message (rad, m; rad/s, m/s)."""
     message = JointState(name=list(names), position=list(map(float, positions)), velocity=list(map(float, velocities)))
@@ -213,28 +207,6 @@ def index_from(message: KeyframeIndex) -> Index:
     columns = (message.frame_indices, message.phases, message.scores, message.committed)
     held = tuple(Held(*row) for row in zip(*columns, strict=True))
     return Index(message.episode_id, message.newest_frame, message.events, held)
-
-
-def observation_from(
-    frame: int, stamp_ns: int, third_person: Image, wrist: Image, joints: JointState, tool_pose: Pose
-) -> Observation:
-    """Return an observation from the messages of one moment.
-
-    Raises:
-        BadMessageError: an image is malformed, or joint names, positions and velocities (if any) differ in number.
-    """
-    check_sample(joints)
-    velocities = np.asarray(joints.velocity if joints.velocity else np.zeros(len(joints.name)), np.float64)
-    return Observation(
-        frame=frame,
-        stamp_ns=stamp_ns,
-        third_person=image_pixels(third_person),
-        wrist=image_pixels(wrist),
-        joint_names=tuple(joints.name),
-        joint_positions=np.asarray(joints.position, np.float64),
-        joint_velocities=velocities,
-        tool_pose=pose_array(tool_pose),
-    )
 
 
 def chunk_from(message: ActionChunk) -> Chunk:

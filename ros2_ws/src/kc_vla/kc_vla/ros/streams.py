@@ -12,9 +12,9 @@ from sensor_msgs.msg import Image, JointState, Joy
 
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import gripper_joints
-from kc_vla.keyframes.observation import Observation
-from kc_vla.keyframes.scoring import Sight
+from kc_vla.core.views import VIEWS
+from kc_vla.keyframes.observation import Observation, observation_of
+from kc_vla.keyframes.scoring import Sight, sight_of
 from kc_vla.keyframes.synchronizer import Moment, Synchronizer
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, seconds_since
@@ -24,8 +24,6 @@ from kc_vla.ros.convert import (
     check_stamp,
     image_pixels,
     nanoseconds,
-    observation_from,
-    pose_array,
 )
 from kc_vla_msgs.msg import KeyframeScore
 
@@ -78,24 +76,19 @@ def listen_for_sights(node: StackNode, needs: Container[str], on_sample: OnSampl
     listen(node, Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE, "third_person", on_sample)
 
 
-def sight_of(moment: Moment) -> Sight:
-    """Return what a scorer may look at; the joints called finger or gripper add up to the opening.
+def sight_in(moment: Moment) -> Sight:
+    """Return what a scorer may look at.
 
     Args:
         moment: of the streams "third_person" and of those `BESIDE`; each sample is a message and when it was published.
     """
     there = {name: message for name, (message, _) in moment.samples.items()}
-    gripper = None
-    if "joints" in there:
-        joints = there["joints"]
-        gripper = float(sum(joints.position[k] for k in gripper_joints(joints.name)))
-    return Sight(
+    return sight_of(
         moment.stamp_ns,
-        image_pixels(there["third_person"]),
-        gripper=gripper,
-        tool_position=pose_array(there["tool_pose"].pose)[:3] if "tool_pose" in there else None,
+        {view: image_pixels(there[view]) for view in VIEWS if view in there},
+        joints=there.get("joints"),
+        tool_pose=there["tool_pose"].pose if "tool_pose" in there else None,
         oracle=there["oracle"].score if "oracle" in there else None,
-        wrist=image_pixels(there["wrist"]) if "wrist" in there else None,
     )
 
 
@@ -131,18 +124,13 @@ class ObservationFeed:
             return
         shown_before = stream == "third_person" and episode.frame_of(stamp_ns) == self._newest
         for moment in self._streams.put(stream, stamp_ns, message):
-            try:
-                observation = observation_from(
-                    frame=episode.frame_of(moment.stamp_ns),
-                    stamp_ns=moment.stamp_ns,
-                    third_person=moment["third_person"],
-                    wrist=moment["wrist"],
-                    joints=moment["joints"],
-                    tool_pose=moment["tool_pose"].pose,
-                )
-            except BadMessageError as error:
-                node.problem(f"observation left out: {error}", ERROR)
-                continue
+            observation = observation_of(
+                frame=episode.frame_of(moment.stamp_ns),
+                stamp_ns=moment.stamp_ns,
+                pictures={view: image_pixels(moment[view]) for view in VIEWS},
+                joints=moment["joints"],
+                tool_pose=moment["tool_pose"].pose,
+            )
             if self._newest >= 0 and observation.frame > self._newest + 1:
                 node.statistics.drop("observation", observation.frame - self._newest - 1)
             self._newest = observation.frame

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.alignment import nearest
+from kc_vla.core.codec import TOOL_POSE_NAMES
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.episodes.recording import Recording, nanoseconds
+from kc_vla.keyframes.observation import pose_of
 
 UNEXPLAINED = "data_set/action"
 """Actions of an imported data set that does not say what they mean."""
@@ -82,8 +84,7 @@ def read_felt(recording: Recording) -> Felt:
         positions = _samples("joint positions", names, states, (_by_name(m, names, m.position) for m in states))
         if all(len(message.velocity) == len(names) for message in states):
             velocities = _samples("joint velocities", names, states, (_by_name(m, names, m.velocity) for m in states))
-    pose_names = ("x", "y", "z", "qx", "qy", "qz", "qw")
-    pose = _samples("tool pose", pose_names, tool, (_pose(m.pose) for m in tool)) if tool else None
+    pose = _samples("tool pose", TOOL_POSE_NAMES, tool, (pose_of(m.pose) for m in tool)) if tool else None
     called = tuple(str(name) for name in told[0].name) if told else ()
     rows = (_by_name(message, called, message.position) for message in told)
     return Felt(positions, velocities, pose, _samples("action", called, told, rows) if told else None)
@@ -103,12 +104,9 @@ def _by_name(message: Any, names: tuple[str, ...], values: Any) -> list[float]:
     return [own[name] for name in names]
 
 
-def _pose(pose: Any) -> list[float]:
-    place, turn = pose.position, pose.orientation
-    return [place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w]
-
-
-def _samples(name: str, names: tuple[str, ...], messages: list[Any], rows: Iterator[list[float]]) -> Samples:
+def _samples(
+    name: str, names: tuple[str, ...], messages: list[Any], rows: Iterator[Sequence[float] | NDArray[np.float64]]
+) -> Samples:
     stamps = np.array([_stamp(message) for message in messages], np.int64)
     values = np.array(list(rows), np.float64).reshape(len(messages), len(names))
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
