@@ -113,7 +113,9 @@ class RecordedEpisode:
         self.events = tuple(events.values())
         self.chunks = tuple(chunk_from(m) for m in own["policy/chunk"])
         self.commands = tuple(_command(m) for m in own["arm/command"])
-        self.diagnostics = _last_diagnostics(decoded["diagnostics"])
+        self.diagnostics: dict[str, NodeDiagnostics] = {}
+        for array in decoded["diagnostics"]:
+            self.diagnostics |= diagnostics_from(array)
 
     def _frames(self, numbered: Mapping[int, int]) -> tuple[Frame, ...]:
         """Number the frames as the selector did by their stamps, or by these alone where it was silent."""
@@ -223,10 +225,11 @@ def _command(m: Any) -> Command:
     )
 
 
-def _last_diagnostics(arrays: list[Any]) -> dict[str, NodeDiagnostics]:
-    last = {}
-    for array in arrays:
-        for status in array.status:
-            values = {pair.key: pair.value for pair in status.values}
-            last[status.name] = NodeDiagnostics(status.name, status.level, status.message, values)
-    return last
+def diagnostics_from(array: Any) -> dict[str, NodeDiagnostics]:
+    """Return what a message tells of each node, by its name, from a bag or from a topic."""
+    found = {}
+    for status in array.status:
+        level = int.from_bytes(status.level, "little") if isinstance(status.level, bytes) else int(status.level)
+        values = {pair.key: pair.value for pair in status.values}
+        found[status.name] = NodeDiagnostics(status.name, level, status.message, values)
+    return found
