@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +9,8 @@ from typing import Any
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
 from kc_vla.core import topics
-from kc_vla.core.tasks import UnknownTaskError, find_task, simulated_tasks
+from kc_vla.core.tasks import UnknownTaskError, find_task
+from kc_vla.execution.episodes import ALL_TASKS, EpisodeRuns, RunError, planned
 from kc_vla.reports.run_table import OutputFolderError, RunTable, require_writable
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
@@ -25,7 +23,7 @@ from kc_vla_msgs.action import RunTask
 from kc_vla_msgs.msg import EpisodeResult
 from kc_vla_msgs.srv import ResetSimulation
 
-NO_TASK, ALL_TASKS = "none", "all"
+NO_TASK = "none"
 SERVED = {
     "maniskill_bridge": topics.RESET_SIMULATION,
     "policy_server": topics.PREDICT_CHUNK,
@@ -48,9 +46,6 @@ HEARD = (
 )
 """Said once, from the first frame on: an episode does not begin before all who listen would hear it."""
 
-ASK_AGAIN_S = 3.0
-"""How long the simulator may take to answer before it is asked again, for the same episode."""
-
 
 @dataclass(frozen=True)
 class RunnerParameters(NodeParameters):
@@ -65,10 +60,6 @@ class RunnerParameters(NodeParameters):
     report: str = parameter("full", "of each episode; full: video, contact sheet and summary", choices=REPORTS)
     startup_timeout: float = parameter(120.0, "s to wait for the other nodes", low=1.0, high=3600.0)
     episode_timeout: float = parameter(3600.0, "s of wall time that an episode may take", low=1.0, high=86400.0)
-
-
-class RunError(RuntimeError):
-    """An episode could not be run; the text says why and what to do."""
 
 
 class EpisodeRunnerNode(StackNode):
@@ -95,6 +86,7 @@ class EpisodeRunnerNode(StackNode):
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
         self._links = Links(self, HEARD)
         self._narrator = Narrator(self)
+        self._runs = EpisodeRuns(self, self._narrator, values.startup_timeout, values.episode_timeout)
         self._reporter = Reporter(self, self._narrator, self._output, values.report)
         self.subscribe(EpisodeResult, topics.EPISODE_RESULT, self._on_result, qos.STATUS)
         if not self._busy:
@@ -125,12 +117,9 @@ class EpisodeRunnerNode(StackNode):
         """Run what the parameters ask for, then end the process."""
         table = RunTable(self._output)
         try:
-            await self._wait_for_stack()
-            values = self.parameters
-            for task in simulated_tasks() if values.task == ALL_TASKS else (values.task,):
-                for seed in range(values.seed, values.seed + values.episodes):
-                    result = await self._run_episode(task, seed)
-                    self._record(table, await self._reporter.report(result))
+            await self._runs.until_ready()
+            for task, seed in planned(self.parameters.task, self.parameters.seed, self.parameters.episodes):
+                self._record(table, await self._reporter.report(await self._runs.run(task, seed)))
         except RunError as error:
             self.problem(str(error), ERROR)
             self._narrator.say(f"stopped: {error}")
@@ -141,62 +130,36 @@ class EpisodeRunnerNode(StackNode):
             self.exit_code = 1
         self.done = True
 
-    async def _wait_for_stack(self) -> None:
-        deadline = time.monotonic() + self.parameters.startup_timeout
-        while missing := self._missing():
-            self._refuse_company()
-            if time.monotonic() > deadline:
-                raise RunError(
-                    f"{', '.join(missing)} did not start within {self.parameters.startup_timeout:g} s: "
-                    "see the lines of that node above"
-                )
-            await self.sleep(0.1)
-        self._refuse_company()
-
-    def _refuse_company(self) -> None:
-        """Raise `RunError` if this is not the only stack that can be seen."""
-        if self.get_node_names().count(self.get_name()) > 1:
-            raise RunError(
-                f"another stack runs in ROS domain {os.environ.get('ROS_DOMAIN_ID', '0')}: end it, or give this one "
-                "a ROS_DOMAIN_ID of its own"
-            )
-
-    def _missing(self) -> list[str]:
-        missing = [node for node, service in SERVED.items() if self.count_services(service) == 0]
-        if not missing and not self._reset.service_is_ready():  # seen, but a request would be lost still
-            missing.append("maniskill_bridge")
-        missing += [node for node, topic in PUBLISHED.items() if self.count_publishers(topic) == 0]
-        return missing or self._links.missing((*SERVED, *PUBLISHED))
-
-    async def _run_episode(self, task: str, seed: int) -> EpisodeResult:
-        """Reset the simulator and return the result of the episode.
-
-        Raises:
-            RunError: the simulator refuses, or nothing comes of it in time.
-        """
-        request = ResetSimulation.Request(task=task, seed=seed, request_id=uuid.uuid4().hex)
-        deadline = time.monotonic() + self.parameters.startup_timeout
-        # The middleware drops an answer if the server has not yet discovered the client that can see it.
-        while (answer := await self.ask(self._reset, request, ASK_AGAIN_S)) is None:
-            if time.monotonic() > deadline:
-                raise RunError("the simulator does not answer: is maniskill_bridge alive?")
-        if not answer.success:
-            raise RunError(answer.message)
-        self._narrator.begin(answer.episode_id, answer.instruction)
-        deadline = time.monotonic() + self.parameters.episode_timeout
-        while (result := self._results.get(answer.episode_id)) is None:
-            if time.monotonic() > deadline:
-                raise RunError(f"episode {answer.episode_id} has not ended for {self.parameters.episode_timeout:g} s")
-            await self.sleep(0.05)
-        self._narrator.end(result)
-        return result
-
     def _record(self, table: RunTable, line: dict[str, Any]) -> None:
         """Put an episode into the table; a table that cannot be written ends nothing."""
         try:
             table.add(line)
         except OSError as error:
             self._narrator.say(f"the table could not be written: {error}")
+
+    # -- what a run asks of the stack, see `kc_vla.execution.episodes.Stack` --------------------------------------
+
+    def missing(self) -> list[str]:
+        """Return who is not there yet, or has not found the others."""
+        missing = [node for node, service in SERVED.items() if self.count_services(service) == 0]
+        if not missing and not self._reset.service_is_ready():  # seen, but a request would be lost still
+            missing.append("maniskill_bridge")
+        missing += [node for node, topic in PUBLISHED.items() if self.count_publishers(topic) == 0]
+        return missing or self._links.missing((*SERVED, *PUBLISHED))
+
+    def is_alone(self) -> bool:
+        """Return whether no other stack can be seen."""
+        return self.get_node_names().count(self.get_name()) <= 1
+
+    async def reset(self, task: str, seed: int, request_id: str, patience_s: float) -> Any | None:
+        """Ask the simulator for an episode."""
+        return await self.ask(
+            self._reset, ResetSimulation.Request(task=task, seed=seed, request_id=request_id), patience_s
+        )
+
+    def result(self, episode_id: str) -> EpisodeResult | None:
+        """Return how an episode ended, if it has."""
+        return self._results.get(episode_id)
 
     # -- messages -----------------------------------------------------------------------------------------------
 
@@ -214,8 +177,8 @@ class EpisodeRunnerNode(StackNode):
     async def _execute(self, goal: Any) -> RunTask.Result:
         """Run one episode for the action `run_task`."""
         try:
-            await self._wait_for_stack()
-            result = await self._run_episode(goal.request.task, int(goal.request.seed))
+            await self._runs.until_ready()
+            result = await self._runs.run(goal.request.task, int(goal.request.seed))
             await self._reporter.report(result)
         except RunError as error:
             self._narrator.say(f"stopped: {error}")
