@@ -13,7 +13,7 @@ _NS = 1_000_000_000
 _SAME_SHARE = 0.1
 """A camera whose period is within this share of the control period keeps its time."""
 _WHOLE_SHARE = 0.03
-"""LeRobot counts frames a second in whole numbers; 29.97 is 30."""
+"""Cameras that make 29.97 frames a second, or a few with jitter, are taken to make a whole number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +48,17 @@ def clock_of(stamps: NDArray[np.int64], start_ns: int, period_s: float) -> Clock
     control = period_s * _NS
     in_step = control > 0 and abs(between - control) <= _SAME_SHARE * control
     exact = _NS / (control if in_step else between)
-    fps = round(exact)
-    if fps < 1 or abs(fps - exact) > _WHOLE_SHARE * exact:
+    fps = whole_rate(exact)
+    if fps is None:
         raise ExchangeError(f"{exact:.2f} frames a second: LeRobot wants a whole number of them")
     missing = int(np.maximum(np.rint(gaps / between) - 1, 0).sum())
     return Clock(stamps, fps, missing, _steps(stamps - start_ns, control if control > 0 else between, in_step), in_step)
+
+
+def whole_rate(rate: float) -> int | None:
+    """The whole number of frames a second, at least 1, that a camera of about that rate makes; None for none."""
+    whole = max(1, round(rate))
+    return whole if abs(rate - whole) <= _WHOLE_SHARE * rate else None
 
 
 def _steps(since: NDArray[np.int64], period: float, in_step: bool) -> NDArray[np.int64]:

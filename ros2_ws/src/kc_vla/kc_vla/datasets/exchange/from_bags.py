@@ -15,6 +15,7 @@ from kc_vla.bags.images import decode_image
 from kc_vla.bags.reader import BagMessage, BagReader
 from kc_vla.bags.recorder import BAG_FOLDER
 from kc_vla.datasets.exchange.bag_output import COMPRESSED, RAW, Announcement, BagOutput
+from kc_vla.datasets.exchange.clock import whole_rate
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.imported import Imported, task_and_instruction
 from kc_vla.datasets.exchange.topic_map import OURS
@@ -22,8 +23,6 @@ from kc_vla.episodes.episode_data import CommandMode
 from kc_vla.episodes.recording import header_stamp_ns
 
 _NS = 1_000_000_000
-_WHOLE_SHARE = 0.03
-"""Cameras that make 29.97 frames a second, or a few with jitter, are taken to make a whole number."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +147,7 @@ def _copy(bag: Path, output: Path, about: Announcement, asked: Asked, scan: _Sca
 def _period_s(stamps: Sequence[int]) -> float:
     """Time between two frames; where the camera makes about a whole number of them a second, just that."""
     rate = _NS / float(np.median(np.diff(stamps)))
-    whole = max(1, round(rate))
-    return 1 / (whole if abs(rate - whole) <= _WHOLE_SHARE * rate else rate)
+    return 1 / (whole_rate(rate) or rate)
 
 
 def _command(bag: BagOutput, state: Any, stamp: int, log_ns: int, told: str) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import av
 import numpy as np
-from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 from tqdm import tqdm
 
@@ -18,6 +17,7 @@ from kc_vla.datasets.exchange.bag_output import JPEG_QUALITY, START_NS, Announce
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.imported import Imported, task_and_instruction
 from kc_vla.datasets.exchange.joints_csv import JointTable, read_joints
+from kc_vla.media.video_file import VideoError, opened_video
 
 _LONGER = 3.0
 """A table of joints that goes on for so many times the video is in another unit of time."""
@@ -107,23 +107,18 @@ def video_pictures(path: Path) -> Iterator[tuple[float, NDArray[np.uint8]]]:
         ExchangeError: it cannot be read; the message names the frame.
     """
     frame, begin = 0, 0.0
-    reformatter = VideoReformatter()
     try:
-        with av.open(str(path), options={"err_detect": "explode"}) as container:
-            stream = container.streams.video[0]
-            stream.codec_context.options = {"err_detect": "explode"}
+        with opened_video(path) as (container, stream, pixels):
             for picture in container.decode(stream):
                 if picture.is_corrupt or picture.time is None:
                     raise ExchangeError(f"{path}, frame {frame}: damaged, or without a time")
                 begin = picture.time if frame == 0 else begin
-                pixels = reformatter.reformat(picture, format="rgb24").to_ndarray()
-                yield float(picture.time - begin), np.asarray(pixels, np.uint8)
+                yield float(picture.time - begin), pixels(picture)
                 frame += 1
     except FileNotFoundError:
         raise ExchangeError(f"there is no video {path}") from None
-    except (av.FFmpegError, IndexError) as error:
-        cause = error.strerror if isinstance(error, av.FFmpegError) else "it holds no video"
-        raise ExchangeError(f"{path}, frame {frame}: the video cannot be read: {cause}") from error
+    except VideoError as error:
+        raise ExchangeError(f"{path}, frame {frame}: the video cannot be read: {error}") from error
 
 
 def _rhythm(path: Path) -> tuple[float, int | None]:

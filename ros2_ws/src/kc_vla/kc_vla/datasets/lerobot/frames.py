@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import av
 import numpy as np
-from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
 from kc_vla.datasets.lerobot.errors import DataSetError
+from kc_vla.media.video_file import VideoError, opened_video
 
 
 def read_frames(
@@ -30,12 +29,8 @@ def read_frames(
         DataSetError: it is missing, too short or too long, or a frame of it cannot be read; none is ever made up.
     """
     frame = 0
-    reformatter = VideoReformatter()
     try:
-        # A decoder left to itself paints over what it cannot read.
-        with av.open(str(path), options={"err_detect": "explode"}) as container:
-            stream = container.streams.video[0]
-            stream.codec_context.options = {"err_detect": "explode"}
+        with opened_video(path) as (container, stream, pixels):
             pictures = container.decode(stream) if begin_s is None else _from(container, stream, begin_s, fps)
             for picture in pictures:
                 if begin_s is not None and frame == length:
@@ -44,13 +39,12 @@ def read_frames(
                     raise DataSetError(f"{told}, frame {frame}: damaged in the video {path}")
                 if frame == length:
                     raise DataSetError(f"{told}, frame {frame}: the video {path} goes on, the episode has ended")
-                yield np.asarray(reformatter.reformat(picture, format="rgb24").to_ndarray(), np.uint8)
+                yield pixels(picture)
                 frame += 1
     except FileNotFoundError:
         raise DataSetError(f"{told}, frame 0: the video {path} is missing") from None
-    except (av.FFmpegError, IndexError) as error:
-        cause = error.strerror if isinstance(error, av.FFmpegError) else "it holds no video"
-        raise DataSetError(f"{told}, frame {frame}: the video {path} cannot be read: {cause}") from error
+    except VideoError as error:
+        raise DataSetError(f"{told}, frame {frame}: the video {path} cannot be read: {error}") from error
     if frame < length:
         raise DataSetError(f"{told}, frame {frame}: the video {path} ends here, the episode has {length} frames")
 
