@@ -9,13 +9,14 @@ from kc_vla.bags.images import decode_image
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import Codec
 from kc_vla.core.rig import load_rig
+from kc_vla.core.stamps import nanoseconds
 from kc_vla.datasets.exchange.export import export_bags
 from kc_vla.datasets.exchange.origin import Origin
 from kc_vla.datasets.exchange.rows import read_rows
 from kc_vla.datasets.lerobot.layout import ACTION, STATE
 from kc_vla.datasets.lerobot.reader import DataSet
 from kc_vla.episodes.episode import recorded_actions
-from kc_vla.episodes.recording import Recording, nanoseconds
+from kc_vla.episodes.recording import Recording
 from kc_vla.keyframes.observation import observation_of
 from kc_vla.keyframes.synchronizer import Synchronizer
 from kc_vla_sim.collect.record import row_of

@@ -20,7 +20,8 @@ from rclpy.serialization import serialize_message
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.episodes.episode import RecordedEpisode, recorded_actions
-from kc_vla.episodes.episode_data import EventType, keyframes_after
+from kc_vla.episodes.episode_data import keyframes_after
+from kc_vla.keyframes.smoothing import Decision
 from kc_vla_msgs.msg import ArmCommand
 
 
@@ -97,7 +98,7 @@ def test_events_that_are_heard_twice_count_once(tmp_path: Path) -> None:
             writer.write(topic, serialize_message(message), time_ns, time_ns)
     writer.close()
     assert RecordedEpisode(folder).events == once
-    assert once[0].type == EventType.RESET
+    assert once[0].type == Decision.RESET
 
 
 def test_a_torn_bag_is_an_episode_without_result(tmp_path: Path) -> None:

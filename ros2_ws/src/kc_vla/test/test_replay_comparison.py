@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from kc_vla.episodes.annotation_log import CONFIRMED, OPEN, AnnotationLog, Mark
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.episodes.episode_data import EventType, NodeDiagnostics, Score
+from kc_vla.episodes.episode_data import NodeDiagnostics, Score
+from kc_vla.keyframes.smoothing import Decision
 from kc_vla.media.canvas import AMBER, BLUE, GREEN, RED
 from kc_vla.replay.annotation import annotated
 from kc_vla.replay.comparison import compare, plain, score_difference
@@ -77,8 +78,8 @@ def test_keyframes_are_compared_by_phase(episode: RecordedEpisode) -> None:
         return replace(event, frame=event.frame + 3) if event.phase == 1 else event
 
     known = [moved(event) for event in episode.events if event.phase != 2]
-    known = [event for event in known if (event.phase, event.type) != (4, EventType.COMMITTED)]
-    known.append(replace(known[-1], phase=5, type=EventType.COMMITTED, frame=50, decided_at_frame=55, label="encore"))
+    known = [event for event in known if (event.phase, event.type) != (4, Decision.COMMITTED)]
+    known.append(replace(known[-1], phase=5, type=Decision.COMMITTED, frame=50, decided_at_frame=55, label="encore"))
     late = replace(known[-1], phase=6, frame=70, decided_at_frame=75)  # after the last frame of the bag
     comparison = compare(episode, replace(as_recorded(episode), events=(*known, late)))
     assert [pair.verdict for pair in comparison.keyframes] == [

@@ -8,15 +8,14 @@ from typing import Any
 from kc_vla.annotate.curves import Curves
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.core.episode import Episode
+from kc_vla.core.stamps import nanoseconds
 from kc_vla.core.views import VIEWS
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import Mark
-from kc_vla.episodes.recording import nanoseconds
 from kc_vla.keyframes.scoring import Source, sight_of
 from kc_vla.keyframes.selector import Event, KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 
-_COMMITTED = 2
 _LABEL = "keyframe {}"
 
 
@@ -26,7 +25,7 @@ def recorded_proposals(episode: AnnotatedEpisode) -> dict[str, tuple[Mark, ...]]
     Raises:
         BagError: a message cannot be read.
     """
-    events = [event for event in episode.messages("keyframes/event") if event.type == _COMMITTED]
+    events = [event for event in episode.messages("keyframes/event") if event.type == Decision.COMMITTED]
     found = {
         f"committed ({source})": [
             _mark(episode, nanoseconds(event.header.stamp), event.phase, "committed", event.score)

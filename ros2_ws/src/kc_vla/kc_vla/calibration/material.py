@@ -12,7 +12,8 @@ from tqdm import tqdm
 from kc_vla.calibration.board import Array, Board, Corners
 from kc_vla.calibration.errors import PoorCalibrationError
 from kc_vla.cameras.sources import SourceSpec, open_source
-from kc_vla.episodes.recording import Recording, nanoseconds
+from kc_vla.core.stamps import nanoseconds
+from kc_vla.episodes.recording import Recording
 
 Picture = NDArray[np.uint8]
 _MOVED_PX = 12.0

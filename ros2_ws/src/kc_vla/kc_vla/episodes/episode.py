@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.messages import MessageRef
+from kc_vla.core.stamps import nanoseconds
 from kc_vla.core.views import VIEWS
 from kc_vla.episodes.episode_data import (
     Chunk,
     Command,
     CommandMode,
     Event,
-    EventType,
     Frame,
     KeyframeState,
     NodeDiagnostics,
@@ -26,7 +26,8 @@ from kc_vla.episodes.episode_data import (
     Score,
     keyframes_after,
 )
-from kc_vla.episodes.recording import REFERENCE, RUNNING, Recording, announced, beside, nanoseconds, within
+from kc_vla.episodes.recording import REFERENCE, RUNNING, Recording, announced, beside, within
+from kc_vla.keyframes.smoothing import Decision
 
 _NO_MOTION = 0.0
 _GRIPPER_OPEN = 1.0
@@ -191,7 +192,7 @@ def score_from(m: Any) -> Score:
 
 def event_from(m: Any) -> Event:
     """Return the event that a message tells, from a bag or from a topic."""
-    return Event(EventType(m.type), m.frame_index, m.decided_at_frame, m.phase, m.label, m.score, m.source)
+    return Event(Decision(m.type), m.frame_index, m.decided_at_frame, m.phase, m.label, m.score, m.source)
 
 
 def chunk_from(m: Any) -> Chunk:

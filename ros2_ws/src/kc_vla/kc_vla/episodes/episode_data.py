@@ -10,15 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kc_vla.bags.messages import MessageRef
-
-
-class EventType(IntEnum):
-    """As in kc_vla_msgs/msg/KeyframeEvent."""
-
-    PROVISIONAL = 0
-    SUPERSEDED = 1
-    COMMITTED = 2
-    RESET = 3
+from kc_vla.keyframes.smoothing import Decision
 
 
 class CommandMode(IntEnum):
@@ -99,7 +91,7 @@ class Score:
 class Event:
     """A step in the life of a keyframe."""
 
-    type: EventType
+    type: Decision
     frame: int
     decided_at_frame: int
     phase: int
@@ -174,7 +166,7 @@ def keyframes_after(events: tuple[Event, ...], frame: int | None = None) -> tupl
     for event in events:
         if frame is not None and event.decided_at_frame > frame:
             continue
-        if event.type == EventType.RESET:
+        if event.type == Decision.RESET:
             states.clear()
             continue
         states[event.phase] = KeyframeState(
@@ -182,7 +174,7 @@ def keyframes_after(events: tuple[Event, ...], frame: int | None = None) -> tupl
             frame=event.frame,
             label=event.label,
             score=event.score,
-            committed=event.type == EventType.COMMITTED,
+            committed=event.type == Decision.COMMITTED,
             decided_at_frame=event.decided_at_frame,
         )
     return tuple(states[phase] for phase in sorted(states))

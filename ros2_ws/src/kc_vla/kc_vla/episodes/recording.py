@@ -18,6 +18,7 @@ from kc_vla.bags.messages import BagMessage, MessageRef
 from kc_vla.bags.reader import BagReader
 from kc_vla.bags.topics import EpisodeInfo
 from kc_vla.core.alignment import Times, nearest_within
+from kc_vla.core.stamps import nanoseconds
 from kc_vla.core.views import VIEWS
 from kc_vla.episodes.episode_data import Status
 
@@ -172,11 +173,6 @@ def beside(times: Times, own: Sequence[tuple[int, T]], within_ns: int) -> list[T
 def is_topic(topic: str, name: str) -> bool:
     """Whether the full `topic` is the relative `name` in any namespace."""
     return topic == name or topic.endswith("/" + name)
-
-
-def nanoseconds(time: Any) -> int:
-    """A decoded builtin_interfaces/Time in ns."""
-    return int(time.sec) * 1_000_000_000 + int(time.nanosec)
 
 
 def header_stamp_ns(message: BagMessage) -> int:

@@ -7,7 +7,8 @@ import math
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.views import VIEWS
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.episodes.episode_data import Event, EventType, Frame, KeyframeState, Score, keyframes_after
+from kc_vla.episodes.episode_data import Event, Frame, KeyframeState, Score, keyframes_after
+from kc_vla.keyframes.smoothing import Decision
 from kc_vla.media.canvas import (
     AMBER,
     BLUE,
@@ -87,10 +88,10 @@ class VideoLayout:
                 canvas.picture(x, _VIEW_TOP, _VIEW, self._episode.image(ref))
             canvas.chip(x + 10, _VIEW_TOP + 10, view.replace("_", " "), 13, PANEL, TEXT)
             if event is not None:
-                colour = GREEN if event.type == EventType.COMMITTED else AMBER
+                colour = GREEN if event.type == Decision.COMMITTED else AMBER
                 canvas.frame(x, _VIEW_TOP, _VIEW, _VIEW, colour, 5)
                 if column == 0:
-                    word = "committed" if event.type == EventType.COMMITTED else "candidate"
+                    word = "committed" if event.type == Decision.COMMITTED else "candidate"
                     text = f"{word}: {event.label} (frame {event.frame})"
                     canvas.chip(x + 14, _VIEW_TOP + _VIEW - 40, text, 16, colour)
 
@@ -99,7 +100,7 @@ class VideoLayout:
         recent = [
             event
             for event in self._episode.events
-            if event.type != EventType.RESET and 0 <= index - event.decided_at_frame < _FLASH_FRAMES
+            if event.type != Decision.RESET and 0 <= index - event.decided_at_frame < _FLASH_FRAMES
         ]
         return recent[-1] if recent else None
 
@@ -188,5 +189,5 @@ def _phase_labels(episode: RecordedEpisode) -> dict[int, str]:
     """Return the label of every phase that the task or the episode names, whether or not it was reached."""
     task = TASKS.get(episode.status.task)
     labels = dict(enumerate(task.keyframes)) if task is not None else {}
-    labels.update({e.phase: e.label for e in episode.events if e.type != EventType.RESET})
+    labels.update({e.phase: e.label for e in episode.events if e.type != Decision.RESET})
     return labels

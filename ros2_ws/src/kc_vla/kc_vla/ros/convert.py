@@ -16,6 +16,7 @@ from std_msgs.msg import Header
 
 from kc_vla.core.chunk import ActionType, Chunk
 from kc_vla.core.episode import Episode
+from kc_vla.core.stamps import nanoseconds as nanoseconds
 from kc_vla.keyframes.joining import Index
 from kc_vla.keyframes.live import Found
 from kc_vla.keyframes.observation import Keyframe, Observation
@@ -30,11 +31,6 @@ FUTURE_NS = 10_000_000_000
 
 class BadMessageError(ValueError):
     """A message that contradicts itself; the text says how."""
-
-
-def nanoseconds(stamp: Time) -> int:
-    """Return a stamp in ns."""
-    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
 
 def check_stamp(stamp_ns: int, now_ns: int) -> None:

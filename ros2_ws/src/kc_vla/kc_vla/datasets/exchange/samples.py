@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from kc_vla.core.alignment import nearest
 from kc_vla.core.codec import TOOL_POSE_NAMES
+from kc_vla.core.stamps import nanoseconds
 from kc_vla.datasets.exchange.errors import ExchangeError
-from kc_vla.episodes.recording import Recording, nanoseconds
+from kc_vla.episodes.recording import Recording
 from kc_vla.keyframes.observation import pose_of
 
 UNEXPLAINED = "data_set/action"

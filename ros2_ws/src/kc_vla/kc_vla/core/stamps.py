@@ -1,0 +1,10 @@
+"""Times of messages, from a topic or from a bag."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def nanoseconds(time: Any) -> int:
+    """A builtin_interfaces/Time in ns."""
+    return int(time.sec) * 1_000_000_000 + int(time.nanosec)
