@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -123,14 +123,15 @@ class AnnotatedEpisode:
         """When these messages were recorded, in the episode's time, s since the first frame."""
         return self._since_first_frame(np.array([ref.log_time_ns for ref in self._recording.refs(name)], np.int64))
 
-    def felt(self, name: str) -> Callable[[int], Any] | None:
-        """What tells of a frame the last message called so before it, the first where there is none; None for none.
-
-        Errors as `Recording.message`.
-        """
+    def last(self, name: str) -> list[MessageRef]:
+        """Of the messages called so the last before each frame, the first where there is none; empty for none."""
         refs = self._recording.refs(name)
-        last = np.searchsorted(self.recorded_at(name), self.times_s, side="right") - 1
-        return (lambda frame: self._recording.message(refs[max(last[frame], 0)])) if refs else None
+        before = np.searchsorted(self.recorded_at(name), self.times_s, side="right") - 1
+        return [refs[at] for at in np.maximum(before, 0)] if refs else []
+
+    def message(self, ref: MessageRef) -> Any:
+        """One of them, decoded; errors as `Recording.message`."""
+        return self._recording.message(ref)
 
     def _sampled_times(self, logged: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Some frames' times of recording and of their stamps, s since the first frame's.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from kc_vla.annotate.curves import Curves
 from kc_vla.annotate.episode import AnnotatedEpisode
+from kc_vla.bags.messages import MessageRef
 from kc_vla.core.episode import Episode
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.core.views import VIEWS
@@ -73,15 +73,15 @@ def propose(
     if scoring.remark:
         raise AnnotationError(scoring.remark)
     views = ["third_person", *(view for view in VIEWS if view in source.needs)]
-    joints, poses = _felt(episode, curves, name) if "tool_pose" in source.needs else (None, None)
+    joints, poses = _felt(episode, curves, name) if "tool_pose" in source.needs else ([], [])
     selector = KeyframeSelector(scoring.labels, GreedySmoother(scoring.threshold, middle=scoring.middle))
     found: list[Event] = []
     for frame in range(episode.length):
         sight = sight_of(
             round(episode.times_s[frame] * 1e9),
             {view: episode.pixels(frame, view) for view in views},
-            joints=joints(frame) if joints else None,
-            tool_pose=poses(frame).pose if poses else None,
+            joints=episode.message(joints[frame]) if joints else None,
+            tool_pose=episode.message(poses[frame]).pose if poses else None,
         )
         found += selector.update(frame, scoring.scorer.score(sight, selector.phase))
         done(frame)
@@ -93,11 +93,11 @@ def propose(
     return _ascending(marks)
 
 
-def _felt(episode: AnnotatedEpisode, curves: Curves, name: str) -> tuple[Callable[[int], Any], Callable[[int], Any]]:
-    """What tells joint state and tool pose of a frame."""
-    joints, poses = episode.felt("joint_states"), episode.felt("tool_pose")
+def _felt(episode: AnnotatedEpisode, curves: Curves, name: str) -> tuple[list[MessageRef], list[MessageRef]]:
+    """Where joint state and tool pose of each frame are."""
+    joints, poses = episode.last("joint_states"), episode.last("tool_pose")
     missing = [what for what, there in (("tool pose", poses), ("gripper", "gripper" in curves)) if not there]
-    if missing or joints is None or poses is None:
+    if missing:
         raise AnnotationError(f"the recording has no {' and no '.join(missing)}, which the {name} look at")
     return joints, poses
 
