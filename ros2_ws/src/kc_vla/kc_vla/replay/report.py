@@ -12,7 +12,7 @@ from kc_vla.bags.errors import ReportError
 from kc_vla.core.files import write_whole
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
-from kc_vla.replay.comparison import plain
+from kc_vla.replay.as_json import plain
 from kc_vla.replay.differences import ChunkDifference, Comparison, LiveRun
 from kc_vla.replay.picture import write_picture
 
