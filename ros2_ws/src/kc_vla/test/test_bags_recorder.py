@@ -53,6 +53,34 @@ def test_what_came_just_before_the_announcement_is_in_the_bag(recorder: EpisodeR
     assert words(closed.bag) == ["just before", "after"]
 
 
+def test_a_word_that_still_holds_is_in_every_bag(tmp_path: Path) -> None:
+    """Whether the arm is stopped was told long before, and is told again only when that changes."""
+    recorder = EpisodeRecorder(tmp_path, TOPICS, "0.1.0", standing=[STATUS])
+    say(recorder, "at first", 0)
+    say(recorder, "stopped", SECOND)
+    closed = []
+    for number in (1, 2):
+        recorder.add("/wrist/image_raw", bytes(4), 60 * number * SECOND, 60 * number * SECOND)
+        begin(recorder, f"e-{number}", begun_ns=60 * number * SECOND)
+        closed += recorder.close()
+    for number, status in enumerate(closed, start=1):
+        first = next(BagReader(Path(status.bag)).messages())
+        assert (first.topic, first.ref.log_time_ns) == (STATUS, 60 * number * SECOND)
+        assert status.messages == 2
+    begin(recorder, "e-3", begun_ns=200 * SECOND)
+    say(recorder, "released", 201 * SECOND)
+    (last,) = recorder.close()
+    assert words(last.bag) == ["stopped", "released"]
+
+
+def test_one_that_was_heard_just_before_is_there_once(tmp_path: Path) -> None:
+    recorder = EpisodeRecorder(tmp_path, TOPICS, "0.1.0", standing=[STATUS])
+    say(recorder, "stopped", 9 * SECOND)
+    begin(recorder, begun_ns=10 * SECOND)
+    (closed,) = recorder.close()
+    assert words(closed.bag) == ["stopped"]
+
+
 def test_what_is_kept_between_episodes_is_bounded(recorder: EpisodeRecorder) -> None:
     picture = bytes(1024 * 1024)
     for at in range(100):

@@ -1,13 +1,14 @@
 """Records one bag per episode: opens it when an episode begins, closes it in the background, tells how it stands.
 
 An episode's first messages may arrive before its announcement, on other topics. So what arrives between two episodes
-is kept for a moment, bounded, and goes into the bag that is opened next.
+is kept for a moment, bounded, and goes into the bag that is opened next; so does the last word on a topic that tells
+how something stands, however old it is.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path, PurePath
@@ -78,6 +79,7 @@ class EpisodeRecorder:
         topics: Mapping[str, TopicInfo],
         stack_version: str,
         storage: Storage = Storage.MCAP,
+        standing: Collection[str] = (),
     ) -> None:
         """Set up; nothing is written yet.
 
@@ -86,6 +88,7 @@ class EpisodeRecorder:
             topics: every topic that will come, by its full name.
             stack_version: noted in each bag.
             storage: form of the bags.
+            standing: those of the topics whose last word holds until the next one, also in the episodes after it.
         """
         self._output_folder = output_folder
         self._topics = dict(topics)
@@ -97,6 +100,7 @@ class EpisodeRecorder:
         self._between = True
         self._kept: deque[_Message] = deque()
         self._kept_bytes = 0
+        self._standing: dict[str, _Message | None] = dict.fromkeys(standing)
 
     @property
     def recording(self) -> str:
@@ -118,7 +122,7 @@ class EpisodeRecorder:
                 raise BagWriteError(f"episode id '{episode_id}' cannot name a folder: its episode is not recorded")
             folder = _choose_folder(folder, episode)
             self._writer = EpisodeBagWriter(folder, self._topics, episode, storage=self._storage, resume=True)
-            for message in self._kept:
+            for message in (*self._still_standing(begun_ns), *self._kept):
                 self._writer.write(*message)
         except BagError as error:
             self._writer = None
@@ -146,6 +150,8 @@ class EpisodeRecorder:
 
     def add(self, topic: str, data: bytes, publish_ns: int, log_ns: int) -> bool:
         """Take one message; times in ns since the epoch. Return False if it was dropped for want of room."""
+        if topic in self._standing:
+            self._standing[topic] = _Message(topic, data, publish_ns, log_ns)
         if self._between:
             self._keep(_Message(topic, data, publish_ns, log_ns))
         if self._writer is None or self._writer.ended:
@@ -201,6 +207,13 @@ class EpisodeRecorder:
         stats = writer.stats
         messages, dropped = sum(stats.written.values()), sum(stats.dropped.values())
         return RecorderStatus(episode_id, str(writer.folder), state, messages, dropped, error)
+
+    def _still_standing(self, begun_ns: int) -> list[_Message]:
+        """What was said before all that is kept, as received when the bag begins."""
+        kept = {message.topic for message in self._kept}
+        begins = min((message.log_ns for message in self._kept), default=begun_ns)
+        said = (message for topic, message in self._standing.items() if message is not None and topic not in kept)
+        return [message._replace(log_ns=begins) for message in said]
 
     def _keep(self, message: _Message) -> None:
         self._kept.append(message)

@@ -75,6 +75,9 @@ RECORDED: tuple[tuple[str, type, QoSProfile], ...] = (
 for a listener, and that must be the arm, which tells on `arm/stopped` when it was stopped and released. A new one is a
 line here."""
 
+STANDING = (topics.STOPPED,)
+"""Those that tell how something stands until they tell otherwise; what else is said belongs to one episode."""
+
 
 def _check_also(text: str) -> None:
     for topic in named_topics(text):
@@ -113,7 +116,8 @@ class RecorderNode(StackNode):
         recorded = (*RECORDED, *((topic, kind, qos.STATE) for topic, kind in others))  # best effort hears every writer
         names = {topic: self.resolve_topic_name(topic) for topic, _, _ in recorded}
         infos = {names[topic]: TopicInfo(type_name(kind), _offered(profile)) for topic, kind, profile in recorded}
-        self._recorder = EpisodeRecorder(folder, infos, _stack_version(), Storage(self.parameters.storage))
+        standing = [names[topic] for topic in STANDING]
+        self._recorder = EpisodeRecorder(folder, infos, _stack_version(), Storage(self.parameters.storage), standing)
         self._hears: set[str] = set()
         self._closing = Closing()
         self._announced_ns = 0
