@@ -38,6 +38,11 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["maniskill", "toy"],
                 description="what plays the robot; toy: task counting on a line, to try and to break the graph",
             ),
+            DeclareLaunchArgument(
+                "rig",
+                default_value="panda_sim",
+                description="the robot: a rig that comes with the stack, or a YAML file, e.g. with other views",
+            ),
             DeclareLaunchArgument("seed", default_value="0", description="seed of the first episode, 0 or more"),
             DeclareLaunchArgument(
                 "episodes", default_value="1", description="how many episodes of a task, seeds counting up"
@@ -65,7 +70,7 @@ def generate_launch_description() -> LaunchDescription:
             *model_arguments(),
             policy_argument("maniskill", "expert"),
             replayed_bag_argument(),
-            DeclareLaunchArgument("image_size", default_value="256", description="pixels, both cameras, square"),
+            DeclareLaunchArgument("image_size", default_value="256", description="pixels, every camera, square"),
             DeclareLaunchArgument(
                 "renderer",
                 default_value="auto",
@@ -86,21 +91,22 @@ def generate_launch_description() -> LaunchDescription:
                 {
                     "image_size": argument("image_size"),
                     **texts(simulator="simulator", mode="mode", renderer="renderer", variant="variant", looks="looks"),
+                    **texts(rig="rig"),
                 },
                 package="kc_vla_sim",
                 on_exit=end_with,
             ),
             selector(),
-            node("keyframe_buffer", {"state_folder": state_folder()}, **AGAIN),
-            node("policy_server", texts(backend="policy", bag="bag"), **AGAIN),
+            node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="rig")}, **AGAIN),
+            node("policy_server", texts(backend="policy", bag="bag", rig="rig"), **AGAIN),
             node("arm_controller", {"state_folder": state_folder(), **texts(mode="mode")}, **AGAIN),
-            node("recorder", texts(output_folder="output"), sigterm_timeout=CLOSE_S, **AGAIN),
+            node("recorder", texts(output_folder="output", rig="rig"), sigterm_timeout=CLOSE_S, **AGAIN),
             node(
                 "episode_runner",
                 {
                     "seed": argument("seed"),
                     "episodes": argument("episodes"),
-                    **texts(task="task", output_folder="output", report="report"),
+                    **texts(task="task", output_folder="output", report="report", rig="rig"),
                 },
                 on_exit=end_with,
             ),

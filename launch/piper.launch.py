@@ -13,8 +13,8 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-from kc_vla.core.untrusted import parsed_yaml, read_text
-from kc_vla.core.views import VIEWS
+from kc_vla.core.rig import load_rig
+from kc_vla.launching.cameras import FILES, cameras_of
 from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
@@ -50,52 +50,33 @@ def check(context: LaunchContext) -> None:
                 f"{argument}:={interface}: there is no such CAN interface: plug it in, then "
                 f"'sudo ip link set {interface} up type can bitrate 1000000'; `ip link` shows those that there are"
             )
-    _rig(context)
+    _cameras(context)
 
 
 def _exists(interface: str) -> bool:
     return Path("/sys/class/net", interface).exists()
 
 
-def _rig(context: LaunchContext) -> tuple[Path, dict[str, dict]]:
-    """The cameras file and what it says."""
-    path = Path(LaunchConfiguration("cameras").perform(context)).expanduser()
-    try:
-        rig = parsed_yaml(read_text(path))
-    except (OSError, ValueError) as error:
-        raise RuntimeError(f"cameras:={path} cannot be read: {error}") from error
-    if not isinstance(rig, dict) or sorted(rig) != sorted(VIEWS) or not all(isinstance(v, dict) for v in rig.values()):
-        raise RuntimeError(f"cameras:={path} must name {' and '.join(VIEWS)}, each with its parameters, e.g. source")
-    return path, rig
+def _cameras(context: LaunchContext) -> dict[str, dict]:
+    """The parameters of each view's camera."""
+    rig, file = (LaunchConfiguration(name).perform(context) for name in ("rig", "cameras"))
+    return cameras_of(Path(file).expanduser(), load_rig(rig))
 
 
 def cameras(context: LaunchContext) -> list[Node]:
-    """Start one camera node for each view in the file."""
-    path, rig = _rig(context)
-    nodes = []
-    for view, wanted in rig.items():
-        files = {
-            name: text(_beside(path, str(wanted.get(name) or ""))) for name in ("source", "calibration", "latency")
-        }
-        parameters = {"frame_id": f"{view}_optical_frame", **wanted, **files}
-        nodes.append(
-            Node(
-                package="kc_vla",
-                executable="camera",
-                name="camera",
-                namespace=view,
-                parameters=[parameters],
-                output="screen",
-                **AGAIN,
-            )
+    """Start one camera node for each view."""
+    return [
+        Node(
+            package="kc_vla",
+            executable="camera",
+            name="camera",
+            namespace=view,
+            parameters=[wanted | {name: text(wanted[name]) for name in FILES}],
+            output="screen",
+            **AGAIN,
         )
-    return nodes
-
-
-def _beside(rig: Path, name: str) -> str:
-    """The file of that name beside the cameras file; the name itself where there is none, e.g. for a device."""
-    file = rig.parent / name
-    return str(file) if name and file.exists() else name
+        for view, wanted in _cameras(context).items()
+    ]
 
 
 def arm(context: LaunchContext) -> list:
@@ -141,7 +122,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "rig",
                 default_value="piper",
-                description="which Piper: piper, piper_h, piper_l, piper_x, or a YAML file",
+                description="which Piper: piper, piper_h, piper_l, piper_x, or a YAML file, e.g. with other views",
             ),
             DeclareLaunchArgument("can", default_value="can0", description="CAN interface, up at 1 Mbit/s"),
             DeclareLaunchArgument(
@@ -177,11 +158,11 @@ def generate_launch_description() -> LaunchDescription:
             OpaqueFunction(function=arm),
             OpaqueFunction(function=cameras),
             selector(),
-            node("keyframe_buffer", {"state_folder": state_folder()}, **AGAIN),
+            node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="rig")}, **AGAIN),
             node("policy_server", texts(backend="policy", rig="rig", script="script", bag="bag"), **AGAIN),
             node(
                 "recorder",
-                texts(output_folder="output"),
+                texts(output_folder="output", rig="rig"),
                 condition=IfCondition(argument("record")),
                 sigterm_timeout=CLOSE_S,
                 **AGAIN,

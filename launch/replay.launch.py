@@ -26,6 +26,8 @@ from kc_vla.launching.graph import (
     texts,
 )
 
+_PLANNED = ("source", "policy", "rig", "output")
+
 
 def plan(context: LaunchContext) -> dict:
     """What the bag allows, and a new folder for what comes of it.
@@ -34,8 +36,8 @@ def plan(context: LaunchContext) -> dict:
         RuntimeError: it cannot be replayed.
     """
     program = ExecutableInPackage(executable="replay_plan", package="kc_vla").perform(context)
-    bag, *wanted = (LaunchConfiguration(name).perform(context) for name in ("bag", "source", "policy", "output"))
-    options = [f"--{name}={value}" for name, value in zip(("source", "policy", "output"), wanted, strict=True)]
+    bag = LaunchConfiguration("bag").perform(context)
+    options = [f"--{name}={LaunchConfiguration(name).perform(context)}" for name in _PLANNED]
     done = subprocess.run([program, *options, "--", bag], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(
@@ -61,9 +63,10 @@ def replay(context: LaunchContext) -> list:
     }
     comparison = {"bag": bag, "folder": text(folder), "policy": policy, "notes": text("\n".join(planned["notes"]))}
     rate = LaunchConfiguration("rate")
+    actions.append(SetLaunchConfiguration("rig", planned["rig"]))
     actions += [
         selector(),
-        node("keyframe_buffer", {"state_folder": text(f"{folder}/state")}, **AGAIN),
+        node("keyframe_buffer", {"state_folder": text(f"{folder}/state"), **texts(rig="rig")}, **AGAIN),
         node(
             "bag_player",
             {**player, "rate": rate},
@@ -73,9 +76,8 @@ def replay(context: LaunchContext) -> list:
         node("replay_comparison", {**comparison, "rate": rate, **texts(source="source")}, on_exit=end_with),
     ]
     if policy != "none":
-        rig = LaunchConfiguration("rig").perform(context)
-        asked = {"backend": policy, "bag": bag, "rig": text(planned["rig"] if rig == "auto" else rig)}
-        actions.append(node("policy_server", {**asked, **texts(script="script")}, **AGAIN))
+        asked = {"backend": policy, "bag": bag, **texts(script="script", rig="rig")}
+        actions.append(node("policy_server", asked, **AGAIN))
     return actions
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.core.views import Views
 from kc_vla_sim.robot import RIG
 
 Image = NDArray[np.uint8]
@@ -74,8 +75,7 @@ class Frame:
 
     Attributes:
         index: of this frame.
-        third_person: picture (height, width, 3), RGB; (0, 0, 3) if the simulator does not draw.
-        wrist: the same from the camera on the hand.
+        views: what each camera shows; pictures of (0, 0, 3) if the simulator does not draw.
         joint_names: seven arm joints and two fingers.
         joint_positions: (9,), rad and m.
         joint_velocities: (9,), rad/s and m/s.
@@ -89,8 +89,7 @@ class Frame:
     """
 
     index: int
-    third_person: Image
-    wrist: Image
+    views: Views
     joint_names: tuple[str, ...]
     joint_positions: NDArray[np.float64]
     joint_velocities: NDArray[np.float64]

@@ -93,8 +93,8 @@ class Simulation(Protocol):
         ...
 
     @property
-    def cameras(self) -> tuple[CameraModel, CameraModel]:
-        """The third-person camera and the one on the wrist.
+    def cameras(self) -> tuple[CameraModel, ...]:
+        """Of each view of the frames, in that order.
 
         Raises:
             EpisodeOverError: before the first reset.

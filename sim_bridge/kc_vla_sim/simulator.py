@@ -24,6 +24,7 @@ from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import WRIST_CAMERA
 from kc_vla_sim.variants import STANDARD, check_variant
 
+VIEWS = (THIRD_PERSON_CAMERA, WRIST_CAMERA)
 LARGEST_IMAGE = 4096
 _NO_PICTURE = np.zeros((0, 0, 3), np.uint8)
 
@@ -126,7 +127,7 @@ class Simulator:
         return self._advance("pd_ee_delta_pose", normalise_tool_delta(still))
 
     def look(self) -> tuple[Image, Image]:
-        """Draw the present frame, also in a simulator that does not draw: third-person and wrist picture.
+        """Draw the present frame, also in a simulator that does not draw: a picture of each of `VIEWS`.
 
         Raises:
             EpisodeOverError: before the first reset.
@@ -167,7 +168,7 @@ class Simulator:
 
     @property
     def cameras(self) -> tuple[CameraModel, CameraModel]:
-        """The third-person camera and the one on the wrist.
+        """Those of `VIEWS`.
 
         Raises:
             EpisodeOverError: before the first reset.
@@ -238,7 +239,7 @@ class Simulator:
         elif truncated:
             reason = "time limit"
         self._running = not reason
-        third_person, wrist = self.look() if self._draw else (_NO_PICTURE, _NO_PICTURE)
+        pictures = self.look() if self._draw else (_NO_PICTURE, _NO_PICTURE)
         assert self._task is not None  # there is no frame before the first reset
         labels = self._task.keyframes
         known = world.keyframes_until_now()
@@ -246,8 +247,7 @@ class Simulator:
         robot = world.agent.robot
         return Frame(
             index=self._index,
-            third_person=third_person,
-            wrist=wrist,
+            views=dict(zip(VIEWS, pictures, strict=True)),
             joint_names=tuple(joint.name for joint in robot.get_active_joints()),
             joint_positions=robot.get_qpos()[0].numpy().astype(np.float64),
             joint_velocities=robot.get_qvel()[0].numpy().astype(np.float64),

@@ -6,6 +6,8 @@ try the graph, and to break it: for what a policy sees and does, there is ManiSk
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -31,6 +33,8 @@ _REACH = 0.03
 _MOVED = 0.01
 _PUSH = 0.01
 """m per step, the expert's."""
+_AHEAD = 0.15
+"""From one camera on the tool to the next, m."""
 _NO_EPISODE = "no episode yet: reset the simulator first"
 _DOWN = (1.0, 0.0, 0.0, 0.0)
 _WAITS = ((30, 50), (20, 30), (30, 50), (20, 30))
@@ -40,9 +44,9 @@ _WAITS = ((30, 50), (20, 30), (30, 50), (20, 30))
 class ToySimulator:
     """See the module; it does `protocol.Simulation`."""
 
-    def __init__(self, image_size: int) -> None:
-        """Args: `image_size` in pixels, of both square pictures."""
-        self._size = image_size
+    def __init__(self, image_size: int, cameras: Mapping[str, str] = RIG.cameras) -> None:
+        """Args: `image_size` in pixels, of the square pictures; `cameras`, one or more, and the frame of each."""
+        self._size, self._cameras = image_size, cameras
         self._task: Task | None = None
         self._running = False
 
@@ -104,17 +108,20 @@ class ToySimulator:
         return tuple(Keyframe(frame, label) for frame, label in labelled if frame <= self._index)
 
     @property
-    def cameras(self) -> tuple[CameraModel, CameraModel]:
-        """Two cameras that look down."""
+    def cameras(self) -> tuple[CameraModel, ...]:
+        """The first stands above the line and looks down; the others are on the tool, each further ahead."""
         if self._task is None:
             raise EpisodeOverError(_NO_EPISODE)
         middle, focal = self._size / 2, float(self._size)
         k = ((focal, 0.0, middle), (0.0, focal, middle), (0.0, 0.0, 1.0))
-        above, ahead = Pose((0.5, 0.0, 1.0), _DOWN), Pose((0.05, 0.0, -0.05), (0.0, 0.0, 0.0, 1.0))
-        return (
-            CameraModel(self._size, self._size, RIG.cameras["third_person"], BASE_FRAME, above, k),
-            CameraModel(self._size, self._size, RIG.cameras["wrist"], TOOL_FRAME, ahead, k),
+        first, *others = self._cameras.values()
+        above = CameraModel(self._size, self._size, first, BASE_FRAME, Pose((0.5, 0.0, 1.0), _DOWN), k)
+        places = [Pose((0.05 + _AHEAD * n, 0.0, -0.05), (0.0, 0.0, 0.0, 1.0)) for n in range(len(others))]
+        on_tool = (
+            CameraModel(self._size, self._size, frame, TOOL_FRAME, place, k)
+            for frame, place in zip(others, places, strict=True)
         )
+        return (above, *on_tool)
 
     def close(self) -> None:
         """End the episode."""
@@ -153,7 +160,8 @@ class ToySimulator:
             reason = "time limit"
         self._running = not reason
         lit = passed % 2 == 1
-        third_person, wrist = self._picture(lit, centre=0.5), self._picture(lit, centre=float(self._tool[0]))
+        tool = float(self._tool[0])
+        centres = (0.5, *(tool + _AHEAD * n for n in range(len(self._cameras) - 1)))
         joints = np.zeros(JOINT_COUNT)
         joints[:3], joints[7:] = self._tool, self._gripper * _WIDEST_FINGER
         velocities = np.zeros(JOINT_COUNT)
@@ -162,8 +170,7 @@ class ToySimulator:
         cube, lamp = Pose((float(self._cube), 0.0, 0.02), _DOWN), Pose((0.5, -0.3, 0.1), _DOWN)
         return Frame(
             index=self._index,
-            third_person=third_person,
-            wrist=wrist,
+            views={view: self._picture(lit, centre) for view, centre in zip(self._cameras, centres, strict=True)},
             joint_names=JOINT_NAMES,
             joint_positions=joints,
             joint_velocities=velocities,

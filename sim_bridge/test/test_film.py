@@ -66,7 +66,7 @@ def test_a_folder_is_no_film(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_the_picture_shows_what_is_known(drawn: Simulator) -> None:
     layout = FilmLayout(find_task("counting"), 4, "paper", "standard")
     frame = drawn.reset("counting", 4)
-    start = Seen(0, frame.third_person, frame.wrist)
+    start = Seen(0, frame.views)
 
     def compose(keyframes: dict[str, Seen], decisions: tuple[tuple[int, str], ...], phase: str) -> np.ndarray:
         return layout.compose(Moment(frame, phase, {"start": start, **keyframes}, decisions)).astype(int)

@@ -84,10 +84,10 @@ def test_a_decision_is_gathered_with_the_pictures_that_a_policy_has_then(drawn: 
     labelled = {keyframe.label: keyframe.frame for keyframe in drawn.keyframes}
     for decision in episode.decisions:
         seen = frames[decision.frame]
-        np.testing.assert_array_equal(decision.views, np.stack([seen.third_person, seen.wrist]))
+        np.testing.assert_array_equal(decision.views, np.stack(list(seen.views.values())))
         np.testing.assert_allclose(decision.feeling[:9], seen.joint_positions, atol=0.0005)
         for label, views in decision.keyframes.items():
-            np.testing.assert_array_equal(views[0], frames[labelled[label]].third_person)
+            np.testing.assert_array_equal(views[0], frames[labelled[label]].views["third_person"])
     blind.close()
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kc_vla.core.tasks import TASKS, UnknownTaskError
-from kc_vla_sim.errors import BadActionError, BadSeedError, EpisodeOverError, UnplayedTaskError
+from kc_vla_sim.errors import BadActionError, BadSeedError, EpisodeOverError, SimulationError, UnplayedTaskError
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.protocol import Simulation
+from kc_vla_sim.robot import RIG
 from kc_vla_sim.simulators import SIMULATORS, Settings, open_simulator
 
 STILL = [0.0] * 7
@@ -50,7 +52,8 @@ def test_the_expert_succeeds_and_the_truth_is_told(simulation: Simulation) -> No
 def test_the_same_seed_gives_the_same_pictures(simulation: Simulation) -> None:
     first, again = played(simulation, 5, 40), played(simulation, 5, 40)
     for one, other in zip(first, again, strict=True):
-        np.testing.assert_array_equal(one.third_person, other.third_person)
+        for view in RIG.views:
+            np.testing.assert_array_equal(one.views[view], other.views[view])
         np.testing.assert_array_equal(one.joint_positions, other.joint_positions)
 
 
@@ -89,6 +92,17 @@ def test_nothing_is_stepped_before_the_first_reset_or_after_the_end(simulation: 
 def test_the_toy_plays_counting_alone() -> None:
     with pytest.raises(UnplayedTaskError, match="use the simulator maniskill"):
         open_simulator("toy", Settings()).reset("spatial", 0)
+
+
+def test_a_simulator_shows_the_views_of_its_rig_or_is_refused() -> None:
+    three = replace(RIG, name="mine", cameras={"front": "front_0", "left": "left_0", "hand": "hand_0"})
+    toy = open_simulator("toy", Settings(image_size=32, rig=three))
+    frame = toy.reset("counting", 7)
+    assert list(frame.views) == ["front", "left", "hand"]
+    assert [camera.frame for camera in toy.cameras] == list(three.cameras.values())
+    assert len({pixels.tobytes() for pixels in frame.views.values()}) == 3
+    with pytest.raises(SimulationError, match="views third_person, wrist, the rig 'mine' has front, left, hand"):
+        open_simulator("maniskill", Settings(rig=three))
 
 
 def test_the_toy_fails_where_the_cube_is_pushed_too_early() -> None:

@@ -22,7 +22,7 @@ def test_it_finds_the_keyframes_from_the_pictures_alone() -> None:
     frame = simulator.reset("counting", 3)
     found: list[int] = []
     while not frame.done and not selector.done:
-        sight = Sight(frame.index, frame.third_person, wrist=frame.wrist)
+        sight = Sight(frame.index, frame.views)
         events = selector.update(frame.index, scoring.scorer.score(sight, selector.phase))
         found += [event.frame for event in events if event.decision is Decision.COMMITTED]
         frame = simulator.step(simulator.expert.plan(1)[0][0])

@@ -27,7 +27,7 @@ def is_blue(picture: np.ndarray, pixel: tuple[int, int]) -> bool:
 def test_frames_have_the_stated_shapes(drawn: Simulator) -> None:
     frame = drawn.reset("counting", 1)
     assert frame.index == 0
-    for picture in (frame.third_person, frame.wrist):
+    for picture in frame.views.values():
         assert picture.shape == (64, 96, 3)
         assert picture.dtype == np.uint8
     assert frame.joint_positions.shape == frame.joint_velocities.shape == (9,)
@@ -42,7 +42,7 @@ def test_without_drawing_the_state_is_the_same(drawn: Simulator, undrawn: Simula
     undrawn.reset("counting", 2)
     for _ in range(5):
         one, other = drawn.step([0.02, 0, 0, 0, 0, 0, 0]), undrawn.step([0.02, 0, 0, 0, 0, 0, 0])
-    assert other.third_person.size == other.wrist.size == 0
+    assert other.views["third_person"].size == other.views["wrist"].size == 0
     np.testing.assert_array_equal(one.joint_positions, other.joint_positions)
 
 
@@ -54,8 +54,8 @@ def test_an_undrawn_simulator_draws_when_asked(drawn: Simulator) -> None:
     blind.reset("counting", 2)
     for _ in range(5):
         seen = drawn.hold()
-        assert blind.hold().third_person.size == 0
-    for picture, wanted in zip(blind.look(), (seen.third_person, seen.wrist), strict=True):
+        assert blind.hold().views["third_person"].size == 0
+    for picture, wanted in zip(blind.look(), seen.views.values(), strict=True):
         np.testing.assert_array_equal(picture, wanted)
     blind.close()
 
@@ -69,8 +69,8 @@ def test_the_camera_models_find_the_cube_in_both_pictures(
     cube = next(d.pose.position for d in frame.detections if d.object_id == "cube")
     third_person, wrist = drawn.cameras
     assert (third_person.parent, wrist.parent) == ("panda_link0", "panda_hand_tcp")
-    assert is_blue(frame.third_person, project(third_person, cube))
-    assert is_blue(frame.wrist, project(wrist, cube, parent=frame.tool_pose))
+    assert is_blue(frame.views["third_person"], project(third_person, cube))
+    assert is_blue(frame.views["wrist"], project(wrist, cube, parent=frame.tool_pose))
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

@@ -58,7 +58,7 @@ def measure(quick: bool, work: Path) -> Table:
 def _row(setting: Setting, source: str, found: Record) -> dict[str, Any]:
     published = {(s["episode"], s["frame"]): s["at"] for s in found.sent}
     by_stamp = {s["stamp"]: s["at"] for s in found.sent}
-    arrived = [e for e in found.images[topics.THIRD_PERSON_IMAGE] if e["stamp"] in by_stamp]
+    arrived = [e for e in found.images[topics.image_topic("third_person")] if e["stamp"] in by_stamp]
     bare = Spread.of((e["at"] - by_stamp[e["stamp"]]) / 1e6 for e in arrived)
 
     def since_image(topic: str) -> Spread:

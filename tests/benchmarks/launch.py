@@ -45,7 +45,7 @@ class Watcher:
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
         self._note("status", EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
-        self._note("frame", Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE)
+        self._note("frame", Image, topics.image_topic("third_person"), qos.IMAGE)
         self._note("command", ArmCommand, topics.ARM_COMMAND, qos.EVENT)
 
     def run(self, launch: subprocess.Popen[bytes], began: float) -> None:

@@ -61,8 +61,8 @@ def _diagnostics(message: DiagnosticArray) -> dict[str, Any]:
 
 WATCHED: dict[str, tuple[tuple[type, str, QoSProfile, Fields], ...]] = {
     "images": (
-        (Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE, _image),
-        (Image, topics.WRIST_IMAGE, qos.IMAGE, _image),
+        (Image, topics.image_topic("third_person"), qos.IMAGE, _image),
+        (Image, topics.image_topic("wrist"), qos.IMAGE, _image),
     ),
     "results": (
         (KeyframeScore, topics.KEYFRAME_SCORE, qos.EVENT, _score),

@@ -44,8 +44,8 @@ class Stream(Node):
         self._oracle = self.create_publisher(KeyframeScore, topics.ORACLE_SCORE, qos.EVENT)
         self._tool = self.create_publisher(PoseStamped, topics.TOOL_POSE, qos.STATE)
         self._joints = self.create_publisher(JointState, topics.JOINT_STATES, qos.STATE)
-        self._third_person = self.create_publisher(Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE)
-        self._wrist = self.create_publisher(Image, topics.WRIST_IMAGE, qos.IMAGE)
+        self._third_person = self.create_publisher(Image, topics.image_topic("third_person"), qos.IMAGE)
+        self._wrist = self.create_publisher(Image, topics.image_topic("wrist"), qos.IMAGE)
         self._images = _pictures(options.width, options.height) if options.width else None
         self.sent: list[dict[str, Any]] = []
 

@@ -106,7 +106,7 @@ def test_garbage_of_a_second_publisher_is_left_out_and_told(
     with Peer() as peer:
         images = [
             peer.node.create_publisher(Image, topic, qos.IMAGE)
-            for topic in (topics.THIRD_PERSON_IMAGE, topics.WRIST_IMAGE)
+            for topic in (topics.image_topic("third_person"), topics.image_topic("wrist"))
         ]
         joints = peer.node.create_publisher(JointState, topics.JOINT_STATES, qos.STATE)
         echoing = False

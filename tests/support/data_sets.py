@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.tasks import TASKS
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.datasets.lerobot.annotations import Annotation
 from kc_vla.datasets.lerobot.episode import EpisodeInfo
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
@@ -28,7 +28,7 @@ def form(task: str = "counting") -> Form:
 
 def picture(view: str, episode: int, frame: int) -> NDArray[np.uint8]:
     """What a camera saw: (SIZE, SIZE, 3)."""
-    pixels = np.full((SIZE, SIZE, 3), 60 + 40 * VIEWS.index(view), np.uint8)
+    pixels = np.full((SIZE, SIZE, 3), 60 + 40 * DEFAULT_VIEWS.index(view), np.uint8)
     left = 2 * (frame % 12)
     pixels[8:24, left : left + 8] = (200, 40 * (episode % 5), 30)
     return pixels
@@ -48,7 +48,7 @@ def write_episode(folder: Path, episode: int, length: int, keyframes: Sequence[i
     about = EpisodeInfo(episode, length, task, TASKS[task].instruction, episode, "paper", "standard", 0)
     with EpisodeWriter(folder, form(task)) as writer:
         for frame in range(length):
-            writer.add(numbers(episode, frame), {view: picture(view, episode, frame) for view in VIEWS})
+            writer.add(numbers(episode, frame), {view: picture(view, episode, frame) for view in DEFAULT_VIEWS})
         rows = [
             Annotation(episode, frame, frame * 1_000_000_000 // FPS, phase, labels[phase], "oracle", "test", 1.0)
             for phase, frame in enumerate(keyframes)

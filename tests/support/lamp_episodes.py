@@ -9,7 +9,7 @@ import numpy as np
 from data_sets import FPS, SIZE, form, numbers
 
 from kc_vla.core.tasks import TASKS
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.datasets.lerobot.annotations import Annotation
 from kc_vla.datasets.lerobot.episode import EpisodeInfo
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
@@ -39,7 +39,7 @@ def _write_episode(folder: Path, task: str, episode: int, keyframes: tuple[int, 
             colour = 255 * np.array(colorsys.hsv_to_rgb(passed / 6, 0.9, 0.9))
             pixels = np.full((SIZE, SIZE, 3), 40, np.uint8)
             pixels[6 * row + 2 : 6 * row + 8] = colour.astype(np.uint8)
-            writer.add(numbers(episode, frame), dict.fromkeys(VIEWS, pixels))
+            writer.add(numbers(episode, frame), dict.fromkeys(DEFAULT_VIEWS, pixels))
         writer.finish(
             about,
             [

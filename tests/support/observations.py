@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.keyframes.observation import Observation
 
 PERIOD_NS = 50_000_000
 
 
-def observation(frame: int) -> Observation:
+def observation(frame: int, views: Sequence[str] = DEFAULT_VIEWS) -> Observation:
     """Return what was seen in `frame`."""
     return Observation(
         frame=frame,
         stamp_ns=1_000_000_000 + frame * PERIOD_NS,
-        third_person=np.full((4, 6, 3), frame % 256, np.uint8),
-        wrist=np.full((4, 6, 3), (frame + 1) % 256, np.uint8),
+        views={view: np.full((4, 6, 3), (frame + n) % 256, np.uint8) for n, view in enumerate(views)},
         joint_names=("joint1", "finger"),
         joint_positions=np.array([frame * 0.01, 0.04]),
         joint_velocities=np.array([0.2, 0.0]),
@@ -27,8 +29,8 @@ def same(one: Observation, other: Observation) -> bool:
     """Return whether two observations hold the same."""
     return (
         (one.frame, one.stamp_ns, one.joint_names) == (other.frame, other.stamp_ns, other.joint_names)
-        and np.array_equal(one.third_person, other.third_person)
-        and np.array_equal(one.wrist, other.wrist)
+        and list(one.views) == list(other.views)
+        and all(np.array_equal(pixels, other.views[view]) for view, pixels in one.views.items())
         and np.array_equal(one.joint_positions, other.joint_positions)
         and np.array_equal(one.joint_velocities, other.joint_velocities)
         and np.array_equal(one.tool_pose, other.tool_pose)

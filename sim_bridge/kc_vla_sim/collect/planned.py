@@ -19,7 +19,7 @@ from kc_vla_sim.collect.demonstrator import Demonstrator
 from kc_vla_sim.collect.record import MOST_ATTEMPTS, RecordingError, Setting, state_of
 from kc_vla_sim.experts.tool import Tool, Vector
 from kc_vla_sim.frame import Frame
-from kc_vla_sim.simulator import Simulator
+from kc_vla_sim.simulator import VIEWS, Simulator
 
 HORIZON = 16
 """Actions of a plan that are kept."""
@@ -149,7 +149,6 @@ class _Kept:
     def _keep(self) -> None:
         frame = self._frame
         plan, phase = self._simulator.expert.plan(_FORESIGHT)
-        third_person, wrist = self._simulator.look()
         state = state_of(frame)
         place, ahead = next_place(state, plan, self._gripper)
         self._rows.append(
@@ -160,8 +159,7 @@ class _Kept:
                 "phases": phase,
                 "places": place,
                 "ahead": ahead,
-                "third_person": third_person,
-                "wrist": wrist,
+                **dict(zip(VIEWS, self._simulator.look(), strict=True)),
             }
         )
 
@@ -188,7 +186,7 @@ class _Kept:
             places=np.array([row["places"] for row in self._rows], np.float32),
             ahead=np.array([row["ahead"] for row in self._rows], np.int64),
             keyframes=keyframes[np.isin(keyframes, frames)],
-            pictures={view: np.array([row[view] for row in self._rows]) for view in ("third_person", "wrist")},
+            pictures={view: np.array([row[view] for row in self._rows]) for view in VIEWS},
         )
 
 

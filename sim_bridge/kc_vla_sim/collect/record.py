@@ -104,7 +104,7 @@ def _attempt(job: Job, simulator: Simulator, attempt: int) -> str:
     with EpisodeWriter(job.folder, job.form) as writer:
         while not frame.done:
             action = demonstrator.act()
-            writer.add(row_of(frame, action), _pictures(frame))
+            writer.add(row_of(frame, action), frame.views)
             frame = simulator.step(action)
         if not frame.success:
             return frame.reason
@@ -112,7 +112,7 @@ def _attempt(job: Job, simulator: Simulator, attempt: int) -> str:
             return "keyframes are missing"
         still = np.zeros(TOOL_DELTA_SIZE, np.float32)
         still[6] = action[6]
-        writer.add(row_of(frame, still), _pictures(frame))
+        writer.add(row_of(frame, still), frame.views)
         about = EpisodeInfo(
             index=job.index,
             length=writer.length,
@@ -141,10 +141,6 @@ def state_of(frame: Frame) -> np.ndarray:
     """Tool pose and gripper of a frame, (8,)."""
     pose = np.array([*frame.tool_pose.position, *frame.tool_pose.quaternion])
     return _CODEC.state(pose, frame.joint_names, frame.joint_positions)
-
-
-def _pictures(frame: Frame) -> dict[str, np.ndarray]:
-    return {"third_person": frame.third_person, "wrist": frame.wrist}
 
 
 def _annotations(job: Job, simulator: Simulator) -> list[Annotation]:

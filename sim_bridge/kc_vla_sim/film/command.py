@@ -85,7 +85,7 @@ def _moments(simulator: Simulator, task: str, seed: int) -> Iterator[Moment]:
     while True:
         for keyframe in simulator.keyframes:
             if keyframe.frame == frame.index:
-                seen[keyframe.label] = Seen(frame.index, frame.third_person, frame.wrist)
+                seen[keyframe.label] = Seen(frame.index, frame.views)
         actions, phase = simulator.expert.plan(1)
         yield Moment(frame, phase, dict(seen), simulator.decisions)
         if frame.done:
@@ -98,5 +98,5 @@ def _only_waits(before: Frame, moment: Moment) -> bool:
     frame = moment.frame
     if frame.done or frame.index - moment.newest < _SHOWN_AFTER_NEWS:
         return False
-    views = ((before.third_person, frame.third_person), (before.wrist, frame.wrist))
+    views = zip(before.views.values(), frame.views.values(), strict=True)
     return all(np.abs(one.astype(int) - other).mean() < _STILL for one, other in views)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kc_vla.core.tasks import Task
+from kc_vla.core.views import Views
 from kc_vla.media.canvas import AMBER, BLUE, GREEN, MUTED, OUTLINE, PANEL, RED, TEXT, Canvas, Picture, shortened
-from kc_vla_sim.frame import Frame, Image
+from kc_vla_sim.frame import Frame
 from kc_vla_sim.robot import CONTROL_RATE
 
 WIDTH, HEIGHT = 1280, 720
@@ -29,8 +30,7 @@ class Seen:
     """A keyframe on the strip: its frame and what the cameras saw then."""
 
     frame: int
-    third_person: Image
-    wrist: Image
+    views: Views
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ class FilmLayout:
     def _draw_views(self, canvas: Canvas, moment: Moment) -> None:
         frame = moment.frame
         deciding = any(0 <= frame.index - at < _FLASH_FRAMES for at, _ in moment.decisions)
-        for column, (name, picture) in enumerate((("third person", frame.third_person), ("wrist", frame.wrist))):
+        for column, (name, picture) in enumerate(frame.views.items()):
             x = _MARGIN + column * (_VIEW + _GAP)
             canvas.picture(x, _VIEW_TOP, _VIEW, picture)
-            canvas.chip(x + 10, _VIEW_TOP + 10, name, 13, PANEL, TEXT)
+            canvas.chip(x + 10, _VIEW_TOP + 10, name.replace("_", " "), 13, PANEL, TEXT)
             if frame.index - moment.newest < _FLASH_FRAMES:
                 canvas.frame(x, _VIEW_TOP, _VIEW, _VIEW, AMBER if deciding else GREEN, 4)
 
@@ -129,7 +129,7 @@ class FilmLayout:
                 continue
             canvas.box(x, y, width, _STRIP_HEIGHT, PANEL)
             canvas.box(x, y, width, 3, GREEN)
-            canvas.picture(x + 4, y + 7, side, seen.third_person)
-            canvas.picture(x + 8 + side, y + 7, side, seen.wrist)
+            for column, picture in enumerate(seen.views.values()):
+                canvas.picture(x + 4 + column * (side + 4), y + 7, side, picture)
             canvas.text(x + 8, caption, shortened(label, 13, width - 16, bold=True), 13, bold=True)
             canvas.text(x + 8, caption + 17, f"frame {seen.frame}", 12, MUTED)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from geometry_msgs.msg import PoseStamped
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
@@ -19,21 +21,16 @@ from kc_vla_sim.protocol import Simulation
 class FramePublisher:
     """Cameras, joint states, tool pose, detections, the oracle's score and the clock."""
 
-    def __init__(self, node: StackNode, simulator: Simulation) -> None:
+    def __init__(self, node: StackNode, simulator: Simulation, views: Sequence[str]) -> None:
+        """Args: `views` that the simulator shows."""
         self._simulator = simulator
         self._clock = node.advertise(Clock, "/clock", qos.STATE)
         self._joints = node.advertise(JointState, topics.JOINT_STATES, qos.STATE)
         self._tool = node.advertise(PoseStamped, topics.TOOL_POSE, qos.STATE)
         self._oracle = node.advertise(KeyframeScore, topics.ORACLE_SCORE, qos.EVENT)
         self._detections = node.advertise(ObjectDetections, topics.DETECTIONS, qos.STATE)
-        self._third_person = (
-            node.advertise(Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE),
-            node.advertise(CameraInfo, topics.THIRD_PERSON_INFO, qos.STATE),
-        )
-        self._wrist = (
-            node.advertise(Image, topics.WRIST_IMAGE, qos.IMAGE),
-            node.advertise(CameraInfo, topics.WRIST_INFO, qos.STATE),
-        )
+        self._images = {view: node.advertise(Image, topics.image_topic(view), qos.IMAGE) for view in views}
+        self._infos = {view: node.advertise(CameraInfo, topics.camera_info_topic(view), qos.STATE) for view in views}
 
     def show_clock(self, clock_ns: int) -> None:
         """Publish the simulated time."""
@@ -56,10 +53,9 @@ class FramePublisher:
         tool.header.stamp, tool.header.frame_id = stamp, BASE_FRAME
         self._tool.publish(tool)
         self._detections.publish(detections_of(frame, episode_id, stamp))
-        views = ((self._third_person, frame.third_person), (self._wrist, frame.wrist))
-        for ((images, infos), pixels), model in zip(views, self._simulator.cameras, strict=True):
+        for (view, pixels), model in zip(frame.views.items(), self._simulator.cameras, strict=True):
             info = camera_info_of(model)
             info.header.stamp = stamp
-            infos.publish(info)
-            images.publish(image_message(pixels, stamp, model.frame))
+            self._infos[view].publish(info)
+            self._images[view].publish(image_message(pixels, stamp, model.frame))
         self._joints.publish(joints_of(frame, stamp))

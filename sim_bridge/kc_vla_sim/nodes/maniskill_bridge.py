@@ -1,4 +1,4 @@
-"""Node `maniskill_bridge`: the simulator as a robot with two cameras.
+"""Node `maniskill_bridge`: the simulator as a robot with its cameras.
 
 Lock-step: after each frame the simulator waits until the arm has commanded for that frame and the keyframe buffer
 has taken it in, and shows the frame again while it waits; the result does not depend on the speed of the machine.
@@ -16,8 +16,9 @@ from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.convert import floats_array, time_message
-from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
+from kc_vla.ros.robot import RobotParameters
 from kc_vla_msgs.msg import ArmCommand, EpisodeResult, EpisodeStatus, KeyframeIndex
 from kc_vla_msgs.srv import ExpertChunk, ResetSimulation
 from kc_vla_sim.errors import BadActionError, BadSeedError, SimulationError, UnplayedTaskError
@@ -36,12 +37,12 @@ EPISODE_GAP_NS = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class BridgeParameters(NodeParameters):
+class BridgeParameters(RobotParameters):
     """Parameters of the node."""
 
     simulator: str = parameter("maniskill", "what plays the robot", choices=tuple(SIMULATORS))
     mode: str = parameter("lockstep", "what a step waits for", choices=("lockstep", "realtime"))
-    image_size: int = parameter(256, "pixels, width and height of both cameras", low=16, high=2048)
+    image_size: int = parameter(256, "pixels, width and height of every camera", low=16, high=2048)
     renderer: str = parameter("auto", "what draws", choices=("auto", "gpu", "cpu"))
     variant: str = parameter(STANDARD, "of every task", choices=tuple(VARIANTS))
     looks: str = parameter(STANDARD_LOOKS, "of every task", choices=tuple(LOOKS))
@@ -63,8 +64,9 @@ class ManiskillBridgeNode(StackNode):
     def start(self) -> None:
         """Check the renderer and open the doors; the environment is made at the first reset."""
         values = self.parameters
+        rig = values.robot()
         try:
-            settings = Settings(values.image_size, values.renderer, values.variant, values.looks)
+            settings = Settings(values.image_size, values.renderer, values.variant, values.looks, rig)
             self._simulator = open_simulator(values.simulator, settings)
         except SimulationError as error:
             raise StartError(str(error)) from error
@@ -80,7 +82,7 @@ class ManiskillBridgeNode(StackNode):
         self._plans = RecentPlans(values.expert_horizon)
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
-        self._publisher = FramePublisher(self, self._simulator)
+        self._publisher = FramePublisher(self, self._simulator, rig.views)
         self.subscribe(ArmCommand, topics.ARM_COMMAND, self._on_command, qos.command(0.05))
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
         self.serve(ResetSimulation, topics.RESET_SIMULATION, self._reset)

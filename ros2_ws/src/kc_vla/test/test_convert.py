@@ -12,6 +12,7 @@ from sensor_msgs.msg import Image, JointState
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, BadChunkError, ChunkLimits, check_chunk
 from kc_vla.core.episode import Episode
+from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.keyframes.observation import Keyframe, observation_of, pose_of
 from kc_vla.ros import convert
 from kc_vla.ros.convert import FUTURE_NS, BadMessageError, check_stamp
@@ -98,10 +99,11 @@ def test_a_keyframe_survives_with_or_without_its_pictures(images: bool) -> None:
     assert message.committed
     seen = message.observation
     assert (seen.episode_id, seen.frame_index, seen.header.frame_id) == ("episode", 12, "robot_base")
-    assert bool(seen.third_person.data) == bool(seen.wrist.data) == images
+    views = {view.name: view.image for view in seen.views}
+    assert list(views) == (list(DEFAULT_VIEWS) if images else [])
     if images:
         stamp_ns = convert.nanoseconds(seen.header.stamp)
-        pictures = {view: convert.image_pixels(getattr(seen, view)) for view in ("third_person", "wrist")}
+        pictures = {view: convert.image_pixels(image) for view, image in views.items()}
         back = observation_of(12, stamp_ns, pictures, seen.joints, seen.tool_pose)
         assert same(back, observation(12))
 
@@ -131,7 +133,7 @@ def test_a_sample_is_checked_by_itself() -> None:
 
 def test_joints_without_velocities_are_taken_to_stand_still() -> None:
     joints = JointState(name=["a", "b"], position=[0.1, 0.2])
-    pictures = dict.fromkeys(("third_person", "wrist"), np.zeros((2, 3, 3), np.uint8))
+    pictures = {"front": np.zeros((2, 3, 3), np.uint8)}
     seen = observation_of(0, 0, pictures, joints, convert.pose_message(np.zeros(7)))
     assert seen.joint_velocities.tolist() == [0.0, 0.0]
 

@@ -94,10 +94,10 @@ def test_at_run_time_the_scores_are_those_of_the_evaluation(data, models):
     recording = load_recordings(data / "test" / "counting")[0]
     scorer = LearnedScorer(network, "counting")
     pictures = list(recording.pictures(32))
-    scores = [scorer.score(Sight(k, picture), 1) for k, picture in enumerate(pictures)]
+    scores = [scorer.score(Sight(k, {"third_person": picture}), 1) for k, picture in enumerate(pictures)]
     features = np.concatenate([network.features(picture[None]) for picture in pictures])
     np.testing.assert_allclose(scores, episode_scores(network, features, "counting")[:, 1], atol=1e-5)
-    assert scorer.score(Sight(999, pictures[-1]), 5) == 0.0  # every phase is done
+    assert scorer.score(Sight(999, {"third_person": pictures[-1]}), 5) == 0.0  # every phase is done
 
 
 def test_the_task_is_taken_from_the_instruction(models):

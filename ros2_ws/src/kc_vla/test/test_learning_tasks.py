@@ -143,8 +143,9 @@ def test_a_camera_of_an_unusual_name_is_chosen_by_it(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["cam_7"], "no camera 'cam_7': write third_person or wrist, .* what it does: third_person=cam_7"),
-        (["side=cam_7"], "no camera 'side=cam_7': write .*: third_person=cam_7"),
+        (["cam 7"], "no camera 'cam 7': write a view of the robot, .* what it does: third_person=cam 7"),
+        (["images.side=cam_7"], "no camera 'images.side=cam_7': write .*: third_person=cam_7"),
+        (["joints"], "no camera 'joints'"),
         (["wrist="], "camera 'wrist=': what the data set calls it is missing"),
         (["wrist", "wrist=hand"], "camera 'wrist' is named twice: 'wrist', 'wrist=hand'"),
         ([], "no camera at all"),
@@ -156,7 +157,7 @@ def test_a_choice_of_cameras_that_cannot_be_is_told(words: list[str], told: str)
 
 
 def test_cameras_survive_their_text() -> None:
-    for words in (["third_person"], ["third_person=cam_7", "wrist"]):
+    for words in (["third_person"], ["third_person=cam_7", "wrist"], ["third_person", "side=cam_7", "front"]):
         assert [str(camera) for camera in parse_cameras(words)] == words
     assert parse_cameras(["third_person"]) == (THIRD_PERSON,)
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from data_sets import FPS, SIZE, write_data_set
 
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.layout import COLUMNS, video_key
 from kc_vla.datasets.lerobot.reader import DataSet
@@ -35,7 +35,7 @@ def third(second: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_files_are_those_of_lerobot(third: Path) -> None:
-    videos = [f"videos/{video_key(view)}/chunk-000/file-000.mp4" for view in VIEWS]
+    videos = [f"videos/{video_key(view)}/chunk-000/file-000.mp4" for view in DEFAULT_VIEWS]
     wanted = {
         "meta/info.json",
         "meta/stats.json",
@@ -67,7 +67,7 @@ def test_info_has_the_fields_of_lerobot(third: Path) -> None:
         "data_path": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet",
         "video_path": "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4",
     }
-    assert features.keys() == {column.key for column in COLUMNS} | {video_key(view) for view in VIEWS}
+    assert features.keys() == {column.key for column in COLUMNS} | {video_key(view) for view in DEFAULT_VIEWS}
     assert features["annotation.keyframe"] == {"dtype": "bool", "shape": [1], "names": ["keyframe"], "fps": FPS}
     assert features[video_key("wrist")]["shape"] == [SIZE, SIZE, 3]
 
@@ -78,9 +78,9 @@ def test_an_episodes_row_says_where_it_is(third: Path) -> None:
     for index, row in enumerate(rows):
         assert (row["episode_index"], row["length"], len(row["tasks"])) == (index, LENGTHS[index], 1)
         assert (row["dataset_from_index"], row["dataset_to_index"]) == (begins[index], begins[index + 1])
-        for name in ("data", "meta/episodes", *(f"videos/{video_key(view)}" for view in VIEWS)):
+        for name in ("data", "meta/episodes", *(f"videos/{video_key(view)}" for view in DEFAULT_VIEWS)):
             assert (row[f"{name}/chunk_index"], row[f"{name}/file_index"]) == (0, 0)
-        for view in VIEWS:
+        for view in DEFAULT_VIEWS:
             assert row[f"videos/{video_key(view)}/from_timestamp"] == pytest.approx(begins[index] / FPS)
             assert row[f"videos/{video_key(view)}/to_timestamp"] == pytest.approx(begins[index + 1] / FPS)
         assert len(row["stats/action/mean"]) == 7

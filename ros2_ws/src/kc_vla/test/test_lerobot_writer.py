@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from data_sets import SIZE, form, numbers, picture, write_data_set, write_episode
 
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.datasets.lerobot.annotations import read_annotations
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
 from kc_vla.datasets.lerobot.layout import COLUMNS
@@ -100,7 +100,7 @@ def test_a_takeover_that_broke_off_is_done_again(tmp_path: Path, whole: dict[str
         writer.take_over()
     # As it was when it was killed: the incoming folder is still there, and of the data set only a part.
     shutil.copytree(kept, tmp_path / "set/.incoming/episode_000000")
-    for view in VIEWS:
+    for view in DEFAULT_VIEWS:
         (tmp_path / f"set/.incoming/episode_000000/{view}.mp4").unlink()
     for name in ("meta/episodes.jsonl", "meta/keyframes.json", "meta/episodes_stats.jsonl", "meta/annotations.jsonl"):
         (tmp_path / "set" / name).write_text("{}" if name.endswith("keyframes.json") else "")
@@ -162,7 +162,7 @@ def test_a_full_disk_loses_nothing_complete(tmp_path: Path, whole: dict[str, byt
 def test_an_episode_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
     def record() -> None:
         with EpisodeWriter(tmp_path / "episode", form()) as writer:
-            writer.add(numbers(0, 0), {view: picture(view, 0, 0) for view in VIEWS})
+            writer.add(numbers(0, 0), {view: picture(view, 0, 0) for view in DEFAULT_VIEWS})
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -172,7 +172,7 @@ def test_an_episode_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
 
 def test_bad_numbers_are_refused(tmp_path: Path) -> None:
     with EpisodeWriter(tmp_path / "episode", form()) as writer:
-        pictures = {view: picture(view, 0, 0) for view in VIEWS}
+        pictures = {view: picture(view, 0, 0) for view in DEFAULT_VIEWS}
         with pytest.raises(ValueError, match="action: 7 finite numbers are wanted"):
             writer.add({**numbers(0, 0), "action": np.full(7, np.nan)}, pictures)
         with pytest.raises(ValueError, match=r"observation\.state: 8 finite numbers are wanted"):

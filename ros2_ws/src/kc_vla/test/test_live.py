@@ -39,7 +39,7 @@ class Source:
 
 
 def look(frame: int, score: float, start: Start = BEGINNING, threshold: float = AS_THE_SOURCE) -> Look:
-    return Look(frame, Sight(frame, np.zeros((2, 2, 3), np.uint8), oracle=score), threshold, start)
+    return Look(frame, Sight(frame, {"front": np.zeros((2, 2, 3), np.uint8)}, oracle=score), threshold, start)
 
 
 def test_each_frame_is_scored_for_the_phase_that_those_before_it_led_to() -> None:

@@ -74,7 +74,7 @@ def test_a_person_pauses_and_steps(bag, tmp_path):
 def test_compressed_pictures_are_unpacked_where_asked(tmp_path):
     bag = write_panda_bag(tmp_path, "e0")
     with Peer() as peer:
-        pictures = peer.hear(Image, topics.WRIST_IMAGE, READ)
+        pictures = peer.hear(Image, topics.image_topic("wrist"), READ)
         wanted = {"topics": "wrist/image_raw/compressed", "decompress": True, "wait": 5.0}
         with running(MODULE, tmp_path / "log", bag=bag, **wanted) as player:
             peer.until(lambda: player.poll() is not None)

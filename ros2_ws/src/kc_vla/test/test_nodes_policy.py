@@ -40,8 +40,8 @@ class Robot(Peer):
             for kind, topic, profile in (
                 (JointState, topics.JOINT_STATES, qos.STATE),
                 (PoseStamped, topics.TOOL_POSE, qos.STATE),
-                (Image, topics.WRIST_IMAGE, qos.IMAGE),
-                (Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE),
+                (Image, topics.image_topic("wrist"), qos.IMAGE),
+                (Image, topics.image_topic("third_person"), qos.IMAGE),
             )
         }
         self._client = self.node.create_client(PredictChunk, topics.PREDICT_CHUNK)

@@ -6,10 +6,14 @@ What the launch makes of that is tested in tests/faults/test_bad_input.py.
 from pathlib import Path
 
 import pytest
+import yaml
 from node_process import running
 
-RUNNER, POLICY, SELECTOR, SESSION = (
-    f"kc_vla.nodes.{name}" for name in ("episode_runner", "policy_server", "keyframe_selector", "robot_session")
+from kc_vla.core.share import share
+
+RUNNER, POLICY, SELECTOR, SESSION, RECORDER = (
+    f"kc_vla.nodes.{name}"
+    for name in ("episode_runner", "policy_server", "keyframe_selector", "robot_session", "recorder")
 )
 CANNOT_START = 2
 
@@ -41,6 +45,12 @@ CANNOT_START = 2
             {"source": "learned", "models_folder": "/nowhere"},
             "no models in /nowhere: /nowhere/reg",
         ),
+        (RECORDER, {"rig": "nobody"}, "no rig 'nobody': there are "),
+        (
+            RECORDER,
+            {"also": "/wrist/camera_info sensor_msgs/msg/CameraInfo"},
+            "parameter 'also': /wrist/camera_info is recorded anyway",
+        ),
     ],
     ids=str,
 )
@@ -51,6 +61,14 @@ def test_a_value_that_cannot_be(tmp_path: Path, node: str, parameters: dict[str,
     assert line in said
     assert "Traceback" not in said
     assert len(said.splitlines()) <= 2, said
+
+
+def test_a_model_that_looks_at_what_the_robot_has_no_camera_for(tmp_path: Path) -> None:
+    content = yaml.safe_load((share("rigs") / "panda_sim.yaml").read_text()) | {"cameras": {"front": "a", "wrist": "b"}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+    asked = {"source": "learned", "device": "cpu", "rig": str(tmp_path / "mine.yaml")}
+    line = "looks at the view third_person, there is front, wrist: take a model that was trained with these"
+    test_a_value_that_cannot_be(tmp_path, SELECTOR, asked, line)
 
 
 def test_a_file_that_is_no_bag_is_not_replayed(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ class Camera(Peer):
         self._start_ns = 0
         self._status = self.node.create_publisher(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._index = self.node.create_publisher(KeyframeIndex, topics.KEYFRAME_INDEX, qos.STATUS)
-        self._images = self.node.create_publisher(Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE)
+        self._images = self.node.create_publisher(Image, topics.image_topic("third_person"), qos.IMAGE)
         self._diagnostics = self.hear(DiagnosticArray, topics.DIAGNOSTICS, 10)
         self.scores = self.hear(KeyframeScore, topics.KEYFRAME_SCORE, qos.EVENT)
         self.events = self.hear(KeyframeEvent, topics.KEYFRAME_EVENT, qos.EVENT_LOG)

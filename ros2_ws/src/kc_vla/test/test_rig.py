@@ -14,7 +14,8 @@ def written(folder: Path, **changed: object) -> str:
     content = yaml.safe_load((share("rigs") / "piper.yaml").read_text())
     content |= changed
     file = folder / "mine.yaml"
-    file.write_text(yaml.safe_dump({key: value for key, value in content.items() if value is not None}))
+    kept = {key: value for key, value in content.items() if value is not None}
+    file.write_text(yaml.safe_dump(kept, sort_keys=False))
     return str(file)
 
 
@@ -39,6 +40,13 @@ def test_links_go_with_the_firmware(firmware: str, is_older: bool) -> None:
     rig = load_rig("piper")
     assert rig.older is not None
     np.testing.assert_array_equal(rig.links_of(firmware), rig.older[1] if is_older else rig.links)
+
+
+def test_a_rig_has_the_views_that_it_names(tmp_path: Path) -> None:
+    mine = load_rig(written(tmp_path, cameras={"wrist": "hand", "side": "left", "front": "middle"}))
+    assert mine.views == ("wrist", "side", "front")
+    assert mine.cameras["side"] == "left"
+    assert load_rig(written(tmp_path, cameras=None)).cameras == load_rig("piper").cameras  # of before rigs named them
 
 
 def test_a_rig_of_ones_own_is_named_by_its_file(tmp_path: Path) -> None:
@@ -89,7 +97,10 @@ def test_an_unknown_rig_is_told_with_those_there_are() -> None:
         ({"columns": ["a", "b"]}, "columns must be 7 different names"),
         ({"columns": ["a"] * 7}, "columns must be 7 different names"),
         ({"control_rate": 0}, "control_rate must be a number above 0"),
-        ({"cameras": 3}, "int"),
+        ({"cameras": 3}, "cameras must name each view"),
+        ({"cameras": {}}, "a robot has one view or more"),
+        ({"cameras": {"front left": "a"}}, "no view can be called 'front left'"),
+        ({"cameras": {"joints": "a"}}, "no view can be called 'joints'"),
     ],
 )
 def test_what_cannot_be_is_told_with_the_file(tmp_path: Path, changed: dict, words: str) -> None:

@@ -28,7 +28,7 @@ def scores(rule: str, name: str, values: list[float]) -> list[float]:
 
 def sight(frame: int, brightness: int = 100, **given_: object) -> Sight:
     pixels = np.full((4, 4, 3), brightness, np.uint8)
-    return Sight(frame * PERIOD_NS, pixels, **given_)  # type: ignore[arg-type]
+    return Sight(frame * PERIOD_NS, {"front": pixels}, **given_)  # type: ignore[arg-type]
 
 
 def felt(frame: int, x: float = 0.0, brightness: int = 100, gripper: float = 0.04) -> Sight:

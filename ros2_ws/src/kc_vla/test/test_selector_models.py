@@ -59,14 +59,14 @@ def test_instructions_are_those_that_the_model_has_learnt(model: SelectorModel) 
 
 def test_all_its_cameras_and_phases_count(model: SelectorModel) -> None:
     network = SelectorNetwork(model, "cpu")
-    assert LearnedSource(network).needs == ("wrist",)
+    assert LearnedSource(network).needs == ("third_person", "wrist")
     chance = np.random.default_rng(0)
     views = chance.integers(0, 255, (2, 40, 48, 3), np.uint8)
     features = network.features(side_by_side(views, 32)[None])
     wanted = network.scores(np.repeat(features, 3, axis=0)[None], "stir", 10)[0]
-    sight = Sight(0, views[0], wrist=views[1])
+    sight = Sight(0, {"third_person": views[0], "wrist": views[1]})
     assert LearnedScorer(network, "stir").score(sight, 10) == pytest.approx(wanted)
-    other = replace(sight, wrist=views[0])
+    other = replace(sight, views={**sight.views, "wrist": views[0]})
     assert LearnedScorer(network, "stir").score(other, 10) != pytest.approx(wanted, abs=1e-7)
 
 
@@ -101,7 +101,7 @@ def test_the_live_selector_listens_to_the_cameras_of_its_model(folder: Path, tmp
         status = peer.node.create_publisher(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         views = [
             peer.node.create_publisher(Image, topic, qos.IMAGE)
-            for topic in (topics.THIRD_PERSON_IMAGE, topics.WRIST_IMAGE)
+            for topic in (topics.image_topic("third_person"), topics.image_topic("wrist"))
         ]
         peer.until(lambda: all(view.get_subscription_count() for view in views))
         running_now = EpisodeStatus(

@@ -2,6 +2,7 @@ import json
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,6 +30,34 @@ def keyframe(frame: int, committed: bool = True) -> Keyframe:
 def equal(one: Keyframe, other: Keyframe) -> bool:
     fields = ("label", "phase", "score", "source", "committed")
     return all(getattr(one, f) == getattr(other, f) for f in fields) and same(one.observation, other.observation)
+
+
+def test_however_many_views_there_are_they_survive_in_their_order(tmp_path: Path) -> None:
+    for views in (("front",), ("wrist", "side", "front")):
+        store = KeyframeStore(tmp_path / str(len(views)))
+        store.begin("episode-1")
+        store.put(replace(keyframe(10), observation=observation(10, views)))
+        (again,) = KeyframeStore(tmp_path / str(len(views))).begin("episode-1")
+        assert same(again.observation, observation(10, views))
+
+
+def test_what_was_kept_before_views_had_names_is_still_read(tmp_path: Path) -> None:
+    store = KeyframeStore(tmp_path)
+    store.begin("episode-1")
+    wanted = keyframe(10)
+    seen = wanted.observation
+    header = {
+        **{name: getattr(wanted, name) for name in ("label", "phase", "score", "source", "committed")},
+        **{"frame": seen.frame, "stamp_ns": seen.stamp_ns, "joint_names": list(seen.joint_names)},
+    }
+    np.savez(
+        store.folder / "episode-1" / "00000010.npz",
+        header=np.frombuffer(json.dumps(header).encode(), np.uint8),
+        **{name: getattr(seen, name) for name in ("joint_positions", "joint_velocities", "tool_pose")},
+        **seen.views,
+    )
+    (again,) = KeyframeStore(tmp_path).begin("episode-1")
+    assert equal(again, wanted)
 
 
 @contextmanager

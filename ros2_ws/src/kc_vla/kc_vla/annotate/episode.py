@@ -18,7 +18,7 @@ from kc_vla.bags.lock import require_finished
 from kc_vla.bags.messages import MessageRef
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.core.tasks import TASKS
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.episode_data import Status
 from kc_vla.episodes.recording import REFERENCE, Recording, announced, beside, within

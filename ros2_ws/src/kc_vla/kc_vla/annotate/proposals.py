@@ -9,10 +9,9 @@ from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.bags.messages import MessageRef
 from kc_vla.core.episode import Episode
 from kc_vla.core.stamps import nanoseconds
-from kc_vla.core.views import VIEWS
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import Mark
-from kc_vla.keyframes.scoring import Source, sight_of
+from kc_vla.keyframes.scoring import Source, SourceError, sight_of, views_for
 from kc_vla.keyframes.selector import Event, KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 
@@ -67,12 +66,12 @@ def propose(
         str(episode.bag), told.task, told.instruction, told.start_ns, round(told.frame_period_s * 1e9), False
     )
     try:
+        views = views_for(source, episode.views)
         scoring = source.begin(begun)
-    except ValueError as error:
+    except (SourceError, ValueError) as error:
         raise AnnotationError(str(error)) from error
     if scoring.remark:
         raise AnnotationError(scoring.remark)
-    views = ["third_person", *(view for view in VIEWS if view in source.needs)]
     joints, poses = _felt(episode, curves, name) if "tool_pose" in source.needs else ([], [])
     selector = KeyframeSelector(scoring.labels, GreedySmoother(scoring.threshold, middle=scoring.middle))
     found: list[Event] = []

@@ -24,7 +24,7 @@ from kc_vla.cameras.errors import CameraError
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.core.rig import load_rig
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.episodes.recording import Recording
 
 

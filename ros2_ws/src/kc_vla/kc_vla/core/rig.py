@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kc_vla.core.errors import StackError
 from kc_vla.core.share import share
 from kc_vla.core.untrusted import parsed_yaml, read_text
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS, checked_views
 
 Vector = NDArray[np.float64]
 FIRMWARE = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")
@@ -61,7 +61,7 @@ class Rig:
         older: links of arms whose firmware is older, and the first firmware that is not; None where all are alike.
         robot_type: what data sets call the robot.
         columns: what they call its joints and those of the gripper, N + G.
-        cameras: the views, and the name of each one's optical frame.
+        cameras: the views, one or more, and the name of each one's optical frame.
         base_frame: that poses are in.
         tool_frame: of the tool centre point.
         control_rate: control steps per second.
@@ -89,7 +89,7 @@ class Rig:
 
     @property
     def views(self) -> tuple[str, ...]:
-        """Names of its cameras, in order."""
+        """Names of its cameras, in order; the pictures of the first count the frames."""
         return tuple(self.cameras)
 
     def is_called(self, names: Sequence[str]) -> bool:
@@ -190,7 +190,9 @@ def _rig(content: Any) -> Rig:
     columns = _texts(content.get("columns", names), "columns")
     if len(columns) != len(names) or len(set(columns)) < len(names):
         raise ValueError(f"columns must be {len(names)} different names, of the joints and of the gripper's")
-    cameras = content.get("cameras", {view: f"{view}_optical_frame" for view in VIEWS})
+    cameras = content.get("cameras", {view: f"{view}_optical_frame" for view in DEFAULT_VIEWS})
+    if not isinstance(cameras, Mapping):
+        raise ValueError("cameras must name each view with the frame of its camera")
     return Rig(
         name=name,
         joints=joints,
@@ -202,7 +204,7 @@ def _rig(content: Any) -> Rig:
         older=older and (_version(str(older["before"])), _links(older["links"], count)),
         robot_type=str(content.get("robot_type", name)),
         columns=columns,
-        cameras={str(view): str(frame) for view, frame in cameras.items()},
+        cameras=dict(zip(checked_views(map(str, cameras)), map(str, cameras.values()), strict=True)),
         base_frame=str(content.get("base_frame", "robot_base")),
         tool_frame=str(content.get("tool_frame", "tool")),
         control_rate=_positive(content.get("control_rate", 20), "control_rate"),

@@ -1,9 +1,5 @@
 """The names of the stack's topics and services (relative, so that a namespace or a remap moves them)."""
 
-THIRD_PERSON_IMAGE = "third_person/image_raw"
-THIRD_PERSON_INFO = "third_person/camera_info"
-WRIST_IMAGE = "wrist/image_raw"
-WRIST_INFO = "wrist/camera_info"
 JOINT_STATES = "joint_states"
 LEADER_STATES = "leader_joint_states"  # not .../joint_states: by that ending a bag's readers find the arm
 JOY = "joy"
@@ -44,3 +40,13 @@ PLAYER_STEP = "bag_player/step"
 DIAGNOSTICS = "/diagnostics"
 
 EMULATOR_VIEW = "emulator/view"
+
+
+def image_topic(view: str) -> str:
+    """Where the pictures of a view are."""
+    return f"{view}/image_raw"
+
+
+def camera_info_topic(view: str) -> str:
+    """Where the calibration of a view is."""
+    return f"{view}/camera_info"

@@ -1,3 +1,36 @@
-"""The cameras of the robot."""
+"""The views of a robot: its cameras by name, in the order of its rig; the pictures of the first count the frames."""
 
-VIEWS = ("third_person", "wrist")
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+Views = Mapping[str, NDArray[np.uint8]]
+"""What the cameras saw at one moment: pictures (H, W, 3) uint8 RGB by the names of their views, the first first."""
+
+DEFAULT_VIEWS = ("third_person", "wrist")
+"""Of a rig that names none, and of what was recorded before rigs named them."""
+STREAMS = ("oracle", "joints", "tool_pose")
+"""What else comes beside the pictures of a moment; no view is called so."""
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
+
+
+def checked_views(names: Iterable[str]) -> tuple[str, ...]:
+    """The names, one or more, that can be those of views and so of topics and of columns of a data set.
+
+    Raises:
+        ValueError: there is none, or one cannot be.
+    """
+    views = tuple(names)
+    if not views:
+        raise ValueError("a robot has one view or more, none is named")
+    for view in views:
+        if not _NAME.fullmatch(view) or view in STREAMS:
+            raise ValueError(
+                f"no view can be called '{view}': letters, digits and single underscores make a name, "
+                f"and {', '.join(STREAMS)} are taken"
+            )
+    return views

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.messages import MessageRef
 from kc_vla.core.stamps import nanoseconds
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.episodes.episode_data import (
     Chunk,
     Command,

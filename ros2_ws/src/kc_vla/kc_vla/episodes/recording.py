@@ -19,7 +19,7 @@ from kc_vla.bags.reader import BagReader
 from kc_vla.bags.topics import EpisodeInfo
 from kc_vla.core.alignment import Times, nearest_within
 from kc_vla.core.stamps import nanoseconds
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.episodes.episode_data import Status
 
 T = TypeVar("T")

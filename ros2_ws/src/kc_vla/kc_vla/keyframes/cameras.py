@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kc_vla.core.errors import StackError
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS, checked_views
 
 
 class CameraError(StackError):
@@ -18,7 +18,7 @@ class Camera:
     """A camera.
 
     Attributes:
-        view: which of the robot's it is, one of `VIEWS`.
+        view: which of the robot's it is, by its name in the rig.
         named: what data sets call it, where it is none of the usual names.
     """
 
@@ -29,29 +29,34 @@ class Camera:
         return f"{self.view}={self.named}" if self.named else self.view
 
 
-THIRD_PERSON = Camera("third_person")
-"""The paper's selector looks at this camera alone."""
+THIRD_PERSON = Camera(DEFAULT_VIEWS[0])
+"""The paper's selector looks at this camera alone: what a selector looks at of which nothing else is said."""
 
 
 def parse_cameras(texts: Iterable[str]) -> tuple[Camera, ...]:
-    """The cameras named by texts as "wrist" or "third_person=observation.images.cam_7", those of `VIEWS` in order.
+    """The cameras named by texts as "wrist" or "third_person=observation.images.cam_7".
+
+    However they were written down, those that most robots have come first: their pictures stand side by side.
 
     Raises:
-        CameraError: none, one that the robot does not have, or one twice.
+        CameraError: none, one that no robot can have, or one twice.
     """
     found: dict[str, Camera] = {}
     for text in texts:
         view, equals, named = text.partition("=")
-        if view not in VIEWS:
+        try:
+            checked_views([view])
+        except ValueError as error:
             raise CameraError(
-                f"no camera '{text}': write {' or '.join(VIEWS)}, and where the data set calls it otherwise "
-                f"what it does: {VIEWS[0]}={text.rpartition('=')[2] or 'KEY'}"
-            )
+                f"no camera '{text}': write a view of the robot, and where the data set calls it otherwise "
+                f"what it does: {DEFAULT_VIEWS[0]}={text.rpartition('=')[2] or 'KEY'}"
+            ) from error
         if equals and not named:
             raise CameraError(f"camera '{text}': what the data set calls it is missing after '='")
         if view in found:
             raise CameraError(f"camera '{view}' is named twice: '{found[view]}', '{text}'")
         found[view] = Camera(view, named)
     if not found:
-        raise CameraError(f"no camera at all: name {' or '.join(VIEWS)}")
-    return tuple(found[view] for view in VIEWS if view in found)
+        raise CameraError(f"no camera at all: name a view of the robot, such as {DEFAULT_VIEWS[0]}")
+    first = [view for view in DEFAULT_VIEWS if view in found]
+    return tuple(found[view] for view in dict.fromkeys([*first, *found]))

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from kc_vla.core.episode import Episode
 from kc_vla.inference.models import ModelError, shipped_models
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
-from kc_vla.keyframes.cameras import THIRD_PERSON
 from kc_vla.keyframes.instructions import known_tasks
 from kc_vla.keyframes.model import SelectorModel, load_selector
 from kc_vla.keyframes.pictures import Picture, side_by_side
@@ -60,9 +59,7 @@ class LearnedSource:
         self._network = network
         self.runs_on = network.provider
         self._tasks = known_tasks(network.model.known_tasks())
-        self.needs: tuple[str, ...] = tuple(
-            camera.view for camera in network.model.cameras if camera.view != THIRD_PERSON.view
-        )
+        self.needs: tuple[str, ...] = tuple(camera.view for camera in network.model.cameras)
 
     def begin(self, episode: Episode) -> Scoring:
         """Begin an episode; see `Source.begin`.
@@ -111,16 +108,9 @@ class LearnedScorer:
         model = self._network.model
         if phase >= model.phases(self._task):
             return 0.0  # for the rest of the episode, so the picture need not be looked at
-        self._look([self._picture(sight, camera.view) for camera in model.cameras])
+        self._look([sight.views[camera.view] for camera in model.cameras])
         window = np.stack([self._recent[k] for k in range(0, len(self._recent), model.stride)])
         return float(self._network.scores(window[None], self._task, phase)[0])
-
-    @staticmethod
-    def _picture(sight: Sight, view: str) -> Picture:
-        if view == THIRD_PERSON.view:
-            return sight.pixels
-        assert sight.wrist is not None
-        return sight.wrist
 
     def _look(self, views: Sequence[Picture]) -> None:
         """Take in the next pictures; before the first there are the first again."""

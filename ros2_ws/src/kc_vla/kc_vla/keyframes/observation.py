@@ -5,12 +5,13 @@ The messages that it is put together from may come from a topic or from a bag.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kc_vla.core.views import Views
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,9 +20,8 @@ class Observation:
 
     Attributes:
         frame: index in the episode, 0-based.
-        stamp_ns: of the third-person image, ns of ROS time.
-        third_person: (H, W, 3) uint8 RGB.
-        wrist: (H, W, 3) uint8 RGB.
+        stamp_ns: of the image of the first view, ns of ROS time.
+        views: what each camera saw, the first view first.
         joint_names: of the positions and velocities.
         joint_positions: (J,) float64, rad (m for fingers).
         joint_velocities: (J,) float64, rad/s (m/s for fingers).
@@ -30,8 +30,7 @@ class Observation:
 
     frame: int
     stamp_ns: int
-    third_person: NDArray[np.uint8]
-    wrist: NDArray[np.uint8]
+    views: Views
     joint_names: tuple[str, ...]
     joint_positions: NDArray[np.float64]
     joint_velocities: NDArray[np.float64]
@@ -59,23 +58,20 @@ class Keyframe:
     observation: Observation
 
 
-def observation_of(
-    frame: int, stamp_ns: int, pictures: Mapping[str, NDArray[np.uint8]], joints: Any, tool_pose: Any
-) -> Observation:
+def observation_of(frame: int, stamp_ns: int, views: Views, joints: Any, tool_pose: Any) -> Observation:
     """Put an observation together.
 
     Args:
         frame: its index in the episode.
-        stamp_ns: of the third-person picture, ns of ROS time.
-        pictures: (H, W, 3) uint8 RGB, by view.
+        stamp_ns: of the picture of the first view, ns of ROS time.
+        views: what each camera saw, the first view first.
         joints: sensor_msgs/JointState; without velocities they stand still.
         tool_pose: geometry_msgs/Pose.
     """
     return Observation(
         frame=frame,
         stamp_ns=stamp_ns,
-        third_person=pictures["third_person"],
-        wrist=pictures["wrist"],
+        views=views,
         joint_names=tuple(joints.name),
         joint_positions=np.asarray(joints.position, np.float64),
         joint_velocities=np.asarray(joints.velocity if joints.velocity else np.zeros(len(joints.name)), np.float64),

@@ -1,11 +1,11 @@
 """What a source of keyframes has to be, and what it sees.
 
-A source knows which streams it needs beside the third-person camera; told of an episode, it gives what scores it.
+A source knows which streams it needs beside the first camera; told of an episode, it gives what scores it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from kc_vla.core.episode import Episode
 from kc_vla.core.errors import StackError
 from kc_vla.core.rig import gripper_joints
+from kc_vla.core.views import STREAMS, Views
 from kc_vla.keyframes.observation import pose_of
 
 DEFAULT_THRESHOLD = 0.5
@@ -26,24 +27,27 @@ class Sight:
 
     Attributes:
         stamp_ns: of the image, ns of ROS time.
-        pixels: (H, W, 3) uint8 RGB, third-person view.
+        views: pictures by the names of their views, the robot's first and those that the source asked for.
         gripper: opening, m; None if the source was not asked for proprioception.
         tool_position: (3,) m, tool centre point in the robot base frame; likewise.
         oracle: the simulator's own score of this frame, 0..1; None without an oracle.
-        wrist: (H, W, 3) uint8 RGB, the wrist camera's; None if the source was not asked for it.
     """
 
     stamp_ns: int
-    pixels: NDArray[np.uint8]
+    views: Views
     gripper: float | None = None
     tool_position: NDArray[np.float64] | None = None
     oracle: float | None = None
-    wrist: NDArray[np.uint8] | None = None
+
+    @property
+    def pixels(self) -> NDArray[np.uint8]:
+        """The picture of the first view, (H, W, 3) uint8 RGB."""
+        return next(iter(self.views.values()))
 
 
 def sight_of(
     stamp_ns: int,
-    pictures: Mapping[str, NDArray[np.uint8]],
+    views: Views,
     joints: Any = None,
     tool_pose: Any = None,
     oracle: float | None = None,
@@ -51,19 +55,18 @@ def sight_of(
     """Put together what a scorer may look at, of messages from a topic or from a bag; None where there is none.
 
     Args:
-        stamp_ns: of the third-person picture, ns of ROS time.
-        pictures: (H, W, 3) uint8 RGB, by view.
+        stamp_ns: of the picture of the first view, ns of ROS time.
+        views: pictures, see `Sight`.
         joints: sensor_msgs/JointState; those called finger or gripper add up to the opening.
         tool_pose: geometry_msgs/Pose.
         oracle: the simulator's own score.
     """
     return Sight(
         stamp_ns,
-        pictures["third_person"],
+        views,
         gripper=None if joints is None else float(sum(joints.position[k] for k in gripper_joints(joints.name))),
         tool_position=None if tool_pose is None else pose_of(tool_pose)[:3],
         oracle=oracle,
-        wrist=pictures.get("wrist"),
     )
 
 
@@ -105,7 +108,8 @@ class Source(Protocol):
     else, one call at a time, unless the source's row in `kc_vla.keyframes.sources` says that it answers at once.
 
     Attributes:
-        needs: streams beside the pictures, some of "oracle", "joints", "tool_pose", "wrist".
+        needs: what it looks at beside the pictures of the first view: some of `kc_vla.core.views.STREAMS`, and views by
+            their names, which may be the first.
         runs_on: what it computes with, for diagnostics; "-" if that is nothing special.
     """
 
@@ -119,3 +123,18 @@ class Source(Protocol):
             ValueError: its task is not known; the message says what is.
         """
         ...
+
+
+def views_for(source: Source, views: Sequence[str]) -> tuple[str, ...]:
+    """Which of a robot's `views` are looked at for a source: the first, which counts the frames, and what it needs.
+
+    Raises:
+        SourceError: it needs one that the robot does not have.
+    """
+    wanted = [need for need in source.needs if need not in STREAMS]
+    if missing := [view for view in wanted if view not in views]:
+        raise SourceError(
+            f"the source of keyframes looks at the view {', '.join(missing)}, there is {', '.join(views)}: "
+            "take a model that was trained with these (--camera), another source, or another rig"
+        )
+    return tuple(view for view in views if view in wanted or view == views[0])

@@ -1,6 +1,7 @@
 """Keeps the keyframes of an episode on disk, so that a restarted buffer finds them again.
 
 One file per keyframe, written whole or not at all: arrays and a JSON header in NumPy's `.npz`, read without pickle.
+The header names the views, whose pictures are `view_<name>`; in files from before it did there are two, by their names.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import re
 import zipfile
 import zlib
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from kc_vla.core.files import PART_OF, replacing, write_whole
+from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.keyframes.observation import Keyframe, Observation
 
 _UNREADABLE = (
@@ -33,6 +35,8 @@ _UNREADABLE = (
 """What reading a damaged file raises: the zip module has a name for every kind of flipped bit."""
 
 
+_VIEW = "view_"
+_BEFORE = {view: view for view in DEFAULT_VIEWS}
 _OURS = r"\d{8,}\.npz|events"
 
 
@@ -147,16 +151,16 @@ def _write(file: BinaryIO, keyframe: Keyframe) -> None:
         "frame": seen.frame,
         "stamp_ns": seen.stamp_ns,
         "joint_names": list(seen.joint_names),
+        "views": list(seen.views),
     }
-    np.savez(
-        file,
-        header=np.frombuffer(json.dumps(header).encode(), np.uint8),
-        third_person=seen.third_person,
-        wrist=seen.wrist,
-        joint_positions=seen.joint_positions,
-        joint_velocities=seen.joint_velocities,
-        tool_pose=seen.tool_pose,
-    )
+    arrays: dict[str, Any] = {
+        "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
+        "joint_positions": seen.joint_positions,
+        "joint_velocities": seen.joint_velocities,
+        "tool_pose": seen.tool_pose,
+        **{f"{_VIEW}{view}": pixels for view, pixels in seen.views.items()},
+    }
+    np.savez(file, **arrays)
 
 
 def _read(path: Path) -> Keyframe | None:
@@ -164,6 +168,7 @@ def _read(path: Path) -> Keyframe | None:
     try:
         with np.load(path, allow_pickle=False) as data:
             header = json.loads(data["header"].tobytes())
+            named = {view: f"{_VIEW}{view}" for view in header["views"]} if "views" in header else _BEFORE
             return Keyframe(
                 label=str(header["label"]),
                 phase=int(header["phase"]),
@@ -173,8 +178,7 @@ def _read(path: Path) -> Keyframe | None:
                 observation=Observation(
                     frame=int(header["frame"]),
                     stamp_ns=int(header["stamp_ns"]),
-                    third_person=data["third_person"],
-                    wrist=data["wrist"],
+                    views={view: data[array] for view, array in named.items()},
                     joint_names=tuple(header["joint_names"]),
                     joint_positions=data["joint_positions"],
                     joint_velocities=data["joint_velocities"],

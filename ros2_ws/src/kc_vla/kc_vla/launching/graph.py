@@ -96,8 +96,8 @@ def _choice(name: str, purpose: str, default: str, meanings: Mapping[str, str]) 
 
 
 def selector() -> Node:
-    """The keyframe selector, by the arguments `source`, `models` and `model`."""
-    return node("keyframe_selector", texts(source="source", models_folder="models", model="model"), **AGAIN)
+    """The keyframe selector, by the arguments `source`, `models`, `model` and `rig`."""
+    return node("keyframe_selector", texts(source="source", models_folder="models", model="model", rig="rig"), **AGAIN)
 
 
 def replayed_bag_argument() -> DeclareLaunchArgument:

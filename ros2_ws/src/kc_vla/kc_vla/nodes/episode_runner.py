@@ -16,9 +16,10 @@ from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.links import Links
 from kc_vla.ros.narrator import Narrator
-from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.reporter import REPORTS, Reporter
+from kc_vla.ros.robot import RobotParameters
 from kc_vla_msgs.action import RunTask
 from kc_vla_msgs.msg import EpisodeResult
 from kc_vla_msgs.srv import ResetSimulation
@@ -36,19 +37,17 @@ PUBLISHED = {
 }
 """The nodes that an episode needs, and how to see that they are there."""
 HEARD = (
-    topics.THIRD_PERSON_IMAGE,
-    topics.WRIST_IMAGE,
     topics.JOINT_STATES,
     topics.KEYFRAME_SCORE,
     topics.KEYFRAME_EVENT,
     topics.POLICY_CHUNK,
     topics.ARM_COMMAND,
 )
-"""Said once, from the first frame on: an episode does not begin before all who listen would hear it."""
+"""Said once, from the first frame on, as pictures are: an episode does not begin before all who listen would hear."""
 
 
 @dataclass(frozen=True)
-class RunnerParameters(NodeParameters):
+class RunnerParameters(RobotParameters):
     """Parameters of the node."""
 
     task: str = parameter(
@@ -84,7 +83,7 @@ class EpisodeRunnerNode(StackNode):
         self._results: dict[str, EpisodeResult] = {}  # the newest only
         self._busy = values.task != NO_TASK
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
-        self._links = Links(self, HEARD)
+        self._links = Links(self, (*map(topics.image_topic, values.robot().views), *HEARD))
         self._narrator = Narrator(self)
         self._runs = EpisodeRuns(self, self._narrator, values.startup_timeout, values.episode_timeout)
         self._reporter = Reporter(self, self._narrator, self._output, values.report)

@@ -18,8 +18,9 @@ from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, seconds_since
 from kc_vla.ros.convert import keyframe_message, time_message
 from kc_vla.ros.frame_gate import FrameGate
-from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
+from kc_vla.ros.robot import RobotParameters
 from kc_vla.ros.streams import ObservationFeed
 from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
 from kc_vla_msgs.srv import GetKeyframes, InjectKeyframe, ResetKeyframes
@@ -28,7 +29,7 @@ BASE_FRAME = "robot_base"
 
 
 @dataclass(frozen=True)
-class BufferParameters(NodeParameters):
+class BufferParameters(RobotParameters):
     """Parameters of the node."""
 
     capacity: int = parameter(16, "most keyframes held", low=2, high=1000)
@@ -55,7 +56,8 @@ class KeyframeBufferNode(StackNode):
         self._intake = KeyframeIntake(self._buffer)
         self._gate = FrameGate(self, self.parameters.wait_timeout)
         self._index = self.advertise(KeyframeIndex, topics.KEYFRAME_INDEX, qos.STATUS)
-        self._feed = ObservationFeed(self, self.parameters.sync_tolerance, self._on_observation, self._publish_index)
+        views, tolerance = self.parameters.robot().views, self.parameters.sync_tolerance
+        self._feed = ObservationFeed(self, views, tolerance, self._on_observation, self._publish_index)
         self.watch_episodes()
         self.subscribe(KeyframeEvent, topics.KEYFRAME_EVENT, self._on_event, qos.EVENT_LOG)
         self.subscribe(KeyframeScore, topics.KEYFRAME_SCORE, self._on_score, qos.EVENT)

@@ -1,4 +1,4 @@
-"""Node `keyframe_selector`: images in, of one camera or both, a score for every frame and keyframe events out."""
+"""Node `keyframe_selector`: images in, of one camera or more, a score for every frame and keyframe events out."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from kc_vla.inference.onnx_sessions import DEVICES
 from kc_vla.inference.worker import NoAnswerError, Outcome
 from kc_vla.keyframes.joining import Index, Joining, Start
 from kc_vla.keyframes.live import WAITING_FRAMES, Found, LiveSelector, Look
-from kc_vla.keyframes.scoring import SourceError
+from kc_vla.keyframes.scoring import SourceError, views_for
 from kc_vla.keyframes.sources import SOURCES, SourceSettings, open_source
 from kc_vla.keyframes.synchronizer import Moment, Synchronizer
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError, seconds_since
 from kc_vla.ros.convert import event_message, index_from, nanoseconds, score_message
-from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
+from kc_vla.ros.robot import RobotParameters
 from kc_vla.ros.streams import listen_for_sights, sight_in
 from kc_vla.ros.work import runner
 from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
 
 
 @dataclass(frozen=True)
-class SelectorParameters(NodeParameters):
+class SelectorParameters(RobotParameters):
     """Parameters of the node."""
 
     source: str = parameter("oracle", "what scores the frames", choices=tuple(SOURCES))
@@ -41,7 +42,7 @@ class SelectorParameters(NodeParameters):
     window_frames: int = parameter(5, "quiet frames that commit a candidate", low=1, high=1000)
     wait_timeout: float = parameter(3.0, "s that a score may take before that is told", low=0.1, high=60.0)
     sync_tolerance: float = parameter(
-        0.02, "s between an image and the wrist image or joint state beside it", low=0.0, high=1.0
+        0.02, "s between an image of the first view and the other image or joint state beside it", low=0.0, high=1.0
     )
 
 
@@ -63,20 +64,23 @@ class KeyframeSelectorNode(StackNode):
         settings = SourceSettings(values.model, values.models_folder, values.device, values.threads)
         try:
             source = open_source(values.source, settings)
+            views = views_for(source, values.robot().views)
         except SourceError as error:
             raise StartError(str(error)) from error
         self._runs_on = source.runs_on
         self._selector = LiveSelector(source, values.window_frames)
         at_once = SOURCES[values.source].at_once
         self._work = runner(self, at_once, f"source '{values.source}'", WAITING_FRAMES, refusals=(ValueError,))
-        self._streams = Synchronizer("third_person", source.needs, round(values.sync_tolerance * 1e9), exact=["oracle"])
+        self._view = views[0]
+        beside = dict.fromkeys((*views[1:], *(need for need in source.needs if need not in views)))
+        self._streams = Synchronizer(views[0], beside, round(values.sync_tolerance * 1e9), exact=["oracle"])
         self._joining = Joining()
         self._index: Index | None = None
         self._scores = self.advertise(KeyframeScore, topics.KEYFRAME_SCORE, qos.EVENT)
         self._changes = self.advertise(KeyframeEvent, topics.KEYFRAME_EVENT, qos.EVENT_LOG)
         self.watch_episodes()
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
-        listen_for_sights(self, source.needs, self._on_sample)
+        listen_for_sights(self, views, source.needs, self._on_sample)
         if not at_once:
             self.every(0.5, self._watch)
 
@@ -128,7 +132,7 @@ class KeyframeSelectorNode(StackNode):
     def _on_sample(self, stream: str, stamp_ns: int, message: object, published_ns: int) -> None:
         if not self._looks:
             return
-        if stream == "third_person" and self._last is not None and stamp_ns == nanoseconds(self._last.header.stamp):
+        if stream == self._view and self._last is not None and stamp_ns == nanoseconds(self._last.header.stamp):
             self._scores.publish(self._last)  # a frame shown again: somebody has not got its score
             return
         for moment in self._streams.put(stream, stamp_ns, (message, published_ns)):
@@ -145,7 +149,7 @@ class KeyframeSelectorNode(StackNode):
             return
         assert self._start is not None
         look = Look(frame, sight_in(moment), self.parameters.threshold, self._start)
-        image, published_ns = moment["third_person"]
+        image, published_ns = moment[self._view]
         self._work.submit(
             partial(self._selector.take, look), partial(self._on_found, episode, frame, image.header, published_ns)
         )
@@ -172,7 +176,7 @@ class KeyframeSelectorNode(StackNode):
         if found is None:
             return
         if self._last is not None and frame > self._last.frame_index + 1:
-            self.statistics.drop("third_person/image_raw", frame - self._last.frame_index - 1)
+            self.statistics.drop(topics.image_topic(self._view), frame - self._last.frame_index - 1)
         self._found = found
         self.statistics.add("score", found.seconds)
         source = self.parameters.source

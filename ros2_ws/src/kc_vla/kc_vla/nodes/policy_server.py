@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from kc_vla.core import topics
 from kc_vla.core.codec import Codec, CodecError
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import RigError, load_rig
 from kc_vla.inference.worker import LateError, NoAnswerError, Outcome, OutdatedError
 from kc_vla.keyframes.observation import Observation
 from kc_vla.policy.backends import BACKENDS, BackendSettings, open_backend
@@ -21,9 +20,10 @@ from kc_vla.policy.interface import PolicyError, PolicyInput
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.convert import floats_array, time_message
-from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.parameters import parameter
 from kc_vla.ros.policy_inputs import PolicyInputs
 from kc_vla.ros.process import run_node
+from kc_vla.ros.robot import RobotParameters
 from kc_vla.ros.streams import OFFERS
 from kc_vla.ros.work import answer, runner
 from kc_vla_msgs.msg import ActionChunk
@@ -31,11 +31,10 @@ from kc_vla_msgs.srv import PredictChunk
 
 
 @dataclass(frozen=True)
-class PolicyParameters(NodeParameters):
+class PolicyParameters(RobotParameters):
     """Parameters of the node."""
 
     backend: str = parameter("expert", "what makes the actions", choices=tuple(BACKENDS))
-    rig: str = parameter("panda_sim", "the robot: a rig that comes with the stack, or its YAML file")
     bag: str = parameter("", "recorded episode that the backend `replay` plays")
     script: str = parameter("", "YAML file of poses that the backend `scripted` goes through")
     horizon: int = parameter(16, "actions in a chunk", low=1, high=512)
@@ -57,11 +56,11 @@ class PolicyServerNode(StackNode):
     def start(self) -> None:
         """Make the backend and open the service."""
         values = self.parameters
+        rig = values.robot()
+        settings = BackendSettings(rig, values.horizon, values.bag, values.script, self._listen)
         try:
-            rig = load_rig(values.rig)
-            settings = BackendSettings(rig, values.horizon, values.bag, values.script, self._listen)
             self._backend = open_backend(values.backend, settings)
-        except (PolicyError, RigError) as error:
+        except PolicyError as error:
             raise StartError(str(error)) from error
         self._codec = Codec(rig, self._backend.action_type)
         self._work = runner(
@@ -71,7 +70,7 @@ class PolicyServerNode(StackNode):
             deadline_s=values.wait_timeout,
             refusals=(PolicyError,),
         )
-        self._inputs = PolicyInputs(self, values.wait_timeout, values.sync_tolerance)
+        self._inputs = PolicyInputs(self, rig.views, values.wait_timeout, values.sync_tolerance)
         self._chunks = self.advertise(ActionChunk, topics.POLICY_CHUNK, qos.EVENT)
         self.watch_episodes()
         self.serve(PredictChunk, topics.PREDICT_CHUNK, self._predict)
@@ -161,7 +160,7 @@ class PolicyServerNode(StackNode):
         plan = await inputs.plan(episode, seen.frame, self.parameters.horizon) if backend.needs_plan else None
         given = PolicyInput(
             frame=seen.frame,
-            images=[*images, (seen.third_person, seen.wrist)] if backend.needs_images else (),
+            images=[*images, seen.views] if backend.needs_images else (),
             state=self._codec.state(seen.tool_pose, seen.joint_names, seen.joint_positions),
             instruction=episode.instruction,
             frozen=_frozen(request),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -28,10 +28,11 @@ from kc_vla.bags.topics import Qos, TopicInfo
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
 from kc_vla.ros import qos
-from kc_vla.ros.base import ERROR, StackNode
+from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.message_types import named_topics, type_name
-from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
+from kc_vla.ros.robot import RobotParameters
 from kc_vla_msgs.msg import (
     ActionChunk,
     ArmCommand,
@@ -52,10 +53,6 @@ _DEPTH = 100
 """Messages that wait for this node on each topic: more than a policy that acts on the newest would want."""
 
 RECORDED: tuple[tuple[str, type, QoSProfile], ...] = (
-    (topics.THIRD_PERSON_IMAGE, Image, qos.IMAGE),
-    (topics.THIRD_PERSON_INFO, CameraInfo, qos.IMAGE),
-    (topics.WRIST_IMAGE, Image, qos.IMAGE),
-    (topics.WRIST_INFO, CameraInfo, qos.IMAGE),
     (topics.JOINT_STATES, JointState, qos.STATE),
     (topics.TOOL_POSE, PoseStamped, qos.STATE),
     (topics.LEADER_STATES, JointState, qos.STATE),
@@ -71,22 +68,34 @@ RECORDED: tuple[tuple[str, type, QoSProfile], ...] = (
     (topics.STOPPED, Bool, qos.EVENT_LOG),
     (topics.DIAGNOSTICS, DiagnosticArray, qos.EVENT),
 )
-"""Every topic of the stack: name, type, and what its publisher offers. Not `e_stop` itself: whoever sends that waits
-for a listener, and that must be the arm, which tells on `arm/stopped` when it was stopped and released. A new one is a
-line here."""
+"""Every topic of the stack but those of the cameras: name, type, and what its publisher offers. Not `e_stop` itself:
+whoever sends that waits for a listener, and that must be the arm, which tells on `arm/stopped` when it was stopped and
+released. A new one is a line here."""
 
 STANDING = (topics.STOPPED,)
 """Those that tell how something stands until they tell otherwise; what else is said belongs to one episode."""
 
 
 def _check_also(text: str) -> None:
-    for topic in named_topics(text):
-        if any(topic.lstrip("/") == known.lstrip("/") for known, _, _ in RECORDED):
+    _require_new(named_topics(text), RECORDED)
+
+
+def _require_new(also: Iterable[str], recorded: Iterable[tuple[str, type, QoSProfile]]) -> None:
+    known = {topic.lstrip("/") for topic, _, _ in recorded}
+    for topic in also:
+        if topic.lstrip("/") in known:
             raise ValueError(f"{topic} is recorded anyway")
 
 
+def recorded_topics(views: Sequence[str]) -> tuple[tuple[str, type, QoSProfile], ...]:
+    """Those of the cameras of a robot, and `RECORDED`."""
+    pictures = [(topics.image_topic(view), Image, qos.IMAGE) for view in views]
+    calibrations = [(topics.camera_info_topic(view), CameraInfo, qos.IMAGE) for view in views]
+    return (*pictures, *calibrations, *RECORDED)
+
+
 @dataclass(frozen=True)
-class RecorderParameters(NodeParameters):
+class RecorderParameters(RobotParameters):
     """Parameters of the node."""
 
     output_folder: str = parameter("runs", "folder for the bags; each episode gets <output_folder>/<episode id>/bag")
@@ -112,8 +121,13 @@ class RecorderNode(StackNode):
     def start(self) -> None:
         """Listen to everything."""
         folder = Path(self.parameters.output_folder).expanduser().resolve()
-        others = named_topics(self.parameters.also).items()
-        recorded = (*RECORDED, *((topic, kind, qos.STATE) for topic, kind in others))  # best effort hears every writer
+        ours = recorded_topics(self.parameters.robot().views)
+        others = named_topics(self.parameters.also)
+        try:
+            _require_new(others, ours)  # the views are not known before
+        except ValueError as error:
+            raise StartError(f"parameter 'also': {error}") from error
+        recorded = (*ours, *((topic, kind, qos.STATE) for topic, kind in others.items()))  # best effort hears each
         names = {topic: self.resolve_topic_name(topic) for topic, _, _ in recorded}
         infos = {names[topic]: TopicInfo(type_name(kind), _offered(profile)) for topic, kind, profile in recorded}
         standing = [names[topic] for topic in STANDING]

@@ -15,6 +15,7 @@ from std_srvs.srv import Trigger
 
 from kc_vla.bags.errors import BagError, ReportError
 from kc_vla.core import topics
+from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.episodes.episode import RecordedEpisode, chunk_from
 from kc_vla.execution.scheduler import Request
 from kc_vla.replay.course import PLAYER, Course, ReplayError
@@ -120,7 +121,7 @@ class ReplayComparisonNode(StackNode):
 
     def is_playing(self) -> bool:
         """Whether the player offers its pictures still."""
-        return self.count_publishers(topics.THIRD_PERSON_IMAGE) > 0
+        return self.count_publishers(topics.image_topic(DEFAULT_VIEWS[0])) > 0
 
     def now_ns(self) -> int:
         """The time of the bag, ns."""

@@ -9,20 +9,21 @@ from functools import partial
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.duration import Duration
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CameraInfo, JointState
 from std_srvs.srv import Trigger
 
 from kc_vla.core import topics
 from kc_vla.core.episode import start_in_step
-from kc_vla.core.rig import RigError, load_rig
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.convert import nanoseconds, time_message
 from kc_vla.ros.links import Links
 from kc_vla.ros.narrator import Narrator
-from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
+from kc_vla.ros.robot import RobotParameters
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus
 
 _POLL_S = 0.1
@@ -30,15 +31,6 @@ _ACKNOWLEDGED_S = 1.0
 """So long the others may take to hear the end of the episode before this node goes."""
 _NOTICE_NS = 500_000_000
 """So long before its first frame an episode is announced: nobody may miss that frame."""
-_FRAMES = "the third-person camera"
-_PUBLISHED = {
-    _FRAMES: (CameraInfo, topics.THIRD_PERSON_INFO, qos.IMAGE),
-    "the wrist camera": (CameraInfo, topics.WRIST_INFO, qos.IMAGE),
-    "arm_controller": (JointState, topics.JOINT_STATES, qos.STATE),
-}
-"""What must have been heard, not only offered, before the first frame: that frame is a keyframe."""
-_RECORDED = (topics.THIRD_PERSON_IMAGE, topics.WRIST_IMAGE, topics.JOINT_STATES, topics.TOOL_POSE)
-"""What a recorder, where there is one, must have heard: a frame that it knows nothing more of cannot be learnt from."""
 _OFFERED = {"keyframe_selector": topics.KEYFRAME_SCORE}
 _SERVED = {"keyframe_buffer": topics.GET_KEYFRAMES, "policy_server": topics.PREDICT_CHUNK}
 _SAID_ONCE = (topics.KEYFRAME_SCORE, topics.KEYFRAME_EVENT, topics.POLICY_CHUNK, topics.ARM_COMMAND)
@@ -46,7 +38,7 @@ _SAID_ONCE = (topics.KEYFRAME_SCORE, topics.KEYFRAME_EVENT, topics.POLICY_CHUNK,
 
 
 @dataclass(frozen=True)
-class SessionParameters(NodeParameters):
+class SessionParameters(RobotParameters):
     """Parameters of the node."""
 
     instruction: str = parameter("", "what the policy is told; empty: as the task table has it")
@@ -72,11 +64,20 @@ class RobotSessionNode(StackNode):
         """Wait for the stack, then begin."""
         try:
             self._instruction = self.parameters.instruction or find_task(self.parameters.task).instruction
-            self._rate = self.parameters.frame_rate or load_rig(self.parameters.rig).control_rate
         except UnknownTaskError as error:
             raise StartError(f"{error}, or say with instruction:= what the task of that name is") from error
-        except RigError as error:
-            raise StartError(str(error)) from error
+        rig = self.parameters.robot()
+        self._rate = self.parameters.frame_rate or rig.control_rate
+        cameras = {view: f"the {view.replace('_', '-')} camera" for view in rig.views}
+        # What must have been heard, not only offered, before the first frame: that frame is a keyframe.
+        self._frames = cameras[rig.views[0]]
+        published: dict[str, tuple[type, str, QoSProfile]] = {
+            **{told: (CameraInfo, topics.camera_info_topic(view), qos.IMAGE) for view, told in cameras.items()},
+            "arm_controller": (JointState, topics.JOINT_STATES, qos.STATE),
+        }
+        self._published = tuple(published)
+        # What a recorder, if any, must have heard: a frame that it knows nothing more of cannot be learnt from.
+        self._recorded = (*map(topics.image_topic, rig.views), topics.JOINT_STATES, topics.TOOL_POSE)
         self._status: EpisodeStatus | None = None
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
@@ -86,7 +87,7 @@ class RobotSessionNode(StackNode):
         self._recorder_hears: frozenset[str] = frozenset()
         self._waiting = [
             self.subscribe(kind, topic, partial(self._hear, name), profile)
-            for name, (kind, topic, profile) in _PUBLISHED.items()
+            for name, (kind, topic, profile) in published.items()
         ]
         self._waiting.append(self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, qos.EVENT))
         self._wait_until = time.monotonic() + self.parameters.startup_timeout
@@ -111,11 +112,11 @@ class RobotSessionNode(StackNode):
                 self._finish("time is up")
                 self.done = True
             return
-        missing = [name for name in _PUBLISHED if name not in self._heard]
+        missing = [name for name in self._published if name not in self._heard]
         missing += [name for name, topic in _OFFERED.items() if self.count_publishers(topic) == 0]
         missing += [name for name, service in _SERVED.items() if self.count_services(service) == 0]
         if "recorder" in self.get_node_names():
-            missing += [f"the recorder's {topic}" for topic in _RECORDED if topic not in self._recorder_hears]
+            missing += [f"the recorder's {topic}" for topic in self._recorded if topic not in self._recorder_hears]
         missing = missing or self._links.missing((*_OFFERED, *_SERVED, "arm_controller"))
         if not missing:
             for subscription in self._waiting:  # a robot's states are many, and of no more use here
@@ -138,7 +139,7 @@ class RobotSessionNode(StackNode):
     def _begin(self) -> None:
         values, now = self.parameters, self.get_clock().now()
         period_ns = round(1e9 / self._rate)
-        start_ns = start_in_step(now.nanoseconds + _NOTICE_NS, self._heard[_FRAMES], period_ns)
+        start_ns = start_in_step(now.nanoseconds + _NOTICE_NS, self._heard[self._frames], period_ns)
         status = EpisodeStatus(
             episode_id=f"{values.task}-{datetime.now():%Y%m%d-%H%M%S}",
             task=values.task,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.episode import Episode
 from kc_vla.core.errors import StackError
+from kc_vla.core.views import Views
 
 
 class PolicyError(StackError):
@@ -24,8 +25,8 @@ class PolicyInput:
 
     Attributes:
         frame: index of the current observation.
-        images: ((third-person, wrist), ...), keyframes first and ascending, the current pair last;
-            each (H, W, 3) uint8 RGB. Empty for a backend that does not look (`needs_images` is False).
+        images: the views of each moment, keyframes first and ascending, the current moment last. Empty for a backend
+            that does not look (`needs_images` is False).
         state: (S,) float64, of the robot in the space of the backend's actions, see `kc_vla.core.codec`.
         instruction: natural language.
         frozen: (d, D) float32, the actions that run while the policy thinks; its answer should begin with them.
@@ -33,7 +34,7 @@ class PolicyInput:
     """
 
     frame: int
-    images: Sequence[tuple[NDArray[np.uint8], NDArray[np.uint8]]]
+    images: Sequence[Views]
     state: NDArray[np.float64]
     instruction: str
     frozen: NDArray[np.float32]
@@ -49,7 +50,7 @@ class Backend(Protocol):
     Attributes:
         name: of the backend.
         needs_keyframes: it answers only where it is settled which keyframes there are; a person remembers himself.
-        needs_images: it looks at them, and at the current pair.
+        needs_images: it looks at them, and at the current pictures.
         needs_plan: it wants to know what the simulator's expert would do.
         action_type: what the numbers of its actions mean.
         names: of its columns.

@@ -16,13 +16,14 @@ from kc_vla.bags.errors import BagError, BagReadError
 from kc_vla.bags.find import bags_below
 from kc_vla.bags.lock import require_finished
 from kc_vla.core.chunk import TOOL_DELTA_NAMES
+from kc_vla.core.rig import RigError, load_rig
+from kc_vla.core.topics import DETECTIONS, camera_info_topic, image_topic
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.reports.run_table import OutputFolderError, require_writable
 
-IMAGES = "/third_person/image_raw"
-OBSERVED = ("/wrist/image_raw", "/joint_states", "/tool_pose")
-"""What an observation needs beside the third-person image."""
-_ALSO = ("/third_person/camera_info", "/wrist/camera_info", "/detections")
+FELT = ("/joint_states", "/tool_pose")
+"""What an observation needs beside pictures."""
+AUTO = "auto"
 _PACKED = "/compressed"
 """End of a topic of compressed pictures; the player publishes them as raw ones."""
 SCORES = "/keyframes/score"
@@ -37,7 +38,7 @@ class ReplayPlan:
         episode_id: of the episode in it.
         topics: of the bag, what the player publishes.
         policy: backend of the policy server, "none" for no policy server.
-        rig: of the robot that was recorded.
+        rig: of the robot that was recorded, as it was named or as it must have been.
         params: name of the file with the parameters of the launch that recorded it.
         notes: one line for each thing that is not as it should be.
     """
@@ -50,20 +51,31 @@ class ReplayPlan:
     notes: tuple[str, ...]
 
 
-def plan_replay(episode: RecordedEpisode, source: str, policy: str) -> ReplayPlan:
+def plan_replay(episode: RecordedEpisode, source: str, policy: str, rig: str = AUTO) -> ReplayPlan:
     """Plan the replay of an episode.
 
     Args:
         episode: read from its bag.
         source: of the keyframes; "oracle" takes the scores of the oracle from the bag.
         policy: "replay", "scripted", "none", or "auto" for what the bag can be compared with.
+        rig: of the robot that was recorded, "auto" for the simulated one or the Piper.
 
     Raises:
         BagReadError: the bag lacks what this needs.
+        RigError: there is no such rig.
     """
+    if rig == AUTO:
+        rig = "panda_sim" if episode.status.simulated else "piper"
+    views = load_rig(rig).views
+    images, *others = (f"/{image_topic(view)}" for view in views)
+    observed = (*others, *FELT)
+    also = (*(f"/{camera_info_topic(view)}" for view in views), f"/{DETECTIONS}")
     known = {topic.removesuffix(_PACKED): topic for topic in sorted(episode.message_counts, reverse=True)}
-    if IMAGES not in known or not episode.frames:
-        raise BagReadError(f"{episode.bag} holds no images of the episode on {IMAGES}: there is nothing to replay")
+    if images not in known or not episode.frames:
+        raise BagReadError(
+            f"{episode.bag} holds no images of the episode on {images}, the first view of the rig '{rig}': there is "
+            "nothing to replay, unless rig:= names the robot that was recorded"
+        )
     if len(episode.episode_ids) > 1:
         told = ", ".join(episode.episode_ids)
         raise BagReadError(f"{episode.bag} holds {len(episode.episode_ids)} episodes, {told}: replay the bag of one")
@@ -74,15 +86,15 @@ def plan_replay(episode: RecordedEpisode, source: str, policy: str) -> ReplayPla
     notes = list(episode.damages)
     if episode.result is None:
         notes.append("the bag ends before the result of the episode")
-    if missing := [topic for topic in OBSERVED if topic not in known]:
+    if missing := [topic for topic in observed if topic not in known]:
         notes.append(f"the bag has no {', '.join(missing)}: no observation is whole, so no chunk can be answered")
     chosen, remark = (policy, "") if policy != "auto" else _policy_of(episode)
     return ReplayPlan(
         episode_id=episode.status.episode_id,
-        topics=tuple(known[topic] for topic in (IMAGES, *OBSERVED, *_ALSO) if topic in known)
+        topics=tuple(known[topic] for topic in (images, *observed, *also) if topic in known)
         + ((SCORES,) if source == _ORACLE else ()),
         policy=chosen,
-        rig="panda_sim" if episode.status.simulated else "piper",
+        rig=rig,
         params="maniskill.yaml" if episode.status.simulated else "piper.yaml",
         notes=(*notes, *([remark] if remark else [])),
     )
@@ -138,6 +150,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("bag", help="bag folder or file of one episode")
     parser.add_argument("--source", default="learned")
     parser.add_argument("--policy", default="auto")
+    parser.add_argument("--rig", default=AUTO)
     parser.add_argument("--output", default="runs", help="folder in which that of the replay is made")
     arguments = parser.parse_args(argv)
     bag = Path(arguments.bag).expanduser()
@@ -146,9 +159,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise BagReadError("no bag was given: replay.launch.py bag:=<folder of a recorded episode>/bag")
         bag = _the_bag_in(bag)
         require_finished(bag)
-        plan = plan_replay(RecordedEpisode(bag), arguments.source, arguments.policy)
+        plan = plan_replay(RecordedEpisode(bag), arguments.source, arguments.policy, arguments.rig)
         folder = new_folder(Path(arguments.output).expanduser().resolve(), plan.episode_id)
-    except (BagError, OutputFolderError) as error:
+    except (BagError, OutputFolderError, RigError) as error:
         print(error, file=sys.stderr)
         return 1
     print(json.dumps({**asdict(plan), "bag": str(bag.resolve()), "folder": str(folder)}))

@@ -8,7 +8,7 @@ from pathlib import Path
 import cv2
 
 from kc_vla.bags.errors import ReportError
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.keyframe_match import KeyframeMatch, match_keyframes
 from kc_vla.media.canvas import (

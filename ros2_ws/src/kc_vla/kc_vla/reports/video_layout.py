@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from kc_vla.core.tasks import TASKS
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import Event, Frame, KeyframeState, Score, keyframes_after
 from kc_vla.keyframes.smoothing import Decision

@@ -21,7 +21,7 @@ from kc_vla.keyframes.joining import Index
 from kc_vla.keyframes.live import Found
 from kc_vla.keyframes.observation import Keyframe, Observation
 from kc_vla.keyframes.selector import Event, Held
-from kc_vla_msgs.msg import ActionChunk, EpisodeStatus, KeyframeEvent, KeyframeIndex, KeyframeScore
+from kc_vla_msgs.msg import ActionChunk, EpisodeStatus, KeyframeEvent, KeyframeIndex, KeyframeScore, View
 from kc_vla_msgs.msg import Keyframe as KeyframeMessage
 from kc_vla_msgs.msg import Observation as ObservationMessage
 
@@ -137,7 +137,7 @@ def joint_message(names: tuple[str, ...], positions: Any, velocities: Any, stamp
 
 
 def observation_message(seen: Observation, episode_id: str, frame_id: str, images: bool) -> ObservationMessage:
-    """Return an observation message; without `images` the pictures stay empty."""
+    """Return an observation message; without `images` no views are in it."""
     stamp = time_message(seen.stamp_ns)
     message = ObservationMessage(
         episode_id=episode_id,
@@ -147,13 +147,14 @@ def observation_message(seen: Observation, episode_id: str, frame_id: str, image
     )
     message.header.stamp, message.header.frame_id = stamp, frame_id
     if images:
-        message.third_person = image_message(seen.third_person, stamp, "third_person_camera")
-        message.wrist = image_message(seen.wrist, stamp, "wrist_camera")
+        message.views = [
+            View(name=view, image=image_message(pixels, stamp, f"{view}_camera")) for view, pixels in seen.views.items()
+        ]
     return message
 
 
 def keyframe_message(keyframe: Keyframe, episode_id: str, frame_id: str, images: bool) -> KeyframeMessage:
-    """Return a keyframe message; without `images` the pictures stay empty."""
+    """Return a keyframe message; without `images` no views are in it."""
     return KeyframeMessage(
         label=keyframe.label,
         phase=keyframe.phase,

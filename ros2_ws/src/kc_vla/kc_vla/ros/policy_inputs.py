@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from kc_vla.core import topics
 from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla.core.episode import Episode
+from kc_vla.core.views import Views
 from kc_vla.keyframes.observation import Observation
 from kc_vla.policy.interface import PolicyError
 from kc_vla.ros.base import StackNode
@@ -21,21 +23,20 @@ from kc_vla_msgs.srv import ExpertChunk, GetKeyframes
 
 RECENT = 32
 """Observations kept, so that a request for a frame of a moment ago can be answered."""
-Pair = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
 
 class PolicyInputs:
     """Of the running episode."""
 
-    def __init__(self, node: StackNode, timeout: float, sync_tolerance: float) -> None:
-        """Args: `timeout` of each wait, s; `sync_tolerance` between the streams of one observation, s."""
+    def __init__(self, node: StackNode, views: Sequence[str], timeout: float, sync_tolerance: float) -> None:
+        """Args: `views` of the robot; `timeout` of each wait, s; `sync_tolerance` between streams of one moment, s."""
         self._node, self._timeout = node, timeout
         self._expert = node.call(ExpertChunk, topics.EXPERT_CHUNK)
         self._buffer = node.call(GetKeyframes, topics.GET_KEYFRAMES)
         self._gate = FrameGate(node, timeout)
         self._recent: OrderedDict[int, Observation] = OrderedDict()
-        self._pictures: dict[int, Pair] = {}  # of the keyframes, by frame
-        self._feed = ObservationFeed(node, sync_tolerance, self._on_observation)
+        self._pictures: dict[int, Views] = {}  # of the keyframes, by frame
+        self._feed = ObservationFeed(node, views, sync_tolerance, self._on_observation)
 
     def begin(self, episode: Episode) -> None:
         """Forget the episode before."""
@@ -53,13 +54,13 @@ class PolicyInputs:
         if newest < frame and not await self._gate.wait(frame):
             raise PolicyError(
                 f"no full observation of frame {frame} for {self._timeout:g} s "
-                f"(newest: {'none' if newest < 0 else newest}): are both cameras and the arm publishing?"
+                f"(newest: {'none' if newest < 0 else newest}): are all cameras and the arm publishing?"
             )
         if not self._recent:
             raise PolicyError("the episode ended")
         return self._recent.get(frame) or next(o for f, o in self._recent.items() if f >= frame)
 
-    async def keyframes(self, frame: int, images: bool) -> tuple[list[int], list[Pair]]:
+    async def keyframes(self, frame: int, images: bool) -> tuple[list[int], list[Views]]:
         """Return frame, and with `images` the pictures, of every keyframe known at `frame`, but for `frame` itself.
 
         Pictures cross the wire once: those already here are not asked for again.
@@ -76,8 +77,8 @@ class PolicyInputs:
         frames = [k.observation.frame_index for k in answer.keyframes if k.observation.frame_index != frame]
         for keyframe in answer.keyframes:
             seen = keyframe.observation
-            if seen.third_person.width:
-                self._pictures[seen.frame_index] = (image_pixels(seen.third_person), image_pixels(seen.wrist))
+            if seen.views:
+                self._pictures[seen.frame_index] = {view.name: image_pixels(view.image) for view in seen.views}
         if not images:
             return frames, []
         self._pictures = {f: self._pictures[f] for f in frames if f in self._pictures}

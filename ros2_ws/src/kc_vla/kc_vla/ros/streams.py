@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from sensor_msgs.msg import Image, JointState, Joy
 
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
-from kc_vla.core.views import VIEWS
 from kc_vla.keyframes.observation import Observation, observation_of
 from kc_vla.keyframes.scoring import Sight, sight_of
 from kc_vla.keyframes.synchronizer import Moment, Synchronizer
@@ -33,9 +32,8 @@ BESIDE: dict[str, tuple[type, str, QoSProfile]] = {
     "oracle": (KeyframeScore, topics.ORACLE_SCORE, qos.EVENT),
     "joints": (JointState, topics.JOINT_STATES, qos.STATE),
     "tool_pose": (PoseStamped, topics.TOOL_POSE, qos.STATE),
-    "wrist": (Image, topics.WRIST_IMAGE, qos.IMAGE),
 }
-"""What a source of keyframes may need beside the third-person pictures: kind, topic, quality of service."""
+"""What a source of keyframes may need beside pictures, see `kc_vla.core.views.STREAMS`: kind, topic, and quality."""
 OFFERS: dict[str, tuple[type, str, Callable[[Any], tuple[Any, ...]]]] = {
     "leader": (JointState, topics.LEADER_STATES, lambda message: (np.array(message.position),)),
     "joy": (Joy, topics.JOY, lambda message: (list(message.axes), list(message.buttons))),
@@ -68,24 +66,30 @@ def listen(node: StackNode, kind: type, topic: str, profile: QoSProfile, stream:
     node.subscribe(kind, topic, callback, waiting)
 
 
-def listen_for_sights(node: StackNode, needs: Container[str], on_sample: OnSample) -> None:
-    """Hand on the third-person pictures, and of the streams `BESIDE` them those that are needed."""
+def listen_for_pictures(node: StackNode, views: Sequence[str], on_sample: OnSample) -> None:
+    """Hand on the pictures of the views, each as the stream of its name; those of the first, which count, last."""
+    for view in reversed(views):
+        listen(node, Image, topics.image_topic(view), qos.IMAGE, view, on_sample)
+
+
+def listen_for_sights(node: StackNode, views: Sequence[str], needs: Container[str], on_sample: OnSample) -> None:
+    """Hand on the pictures of the views, and of the streams `BESIDE` them those that are needed."""
     for name, (kind, topic, profile) in BESIDE.items():
         if name in needs:
             listen(node, kind, topic, profile, name, on_sample)
-    listen(node, Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE, "third_person", on_sample)
+    listen_for_pictures(node, views, on_sample)
 
 
 def sight_in(moment: Moment) -> Sight:
     """Return what a scorer may look at.
 
     Args:
-        moment: of the streams "third_person" and of those `BESIDE`; each sample is a message and when it was published.
+        moment: of views, the first first, and of streams `BESIDE`; each sample is a message and when it was published.
     """
     there = {name: message for name, (message, _) in moment.samples.items()}
     return sight_of(
         moment.stamp_ns,
-        {view: image_pixels(there[view]) for view in VIEWS if view in there},
+        {view: image_pixels(image) for view, image in there.items() if view not in BESIDE},
         joints=there.get("joints"),
         tool_pose=there["tool_pose"].pose if "tool_pose" in there else None,
         oracle=there["oracle"].score if "oracle" in there else None,
@@ -98,20 +102,20 @@ class ObservationFeed:
     def __init__(
         self,
         node: StackNode,
+        views: Sequence[str],
         tolerance_s: float,
         on_observation: Callable[[Observation], None],
         on_repeat: Callable[[], None] = lambda: None,
     ) -> None:
-        """Args: `tolerance_s` between the streams; `on_repeat` is called when the newest frame is shown again."""
-        self._node = node
+        """Args: `views` of the robot; `tolerance_s` between the streams; `on_repeat`: the newest frame came again."""
+        self._node, self._views = node, tuple(views)
         self._on_observation = on_observation
         self._on_repeat = on_repeat
-        self._streams = Synchronizer("third_person", ("wrist", "joints", "tool_pose"), round(tolerance_s * 1e9))
+        self._streams = Synchronizer(views[0], (*views[1:], "joints", "tool_pose"), round(tolerance_s * 1e9))
         self._newest = -1
         listen(node, JointState, topics.JOINT_STATES, qos.STATE, "joints", self._on_sample)
         listen(node, PoseStamped, topics.TOOL_POSE, qos.STATE, "tool_pose", self._on_sample)
-        listen(node, Image, topics.WRIST_IMAGE, qos.IMAGE, "wrist", self._on_sample)
-        listen(node, Image, topics.THIRD_PERSON_IMAGE, qos.IMAGE, "third_person", self._on_sample)
+        listen_for_pictures(node, views, self._on_sample)
 
     def begin(self, episode: Episode) -> None:
         """Start an episode: frames from before it are not wanted."""
@@ -122,12 +126,12 @@ class ObservationFeed:
         node, episode = self._node, self._node.episode
         if episode is None or not episode.running:
             return
-        shown_before = stream == "third_person" and episode.frame_of(stamp_ns) == self._newest
+        shown_before = stream == self._views[0] and episode.frame_of(stamp_ns) == self._newest
         for moment in self._streams.put(stream, stamp_ns, message):
             observation = observation_of(
                 frame=episode.frame_of(moment.stamp_ns),
                 stamp_ns=moment.stamp_ns,
-                pictures={view: image_pixels(moment[view]) for view in VIEWS},
+                views={view: image_pixels(moment[view]) for view in self._views},
                 joints=moment["joints"],
                 tool_pose=moment["tool_pose"].pose,
             )

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from kc_vla.core.files import write_whole
 from kc_vla.core.tasks import TASKS
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.datasets.exchange.bag_output import JPEG_QUALITY, START_NS, Announcement, BagOutput, picture_topic
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.felt_and_told import FeltAndTold

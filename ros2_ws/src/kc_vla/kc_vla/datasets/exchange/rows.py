@@ -16,7 +16,7 @@ from kc_vla.core.alignment import nearest
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import TOOL_POSE_NAMES, Codec
 from kc_vla.core.rig import rig_of
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.datasets.exchange.actions import joint_targets, mode_of, tool_deltas
 from kc_vla.datasets.exchange.clock import Clock, clock_of
 from kc_vla.datasets.exchange.errors import ExchangeError

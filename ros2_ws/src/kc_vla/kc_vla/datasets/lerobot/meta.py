@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kc_vla.core.views import VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.datasets.lerobot.layout import (
     ACTION,
     DATA_PATH,

@@ -1,0 +1,46 @@
+"""The file of `cameras:=`: which camera each view of the robot has, and its parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kc_vla.core.errors import StackError
+from kc_vla.core.rig import Rig
+from kc_vla.core.untrusted import parsed_yaml, read_text
+
+FILES = ("source", "calibration", "latency")
+"""Parameters that may name a file beside that of the cameras."""
+
+
+class CamerasError(StackError):
+    """A file that is no such file, or one for another robot."""
+
+
+def cameras_of(file: Path, rig: Rig) -> dict[str, dict[str, Any]]:
+    """The parameters of the node of each camera by its view, in the order of the rig.
+
+    Raises:
+        CamerasError: the file cannot be read, or does not name the views of the rig, each with its parameters.
+    """
+    views = " and ".join(rig.views)
+    try:
+        told = parsed_yaml(read_text(file))
+    except (OSError, ValueError) as error:
+        raise CamerasError(f"cameras:={file} cannot be read: {error}") from error
+    if not isinstance(told, dict) or not all(isinstance(wanted, dict) for wanted in told.values()):
+        raise CamerasError(f"cameras:={file} must name {views}, each with its parameters, e.g. source")
+    if set(told) != set(rig.views):
+        named = " and ".join(map(str, told)) or "none"
+        raise CamerasError(
+            f"cameras:={file} must name {views}, the views of the rig '{rig.name}', and names {named}: "
+            "change that file, or 'cameras' in a rig of your own for rig:="
+        )
+    return {view: {"frame_id": rig.cameras[view], **_beside(file, told[view])} for view in rig.views}
+
+
+def _beside(cameras: Path, wanted: dict[str, Any]) -> dict[str, Any]:
+    """With the whole path of what lies beside the file of the cameras; a device, for one, does not."""
+    given = {name: "" if wanted.get(name) is None else str(wanted[name]) for name in FILES}
+    there = {name: str(cameras.parent / value) for name, value in given.items() if value}
+    return wanted | given | {name: path for name, path in there.items() if Path(path).exists()}

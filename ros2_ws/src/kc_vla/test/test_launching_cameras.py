@@ -1,0 +1,53 @@
+"""The file of `cameras:=` and the rig name the same views, or it is told."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kc_vla.core.rig import load_rig
+from kc_vla.launching.cameras import CamerasError, cameras_of
+
+PIPER = load_rig("piper")
+
+
+def test_each_view_of_the_rig_has_its_camera(tmp_path: Path) -> None:
+    rig = replace(PIPER, cameras={"front": "front_lens", "hand": "hand_lens", "side": "side_lens"})
+    (tmp_path / "pictures").mkdir()
+    file = tmp_path / "cameras.yaml"
+    file.write_text("side: {source: /dev/video2, fps: 30}\nhand: {source: pictures, frame_id: mine}\nfront: {}")
+    found = cameras_of(file, rig)
+    assert list(found) == ["front", "hand", "side"]
+    assert (found["side"]["source"], found["side"]["fps"], found["side"]["frame_id"]) == (
+        "/dev/video2",
+        30,
+        "side_lens",
+    )
+    assert (found["hand"]["source"], found["hand"]["frame_id"]) == (str(tmp_path / "pictures"), "mine")
+    assert found["front"]["source"] == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            "third_person: {}",
+            "must name third_person and wrist, the views of the rig 'piper', and names third_person: ",
+        ),
+        ("third_person: {}\nwrist: {}\nside: {}", "and names third_person and wrist and side: change that file, or"),
+        ("third_person: {}\nwirst: {}", "and names third_person and wirst: "),
+        ("{}", "and names none: "),
+        ("third_person: /dev/video0\nwrist: {}", "must name third_person and wrist, each with its parameters"),
+        ("[third_person, wrist]", "must name third_person and wrist, each with its parameters"),
+        ("third_person: [", "cannot be read: "),
+        (None, "cannot be read: "),
+    ],
+)
+def test_a_file_for_another_robot_is_refused_in_a_line(tmp_path: Path, content: str | None, told: str) -> None:
+    file = tmp_path / "cameras.yaml"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(CamerasError, match=r"cameras:=.*cameras\.yaml ") as refused:
+        cameras_of(file, PIPER)
+    assert told in str(refused.value)
+    assert "\n" not in str(refused.value)
