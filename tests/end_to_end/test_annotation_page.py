@@ -9,6 +9,7 @@ from browser import LAPTOP, browser, chromium, enter
 from episode_bag import ORACLE, Script, write_episode
 from page_server import PageServer
 from playwright.sync_api import Browser, Dialog, Page
+from robot_bags import picture, write_panda_bag
 
 from kc_vla.episodes.annotation_log import CONFIRMED, OPEN, AnnotationLog, Track
 
@@ -301,8 +302,28 @@ def test_the_keys_are_listed_and_the_list_is_filtered(page: Page) -> None:
     assert page.inner_text("#episodes .called") == "counting-3"
 
 
+@pytest.mark.parametrize("views", [("front",), ("overhead", "wrist", "left")], ids=len)
+def test_there_is_a_picture_for_each_view(chrome: Browser, tmp_path: Path, views: tuple[str, ...]) -> None:
+    write_panda_bag(tmp_path / "runs", "mine", views=views)
+    context = chrome.new_context(viewport=LAPTOP)
+    with PageServer(tmp_path / "runs", tmp_path / "cache") as server:
+        found = context.new_page()
+        enter(found, server.address, "anna")
+        assert found.locator(".views figcaption").all_inner_texts() == list(views)
+        press(found, "ArrowRight", "k")
+        at_frame(found, 1)
+        corners = "canvas => canvas.map(each => each.getContext('2d').getImageData(2, 2, 1, 1).data[0])"
+        shades = found.locator(".views canvas").evaluate_all(corners)
+        assert shades == pytest.approx([int(picture(1, view=view)[2, 2, 0]) for view in views], abs=4)
+        strip = found.locator("#strip img").first.get_attribute("src")
+        assert f"/frames/{views[0]}/0.jpg" in (strip or "")
+        boxes = [each.bounding_box() for each in found.locator(".views figure").all()]
+        assert all(box and box["width"] > 100 and box["x"] + box["width"] <= LAPTOP["width"] for box in boxes)
+    context.close()
+
+
 def test_nothing_is_cut_off_at_laptop_width(page: Page) -> None:
-    for wanted in ("#timeline", "#confirm", "#strip", "#third_person", "#wrist", "#author"):
+    for wanted in ("#timeline", "#confirm", "#strip", "#view-third_person", "#view-wrist", "#author"):
         box = page.locator(wanted).bounding_box()
         assert box, wanted
         assert box["x"] >= 0, wanted

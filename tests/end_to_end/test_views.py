@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,15 +14,22 @@ import pytest
 import yaml
 from camera_files import write_pictures
 from finished_run import FinishedRun
-from stack import PIPER, Stack
+from stack import PIPER, REPLAY, Stack
 
+from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.bags.images import decode_image
 from kc_vla.bags.reader import BagReader
 from kc_vla.core.rig import load_rig
 from kc_vla.core.share import share
 from kc_vla.core.views import Views
-from kc_vla.episodes.episode import recorded_actions
+from kc_vla.datasets.exchange.export import export_bags
+from kc_vla.datasets.exchange.from_data_set import import_data_set
+from kc_vla.datasets.exchange.origin import Origin
+from kc_vla.datasets.lerobot.reader import DataSet
+from kc_vla.episodes.episode import RecordedEpisode, recorded_actions
+from kc_vla.keyframes.cameras import parse_cameras
 from kc_vla.keyframes.store import KeyframeStore
+from kc_vla.learning.selector.recordings import load_recordings
 from kc_vla_sim.toy import ToySimulator
 
 SIZE, SEED = 64, 3
@@ -62,14 +70,15 @@ class ToyRun:
 def toy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToyRun]:
     folder = tmp_path_factory.mktemp("views")
     rig = rig_with(request.param, "panda_sim", folder)
-    arguments = {"seed": SEED, "rig": rig, "image_size": SIZE, "report": "none"}
+    arguments = {"seed": SEED, "rig": rig, "image_size": SIZE}
     with Stack(folder / "runs", arguments, environment={"ROS_HOME": str(folder)}) as stack:
         yield ToyRun(request.param, rig, FinishedRun.of(stack))
 
 
-def test_the_episode_succeeds(toy: ToyRun) -> None:
+def test_the_episode_succeeds_and_is_reported(toy: ToyRun) -> None:
     assert toy.run.exit_code == 0
     assert len(toy.seen) == len(toy.run.episode.scores) > 100
+    assert {"episode.mp4", "keyframes.png", "summary.json"} <= {path.name for path in toy.run.folder.iterdir()}
 
 
 def test_the_bag_holds_the_pictures_of_each_view_as_its_camera_saw_them(toy: ToyRun) -> None:
@@ -98,6 +107,52 @@ def test_the_buffer_keeps_every_view_of_each_keyframe(toy: ToyRun) -> None:
         assert tuple(seen.views) == toy.views
         for view, pixels in seen.views.items():
             np.testing.assert_array_equal(pixels, toy.seen[seen.frame][view])
+
+
+def nearest_view(pixels: np.ndarray, seen: Views) -> str:
+    """The view whose picture this is, after a film has blurred it, while the tool stands where no two see the same."""
+    return min(seen, key=lambda view: float(np.abs(pixels.astype(int) - seen[view]).mean()))
+
+
+STANDS = 100
+"""Frames in which the tool waits."""
+
+
+def test_a_data_set_of_the_bag_has_a_camera_for_each_view_and_gives_them_back(toy: ToyRun, tmp_path: Path) -> None:
+    export_bags([toy.run.bag], tmp_path / "set", origin=Origin.ORACLE)
+    data_set = DataSet(tmp_path / "set")
+    for number, frames in enumerate(zip(*(data_set.frames(0, view) for view in toy.views), strict=True)):
+        if number < STANDS:
+            assert [nearest_view(pixels, toy.seen[number]) for pixels in frames] == list(toy.views)
+    assert number == len(toy.seen) - 1
+    (learnt,) = load_recordings(tmp_path / "set", cameras=parse_cameras(toy.views))
+    assert next(learnt.pictures(32)).shape == (32, 32 * len(toy.views), 3)
+    import_data_set(tmp_path / "set", tmp_path / "back")
+    back = RecordedEpisode(tmp_path / "back" / "set-000000" / "bag")
+    assert back.views == toy.views
+    assert len(back.frames) == len(toy.seen)
+    for frame in back.frames[:STANDS]:
+        seen = {view: back.image(ref) for view, ref in frame.pictures.items()}
+        assert [nearest_view(pixels, toy.seen[frame.index]) for pixels in seen.values()] == list(toy.views)
+
+
+def test_the_page_shows_the_frames_of_each_view(toy: ToyRun) -> None:
+    episode = AnnotatedEpisode(toy.run.bag)
+    assert episode.views == toy.views
+    status = toy.run.episode.status
+    shown = episode.frame_of(status.start_ns + 60 * round(status.frame_period_s * 1e9))
+    for view in toy.views:
+        np.testing.assert_array_equal(episode.pixels(shown, view), toy.seen[60][view])
+
+
+def test_the_bag_is_replayed_to_the_graph_of_its_robot(toy: ToyRun, tmp_path: Path) -> None:
+    given = {"bag": toy.run.bag, "rig": toy.rig, "source": "oracle", "rate": 0.5}
+    with Stack(tmp_path, given, launch_file=REPLAY, environment={"ROS_HOME": str(tmp_path)}) as stack:
+        assert stack.finish() == 0, stack.text
+    (report,) = tmp_path.glob("*-replay/replay.json")
+    found = json.loads(report.read_text())
+    assert found["frames"]["dropped"] == []
+    assert [pair["live"] for pair in found["keyframes"]] == [pair["bag"] for pair in found["keyframes"]]
 
 
 @pytest.mark.parametrize("views", VIEWS, ids=[str(len(views)) for views in VIEWS])

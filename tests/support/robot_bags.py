@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla.core.rig import load_rig
 from kc_vla.core.tasks import TASKS
-from kc_vla.datasets.exchange.bag_output import Announcement, BagOutput
+from kc_vla.core.views import DEFAULT_VIEWS
+from kc_vla.datasets.exchange.bag_output import Announcement, BagOutput, picture_topic
 from kc_vla.episodes.annotation_log import CONFIRMED, AnnotationLog, Mark
 from kc_vla.episodes.episode_data import CommandMode
 
@@ -25,10 +26,13 @@ KEYFRAMES = (0, 6, 9, 15, 20)
 TOPICS = ("/third_person/image_raw/compressed", "/wrist/image_raw/compressed", "/joint_states")
 
 
+_SHADES = {"third_person": 40, "wrist": 90}
+
+
 def picture(frame: int, keyframes: Sequence[int] = KEYFRAMES, view: str = "third_person") -> NDArray[np.uint8]:
     """What a camera saw: a bar that changes its colour at each keyframe; smooth, so that codecs change little."""
     passed = sum(keyframe <= frame for keyframe in keyframes) - 1
-    pixels = np.full((SIZE, SIZE, 3), 40 if view == "third_person" else 90, np.uint8)
+    pixels = np.full((SIZE, SIZE, 3), _SHADES.get(view, 130 + 11 * len(view)), np.uint8)
     colour = 255 * np.array(colorsys.hsv_to_rgb(passed / 6, 0.9, 0.9))
     pixels[8:24] = colour.astype(np.uint8)
     return pixels
@@ -74,15 +78,17 @@ def write_panda_bag(
     task: str = "counting",
     annotated: bool = True,
     instruction: str | None = None,
+    views: Sequence[str] = DEFAULT_VIEWS,
 ) -> Path:
     """Write an episode in lock-step, as the simulator's bridge makes it, and return its bag."""
     said = instruction or TASKS[task].instruction
     about = Announcement(name, task, said, START_NS, PERIOD_NS * 1e-9, 7, "paper")
-    with BagOutput(output, about, [*TOPICS, "/tool_pose", "/arm/command"]) as bag:
+    topics = [*map(picture_topic, views), "/joint_states", "/tool_pose", "/arm/command"]
+    with BagOutput(output, about, topics) as bag:
         for frame in range(length):
             stamp = START_NS + frame * PERIOD_NS
             bag.tool_pose(pose(frame), stamp)
-            for view in ("third_person", "wrist"):
+            for view in views:
                 bag.picture(view, picture(frame, keyframes, view), stamp)
             bag.joints(PANDA_NAMES, panda_joints(frame), [0.5] * 9, stamp)
             if frame < length - 1:  # nothing is told after the end

@@ -234,8 +234,8 @@ def test_a_source_is_shown_what_it_needs_of_each_frame(tmp_path: Path) -> None:
     for frame, sight in enumerate(Looker.seen):
         assert sight.gripper == pytest.approx(sum(panda_joints(frame)[7:]))
         assert sight.tool_position == pytest.approx(pose(frame)[:3])
-        assert sight.wrist is not None
-        assert np.abs(sight.wrist.astype(int) - picture(frame, view="wrist")).mean() < 6
+        assert list(sight.views) == ["third_person", "wrist"]
+        assert np.abs(sight.views["wrist"].astype(int) - picture(frame, view="wrist")).mean() < 6
     assert len(Looker.seen) == episode.length == 24
 
 

@@ -164,19 +164,61 @@ def test_cameras_of_other_names_are_asked_for(folder: Path, tmp_path: Path, caps
     (videos / "observation.images.third_person").rename(videos / "observation.images.cam_7")
     words = ["bag", "import", str(folder), "--output", str(tmp_path / "out")]
     assert main(words) == 1
-    assert "which of its cameras is the third-person one? Say --third-person KEY; it has" in capsys.readouterr().err
+    assert "which of its cameras is the third-person one? Say --third-person KEY, " in capsys.readouterr().err
     assert main([*words, "--third-person", "observation.images.cam_8"]) == 1
     assert "has no camera 'observation.images.cam_8' for third_person" in capsys.readouterr().err
     assert main([*words, "--third-person", "observation.images.cam_7"]) == 0
     assert "2 episodes, 54 new frames" in capsys.readouterr().out
 
 
-def test_cameras_that_are_left_out_are_named(folder: Path, tmp_path: Path) -> None:
-    text = (folder / "meta/info.json").read_text().replace("images.wrist", "images.side")
+def test_a_camera_that_gives_no_name_for_a_view_is_left_out_and_told(folder: Path, tmp_path: Path) -> None:
+    text = (folder / "meta/info.json").read_text().replace("images.wrist", "images.7")
     (folder / "meta/info.json").write_text(text)
     done = import_data_set(folder, tmp_path / "out")
-    taken = "observation.images.third_person as third_person; not imported: observation.images.side"
+    taken = "observation.images.third_person as third_person; not imported: observation.images.7"
     assert done.notes == (f"{folder}: {taken}",)
+
+
+@pytest.mark.parametrize(
+    ("named", "views"),
+    [
+        ([], ("third_person", "side")),
+        (["--view", "front=observation.images.side"], ("third_person", "front")),
+        (
+            ["--view", "front=observation.images.side", "--view", "hand=observation.images.third_person"],
+            ("front", "hand"),
+        ),
+    ],
+)
+def test_cameras_beyond_the_usual_ones_become_views(
+    folder: Path, tmp_path: Path, named: list[str], views: tuple[str, str]
+) -> None:
+    (folder / "meta/info.json").write_text(
+        (folder / "meta/info.json").read_text().replace("images.wrist", "images.side")
+    )
+    videos = folder / "videos/chunk-000"
+    (videos / "observation.images.wrist").rename(videos / "observation.images.side")
+    assert main(["bag", "import", str(folder), "--output", str(tmp_path / "out"), *named]) == 0
+    episode = RecordedEpisode(tmp_path / "out" / f"{folder.name}-000001" / "bag")
+    assert episode.views == views
+    shown = {"third_person": "third_person", "hand": "third_person", "side": "wrist", "front": "wrist"}
+    for view in views:
+        seen = episode.image(episode.frames[7].pictures[view])
+        assert np.abs(seen.astype(int) - drawn(shown[view], 1, 7)).mean() < 6
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["joints=a.mp4"], "--view joints=a.mp4: no view can be called 'joints'"),
+        (["front"], "--view front: write NAME=X"),
+        (["front=a.mp4", "front=b.mp4"], "--view front=b.mp4: named twice"),
+    ],
+)
+def test_views_that_cannot_be_are_told(tmp_path: Path, capsys, given: list[str], told: str) -> None:
+    words = [word for text in given for word in ("--view", text)]
+    assert main(["bag", "import", *words, "--task=counting", "--output", str(tmp_path / "out")]) == 1
+    assert told in capsys.readouterr().err
 
 
 def test_an_instruction_of_no_known_task_is_told(folder: Path, tmp_path: Path) -> None:
@@ -226,6 +268,18 @@ def film(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("views", [("front",), ("side", "front", "hand")], ids=len)
+def test_videos_of_any_views_become_an_episode(film: Path, views: tuple[str, ...]) -> None:
+    shown = dict(zip(views, ("wrist", "third_person", "wrist"), strict=False))
+    words = [word for view in views for word in ("--view", f"{view}={film / shown[view]}.mp4")]
+    assert main(["bag", "import", *words, "--task=counting", f"--output={film}/out", "--name=mine"]) == 0
+    episode = RecordedEpisode(film / "out" / "mine" / "bag")
+    assert episode.views == views
+    assert len(episode.frames) == 24
+    for view, ref in episode.frames[7].pictures.items():
+        assert np.abs(episode.image(ref).astype(int) - picture(7, view=shown[view])).mean() < 6
+
+
 def test_videos_and_a_table_become_an_episode(film: Path, capsys) -> None:
     files = [f"--third-person={film}/third_person.mp4", f"--wrist={film}/wrist.mp4", f"--joints={film}/joints.csv"]
     words = ["bag", "import", *files, "--task=counting", f"--output={film}/out", "--name=mine"]
@@ -244,7 +298,9 @@ def test_videos_and_a_table_become_an_episode(film: Path, capsys) -> None:
 def test_a_table_that_ends_early_is_told(film: Path) -> None:
     text = (film / "joints.csv").read_text().splitlines()
     (film / "joints.csv").write_text("\n".join(text[:20]))
-    done = import_videos(Videos(film / "third_person.mp4", None, film / "joints.csv", "counting"), film / "out")
+    done = import_videos(
+        Videos({"third_person": film / "third_person.mp4"}, film / "joints.csv", "counting"), film / "out"
+    )
     assert done.notes == (f"{film}/joints.csv tells of 0 to 0.36 s, the video goes from 0 to 1.15 s",)
 
 
@@ -253,7 +309,7 @@ def test_a_video_that_cannot_be_read_is_told(film: Path, keep: float) -> None:
     path = film / "third_person.mp4"
     path.write_bytes(path.read_bytes()[: int(keep * path.stat().st_size)])
     with pytest.raises(ExchangeError, match=r"third_person\.mp4"):
-        import_videos(Videos(path, None, None, "counting"), film / "out")
+        import_videos(Videos({"third_person": path}, None, "counting"), film / "out")
     assert not list((film / "out").glob("*"))
 
 
@@ -261,7 +317,7 @@ def test_a_task_must_be_told(film: Path) -> None:
     with pytest.raises(
         ExchangeError, match=r"third_person\.mp4: it does not say what its task is: give --task, one of"
     ):
-        import_videos(Videos(film / "third_person.mp4"), film / "out")
+        import_videos(Videos({"third_person": film / "third_person.mp4"}), film / "out")
 
 
 # -- bags of other stacks -----------------------------------------------------------------------------------------

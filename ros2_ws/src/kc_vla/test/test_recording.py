@@ -10,7 +10,11 @@ from episode_bag import TOPICS, Script, info, messages, third_person_view, write
 from rclpy.serialization import serialize_message
 from robot_bags import PERIOD_NS, START_NS, picture, write_panda_bag
 
+from kc_vla.annotate.episode import AnnotatedEpisode
+from kc_vla.bags.cut_and_merge import cut
+from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.storage import Storage
+from kc_vla.bags.topics import EpisodeInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.calibration.material import recorded_joints, recorded_pictures
 from kc_vla.episodes.episode import RecordedEpisode
@@ -75,3 +79,54 @@ def test_calibration_takes_compressed_pictures(tmp_path: Path) -> None:
     assert [when for when, _ in found] == pytest.approx([(START_NS + k * PERIOD_NS) * 1e-9 for k in range(24)])
     for frame, (_, pixels) in enumerate(found):
         assert np.abs(pixels.astype(int) - picture(frame, view="wrist")).mean() < 6
+
+
+def renamed(folder: Path, names: dict[str, str], told: EpisodeInfo | None) -> Path:
+    """An episode's bag with pictures on other topics."""
+    topics = {names.get(name, name): entry for name, entry in TOPICS.items() if names.get(name, name)}
+    writer = EpisodeBagWriter(folder, topics, told)
+    for topic, message, time_ns in messages(SCRIPT):
+        if own := names.get(topic, topic):
+            writer.write(own, serialize_message(message), time_ns, time_ns)
+    writer.close()
+    return folder
+
+
+FIRST, SECOND = "/third_person/image_raw", "/wrist/image_raw"
+
+
+@pytest.mark.parametrize(
+    ("names", "told", "views"),
+    [
+        ({}, (), ("third_person", "wrist")),
+        ({SECOND: ""}, (), ("third_person", "wrist")),  # a camera that was lost
+        ({FIRST: "/zenith/image_raw", SECOND: "/hand/image_raw"}, (), ("hand", "zenith")),
+        ({FIRST: "/zenith/image_raw", SECOND: "/hand/image_raw"}, ("zenith", "hand"), ("zenith", "hand")),
+        ({FIRST: "/zenith/image_raw", SECOND: ""}, ("zenith",), ("zenith",)),
+        ({}, ("wrist", "third_person"), ("wrist", "third_person")),
+        ({}, ("../../wrist",), ("third_person", "wrist")),  # no name for a path
+    ],
+)
+def test_the_views_are_those_that_the_bag_tells_or_that_it_has_pictures_of(
+    tmp_path: Path, names: dict[str, str], told: tuple[str, ...], views: tuple[str, ...]
+) -> None:
+    bag = renamed(tmp_path / "bag", names, replace(info(SCRIPT), views=told))
+    assert Recording(bag).views == Recording(bag, by_index=True).views == views
+    episode = RecordedEpisode(bag)
+    assert episode.views == views
+    assert len(episode.frames) == 21
+    assert all(next(iter(frame.pictures)) == views[0] for frame in episode.frames)
+    assert cut(bag, tmp_path / "part").messages
+    assert Recording(tmp_path / "part").views == views
+
+
+def test_a_bag_without_the_pictures_that_count_is_told(tmp_path: Path) -> None:
+    bag = renamed(tmp_path / "bag", {FIRST: ""}, info(SCRIPT))
+    with pytest.raises(BagReadError, match="has no pictures on third_person/image_raw: it holds"):
+        AnnotatedEpisode(bag)
+
+
+def test_calibration_names_the_views_that_there_are(tmp_path: Path) -> None:
+    recording = Recording(write_panda_bag(tmp_path, "counting-1", views=("front", "hand")))
+    with pytest.raises(BagReadError, match="has no view 'wrist': it has front, hand"):
+        recorded_pictures(recording, "wrist")

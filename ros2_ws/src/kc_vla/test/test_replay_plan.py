@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 from episode_bag import TOPICS as RECORDED
 from episode_bag import Script, info, messages, write_episode
 from rclpy.serialization import serialize_message
@@ -13,6 +14,7 @@ from robot_bags import write_panda_bag
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.core.rig import load_rig
+from kc_vla.core.share import share
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.replay.plan import main, new_folder, plan_replay
 
@@ -44,6 +46,20 @@ def test_only_what_sensors_say_is_played(bag: Path) -> None:
 def test_compressed_pictures_are_as_good(tmp_path: Path) -> None:
     plan = plan_replay(RecordedEpisode(write_panda_bag(tmp_path, "e0")), "learned", "auto")
     assert plan.topics[:2] == ("/third_person/image_raw/compressed", "/wrist/image_raw/compressed")
+
+
+def test_the_views_are_those_of_the_rig_that_was_recorded(tmp_path: Path) -> None:
+    content = yaml.safe_load((share("rigs") / "panda_sim.yaml").read_text())
+    content["cameras"] = {view: f"{view}_lens" for view in ("front", "left", "hand")}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+    mine = str(tmp_path / "mine.yaml")
+    episode = RecordedEpisode(write_panda_bag(tmp_path, "e0", views=("front", "left", "hand")))
+    plan = plan_replay(episode, "learned", "auto", mine)
+    assert plan.topics[:3] == tuple(f"/{view}/image_raw/compressed" for view in ("front", "left", "hand"))
+    assert plan.rig == mine
+    told = "of a robot with the views front, left, hand, the rig 'panda_sim' has third_person, wrist: name the robot"
+    with pytest.raises(BagReadError, match=told):
+        plan_replay(episode, "learned", "auto")
 
 
 def test_the_scores_of_an_oracle_are_played_for_one(bag: Path) -> None:

@@ -1,4 +1,4 @@
-"""A bag as the annotation page shows it: frames of both views, opened by its index, nothing decoded beforehand."""
+"""A bag as the annotation page shows it: frames of all views, opened by its index, nothing decoded beforehand."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from kc_vla.bags.lock import require_finished
 from kc_vla.bags.messages import MessageRef
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.core.tasks import TASKS
-from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
+from kc_vla.core.topics import image_topic
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.episode_data import Status
-from kc_vla.episodes.recording import REFERENCE, Recording, announced, beside, within
+from kc_vla.episodes.recording import Recording, announced, beside, within
 
 _JPEG = b"\xff\xd8\xff"
 _JPEG_QUALITY = 85
@@ -37,25 +37,26 @@ class AnnotatedEpisode:
         bag: where it is.
         status: what it says of itself; empty and zero where it says nothing.
         labels: of the task's keyframes, in order; empty for a task that is not in the table.
-        length: number of third-person frames.
+        length: number of frames, the pictures of the first view.
         times_s: (length,) when each was seen, s since the first.
-        views: names of those that there are pictures of.
+        views: names of those that there are pictures of, the first first.
     """
 
     def __init__(self, bag: Path) -> None:
         """Open `bag`.
 
         Raises:
-            BagError: it cannot be read, is being recorded, or has no pictures of the third-person camera.
+            BagError: it cannot be read, is being recorded, or has no pictures of the first view.
         """
         require_finished(bag)
         self.bag = bag
         self._recording = Recording(bag, by_index=True)
         self.damages = self._recording.damages
-        recorded = self._recording.pictures(REFERENCE)
+        first, *others = self._recording.views
+        recorded = self._recording.pictures(first)
         if not recorded:
             held = ", ".join(sorted(self._recording.counts)) or "nothing"
-            raise BagReadError(f"{bag} has no pictures on {REFERENCE}/image_raw: it holds {held}")
+            raise BagReadError(f"{bag} has no pictures on {image_topic(first)}: it holds {held}")
         self.status, end_ns = self._announced()
         self._frames = within(recorded, self._recording.stamp_ns, self.status.start_ns, end_ns) or recorded
         task = TASKS.get(self.status.task)
@@ -65,14 +66,14 @@ class AnnotatedEpisode:
         self._known_times = self._sampled_times(logged)
         self.times_s = self._since_first_frame(logged)
         period_ns = round(self.status.frame_period_s * 1e9)
-        self._shown: dict[str, list[MessageRef | None]] = {REFERENCE: [*self._frames]}
-        for view in VIEWS[1:]:
+        self._shown: dict[str, list[MessageRef | None]] = {first: [*self._frames]}
+        for view in others:
             pictures = [(ref.log_time_ns, ref) for ref in self._recording.pictures(view)]
             self._shown[view] = beside(logged, pictures, period_ns)
         self.views = tuple(view for view, shown in self._shown.items() if any(ref is not None for ref in shown))
 
     def jpeg(self, view: str, frame: int) -> bytes:
-        """A picture as JPEG; an empty one where the wrist camera had none.
+        """A picture as JPEG; an empty one where the camera had none.
 
         Raises:
             AnnotationError: there is no such view or frame.
@@ -90,15 +91,15 @@ class AnnotatedEpisode:
             raise BagReadError(f"{self.bag}, frame {frame}: the picture cannot be encoded")
         return data.tobytes()
 
-    def pixels(self, frame: int, view: str = "third_person") -> NDArray[np.uint8]:
-        """A picture, (H, W, 3) RGB; errors as `jpeg`, and AnnotationError where the wrist camera had none."""
+    def pixels(self, frame: int, view: str) -> NDArray[np.uint8]:
+        """A picture, (H, W, 3) RGB; errors as `jpeg`, and AnnotationError where the camera had none."""
         ref = self._picture(view, frame)
         if ref is None:
             raise AnnotationError(f"{self.bag}, frame {frame}: the {view} camera has no picture")
         return self._recording.image(ref)
 
     def stamp_ns(self, frame: int) -> int:
-        """Header stamp of a third-person picture, ns; errors as `jpeg`."""
+        """Header stamp of a frame, ns; errors as `jpeg`."""
         self._check(frame)
         return self._recording.stamp_ns(self._frames[frame])
 
@@ -154,8 +155,8 @@ class AnnotatedEpisode:
         return np.asarray(inside + beyond, np.float64)
 
     def _picture(self, view: str, frame: int) -> MessageRef | None:
-        if view not in VIEWS:
-            raise AnnotationError(f"no view '{view}': there are {', '.join(VIEWS)}")
+        if view not in self._shown:
+            raise AnnotationError(f"no view '{view}': there are {', '.join(self._shown)}")
         self._check(frame)
         return self._shown[view][frame]
 

@@ -8,7 +8,7 @@ how something stands, however old it is.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path, PurePath
@@ -79,6 +79,7 @@ class EpisodeRecorder:
         topics: Mapping[str, TopicInfo],
         stack_version: str,
         storage: Storage = Storage.MCAP,
+        views: Sequence[str] = (),
         standing: Collection[str] = (),
     ) -> None:
         """Set up; nothing is written yet.
@@ -88,12 +89,14 @@ class EpisodeRecorder:
             topics: every topic that will come, by its full name.
             stack_version: noted in each bag.
             storage: form of the bags.
+            views: of the robot, the first of which counts the frames; noted in each bag.
             standing: those of the topics whose last word holds until the next one, also in the episodes after it.
         """
         self._output_folder = output_folder
         self._topics = dict(topics)
         self._version = stack_version
         self._storage = storage
+        self._views = tuple(views)
         self._writer: EpisodeBagWriter | None = None
         self._closing: list[tuple[str, EpisodeBagWriter]] = []
         self._episode_id = ""
@@ -115,7 +118,7 @@ class EpisodeRecorder:
         """
         self.finish()
         self._episode_id, self._between = episode_id, False
-        episode = EpisodeInfo(episode_id, task, seed, instruction, self._version, begun_ns)
+        episode = EpisodeInfo(episode_id, task, seed, instruction, self._version, begun_ns, self._views)
         folder = self._output_folder / episode_id / BAG_FOLDER
         try:
             if not episode_id or PurePath(episode_id).name != episode_id or episode_id == "..":

@@ -137,6 +137,7 @@ class EpisodeInfo:
         stack_version: version of this software.
         begun_ns: wall time at which the episode was announced, ns since the epoch. It tells a recorder that starts
             again within an episode from a later run that uses the same episode id.
+        views: of the robot, the one whose pictures count the frames first; empty where it is not known.
     """
 
     episode_id: str
@@ -145,6 +146,7 @@ class EpisodeInfo:
     instruction: str
     stack_version: str
     begun_ns: int
+    views: tuple[str, ...] = ()
 
     def as_metadata(self) -> dict[str, str]:
         """Return the fields as the strings of an MCAP metadata record."""
@@ -155,6 +157,7 @@ class EpisodeInfo:
             "instruction": self.instruction,
             "stack_version": self.stack_version,
             "begun_ns": str(self.begun_ns),
+            **({"views": " ".join(self.views)} if self.views else {}),
         }
 
     @classmethod
@@ -168,6 +171,7 @@ class EpisodeInfo:
                 fields["instruction"],
                 fields["stack_version"],
                 int(fields["begun_ns"]),
+                tuple(fields.get("views", "").split()),
             )
         except (KeyError, ValueError):
             return None

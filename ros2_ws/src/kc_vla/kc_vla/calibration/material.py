@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from kc_vla.bags.errors import BagReadError
 from kc_vla.calibration.board import Array, Board, Corners
 from kc_vla.calibration.errors import PoorCalibrationError
 from kc_vla.cameras.sources import SourceSpec, open_source
@@ -78,7 +79,7 @@ def standing_views(recording: Recording, view: str, board: Board) -> list[View]:
 
     Args:
         recording: of an episode.
-        view: the camera, "third_person" or "wrist".
+        view: the camera's.
         board: what to look for.
 
     Raises:
@@ -123,8 +124,10 @@ def recorded_pictures(recording: Recording, view: str) -> Iterator[tuple[float, 
     """Stamp in s and picture of each image of a camera.
 
     Raises:
-        BagReadError: the bag cannot be read.
+        BagReadError: the bag cannot be read, or has no such view.
     """
+    if view not in recording.views:
+        raise BagReadError(f"{recording.bag} has no view '{view}': it has {', '.join(recording.views)}")
     return ((recording.stamp_ns(ref) * 1e-9, recording.image(ref)) for ref in recording.pictures(view))
 
 

@@ -24,7 +24,6 @@ from kc_vla.cameras.errors import CameraError
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.core.rig import load_rig
-from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.episodes.recording import Recording
 
 
@@ -144,7 +143,7 @@ def _parser() -> argparse.ArgumentParser:
     latency.set_defaults(run=_latency)
     for kind in (hand_eye, joints, latency):
         kind.add_argument("--bag", type=Path, required=True, help="recorded episode")
-        kind.add_argument("--view", choices=VIEWS, required=True, help="the camera")
+        kind.add_argument("--view", required=True, help="the camera: a view of the recorded robot")
     for kind in (camera, hand_eye, joints, latency):
         kind.add_argument("--output", type=Path, required=True, help="YAML file to write")
         kind.add_argument("--serial", default="", help="serial number of the camera or the arm")

@@ -49,8 +49,10 @@ def add_import(actions: Any) -> None:
     action.add_argument("--task", help="name of the task (default: told by the instruction)")
     action.add_argument("--instruction", default="", help="in words (default: the source's, or the task's)")
     action.add_argument("--name", help="of the episode, where it is one")
-    action.add_argument("--third-person", metavar="X", help="a video; of a data set, the key of its camera")
-    action.add_argument("--wrist", metavar="X", help="the same")
+    text = "a video; of a data set, the key of its camera: for the view called NAME; may be repeated"
+    action.add_argument("--view", metavar="NAME=X", action="append", default=[], help=text)
+    action.add_argument("--third-person", metavar="X", help="the same as --view third_person=X")
+    action.add_argument("--wrist", metavar="X", help="the same as --view wrist=X")
     action.add_argument("--joints", type=Path, metavar="CSV", help="beside videos: time in s, then the joints")
     action.add_argument("--topics", type=Path, metavar="YAML", help="of bags: our topics and theirs")
     action.add_argument(
@@ -96,15 +98,33 @@ def _import(arguments: argparse.Namespace) -> None:
         print(f"{len(result.folders)} episodes, {result.frames} new frames: {result.folders[0].parent}")
 
 
+def _named(arguments: argparse.Namespace) -> dict[str, str]:
+    """What is said to be the camera of a view, by view, in their usual order."""
+    from kc_vla.core.views import checked_views, in_usual_order
+    from kc_vla.datasets.exchange.errors import ExchangeError
+
+    usual = {"third_person": arguments.third_person, "wrist": arguments.wrist}
+    named = {view: given for view, given in usual.items() if given}
+    for text in arguments.view:
+        view, _, given = text.partition("=")
+        try:
+            checked_views([view])
+        except ValueError as error:
+            raise ExchangeError(f"--view {text}: {error}") from error
+        if not given or view in named:
+            raise ExchangeError(f"--view {text}: {'named twice' if given else 'write NAME=X'}")
+        named[view] = given
+    return {view: named[view] for view in in_usual_order(named)}
+
+
 def _import_videos(arguments: argparse.Namespace) -> Any:
     from kc_vla.datasets.exchange.errors import ExchangeError
     from kc_vla.datasets.exchange.from_videos import Videos, import_videos
 
-    if arguments.third_person is None:
+    if not (named := _named(arguments)):
         raise ExchangeError("nothing to import: give a data set, bags with --topics, or a video with --third-person")
     videos = Videos(
-        Path(arguments.third_person),
-        Path(arguments.wrist) if arguments.wrist else None,
+        {view: Path(film) for view, film in named.items()},
         arguments.joints,
         arguments.task,
         arguments.instruction,
@@ -118,8 +138,7 @@ def _import_data_set(folder: Path, arguments: argparse.Namespace) -> Any:
     from kc_vla.datasets.exchange.from_data_set import Wanted, import_data_set
     from kc_vla.datasets.exchange.meanings import said_names
 
-    named = (("third_person", arguments.third_person), ("wrist", arguments.wrist))
-    cameras = tuple((view, key) for view, key in named if key)
+    cameras = tuple(_named(arguments).items())
     wanted = Wanted(
         arguments.task,
         arguments.instruction,

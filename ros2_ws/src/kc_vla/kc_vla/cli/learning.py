@@ -14,7 +14,7 @@ from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.inference.models import ModelError, shipped_models
 from kc_vla.inference.onnx_sessions import InferenceError
-from kc_vla.keyframes.cameras import parse_cameras
+from kc_vla.keyframes.cameras import THIRD_PERSON, parse_cameras
 from kc_vla.learning.common.errors import LearningError
 
 
@@ -53,7 +53,7 @@ def _train(options: argparse.Namespace) -> None:
         init = find_pretrained(options.models or shipped_models(), options.init, options.init_parts)
     config = load_config(options.config, changes, init.settings() if init is not None else {})
     own = read_tasks(options.tasks) if options.tasks else {}
-    cameras = parse_cameras(options.camera or ["third_person"])
+    cameras = parse_cameras(options.camera or [str(THIRD_PERSON)])
     device = device_of_run(SelectorRun(options.output), options.device, options.precision)
     print(f"Computes on {device.name} in {device.precision}: {device.why}")
     run = train_selector(

@@ -92,7 +92,9 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
         metavar="YAML",
         help="tasks of the data that are not in the task table: see docs/data_sets.md",
     )
-    _camera(train, "a camera that the selector looks at, third_person or wrist; both: side by side (third_person)")
+    _camera(
+        train, "a view of the robot that the selector looks at, such as wrist; several: side by side (third_person)"
+    )
     train.add_argument("--device", default="auto", help="auto, cpu or cuda")
     train.add_argument(
         "--precision",

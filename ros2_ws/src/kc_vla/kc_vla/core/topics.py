@@ -1,5 +1,7 @@
 """The names of the stack's topics and services (relative, so that a namespace or a remap moves them)."""
 
+from kc_vla.core.views import can_be_view
+
 JOINT_STATES = "joint_states"
 LEADER_STATES = "leader_joint_states"  # not .../joint_states: by that ending a bag's readers find the arm
 JOY = "joy"
@@ -45,6 +47,17 @@ EMULATOR_VIEW = "emulator/view"
 def image_topic(view: str) -> str:
     """Where the pictures of a view are."""
     return f"{view}/image_raw"
+
+
+def picture_topics(view: str) -> tuple[str, str]:
+    """Where they may be in a bag: raw ones, which count where both are there, and compressed ones."""
+    return image_topic(view), f"{image_topic(view)}/compressed"
+
+
+def view_on(topic: str) -> str:
+    """The view whose pictures are on a topic of that name, in any namespace; empty where it is no such topic."""
+    *_, view, kind = ("", "", *topic.removesuffix("/compressed").split("/"))
+    return view if kind == "image_raw" and can_be_view(view) else ""
 
 
 def camera_info_topic(view: str) -> str:

@@ -18,8 +18,19 @@ STREAMS = ("oracle", "joints", "tool_pose")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 
 
+def can_be_view(name: str) -> bool:
+    """Whether a view can be called so: its name is part of topics, of columns of a data set and of paths."""
+    return _NAME.fullmatch(name) is not None and name not in STREAMS
+
+
+def in_usual_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Views whose order nobody has told, each once: the first of most robots first, the others as they come."""
+    views = dict.fromkeys(names)
+    return tuple(sorted(views, key=lambda view: view != DEFAULT_VIEWS[0]))
+
+
 def checked_views(names: Iterable[str]) -> tuple[str, ...]:
-    """The names, one or more, that can be those of views and so of topics and of columns of a data set.
+    """The names, if a robot can have views that are called so.
 
     Raises:
         ValueError: there is none, or one cannot be.
@@ -28,7 +39,7 @@ def checked_views(names: Iterable[str]) -> tuple[str, ...]:
     if not views:
         raise ValueError("a robot has one view or more, none is named")
     for view in views:
-        if not _NAME.fullmatch(view) or view in STREAMS:
+        if not can_be_view(view):
             raise ValueError(
                 f"no view can be called '{view}': letters, digits and single underscores make a name, "
                 f"and {', '.join(STREAMS)} are taken"

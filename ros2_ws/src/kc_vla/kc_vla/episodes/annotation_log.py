@@ -32,7 +32,7 @@ class Mark:
     """One keyframe.
 
     Attributes:
-        frame: 0-based position among the episode's third-person images.
+        frame: 0-based position among the episode's images of the first view.
         stamp_ns: header stamp of that image, ns.
         phase: index of the keyframe in its task, 0 for frame 0.
         label: its name in the task table.

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.messages import MessageRef
 from kc_vla.core.stamps import nanoseconds
-from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.episodes.episode_data import (
     Chunk,
     Command,
@@ -26,7 +25,7 @@ from kc_vla.episodes.episode_data import (
     Score,
     keyframes_after,
 )
-from kc_vla.episodes.recording import REFERENCE, RUNNING, Recording, announced, beside, within
+from kc_vla.episodes.recording import RUNNING, Recording, announced, beside, within
 from kc_vla.keyframes.smoothing import Decision
 
 _NO_MOTION = 0.0
@@ -42,6 +41,7 @@ class RecordedEpisode:
         info: what the bag says of itself; None where it does not.
         status: how the episode was announced.
         result: how it ended; None where the bag ends before it.
+        views: names of the robot's views; the pictures of the first are the frames.
         frames: every frame of the episode, in order.
         scores: the selector's word by frame number.
         events: the life of the keyframes, in order.
@@ -83,7 +83,7 @@ class RecordedEpisode:
         """Stamp (ns) and place of the pictures of a view, by time; those that are the frames from the episode."""
         refs = self.recording.pictures(view)
         found = sorted(((self.recording.stamp_ns(ref), ref) for ref in refs), key=itemgetter(0))
-        if view != REFERENCE:
+        if view != self.views[0]:
             return found
         end_ns = self.result.end_ns if self.result is not None else None
         return list(within(found, itemgetter(0), self.status.start_ns, end_ns))
@@ -93,7 +93,7 @@ class RecordedEpisode:
         for name, message in self.recording.walk(*_DECODED_TOPICS):
             decoded[name].append(message)
         self.message_counts, self.damages = self.recording.counts, self.recording.damages
-        self.info = self.recording.info
+        self.info, self.views = self.recording.info, self.recording.views
         running = [m for m in decoded["episode/status"] if m.state == RUNNING]
         self.episode_ids = tuple(dict.fromkeys(m.episode_id for m in running))
         status = announced(decoded["episode/status"], self.info)
@@ -121,14 +121,15 @@ class RecordedEpisode:
     def _frames(self, numbered: Mapping[int, int]) -> tuple[Frame, ...]:
         """Number the frames as the selector did by their stamps, or by these alone where it was silent."""
         period_ns = max(1, round(self.status.frame_period_s * 1e9))
-        pictures = self.pictures(REFERENCE)
+        first, *beyond = self.views
+        pictures = self.pictures(first)
         stamps = np.array([stamp for stamp, _ in pictures], np.int64)
-        others = {view: beside(stamps, self.pictures(view), period_ns) for view in VIEWS if view != REFERENCE}
+        others = {view: beside(stamps, self.pictures(view), period_ns) for view in beyond}
         frames = {}
         for k, (stamp, ref) in enumerate(pictures):
             index = numbered.get(stamp, round((stamp - self.status.start_ns) / period_ns))
             seen = {view: other for view, found in others.items() if (other := found[k]) is not None}
-            frames[index] = Frame(index, stamp, {REFERENCE: ref, **seen})
+            frames[index] = Frame(index, stamp, {first: ref, **seen})
         return tuple(frames[index] for index in sorted(frames))
 
 

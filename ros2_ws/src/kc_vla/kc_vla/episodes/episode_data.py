@@ -66,9 +66,9 @@ class Frame:
 
     Attributes:
         index: frame number, 0 at the start of the episode.
-        stamp_ns: capture time of the third-person image, ns of ROS time.
-        pictures: in the bag, by view: the third-person one, and of each other view that which is nearest in time;
-            a view of which none lies within a frame period is left out.
+        stamp_ns: capture time of the image of the first view, ns of ROS time.
+        pictures: in the bag, by view: that of the first, and of each other view that which is nearest in time; a view
+            of which none lies within a frame period is left out.
     """
 
     index: int

@@ -19,15 +19,12 @@ from kc_vla.bags.reader import BagReader
 from kc_vla.bags.topics import EpisodeInfo
 from kc_vla.core.alignment import Times, nearest_within
 from kc_vla.core.stamps import nanoseconds
-from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
+from kc_vla.core.topics import picture_topics, view_on
+from kc_vla.core.views import DEFAULT_VIEWS, can_be_view
 from kc_vla.episodes.episode_data import Status
 
 T = TypeVar("T")
-REFERENCE = VIEWS[0]
-"""The view whose pictures are the frames; those of the others are put beside them."""
-IMAGES = {view: (f"{view}/image_raw", f"{view}/image_raw/compressed") for view in VIEWS}
-"""Where the pictures of a view may be; where both are recorded, the raw ones count."""
-_NAMES_OF_IMAGES = tuple(name for names in IMAGES.values() for name in names)
+_PICTURES = ("sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage")
 RUNNING = 1
 _CACHE_BYTES = 32 * 1024 * 1024
 """Of decompressed chunks, for each open bag: those around the present frame."""
@@ -64,6 +61,7 @@ class Recording:
         self._refs: dict[str, list[MessageRef]] = {}  # by index of all topics, else of pictures alone
         self._stamps: dict[MessageRef, int] = {}
         self._by_index = self._known = by_index
+        self._views: tuple[str, ...] | None = None
         if by_index:
             self._refs = {topic: refs for topic, refs in self._reader.index().items() if refs}
             self.counts = {topic: len(refs) for topic, refs in self._refs.items()}
@@ -74,6 +72,21 @@ class Recording:
         """What the bag says of itself; None where it does not."""
         return self._reader.episode
 
+    @property
+    def views(self) -> tuple[str, ...]:
+        """Names of the robot's views; the pictures of the first are the frames, those of the others lie beside them.
+
+        Where the bag does not say, as one from before it did or one of another stack: the usual ones if it has pictures
+        of any, otherwise those on topics called `<view>/image_raw`, by name.
+        """
+        if self._views is None:
+            self._look_through()
+            found = sorted({view_on(topic) for topic, refs in self._refs.items() if refs[0].type in _PICTURES} - {""})
+            usual = any(view in found for view in DEFAULT_VIEWS) or not found
+            told = self.info.views if self.info is not None and all(map(can_be_view, self.info.views)) else ()
+            self._views = told or (DEFAULT_VIEWS if usual else tuple(found))
+        return self._views
+
     def walk(self, *names: str) -> Iterator[tuple[str, Any]]:
         """Go through the bag; the name and the decoded message of what is on *all* topics called by one of `names`.
 
@@ -82,13 +95,15 @@ class Recording:
         Raises:
             BagReadError: the bag, or a message on these topics, cannot be read.
         """
-        self.counts, self._refs, called = {}, {}, dict[str, str]()
+        self.counts, self._refs, self._views = {}, {}, None
+        called, shown = dict[str, str](), dict[str, bool]()
         for message in self._reader.messages():
             topic = message.topic
             if topic not in called:
-                called[topic] = next((name for name in (*_NAMES_OF_IMAGES, *names) if is_topic(topic, name)), "")
+                called[topic] = next((name for name in names if is_topic(topic, name)), "")
+                shown[topic] = bool(view_on(topic)) and message.ref.type in _PICTURES
             self.counts[topic] = self.counts.get(topic, 0) + 1
-            if called[topic] in _NAMES_OF_IMAGES:
+            if shown[topic]:
                 self._refs.setdefault(topic, []).append(message.ref)
                 self._stamps[message.ref] = header_stamp_ns(message)
             elif called[topic]:
@@ -97,10 +112,13 @@ class Recording:
 
     def topic(self, name: str) -> str:
         """The full name of the topic called so; empty for none."""
+        self._look_through()
+        return min((topic for topic in self.counts if is_topic(topic, name)), key=len, default="")
+
+    def _look_through(self) -> None:
         if not self._known:
             for _ in self.walk():
                 pass
-        return min((topic for topic in self.counts if is_topic(topic, name)), key=len, default="")
 
     def refs(self, name: str) -> list[MessageRef]:
         """Where the messages called so are, in order of recording; without an index only those of pictures."""
@@ -109,7 +127,7 @@ class Recording:
 
     def pictures(self, view: str) -> list[MessageRef]:
         """Where the pictures of a view are, in order of recording."""
-        return next((refs for name in IMAGES[view] if (refs := self.refs(name))), [])
+        return next((refs for name in picture_topics(view) if (refs := self.refs(name))), [])
 
     def messages(self, *names: str) -> Iterator[tuple[str, Any]]:
         """The name and the decoded message of what is called so: in order of recording, or by an index name by name.

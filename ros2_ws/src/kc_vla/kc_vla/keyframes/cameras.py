@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kc_vla.core.errors import StackError
-from kc_vla.core.views import DEFAULT_VIEWS, checked_views
+from kc_vla.core.views import DEFAULT_VIEWS, checked_views, in_usual_order
 
 
 class CameraError(StackError):
@@ -36,7 +36,7 @@ THIRD_PERSON = Camera(DEFAULT_VIEWS[0])
 def parse_cameras(texts: Iterable[str]) -> tuple[Camera, ...]:
     """The cameras named by texts as "wrist" or "third_person=observation.images.cam_7".
 
-    However they were written down, those that most robots have come first: their pictures stand side by side.
+    However they were written down, the first view of most robots comes first: the pictures stand side by side.
 
     Raises:
         CameraError: none, one that no robot can have, or one twice.
@@ -58,5 +58,4 @@ def parse_cameras(texts: Iterable[str]) -> tuple[Camera, ...]:
         found[view] = Camera(view, named)
     if not found:
         raise CameraError(f"no camera at all: name a view of the robot, such as {DEFAULT_VIEWS[0]}")
-    first = [view for view in DEFAULT_VIEWS if view in found]
-    return tuple(found[view] for view in dict.fromkeys([*first, *found]))
+    return tuple(found[view] for view in in_usual_order(found))

@@ -18,7 +18,7 @@ class Signals:
     """What the rules look at in one frame.
 
     Attributes:
-        brightness: mean gray level of the third-person image, 0..255.
+        brightness: mean gray level of the image of the first view, 0..255.
         gripper: opening, m.
         height: of the tool centre point above the robot base, m.
         speed: of the tool centre point, m/s.

@@ -121,7 +121,8 @@ class RecorderNode(StackNode):
     def start(self) -> None:
         """Listen to everything."""
         folder = Path(self.parameters.output_folder).expanduser().resolve()
-        ours = recorded_topics(self.parameters.robot().views)
+        views = self.parameters.robot().views
+        ours = recorded_topics(views)
         others = named_topics(self.parameters.also)
         try:
             _require_new(others, ours)  # the views are not known before
@@ -131,7 +132,8 @@ class RecorderNode(StackNode):
         names = {topic: self.resolve_topic_name(topic) for topic, _, _ in recorded}
         infos = {names[topic]: TopicInfo(type_name(kind), _offered(profile)) for topic, kind, profile in recorded}
         standing = [names[topic] for topic in STANDING]
-        self._recorder = EpisodeRecorder(folder, infos, _stack_version(), Storage(self.parameters.storage), standing)
+        form = Storage(self.parameters.storage)
+        self._recorder = EpisodeRecorder(folder, infos, _stack_version(), form, views, standing)
         self._hears: set[str] = set()
         self._closing = Closing()
         self._announced_ns = 0

@@ -15,7 +15,6 @@ from std_srvs.srv import Trigger
 
 from kc_vla.bags.errors import BagError, ReportError
 from kc_vla.core import topics
-from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.episodes.episode import RecordedEpisode, chunk_from
 from kc_vla.execution.scheduler import Request
 from kc_vla.replay.course import PLAYER, Course, ReplayError
@@ -65,6 +64,7 @@ class ReplayComparisonNode(StackNode):
             raise StartError(str(error)) from error
         status = recorded.status
         notes = tuple(line for line in values.notes.splitlines() if line)
+        self._images = topics.image_topic(recorded.views[0])
         self._replay = LiveReplay(recorded, ReplaySettings(values.rate, values.source, values.policy, notes))
         self._status = EpisodeStatus(
             episode_id=status.episode_id,
@@ -121,7 +121,7 @@ class ReplayComparisonNode(StackNode):
 
     def is_playing(self) -> bool:
         """Whether the player offers its pictures still."""
-        return self.count_publishers(topics.image_topic(DEFAULT_VIEWS[0])) > 0
+        return self.count_publishers(self._images) > 0
 
     def now_ns(self) -> int:
         """The time of the bag, ns."""

@@ -129,7 +129,7 @@ class FrameCount:
     """What became of the frames.
 
     Attributes:
-        played: third-person images of the episode in the bag.
+        played: images of the first view of the episode in the bag.
         scored_in_bag: of how many the bag holds a score.
         scored: of how many the live selector gave a score.
         dropped: frame numbers of the others, ascending.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from kc_vla.core.topics import image_topic
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import Chunk, Event, NodeDiagnostics, Score
@@ -63,10 +64,10 @@ class LiveReplay:
     def _readers_of(self, topic: str) -> int:
         """How many live nodes listen to a topic that is played."""
         observers = 2 if self.asks else 1  # the buffer and the policy
+        views = self.recorded.views  # the selector looks at the first
         felt = 1 if self._settings.source == "rules" else 0
         return {
-            "/third_person/image_raw": observers + 1,
-            "/wrist/image_raw": observers,
+            **{f"/{image_topic(view)}": observers + (view == views[0]) for view in views},
             "/joint_states": observers + felt,
             "/tool_pose": observers + felt,
             "/keyframes/score": 1,

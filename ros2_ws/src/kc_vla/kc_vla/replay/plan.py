@@ -71,11 +71,13 @@ def plan_replay(episode: RecordedEpisode, source: str, policy: str, rig: str = A
     observed = (*others, *FELT)
     also = (*(f"/{camera_info_topic(view)}" for view in views), f"/{DETECTIONS}")
     known = {topic.removesuffix(_PACKED): topic for topic in sorted(episode.message_counts, reverse=True)}
-    if images not in known or not episode.frames:
+    if views[0] != episode.views[0]:
         raise BagReadError(
-            f"{episode.bag} holds no images of the episode on {images}, the first view of the rig '{rig}': there is "
-            "nothing to replay, unless rig:= names the robot that was recorded"
+            f"{episode.bag} is of a robot with the views {', '.join(episode.views)}, the rig '{rig}' has "
+            f"{', '.join(views)}: name the robot that was recorded with rig:="
         )
+    if images not in known or not episode.frames:
+        raise BagReadError(f"{episode.bag} holds no images of the episode on {images}: there is nothing to replay")
     if len(episode.episode_ids) > 1:
         told = ", ".join(episode.episode_ids)
         raise BagReadError(f"{episode.bag} holds {len(episode.episode_ids)} episodes, {told}: replay the bag of one")

@@ -8,7 +8,6 @@ from pathlib import Path
 import cv2
 
 from kc_vla.bags.errors import ReportError
-from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.keyframe_match import KeyframeMatch, match_keyframes
 from kc_vla.media.canvas import (
@@ -30,7 +29,8 @@ _HEAD = 96
 _VIEW = 200
 _GAP = 8
 _PAD = 12
-_CARD_WIDTH = 2 * _VIEW + _GAP + 2 * _PAD
+_FEWEST_ACROSS = 2
+"""Views that a card has room for, however few there are: below them stands text."""
 _CAPTION = 58
 _TRUTH_VIEW = 84
 _COLUMNS = 3
@@ -53,20 +53,25 @@ def draw_contact_sheet(episode: RecordedEpisode) -> Canvas:
     matches = match_keyframes(episode)
     rows = [matches[start : start + _COLUMNS] for start in range(0, len(matches), _COLUMNS)]
     heights = [_card_height(row) for row in rows]
-    columns = max(1, min(_COLUMNS, len(matches)))
-    width = max(_MARGIN * 2 + columns * (_CARD_WIDTH + _MARGIN) - _MARGIN, 2 * _CARD_WIDTH)
+    columns, card = max(1, min(_COLUMNS, len(matches))), _across(episode) + 2 * _PAD
+    width = max(_MARGIN * 2 + columns * (card + _MARGIN) - _MARGIN, 2 * card)
     canvas = Canvas(width, _HEAD + sum(heights) + _MARGIN * max(1, len(rows)) + (0 if rows else 60))
     _draw_title(canvas, episode, matches)
     y = _HEAD
     for row, height in zip(rows, heights, strict=True):
         for column, match in enumerate(row):
-            x = _MARGIN + column * (_CARD_WIDTH + _MARGIN)
-            canvas.box(x, y, _CARD_WIDTH, height, PANEL)
+            x = _MARGIN + column * (card + _MARGIN)
+            canvas.box(x, y, card, height, PANEL)
             _draw_card(canvas, x, y, episode, match)
         y += height + _MARGIN
     if not matches:
         canvas.text(_MARGIN, _HEAD + 20, "No keyframe was found.", 20, MUTED)
     return canvas
+
+
+def _across(episode: RecordedEpisode) -> int:
+    """Return how wide all views are side by side."""
+    return max(_FEWEST_ACROSS, len(episode.views)) * (_VIEW + _GAP) - _GAP
 
 
 def _card_height(row: Sequence[KeyframeMatch]) -> int:
@@ -95,19 +100,19 @@ def _draw_title(canvas: Canvas, episode: RecordedEpisode, matches: tuple[Keyfram
 
 
 def _draw_card(canvas: Canvas, x: int, y: int, episode: RecordedEpisode, match: KeyframeMatch) -> None:
-    left, top = x + _PAD, y + _PAD
+    left, top, across = x + _PAD, y + _PAD, _across(episode)
     _draw_views(canvas, left, top, _VIEW, episode, match.frame)
     below = top + _VIEW + 8
     verdict, colour = _verdict(match)
-    room = 2 * _VIEW + _GAP - text_width(verdict, 14, bold=True) - 12
+    room = across - text_width(verdict, 14, bold=True) - 12
     canvas.text(left, below, shortened(match.label, 18, room, bold=True), 18, TEXT, bold=True)
-    canvas.text(left + 2 * _VIEW + _GAP, below + 3, verdict, 14, colour, bold=True, anchor="right")
+    canvas.text(left + across, below + 3, verdict, 14, colour, bold=True, anchor="right")
     canvas.text(left, below + 25, _facts(episode, match), 14, MUTED)
     if match.differs:
         second = y + _PAD + _VIEW + _CAPTION
-        canvas.box(left, second - 4, 2 * _VIEW + _GAP, 1, OUTLINE)
+        canvas.box(left, second - 4, across, 1, OUTLINE)
         _draw_views(canvas, left, second + 4, _TRUTH_VIEW, episode, match.oracle_frame)
-        beside = left + 2 * (_TRUTH_VIEW + _GAP) + 6
+        beside = left + len(episode.views) * (_TRUTH_VIEW + _GAP) + 6
         canvas.text(beside, second + 20, "ground truth", 14, MUTED)
         seconds = (match.oracle_frame or 0) * episode.status.frame_period_s
         canvas.text(beside, second + 42, f"frame {match.oracle_frame}  ·  {seconds:.2f} s", 14, TEXT)
@@ -116,7 +121,7 @@ def _draw_card(canvas: Canvas, x: int, y: int, episode: RecordedEpisode, match: 
 def _draw_views(canvas: Canvas, x: int, y: int, side: int, episode: RecordedEpisode, index: int | None) -> None:
     """Draw the views of a frame side by side, or empty places for what the bag does not have."""
     frame = next((f for f in episode.frames if f.index == index), None)
-    for column, view in enumerate(VIEWS):
+    for column, view in enumerate(episode.views):
         ref = frame.pictures.get(view) if frame is not None else None
         left = x + column * (side + _GAP)
         if ref is None:

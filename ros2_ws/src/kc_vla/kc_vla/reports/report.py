@@ -64,7 +64,7 @@ def write_report(bag: Path, out: Path, pictures: bool = True) -> Report:
             write_contact_sheet(episode, out / CONTACT_SHEET)
             write_video(episode, out / VIDEO)
         elif pictures:
-            notes.append(f"{bag} holds no third-person pictures: there is no video and no contact sheet")
+            notes.append(f"{bag} holds no pictures of the first view: there is no video and no contact sheet")
     except OSError as error:
         why = error.strerror or str(error)
         raise ReportError(f"cannot write the report into {out}: {why}; free space or choose another folder") from error

@@ -1,11 +1,10 @@
-"""One picture of the episode video: both views, the keyframes so far, the selector's score, the timeline."""
+"""One picture of the episode video: the views, the keyframes so far, the selector's score, the timeline."""
 
 from __future__ import annotations
 
 import math
 
 from kc_vla.core.tasks import TASKS
-from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import Event, Frame, KeyframeState, Score, keyframes_after
 from kc_vla.keyframes.smoothing import Decision
@@ -22,14 +21,19 @@ from kc_vla.media.canvas import (
     Picture,
     shortened,
 )
+from kc_vla.media.tiles import tiles
 from kc_vla.reports import timeline
 
 WIDTH, HEIGHT = 1280, 720
 _MARGIN = 24
 _VIEW = 468
+"""Height of the views, and of the panel beside them."""
 _VIEW_TOP = 72
-_PANEL_LEFT = _MARGIN + 2 * _VIEW + 16 + 20
+_VIEWS_WIDTH, _VIEWS_GAP = 952, 16
+_PANEL_LEFT = _MARGIN + _VIEWS_WIDTH + 20
 _PANEL_WIDTH = WIDTH - _MARGIN - _PANEL_LEFT
+_THUMBNAILS = 2
+"""Views of a keyframe in the panel: more would leave no room for its label."""
 _ROWS_TOP = _VIEW_TOP + 26
 _GAUGE_HEIGHT = 66
 _ROW_MAX = 92
@@ -48,6 +52,8 @@ class VideoLayout:
         self._labels = _phase_labels(episode)
         rows = max(1, len(self._labels))
         self._row = min(_ROW_MAX, (_VIEW - 26 - _GAUGE_HEIGHT) // rows)
+        self._tiles = tiles(len(episode.views), _VIEWS_WIDTH, _VIEW, _VIEWS_GAP)
+        self._shown = episode.views[:_THUMBNAILS]
         self._thumbnails: dict[int, list[Picture | None]] = {}
         self._blank = self._draw_head()
 
@@ -78,22 +84,23 @@ class VideoLayout:
 
     def _draw_views(self, canvas: Canvas, frame: Frame) -> None:
         event = self._recent_event(frame.index)
-        for column, view in enumerate(VIEWS):
+        side, views = self._tiles.side, self._episode.views
+        for number, (view, (left, top)) in enumerate(zip(views, self._tiles.places, strict=True)):
             ref = frame.pictures.get(view)
-            x = _MARGIN + column * (_VIEW + 16)
+            x, y = _MARGIN + left, _VIEW_TOP + top
             if ref is None:
-                canvas.box(x, _VIEW_TOP, _VIEW, _VIEW, PANEL)
-                canvas.text(x + _VIEW // 2, _VIEW_TOP + _VIEW // 2 - 8, "no picture", 16, MUTED, anchor="middle")
+                canvas.box(x, y, side, side, PANEL)
+                canvas.text(x + side // 2, y + side // 2 - 8, "no picture", 16, MUTED, anchor="middle")
             else:
-                canvas.picture(x, _VIEW_TOP, _VIEW, self._episode.image(ref))
-            canvas.chip(x + 10, _VIEW_TOP + 10, view.replace("_", " "), 13, PANEL, TEXT)
+                canvas.picture(x, y, side, self._episode.image(ref))
+            canvas.chip(x + 10, y + 10, view.replace("_", " "), 13, PANEL, TEXT)
             if event is not None:
                 colour = GREEN if event.type == Decision.COMMITTED else AMBER
-                canvas.frame(x, _VIEW_TOP, _VIEW, _VIEW, colour, 5)
-                if column == 0:
+                canvas.frame(x, y, side, side, colour, 5)
+                if number == 0:
                     word = "committed" if event.type == Decision.COMMITTED else "candidate"
                     text = f"{word}: {event.label} (frame {event.frame})"
-                    canvas.chip(x + 14, _VIEW_TOP + _VIEW - 40, text, 16, colour)
+                    canvas.chip(x + 14, y + side - 40, text, 16, colour)
 
     def _recent_event(self, index: int) -> Event | None:
         """Return the last keyframe event of the last few frames."""
@@ -140,7 +147,7 @@ class VideoLayout:
     def _thumbnail(self, index: int) -> list[Picture | None]:
         if index not in self._thumbnails:
             frame = self._by_index.get(index)
-            refs = [frame.pictures.get(view) if frame is not None else None for view in VIEWS]
+            refs = [frame.pictures.get(view) if frame is not None else None for view in self._shown]
             self._thumbnails[index] = [None if ref is None else self._episode.image(ref) for ref in refs]
         return self._thumbnails[index]
 

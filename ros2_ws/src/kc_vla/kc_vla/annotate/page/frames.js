@@ -1,4 +1,4 @@
-// Decoded pictures around the frame that is looked at, both views of a frame together.
+// Decoded pictures around the frame that is looked at, all views of a frame together.
 
 import { pictureAddress } from "./api.js";
 

@@ -45,7 +45,7 @@ function drawStrip() {
     item.dataset.frame = mark.frame;
     item.style.borderTopColor = COLOURS[mark.phase % COLOURS.length];
     const picture = document.createElement("img");
-    picture.src = pictureAddress(key, "third_person", mark.frame, episode.version);
+    picture.src = pictureAddress(key, episode.views[0], mark.frame, episode.version);
     picture.alt = `frame ${mark.frame}`;
     const beyond = episode.labels.length && mark.phase >= episode.labels.length;
     item.append(picture, span(beyond ? "beyond" : "", `${mark.phase} ${name(mark.phase)}`), span("", `frame ${mark.frame}, ${mark.source}`));

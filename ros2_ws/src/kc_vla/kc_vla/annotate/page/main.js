@@ -11,7 +11,6 @@ import { ask } from "./proposals.js";
 import { page, stateOf, timeline } from "./state.js";
 import { answer, attempt } from "./telling.js";
 
-const VIEWS = ["third_person", "wrist"];
 const LIST_MS = 3000;
 
 async function askAuthor() {

@@ -6,7 +6,7 @@ import { Frames } from "./frames.js";
 import { marksChanged } from "./keyframes.js";
 import { drawList, listed } from "./list.js";
 import { Steps } from "./marks.js";
-import { show, stopPlaying } from "./pictures.js";
+import { hang, show, stopPlaying } from "./pictures.js";
 import { follow } from "./proposals.js";
 import { Saver } from "./saver.js";
 import { page, stateOf, timeline } from "./state.js";
@@ -40,7 +40,7 @@ export async function open(key, frame = 0) {
   history.replaceState(null, "", `#${key}`);
   $("name").textContent = episode.name;
   $("instruction").textContent = [episode.task || "unknown task", episode.instruction, ...episode.damages].filter(Boolean).join(" · ");
-  document.querySelector(".views").classList.toggle("one", episode.views.length < 2);
+  hang(episode.views);
   told(track ? `saved, revision ${track.revision}` : "", false);
   timeline.open(episode.length, episode.times);
   await takeUpUnsaved(track?.revision ?? 0);

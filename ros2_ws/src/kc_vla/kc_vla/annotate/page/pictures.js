@@ -5,6 +5,23 @@ import { markAt } from "./marks.js";
 import { name, page, timeline } from "./state.js";
 import { say } from "./telling.js";
 
+// A frame for each view of the episode, side by side.
+export function hang(views) {
+  const wall = document.querySelector(".views");
+  const figures = views.map((view) => {
+    const figure = document.createElement("figure");
+    const canvas = document.createElement("canvas");
+    const caption = document.createElement("figcaption");
+    canvas.id = canvasOf(view);
+    caption.textContent = view.replaceAll("_", " ");
+    figure.append(canvas, caption);
+    return figure;
+  });
+  wall.replaceChildren(...figures);
+}
+
+const canvasOf = (view) => `view-${view}`;
+
 export async function show(frame) {
   if (!page.episode) return;
   const wanted = Math.min(page.episode.length - 1, Math.max(0, frame));
@@ -25,7 +42,7 @@ export async function show(frame) {
 function paint(frame, pair) {
   page.frame = frame;
   page.frames.views.forEach((view, k) => {
-    const canvas = $(view);
+    const canvas = $(canvasOf(view));
     const bitmap = pair[k];
     if (bitmap && (canvas.width !== bitmap.width || canvas.height !== bitmap.height)) {
       [canvas.width, canvas.height] = [bitmap.width, bitmap.height];

@@ -20,6 +20,7 @@ from kc_vla.bags.recorder import BAG_FOLDER
 from kc_vla.bags.schemas import collect_schema
 from kc_vla.bags.topics import EpisodeInfo, Qos, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
+from kc_vla.core.topics import picture_topics, view_on
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.samples import UNEXPLAINED
 
@@ -35,8 +36,6 @@ START_NS = 1_000_000_000
 _RUNNING, _FINISHED = 1, 2
 _PICTURES, _STATES = Qos(reliable=False, depth=1), Qos(reliable=False, depth=5)
 _OFFERED = {
-    **{f"/{view}/image_raw": TopicInfo(IMAGE, _PICTURES) for view in ("third_person", "wrist")},
-    **{f"/{view}/image_raw/compressed": TopicInfo(COMPRESSED, _PICTURES) for view in ("third_person", "wrist")},
     "/joint_states": TopicInfo(JOINTS, _STATES),
     "/tool_pose": TopicInfo(POSE, _STATES),
     f"/{UNEXPLAINED}": TopicInfo(JOINTS, _STATES),
@@ -78,7 +77,7 @@ class BagOutput:
         Args:
             output: folder for the episodes.
             about: the episode.
-            topics: full names of those of the stack's topics that will be written.
+            topics: full names of those of the stack's topics that will be written; of the views, the first first.
             log_ns: when the recording began, where that is another time than `about.start_ns`.
 
         Raises:
@@ -92,10 +91,11 @@ class BagOutput:
         self._part = output / f".{about.episode_id}.part"
         self.about = about
         shutil.rmtree(self._part, ignore_errors=True)
-        infos = {topic: _OFFERED[topic] for topic in dict.fromkeys(["/episode/status", *topics])}
+        infos = {topic: _offered(topic) for topic in dict.fromkeys(["/episode/status", *topics])}
+        views = tuple(dict.fromkeys(view for topic in topics if (view := view_on(topic))))
         self._encode = {topic: _encoder(info.type) for topic, info in infos.items()}
         episode = EpisodeInfo(
-            about.episode_id, about.task, about.seed, about.instruction, _stack_version(), about.start_ns
+            about.episode_id, about.task, about.seed, about.instruction, _stack_version(), about.start_ns, views
         )
         self._writer = EpisodeBagWriter(self._part / BAG_FOLDER, infos, episode)
         self._status(_RUNNING, about.start_ns, about.start_ns if log_ns is None else log_ns)
@@ -231,7 +231,14 @@ class BagOutput:
 
 def picture_topic(view: str, quality: int = JPEG_QUALITY) -> str:
     """Where pictures of that quality go."""
-    return f"/{view}/image_raw" if quality == RAW else f"/{view}/image_raw/compressed"
+    raw, compressed = picture_topics(view)
+    return f"/{raw}" if quality == RAW else f"/{compressed}"
+
+
+def _offered(topic: str) -> TopicInfo:
+    if not view_on(topic):
+        return _OFFERED[topic]
+    return TopicInfo(COMPRESSED if topic.endswith("/compressed") else IMAGE, _PICTURES)
 
 
 def _encoder(kind: str) -> Callable[[Any], bytes]:

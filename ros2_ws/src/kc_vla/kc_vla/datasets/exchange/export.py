@@ -22,7 +22,7 @@ from kc_vla.datasets.exchange.origin import Origin
 from kc_vla.datasets.exchange.rows import EpisodeRows, read_rows
 from kc_vla.datasets.lerobot.episode import EpisodeInfo
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
-from kc_vla.datasets.lerobot.layout import ACTION
+from kc_vla.datasets.lerobot.layout import ACTION, EXPORTED, VIEWS_TOLD
 from kc_vla.datasets.lerobot.meta import Form
 from kc_vla.datasets.lerobot.reader import DataSet
 from kc_vla.datasets.lerobot.v3_writer import write_v3
@@ -31,7 +31,6 @@ from kc_vla.datasets.lerobot.writer import DataSetWriter, begun_with, forget_how
 V2, V3 = "lerobot-v2.1", "lerobot-v3"
 FORMATS = (V2, V3)
 _SPLIT = "train"
-_ORIGIN = "meta/exported.json"
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def export_bags(bags: Sequence[Path], folder: Path, kind: str = V2, origin: Orig
                 writer.take_over()
         writer.finish()
         form, frames = writer.form, sum(episode.length for episode in writer.episodes)
-    _name(part, folder, kind, origin, bags)
+    _name(part, folder, kind, {"keyframes": origin.value, "bags": _names(bags), VIEWS_TOLD: list(form.views)})
     if ACTION.key not in {column.key for column in form.recorded}:
         notes.append("the bags hold no commands: the data set has no actions")
     return Exported(folder, len(bags), frames, tuple(notes))
@@ -104,15 +103,10 @@ def _form(rows: EpisodeRows) -> Form:
     """What a data set that begins with this episode is like."""
     status = rows.episode.status
     sizes = rows.sizes
-    form = Form(status.task, status.instruction, _SPLIT, rows.clock.fps, *sizes["third_person"])
-    wrist = sizes.get("wrist")
-    return replace(
-        form,
-        robot=rows.robot,
-        recorded=tuple(rows.columns),
-        views=tuple(sizes),
-        wrist_size=wrist if wrist != sizes["third_person"] else None,
-    )
+    first = next(iter(sizes.values()))
+    form = Form(status.task, status.instruction, _SPLIT, rows.clock.fps, *first)
+    others = {view: size for view, size in sizes.items() if size != first}
+    return replace(form, robot=rows.robot, recorded=tuple(rows.columns), views=tuple(sizes), other_sizes=others)
 
 
 def _write(
@@ -165,7 +159,11 @@ def _check(rows: EpisodeRows, form: Form) -> None:
             )
 
 
-def _name(part: Path, folder: Path, kind: str, origin: Origin, bags: Sequence[Path]) -> None:
+def _names(bags: Sequence[Path]) -> list[str]:
+    return [bag.parent.name if bag.name == "bag" else bag.name for bag in bags]
+
+
+def _name(part: Path, folder: Path, kind: str, about: Mapping[str, Any]) -> None:
     """Give the finished data set its name, in the version that is wanted."""
     whole = part
     if kind == V3:
@@ -175,8 +173,7 @@ def _name(part: Path, folder: Path, kind: str, origin: Origin, bags: Sequence[Pa
         source = DataSet(part)
         with tqdm(total=len(source.episodes), desc="lay out", unit="episode") as bar:
             write_v3(source, whole, bar.update)
-    about = {"keyframes": origin.value, "bags": [bag.parent.name if bag.name == "bag" else bag.name for bag in bags]}
-    write_whole(whole / _ORIGIN, json.dumps(about, indent=2) + "\n")
+    write_whole(whole / EXPORTED, json.dumps(about, indent=2) + "\n")
     forget_how_it_was_made(whole)
     whole.rename(folder)
     if whole != part:

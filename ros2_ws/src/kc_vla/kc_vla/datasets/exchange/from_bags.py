@@ -14,11 +14,12 @@ from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.images import decode_image
 from kc_vla.bags.reader import BagMessage, BagReader
 from kc_vla.bags.recorder import BAG_FOLDER
+from kc_vla.core.topics import image_topic
 from kc_vla.datasets.exchange.bag_output import COMPRESSED, RAW, Announcement, BagOutput
 from kc_vla.datasets.exchange.clock import whole_rate
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.imported import Imported, task_and_instruction
-from kc_vla.datasets.exchange.topic_map import OURS
+from kc_vla.datasets.exchange.topic_map import kinds_for, views_of
 from kc_vla.episodes.episode_data import CommandMode
 from kc_vla.episodes.recording import header_stamp_ns
 
@@ -46,7 +47,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class _Scan:
-    """What was learnt of a bag in one go through it: types by topic, and the third-person pictures' stamps, ns."""
+    """What was learnt of a bag in one go through it: types by topic, and the stamps of the frames, ns."""
 
     types: dict[str, str]
     stamps: list[int]
@@ -83,6 +84,7 @@ def _scan(bag: Path, topics: Mapping[str, str]) -> _Scan:
     """
     reader = BagReader(bag)
     ours = {theirs: own for own, theirs in topics.items()}
+    frames = image_topic(views_of(topics)[0])
     types: dict[str, str] = {}
     seen: set[str] = set()
     stamps: list[int] = []
@@ -94,21 +96,17 @@ def _scan(bag: Path, topics: Mapping[str, str]) -> _Scan:
         first_log_ns = first_log_ns or message.ref.log_time_ns
         types.setdefault(message.topic, message.ref.type)
         count += 1
-        if ours[message.topic] == "third_person/image_raw":
+        if ours[message.topic] == frames:
             stamps.append(_stamp(message, bag, len(stamps)))
             if len(stamps) > 1 and stamps[-1] <= stamps[-2]:
                 raise ExchangeError(f"{bag}, picture {len(stamps) - 1} on {message.topic}: its stamp does not ascend")
     for own, theirs in topics.items():
         if theirs not in types:
             raise ExchangeError(f"{bag}: no messages on {theirs} ({own}); it has {', '.join(sorted(seen)) or 'none'}")
-        if types[theirs] not in OURS[own]:
-            raise ExchangeError(
-                f"{bag}: {theirs} is {types[theirs]}; {own} can be filled from {' or '.join(OURS[own])}"
-            )
+        if types[theirs] not in (kinds := kinds_for(own)):
+            raise ExchangeError(f"{bag}: {theirs} is {types[theirs]}; {own} can be filled from {' or '.join(kinds)}")
     if len(stamps) < 2:
-        raise ExchangeError(
-            f"{bag}: {len(stamps)} pictures on {topics['third_person/image_raw']}: at least 2 are wanted"
-        )
+        raise ExchangeError(f"{bag}: {len(stamps)} pictures on {topics[frames]}: at least 2 are wanted")
     return _Scan(types, stamps, first_log_ns, count)
 
 

@@ -10,14 +10,13 @@ from tqdm import tqdm
 
 from kc_vla.core.files import write_whole
 from kc_vla.core.tasks import TASKS
-from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.datasets.exchange.bag_output import JPEG_QUALITY, START_NS, Announcement, BagOutput, picture_topic
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.felt_and_told import FeltAndTold
 from kc_vla.datasets.exchange.imported import Imported, task_and_instruction
 from kc_vla.datasets.exchange.samples import UNEXPLAINED
+from kc_vla.datasets.exchange.views import imported_views
 from kc_vla.datasets.lerobot.annotations import Annotation
-from kc_vla.datasets.lerobot.cameras import find_camera
 from kc_vla.datasets.lerobot.source import Source, SourceEpisode, open_source
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import CONFIRMED, AnnotationLog, Mark
@@ -34,7 +33,7 @@ class Wanted:
     Attributes:
         task: name of the task of all episodes; by default it is told by their instructions.
         instruction: of all episodes; by default the data set's.
-        cameras: key of the data set's camera for a view; found by its name where it is not there.
+        cameras: key of the data set's camera for a view; the others are found by their names.
         quality: of the pictures, JPEG, of 100; `RAW`: as they are.
         rate: frames a second, where the data set is wrong about them; 0: as it says.
         state: names of the numbers of its state, where it does not name them well.
@@ -60,7 +59,7 @@ def import_data_set(folder: Path, output: Path, wanted: Wanted = Wanted()) -> Im
     """
     source = open_source(folder)
     fps = wanted.rate or source.fps
-    cameras = _cameras(source, dict(wanted.cameras))
+    cameras = imported_views(source, dict(wanted.cameras))
     name = folder.resolve().name
     known = source.annotations()
     folders, notes, frames, before = [], dict[str, None](), 0, 0
@@ -163,28 +162,6 @@ def _annotate(
         AnnotationLog(bag.bag).append(AUTHOR, 0, CONFIRMED, marks, f"imported from {folder.resolve().name}")
     except AnnotationError as error:
         raise ExchangeError(f"{source.told(episode)}: {error}") from error
-
-
-def _cameras(source: Source, named: dict[str, str]) -> dict[str, str]:
-    """Key of the data set's camera for each view that there is.
-
-    Raises:
-        ExchangeError: a named one is not there, or none can be told to be the third-person one.
-    """
-    there = ", ".join(source.cameras) or "none"
-    for view, key in named.items():
-        if key not in source.cameras:
-            raise ExchangeError(f"{source.folder} has no camera '{key}' for {view}: it has {there}")
-    found = dict(named)
-    for view in VIEWS:
-        match = find_camera(source.cameras, view, taken=found.values())
-        if view not in found and match is not None:
-            found[view] = match
-    if "third_person" not in found:
-        raise ExchangeError(
-            f"{source.folder}: which of its cameras is the third-person one? Say --third-person KEY; it has {there}"
-        )
-    return {view: found[view] for view in VIEWS if view in found}
 
 
 def _stamps(length: int, fps: float) -> Iterator[int]:

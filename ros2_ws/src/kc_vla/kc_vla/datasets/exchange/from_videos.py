@@ -1,9 +1,9 @@
-"""A pair of videos with a table of joints into an episode bag."""
+"""Videos, one of each view, with a table of joints into an episode bag."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from kc_vla.datasets.exchange.imported import Imported, task_and_instruction
 from kc_vla.datasets.exchange.joints_csv import JointTable, read_joints
 from kc_vla.media.video_file import VideoError, opened_video
 
+_JOINTS = "joints"
+"""In place of a view, which is never called so."""
 _LONGER = 3.0
 """A table of joints that goes on for so many times the video is in another unit of time."""
 
@@ -28,17 +30,15 @@ class Videos:
     """What is to be imported as one episode.
 
     Attributes:
-        third_person: a video.
-        wrist: another, begun at the same time; or None.
+        views: a video of each, begun at the same time; the pictures of the first are the frames.
         joints: CSV of joints, see `joints_csv`, its time 0 the videos' beginning; or None.
         task: name of the task.
         instruction: in words; by default the task's.
-        name: of the episode; by default that of the third-person video.
+        name: of the episode; by default that of the first video.
         quality: of the pictures, JPEG, of 100; `RAW`: as they are.
     """
 
-    third_person: Path
-    wrist: Path | None = None
+    views: Mapping[str, Path]
     joints: Path | None = None
     task: str | None = None
     instruction: str = ""
@@ -52,46 +52,49 @@ def import_videos(videos: Videos, output: Path) -> Imported:
     Raises:
         BagError: a file cannot be read, or the bag cannot be written; the message names the file and its frame.
     """
-    task, instruction = task_and_instruction(videos.task, videos.instruction, str(videos.third_person))
+    first, film = next(iter(videos.views.items()))
+    task, instruction = task_and_instruction(videos.task, videos.instruction, str(film))
     joints = read_joints(videos.joints) if videos.joints is not None else None
-    files = {"third_person": videos.third_person} | ({"wrist": videos.wrist} if videos.wrist else {})
-    period_s, length = _rhythm(videos.third_person)
-    name = videos.name or videos.third_person.stem
-    topics = [*(picture_topic(view, videos.quality) for view in files), *(["/joint_states"] if joints else [])]
-    counts, last_s = dict.fromkeys(files, 0), 0.0
+    period_s, length = _rhythm(film)
+    name = videos.name or film.stem
+    topics = [*(picture_topic(view, videos.quality) for view in videos.views), *(["/joint_states"] if joints else [])]
+    counts, last_s = dict.fromkeys(videos.views, 0), 0.0
     with BagOutput(output, Announcement(name, task, instruction, START_NS, period_s), topics) as bag:
         with tqdm(total=length, desc=f"import {name}", unit="frame") as bar:
             # Only the times are compared: pictures of a pair may have the same.
-            for time_s, _, view, content in heapq.merge(*_streams(files, joints), key=lambda item: item[:2]):
+            for time_s, _, view, content in heapq.merge(*_streams(videos.views, joints), key=lambda item: item[:2]):
                 stamp = START_NS + round(time_s * 1e9)
-                if view == "joints":
+                if view == _JOINTS:
                     bag.joints(joints.names if joints else (), content.tolist(), (), stamp)
                     continue
                 bag.picture(view, content, stamp, videos.quality)
                 counts[view] += 1
-                if view == "third_person":
+                if view == first:
                     last_s = time_s
                     bar.update()
-        if not counts["third_person"]:
-            raise ExchangeError(f"{videos.third_person}, frame 0: the video has no pictures")
+        if not counts[first]:
+            raise ExchangeError(f"{film}, frame 0: the video has no pictures")
         if joints is not None and joints.times_s[-1] > _LONGER * (last_s + period_s):
             raise ExchangeError(
                 f"{videos.joints} goes to {joints.times_s[-1]:g} s, the video to {last_s:g} s: times are in s"
             )
         bag.finish(START_NS + round(last_s * 1e9))
     notes = _notes(joints, videos, last_s, period_s)
-    if "wrist" in counts and counts["wrist"] != counts["third_person"]:
-        notes.append(f"{videos.third_person} has {counts['third_person']} pictures, {videos.wrist} {counts['wrist']}")
-    return Imported((output / name,), counts["third_person"], tuple(notes))
+    notes += [
+        f"{film} has {counts[first]} pictures, {videos.views[view]} {count}"
+        for view, count in counts.items()
+        if count != counts[first]
+    ]
+    return Imported((output / name,), counts[first], tuple(notes))
 
 
-def _streams(files: dict[str, Path], joints: JointTable | None) -> list[Iterator[tuple[float, int, str, Any]]]:
+def _streams(files: Mapping[str, Path], joints: JointTable | None) -> list[Iterator[tuple[float, int, str, Any]]]:
     """Time, rank, view and content of what there is, each by time; at one time joints come last."""
     streams = [_labelled(path, rank, view) for rank, (view, path) in enumerate(files.items())]
     if joints is not None:
         kept = joints.times_s >= 0
         rows = zip(joints.times_s[kept].tolist(), joints.positions[kept], strict=True)
-        streams.append((time, len(files), "joints", row) for time, row in rows)
+        streams.append((time, len(files), _JOINTS, row) for time, row in rows)
     return streams
 
 

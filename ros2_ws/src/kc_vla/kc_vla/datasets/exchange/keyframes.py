@@ -22,7 +22,7 @@ class Chosen:
     """A keyframe of a bag.
 
     Attributes:
-        stamp_ns: of its third-person picture.
+        stamp_ns: of its picture of the first view.
         phase: index of the keyframe in its task, 0 for frame 0.
         label: its name in the task table.
         source: kind of annotator.
@@ -83,7 +83,9 @@ def recorded_keyframes(episode: RecordedEpisode, origin: Origin) -> tuple[Chosen
             raise ExchangeError("it holds no committed keyframe")
     missing = [frame for frame, *_ in known if frame not in stamps]
     if missing:
-        raise ExchangeError(f"frame {missing[0]}: it is a keyframe, but its third-person picture is not in the bag")
+        raise ExchangeError(
+            f"frame {missing[0]}: it is a keyframe, but its picture of the first view is not in the bag"
+        )
     return tuple(
         Chosen(stamps[frame], phase, label, origin.value, author, score) for frame, phase, label, author, score in known
     )

@@ -1,4 +1,4 @@
-"""An episode bag as the rows of a data set: one for each picture of the third-person camera."""
+"""An episode bag as the rows of a data set: one for each picture of the first view."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from kc_vla.core.alignment import nearest
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import TOOL_POSE_NAMES, Codec
 from kc_vla.core.rig import rig_of
-from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
 from kc_vla.datasets.exchange.actions import joint_targets, mode_of, tool_deltas
 from kc_vla.datasets.exchange.clock import Clock, clock_of
 from kc_vla.datasets.exchange.errors import ExchangeError
@@ -24,7 +23,6 @@ from kc_vla.datasets.exchange.samples import Felt, read_felt
 from kc_vla.datasets.lerobot.layout import ACTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE, Column
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import CommandMode
-from kc_vla.episodes.recording import REFERENCE
 
 TOOL_POSE = Column("observation.tool_pose", "float32", TOOL_POSE_NAMES)
 """Beside a state of joint positions: position (m) and turn of the tool in the robot's base frame."""
@@ -47,7 +45,7 @@ class EpisodeRows:
         clock: when the frames were.
         robot: LeRobot's `robot_type`.
         columns: each (T, D), in the order in which they are to be in the data set.
-        sizes: width and height of the pictures of each camera that there is, px.
+        sizes: width and height of the pictures of each view that there is, px, the first first.
         notes: what a person should know of what was made of it.
     """
 
@@ -102,7 +100,8 @@ def read_rows(bag: Path) -> EpisodeRows:
 
 
 def _rows(bag: Path, episode: RecordedEpisode) -> EpisodeRows:
-    seen = dict(episode.pictures(REFERENCE))
+    first, *beyond = episode.views
+    seen = dict(episode.pictures(first))
     felt = read_felt(episode.recording)
     notes = [*episode.damages]
     if unfelt := _unfelt(list(seen), felt):
@@ -111,9 +110,9 @@ def _rows(bag: Path, episode: RecordedEpisode) -> EpisodeRows:
     clock = clock_of(np.array(list(seen), np.int64), episode.status.start_ns, episode.status.frame_period_s)
     if clock.missing:
         notes.append(f"frames missing between others: {clock.missing}")
-    pictures = {REFERENCE: tuple(seen.values())}
-    for view in VIEWS:
-        if view != REFERENCE and (others := episode.pictures(view)):
+    pictures = {first: tuple(seen.values())}
+    for view in beyond:
+        if others := episode.pictures(view):
             pictures[view], told = _nearest(view, others, clock)
             notes += told
     sizes = {view: _size(episode, view, refs[0]) for view, refs in pictures.items()}

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from kc_vla.core.topics import image_topic, view_on
 from kc_vla.core.untrusted import parsed_yaml, read_text
+from kc_vla.core.views import DEFAULT_VIEWS, in_usual_order
 from kc_vla.datasets.exchange.bag_output import COMPRESSED, IMAGE, JOINTS, POSE
 from kc_vla.datasets.exchange.errors import ExchangeError
 
 OURS: Mapping[str, tuple[str, ...]] = {
-    "third_person/image_raw": (IMAGE, COMPRESSED),
-    "wrist/image_raw": (IMAGE, COMPRESSED),
     "joint_states": (JOINTS,),
     "tool_pose": (POSE,),
     "arm/command": (JOINTS,),
 }
-"""The topics that can be filled, and the message types of theirs that can fill them."""
+"""The topics that can be filled beside those of the views, and the message types of theirs that can fill them."""
+_PICTURES = (IMAGE, COMPRESSED)
+
+
+def kinds_for(ours: str) -> tuple[str, ...]:
+    """The types of messages that can fill a topic of ours."""
+    return OURS.get(ours, _PICTURES)
+
+
+def views_of(topics: Iterable[str]) -> tuple[str, ...]:
+    """The views that are filled where these topics of ours are, the one whose pictures are the frames first."""
+    return in_usual_order(view for topic in topics if (view := view_on(topic)))
 
 
 def read_topic_map(path: Path) -> dict[str, str]:
-    """Their topic by ours.
+    """Their topic by ours; those of the views come first, the one whose pictures are the frames before the others.
 
     Raises:
         ExchangeError: the file cannot be read or is not as it should be.
@@ -33,7 +44,7 @@ def read_topic_map(path: Path) -> dict[str, str]:
 
 
 def parse_topic_map(text: str, told: str) -> dict[str, str]:
-    """Their topic by ours, out of a YAML text that an error calls `told`.
+    """Their topic by ours, as `read_topic_map`, out of a YAML text that an error calls `told`.
 
     Raises:
         ExchangeError: it is not as it should be.
@@ -48,13 +59,15 @@ def parse_topic_map(text: str, told: str) -> dict[str, str]:
         )
     found: dict[str, str] = {}
     for ours, theirs in content.items():
-        if ours not in OURS:
-            raise ExchangeError(f"{told}: '{ours}' is none of our topics: {', '.join(OURS)}")
+        if ours not in OURS and ours != image_topic(view_on(str(ours))):
+            raise ExchangeError(f"{told}: '{ours}' is none of our topics: <view>/image_raw, {', '.join(OURS)}")
         if not isinstance(theirs, str) or not theirs.startswith("/") or any(c.isspace() for c in theirs):
             raise ExchangeError(f"{told}: {ours} needs the full name of a topic, as /camera/image_raw, not {theirs!r}")
         if theirs in found.values():
             raise ExchangeError(f"{told}: {theirs} stands for two of our topics")
         found[ours] = theirs
-    if "third_person/image_raw" not in found:
-        raise ExchangeError(f"{told}: third_person/image_raw is missing: without it there are no frames")
-    return found
+    if not (views := views_of(found)):
+        missing = f"{image_topic(DEFAULT_VIEWS[0])}, or that of another view"
+        raise ExchangeError(f"{told}: {missing}, is missing: without it there are no frames")
+    pictures = {topic: found[topic] for topic in map(image_topic, views)}
+    return pictures | found

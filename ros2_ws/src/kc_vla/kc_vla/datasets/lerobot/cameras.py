@@ -10,7 +10,7 @@ CALLED = {
     "third_person": ("third_person", "image", "exterior_image_1_left", "top", "front", "cam_high", "laptop"),
     "wrist": ("wrist", "wrist_image", "wrist_image_left", "hand", "gripper", "cam_right_wrist", "phone"),
 }
-"""What data sets call the camera of each view; others have to be named."""
+"""What data sets call the cameras of the usual views; another one is called as its view, or has to be named."""
 
 
 def find_camera(cameras: Sequence[str], view: str, named: str = "", taken: Iterable[str] = ()) -> str | None:
@@ -18,7 +18,7 @@ def find_camera(cameras: Sequence[str], view: str, named: str = "", taken: Itera
 
     Args:
         cameras: keys of those that there are.
-        view: "third_person" or "wrist".
+        view: its name.
         named: its key, or the end of it after the last full stop, where somebody has said it.
         taken: keys that are other views.
     """

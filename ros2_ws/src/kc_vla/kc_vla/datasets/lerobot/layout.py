@@ -22,8 +22,11 @@ INFO, STATS, MODALITY = "meta/info.json", "meta/stats.json", "meta/modality.json
 EPISODES, TASK_TEXTS, EPISODES_STATS = "meta/episodes.jsonl", "meta/tasks.jsonl", "meta/episodes_stats.jsonl"
 KEYFRAMES, ANNOTATIONS = "meta/keyframes.json", "meta/annotations.jsonl"
 
+EXPORTED, VIEWS_TOLD = "meta/exported.json", "views"
+"""Which bags an exported data set is from, and in there: the cameras by the names of their views."""
+
 VIEW_NAMES_ELSEWHERE = {"third_person": "image", "wrist": "wrist_image"}
-"""What the paper's authors call the cameras."""
+"""What the paper's authors call the cameras; others are called as the robot's rig has them."""
 
 
 @dataclass(frozen=True)

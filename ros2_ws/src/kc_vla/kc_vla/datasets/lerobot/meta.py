@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from kc_vla.core.views import DEFAULT_VIEWS as VIEWS
+from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.datasets.lerobot.layout import (
     ACTION,
     DATA_PATH,
@@ -32,12 +33,12 @@ class Form:
         instruction: of the task.
         split: name of the split that its seeds are from.
         fps: frames per second.
-        width: of the third-person pictures, px, even.
+        width: of the pictures, px, even.
         height: the same.
         robot: LeRobot's `robot_type`.
         recorded: the columns that an episode is recorded with.
-        views: the cameras.
-        wrist_size: width and height of the wrist's pictures where they are of another size, px, even.
+        views: the cameras, the first first.
+        other_sizes: width and height of the pictures of a view where they are of another size, px, even.
     """
 
     task: str
@@ -48,12 +49,12 @@ class Form:
     height: int
     robot: str = ROBOT
     recorded: tuple[Column, ...] = RECORDED
-    views: tuple[str, ...] = VIEWS
-    wrist_size: tuple[int, int] | None = None
+    views: tuple[str, ...] = DEFAULT_VIEWS
+    other_sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def size(self, view: str) -> tuple[int, int]:
         """Width and height of a camera's pictures, px."""
-        return self.wrist_size if view == "wrist" and self.wrist_size else (self.width, self.height)
+        return self.other_sizes.get(view, (self.width, self.height))
 
 
 def info(form: Form, episodes: int, frames: int, tasks: int = 1) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def modality(form: Form) -> dict[str, Any]:
             for name, key in (("state", STATE.key), ("action", ACTION.key))
             if key in columns
         },
-        "video": {VIEW_NAMES_ELSEWHERE[view]: {"original_key": video_key(view)} for view in form.views},
+        "video": {VIEW_NAMES_ELSEWHERE.get(view, view): {"original_key": video_key(view)} for view in form.views},
         "annotation": {"human.task_description": {"original_key": "task_index"}},
     }
 

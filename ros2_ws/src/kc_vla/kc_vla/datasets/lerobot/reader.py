@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.datasets.lerobot.annotations import Annotation
 from kc_vla.datasets.lerobot.cameras import need_camera
 from kc_vla.datasets.lerobot.episode import EpisodeInfo as EpisodeInfo
@@ -53,12 +54,12 @@ class DataSet:
         """
         return self._source.columns(self._find(episode))
 
-    def frames(self, episode: int, view: str = "third_person", named: str = "") -> Iterator[NDArray[np.uint8]]:
+    def frames(self, episode: int, view: str = DEFAULT_VIEWS[0], named: str = "") -> Iterator[NDArray[np.uint8]]:
         """The pictures of an episode from its start, each (H, W, 3), RGB: exactly as many as it has frames.
 
         Args:
             episode: its index.
-            view: "third_person" or "wrist".
+            view: the camera's, by its name.
             named: what the data set calls that camera, where it is none of the usual names.
 
         Raises:
