@@ -5,8 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from node_process import Peer, running
 
+from kc_vla.core import topics
+from kc_vla.ros import qos
+from kc_vla.ros.health import CANNOT_SELECT
+from kc_vla_msgs.msg import EpisodeResult
 from kc_vla_msgs.srv import ResetSimulation
 
 BRIDGE = "kc_vla_sim.nodes.maniskill_bridge"
@@ -48,3 +53,25 @@ def test_a_reset_that_is_asked_for_twice_is_one_episode(tmp_path: Path) -> None:
         second = reset("b")
         assert second != first
         assert reset("") not in (first, second)
+
+
+def test_an_episode_that_nobody_can_remember_ends_at_once_and_says_why(tmp_path: Path) -> None:
+    with Peer() as peer, running(BRIDGE, tmp_path / "log", simulator="toy", image_size=16):
+        results = peer.hear(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
+        diagnostics = peer.node.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, qos.EVENT)
+        request = ResetSimulation.Request(task="counting", seed=5)
+        episode_id = peer.call(ResetSimulation, "/simulator/reset", request).episode_id
+
+        def told(episode: str) -> DiagnosticArray:
+            values = [KeyValue(key=CANNOT_SELECT, value=episode)]
+            status = DiagnosticStatus(name="keyframe_selector", message="the model does not know it", values=values)
+            return DiagnosticArray(status=[status])
+
+        def refuse() -> bool:
+            diagnostics.publish(told("of another episode"))
+            diagnostics.publish(told(episode_id))
+            return bool(results)
+
+        peer.until(refuse)
+        assert (results[0].episode_id, results[0].success) == (episode_id, False)
+        assert results[0].reason == "the model does not know it"

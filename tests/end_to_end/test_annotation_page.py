@@ -1,5 +1,6 @@
 """People annotate on the real page in a real browser; what they did is there again whatever happens in between."""
 
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -154,6 +155,27 @@ def test_keys_wait_until_the_next_episode_is_there(page: Page, bags: Path) -> No
     assert (track(bags, 1).state, track(bags, 1).revision) == (CONFIRMED, 2)
     press(page, "k")
     saved(page, 1)
+
+
+def test_the_next_episode_may_be_shorter_than_where_one_was_in_this(
+    chrome: Browser, bags: Path, tmp_path: Path
+) -> None:
+    shutil.rmtree(bags / "counting-1")
+    write_episode(bags / "counting-1" / "bag", Script(size=64, steps=120))
+    with PageServer(bags, tmp_path / "cache") as server:
+        page = chrome.new_page(viewport=LAPTOP)
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        enter(page, server.address, "anna")
+        proposals(page)
+        press(page, "t", "End")
+        at_frame(page, 120)
+        press(page, "c")
+        page.wait_for_function("document.querySelector('#name').textContent === 'counting-2'")
+        at_frame(page, 0)
+        assert page.inner_text("#confirm") == "confirm"
+        page.close()
+    assert errors == []
 
 
 def test_a_mark_is_dragged_and_undone(page: Page, bags: Path) -> None:

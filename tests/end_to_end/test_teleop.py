@@ -56,6 +56,8 @@ def test_a_gamepad_lifts_the_arm_and_lets_go_of_it_and_the_episode_can_be_annota
     episode = RecordedEpisode(bag)
     assert episode.result is not None
     assert "interrupted" in episode.result.reason
+    assert not episode.result.judged  # which no report calls a failure
+    assert episode.result.duration_s > 1.0
     assert len(episode.keyframes) >= 1
     assert len(episode.frames) > 20
     seen_by_both = [frame for frame in episode.frames if "wrist" in frame.pictures]

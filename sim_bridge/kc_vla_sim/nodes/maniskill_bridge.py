@@ -11,11 +11,14 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 
+from diagnostic_msgs.msg import DiagnosticArray
+
 from kc_vla.core import topics
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.convert import floats_array, time_message
+from kc_vla.ros.health import CANNOT_SELECT
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.robot import RobotParameters
@@ -85,6 +88,7 @@ class ManiskillBridgeNode(StackNode):
         self._publisher = FramePublisher(self, self._simulator, rig.views)
         self.subscribe(ArmCommand, topics.ARM_COMMAND, self._on_command, qos.command(0.05))
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
+        self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, qos.EVENT)
         self.serve(ResetSimulation, topics.RESET_SIMULATION, self._reset)
         self.serve(ExpertChunk, topics.EXPERT_CHUNK, self._expert)
         self.every(min(values.resend_after, 0.1), self._watch)
@@ -180,6 +184,13 @@ class ManiskillBridgeNode(StackNode):
             return
         self._settled = max(self._settled, index.newest_frame)
         self._step_if_ready()
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        """End an episode that nobody can remember: without keyframes the stack would wait for them in vain."""
+        for status in message.status:
+            told = {pair.key: pair.value for pair in status.values}
+            if self._status is not None and told.get(CANNOT_SELECT) == self._status.episode_id:
+                self._finish(status.message)
 
     def _step_if_ready(self) -> None:
         if self._status is None or self._frame is None or self._settled < self._frame.index:

@@ -248,7 +248,7 @@ def test_a_bag_that_is_played_to_another_episode_is_told(tmp_path: Path) -> None
         robot.find()
         robot.begin("e", seed=77)
         robot.until(
-            lambda: "this episode is counting with seed 77: the actions of the one are not for" in log.read_text()
+            lambda: "this episode is task:=counting seed:=77: the actions of the one are not for" in log.read_text()
         )
 
 

@@ -18,6 +18,7 @@ from kc_vla.core import topics
 from kc_vla.ros import qos
 from kc_vla.ros.base import CANNOT_START
 from kc_vla.ros.convert import image_message, time_message
+from kc_vla.ros.health import CANNOT_SELECT
 from kc_vla_msgs.msg import EpisodeStatus, KeyframeEvent, KeyframeIndex, KeyframeScore
 
 MODULE = "kc_vla.nodes.keyframe_selector"
@@ -162,6 +163,7 @@ def test_a_source_that_does_not_know_the_task_is_told_and_knows_the_next(tmp_pat
         gate.set("refuse")
         camera.begin("two")
         camera.hears("no keyframes in this episode: nobody knows this task")
+        camera.until(lambda: camera.value(CANNOT_SELECT) == "two")
         gate.clear("refuse")
         camera.begin("three")
         camera.until(lambda: camera.show(0) or ("three", 0) in camera.scored())

@@ -17,6 +17,7 @@ class Episode:
         period_ns: time between two frames, ns.
         running: False once the result is known; everything holds then.
         seed: seed of the simulator, 0 on a real robot.
+        variant: of the simulator's task; empty on a real robot.
     """
 
     id: str
@@ -26,6 +27,7 @@ class Episode:
     period_ns: int
     running: bool
     seed: int = 0
+    variant: str = ""
 
     def frame_of(self, stamp_ns: int) -> int:
         """Return the frame index nearest to a stamp; negative for one from over half a period before frame 0."""

@@ -59,6 +59,11 @@ class Result:
     oracle_frames: tuple[int, ...]
     oracle_labels: tuple[str, ...]
 
+    @property
+    def judged(self) -> bool:
+        """Whether anything can tell how well it went: on a robot nothing does."""
+        return bool(self.stages)
+
 
 @dataclass(frozen=True)
 class Frame:

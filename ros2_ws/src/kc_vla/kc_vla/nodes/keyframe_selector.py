@@ -19,6 +19,7 @@ from kc_vla.keyframes.synchronizer import Moment, Synchronizer
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError, seconds_since
 from kc_vla.ros.convert import event_message, index_from, nanoseconds, score_message
+from kc_vla.ros.health import CANNOT_SELECT
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.robot import RobotParameters
@@ -103,10 +104,12 @@ class KeyframeSelectorNode(StackNode):
         """Return where in the task the selector is."""
         phase = self._found.phase if self._found is not None else 0
         here = phase if self._looks else "none"
-        return {"phase": here, "source": self.parameters.source, "runs on": self._runs_on}
+        refused = {CANNOT_SELECT: self._refused} if self._refused else {}
+        return {"phase": here, "source": self.parameters.source, "runs on": self._runs_on, **refused}
 
     def _forget(self) -> None:
         """Nothing is known of an episode."""
+        self._refused = ""
         self._events = 0
         self._found: Found | None = None
         self._last: KeyframeScore | None = None
@@ -122,6 +125,9 @@ class KeyframeSelectorNode(StackNode):
         except ValueError as error:
             self._looks = False
             self.problem(f"no keyframes in this episode: {error}", ERROR)
+            if self.episode is not None:
+                self._refused = self.episode.id
+                self.publish_diagnostics()  # whoever waits for keyframes waits in vain
             return
         if self._remark:
             self.problem(self._remark)

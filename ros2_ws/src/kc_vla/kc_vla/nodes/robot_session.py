@@ -167,6 +167,7 @@ class RobotSessionNode(StackNode):
             success=False,
             reason=f"nobody judged it ({reason})",
             steps=round(elapsed_s / status.frame_period),
+            duration=elapsed_s,
         )
         result.header.stamp = now.to_msg()
         self._results.publish(result)

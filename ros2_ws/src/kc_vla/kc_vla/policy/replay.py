@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,18 @@ from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
 from kc_vla.episodes.episode import RecordedEpisode, recorded_actions
 from kc_vla.policy.interface import PolicyError, PolicyInput
+
+
+class Played(NamedTuple):
+    """The episode that actions are of."""
+
+    task: str
+    seed: int
+    variant: str
+
+    def __str__(self) -> str:
+        variant = f" variant:={self.variant}" if self.variant else ""
+        return f"task:={self.task} seed:={self.seed}{variant}"
 
 
 class ReplayBackend:
@@ -24,8 +37,8 @@ class ReplayBackend:
     action_type = ActionType.TOOL_DELTA
     names: tuple[str, ...] = TOOL_DELTA_NAMES
 
-    def __init__(self, actions: NDArray[np.float32], horizon: int, played: tuple[str, int] | None = None) -> None:
-        """Args: `actions` (T, 7) by control step; `horizon` of the chunks, 1 or more; `played`, task and seed."""
+    def __init__(self, actions: NDArray[np.float32], horizon: int, played: Played | None = None) -> None:
+        """Args: `actions` (T, 7) by control step; `horizon` of the chunks, 1 or more; `played`, what they are of."""
         if actions.ndim != 2 or actions.shape[1] != len(TOOL_DELTA_NAMES) or len(actions) == 0:
             raise PolicyError(f"the recorded actions have shape {actions.shape}: expected (steps, 7)")
         self._actions = actions.astype(np.float32)
@@ -34,13 +47,10 @@ class ReplayBackend:
 
     def reset(self, episode: Episode) -> str:
         """Nothing is remembered; the actions of one episode are of no use in another."""
-        if self._played is None or self._played == (episode.task, episode.seed):
+        here = Played(episode.task, episode.seed, episode.variant)
+        if self._played is None or self._played == here:
             return ""
-        task, seed = self._played
-        return (
-            f"the bag is of {task} with seed {seed}, this episode is {episode.task} with seed {episode.seed}: "
-            "the actions of the one are not for the other"
-        )
+        return f"the bag is of {self._played}, this episode is {here}: the actions of the one are not for the other"
 
     def infer(self, given: PolicyInput) -> NDArray[np.float32]:
         """Return the recorded actions from `given.frame` on; after the last one the arm stands still."""
@@ -61,6 +71,6 @@ def open_recording(bag: str, horizon: int) -> ReplayBackend:
     try:
         played = RecordedEpisode(Path(bag).expanduser())
         actions = recorded_actions(played)
-        return ReplayBackend(actions, horizon, (played.status.task, played.status.seed))
+        return ReplayBackend(actions, horizon, Played(played.status.task, played.status.seed, played.status.variant))
     except (BagReadError, PolicyError) as error:
         raise PolicyError(f"nothing to replay: {error}") from error

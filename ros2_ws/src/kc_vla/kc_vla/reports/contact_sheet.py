@@ -23,6 +23,7 @@ from kc_vla.media.canvas import (
     shortened,
     text_width,
 )
+from kc_vla.reports.verdict import verdict
 
 _MARGIN = 28
 _HEAD = 96
@@ -83,10 +84,7 @@ def _draw_title(canvas: Canvas, episode: RecordedEpisode, matches: tuple[Keyfram
     status, result = episode.status, episode.result
     width = canvas.pixels.shape[1]
     title = f"Keyframes of {status.title}"
-    if result is None:
-        word, colour = "NO RESULT", AMBER
-    else:
-        word, colour = ("SUCCESS", GREEN) if result.success else ("FAILED", RED)
+    word, colour = verdict(result)
     x = _MARGIN + canvas.text(_MARGIN, 20, title, 26, bold=True) + 16
     canvas.chip(x, 22, word, 16, colour)
     parts = [status.episode_id]

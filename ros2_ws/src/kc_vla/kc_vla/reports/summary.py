@@ -16,7 +16,8 @@ SUMMARY = "summary.json"
 def summarize(episode: RecordedEpisode) -> dict[str, Any]:
     """Return the content of summary.json.
 
-    Where the bag ends before the result, `success` and everything else of the result is None.
+    Where the bag ends before the result, `success` and everything else of the result is None; where nobody judged it,
+    `success` and `completion_rate` are.
     """
     status, result = episode.status, episode.result
     nodes = [episode.diagnostics[name] for name in sorted(episode.diagnostics)]
@@ -27,8 +28,8 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
         "seed": status.seed if status.simulated else None,
         "instruction": status.instruction,
         "stack_version": episode.info.stack_version if episode.info is not None else None,
-        "success": result.success if result is not None else None,
-        "completion_rate": round(result.completion_rate, 6) if result is not None else None,
+        "success": result.success if result is not None and result.judged else None,
+        "completion_rate": round(result.completion_rate, 6) if result is not None and result.judged else None,
         "stages": list(result.stages) if result is not None else None,
         "completed_stages": result.completed_stages if result is not None else None,
         "reason": result.reason if result is not None else None,

@@ -15,7 +15,6 @@ from kc_vla.media.canvas import (
     MUTED,
     OUTLINE,
     PANEL,
-    RED,
     TEXT,
     Canvas,
     Picture,
@@ -23,6 +22,7 @@ from kc_vla.media.canvas import (
 )
 from kc_vla.media.tiles import tiles
 from kc_vla.reports import timeline
+from kc_vla.reports.verdict import verdict
 
 WIDTH, HEIGHT = 1280, 720
 _MARGIN = 24
@@ -182,13 +182,13 @@ class VideoLayout:
         """Tell the result between the views and the timeline, where it covers neither."""
         result = self._episode.result
         y = _VIEW_TOP + _VIEW + 8
-        if result is None:
-            canvas.chip(_MARGIN, y, "NO RESULT", 18, AMBER)
-            return
-        word, colour = ("SUCCESS", GREEN) if result.success else ("FAILED", RED)
+        word, colour = verdict(result)
         width = canvas.chip(_MARGIN, y, word, 18, colour)
-        stages = f"{result.completed_stages} of {len(result.stages)} stages  ·  {result.duration_s:.2f} s"
-        text = stages if result.success else f"{result.reason}  ·  {stages}"
+        if result is None:
+            return
+        parts = [] if result.success else [result.reason]
+        parts += [f"{result.completed_stages} of {len(result.stages)} stages"] if result.judged else []
+        text = "  ·  ".join([*parts, f"{result.duration_s:.2f} s"])
         canvas.text(_MARGIN + width + 14, y + 3, shortened(text, 18, 600), 18)
 
 

@@ -64,6 +64,7 @@ def episode_from(message: EpisodeStatus) -> Episode | None:
         period_ns=period_ns,
         running=message.state == EpisodeStatus.RUNNING,
         seed=int(message.seed),
+        variant=message.variant,
     )
 
 

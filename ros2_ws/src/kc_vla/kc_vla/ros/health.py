@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +14,10 @@ from kc_vla.core import topics
 from kc_vla.core.latency import Statistics
 from kc_vla.ros.log_budget import LogBudget
 
+CANNOT_SELECT = "cannot select keyframes of"
+"""Key of the diagnostics of a selector that has none to give in an episode, with the id of that episode."""
+_NUMBER = re.compile(r"\d+")
+_AGAIN_S = 1.0
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
 
@@ -22,16 +28,28 @@ class Health:
         self._node, self._statistics = node, statistics
         self._problem: tuple[Any, str] = (OK, "")
         self._log_budget = LogBudget()
+        self._logged = ("", 0.0)  # what kind of problem, and when
         self._diagnostics = node.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, 10)
 
     def problem(self, text: str, level: Any) -> None:
-        """Tell a problem until `problem("", ...)`, and once in the log, as far as its budget goes."""
-        if text and text != self._problem[1] and self._log_budget.take():
+        """Tell a problem until `problem("", ...)`, and once in the log, as far as its budget goes.
+
+        One that differs from the last in nothing but its numbers is logged again after a second at the earliest.
+        """
+        if text and text != self._problem[1] and not self._repeats(text) and self._log_budget.take():
             if level == ERROR:  # two lines of code: rclpy refuses two severities from one
                 self._node.get_logger().error(text)
             else:
                 self._node.get_logger().warning(text)
         self._problem = (level, text) if text else (OK, "")
+
+    def _repeats(self, text: str) -> bool:
+        """Whether nearly the same was logged just now."""
+        kind, now = _NUMBER.sub("#", text), time.monotonic()
+        if kind == self._logged[0] and now - self._logged[1] < _AGAIN_S:
+            return True
+        self._logged = (kind, now)
+        return False
 
     def publish(self, details: Mapping[str, object]) -> None:
         """Publish the diagnostics, with what else the node tells of itself."""

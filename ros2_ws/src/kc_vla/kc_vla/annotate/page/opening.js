@@ -43,11 +43,11 @@ export async function open(key, frame = 0) {
   hang(episode.views);
   told(track ? `saved, revision ${track.revision}` : "", false);
   timeline.open(episode.length, episode.times);
+  page.frame = -1; // the frame of the last episode says nothing in this one, which may be shorter
   await takeUpUnsaved(track?.revision ?? 0);
   marksChanged();
   drawList();
   document.querySelector("#episodes [aria-current]")?.scrollIntoView({ block: "nearest" });
-  page.frame = -1;
   await show(frame);
   follow(key);
 }
