@@ -29,7 +29,7 @@ def assert_same_pictures(run: FinishedRun, other: FinishedRun) -> None:
     assert len(both) > 0.9 * len(theirs)
     for index in sorted(both):
         for camera in ("third_person", "wrist"):
-            pictures = [getattr(frames[index], camera) for frames in (mine, theirs)]
+            pictures = [frames[index].pictures.get(camera) for frames in (mine, theirs)]
             if None not in pictures:
                 np.testing.assert_array_equal(
                     run.episode.image(pictures[0]), other.episode.image(pictures[1]), f"{camera}, frame {index}"
