@@ -16,6 +16,7 @@ from kc_vla.launching.graph import (
     node,
     parameter_arguments,
     policy_argument,
+    policy_model_arguments,
     replayed_bag_argument,
     selector,
     source_argument,
@@ -69,6 +70,7 @@ def generate_launch_description() -> LaunchDescription:
             source_argument("maniskill"),
             *model_arguments(),
             policy_argument("maniskill", "expert"),
+            *policy_model_arguments(),
             replayed_bag_argument(),
             DeclareLaunchArgument("image_size", default_value="256", description="pixels, every camera, square"),
             DeclareLaunchArgument(
@@ -98,7 +100,11 @@ def generate_launch_description() -> LaunchDescription:
             ),
             selector(),
             node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="rig")}, **AGAIN),
-            node("policy_server", texts(backend="policy", bag="bag", rig="rig"), **AGAIN),
+            node(
+                "policy_server",
+                texts(backend="policy", models_folder="policy_models", model="policy_model", bag="bag", rig="rig"),
+                **AGAIN,
+            ),
             node("arm_controller", {"state_folder": state_folder(), **texts(mode="mode")}, **AGAIN),
             node("recorder", texts(output_folder="output", rig="rig"), sigterm_timeout=CLOSE_S, **AGAIN),
             node(

@@ -20,7 +20,7 @@ from kc_vla_sim.collect.record import Job, Setting, record
 from kc_vla_sim.errors import BadImageSizeError
 from kc_vla_sim.looks import check_looks
 from kc_vla_sim.renderer import choose_renderer
-from kc_vla_sim.robot import CONTROL_RATE
+from kc_vla_sim.robot import CONTROL_RATE, RIG
 from kc_vla_sim.simulator import LARGEST_IMAGE
 from kc_vla_sim.variants import check_variant
 
@@ -125,7 +125,8 @@ def collect_plans(options: CollectOptions) -> Iterator[str]:
 
 
 def _planned(task: str, setting: Setting, options: CollectOptions) -> AbstractContextManager[PlannedFolder]:
-    return writing(options.output / options.split / task, {"task": task, "split": options.split, **asdict(setting)})
+    settings = {"task": task, "split": options.split, "robot": RIG.name, **asdict(setting)}
+    return writing(options.output / options.split / task, settings)
 
 
 def _writer(task: str, setting: Setting, options: CollectOptions) -> DataSetWriter:

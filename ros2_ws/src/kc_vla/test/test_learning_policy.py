@@ -9,6 +9,8 @@ import pytest
 import torch
 
 from kc_vla.cli import main
+from kc_vla.core.episode import Episode
+from kc_vla.core.rig import load_rig
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.planned import PlannedEpisode, writing
 from kc_vla.inference.onnx_sessions import open_session
@@ -18,8 +20,12 @@ from kc_vla.learning.common.errors import DataError, RunError
 from kc_vla.learning.policy.config import PolicyConfig, load_policy_config
 from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
 from kc_vla.learning.policy.sampling import draw_chunks
-from kc_vla.learning.policy.targets import ActionScale, near_gap, place_numbers, state_numbers
 from kc_vla.learning.policy.training import CHECKPOINT, PolicyRun, train_policy, trained_policy
+from kc_vla.policy.backends import BackendSettings
+from kc_vla.policy.interface import PolicyError, PolicyInput, Seen
+from kc_vla.policy.learned import LearnedBackend, open_learned
+from kc_vla.policy.model import load_policy
+from kc_vla.policy.numbers import ActionScale, near_gap, place_numbers, state_numbers
 
 CPU = Device("cpu")
 SMALL = PolicyConfig(
@@ -68,7 +74,7 @@ def episode(seed: int, instruction: str = "Go where the light was.") -> PlannedE
 
 
 def write_episodes(folder: Path, count: int, instruction: str = "Go where the light was.") -> Path:
-    with writing(folder, {"task": folder.name}) as begun:
+    with writing(folder, {"task": folder.name, "robot": "panda_sim"}) as begun:
         for index in begun.missing(count):
             episode(index, instruction).write(begun.file(index))
     return folder
@@ -196,6 +202,8 @@ def test_actions_come_back_from_their_scale() -> None:
     plans = np.random.default_rng(0).normal(0, 0.01, (20, 16, 7)).astype(np.float32)
     scale = ActionScale.of(plans)
     np.testing.assert_allclose(scale.actions(scale.scaled(plans)), plans, atol=1e-6)
+    wild = scale.actions(np.full((1, 16, 7), 50.0, np.float32))
+    np.testing.assert_allclose(wild[0, 0], plans.max(axis=(0, 1)), atol=1e-6)  # no further than was ever shown
 
 
 def test_the_exported_files_act_as_the_network(run: PolicyRun, tmp_path: Path) -> None:
@@ -228,7 +236,110 @@ def test_the_exported_files_act_as_the_network(run: PolicyRun, tmp_path: Path) -
         known = policy.situation(memory, tensors["present"], seen[None], tensors["state"], tensors["instruction"])
         frozen = torch.from_numpy(scale.scaled(given["frozen"])) * tensors["runs"][..., None]
         chunk = draw_chunks(policy.flow, tensors["noise"], known.condition, frozen, tensors["runs"])
-    np.testing.assert_allclose(actions, scale.actions(chunk.numpy()), atol=1e-4)
+    np.testing.assert_allclose(actions[0, 3:], scale.actions(chunk.numpy())[0, 3:], atol=1e-4)
     np.testing.assert_allclose(actions[0, :3], 0.013, atol=1e-6)
     np.testing.assert_allclose(place, known.place.numpy(), atol=1e-3)
     np.testing.assert_allclose(rest, torch.sigmoid(known.rest).numpy(), atol=1e-3)
+
+
+@pytest.fixture(scope="module")
+def models(run: PolicyRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    assert main(["export", "policy", str(run.folder), "--models", str(folder)]) == 0
+    return folder
+
+
+def settings(models: Path, rig: str = "panda_sim", model: str = "policy") -> BackendSettings:
+    return BackendSettings(load_rig(rig), horizon=16, model=model, models_folder=str(models), device="cpu")
+
+
+def asked(instruction: str = "Go where the light was.") -> Episode:
+    return Episode("e", "light", instruction, 0, 50_000_000, running=True)
+
+
+def moment(shown: PlannedEpisode, row: int, frame: int | None = None) -> Seen:
+    views = {view: pictures[row] for view, pictures in shown.pictures.items()}
+    return Seen(int(shown.frames[row]) if frame is None else frame, views, shown.states[row].astype(float))
+
+
+def given(
+    shown: PlannedEpisode, keyframes: list[Seen], instruction: str = "Go where the light was.", frozen: int = 0
+) -> PolicyInput:
+    now = moment(shown, 5)
+    runs = np.full((frozen, 7), 0.011, np.float32)
+    return PolicyInput(now.frame, now.views, keyframes, now.state, instruction, runs)
+
+
+def test_a_policy_that_was_released_goes_where_the_keyframe_says(models: Path) -> None:
+    backend = open_learned(settings(models))
+    sideways = []
+    for seed in range(200, 212):
+        shown = episode(seed)
+        assert backend.reset(asked()) == ""
+        chunk = backend.infer(given(shown, [moment(shown, 0)]))
+        assert chunk.shape == (16, 7)
+        assert chunk[:, 6].min() >= 0
+        sideways.append(chunk[:8, 1].sum())
+    assert (np.sign(sideways) == np.where(np.arange(200, 212) % 2, 1, -1)).mean() > 0.9
+
+
+def test_many_keyframes_cost_no_more_looks_and_the_first_stays(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = open_learned(settings(models))
+    looks = []
+    look = backend._look
+    monkeypatch.setattr(backend, "_look", lambda views: looks.append(1) or look(views))
+    backend.reset(asked())
+    shown = episode(301)
+    keyframes = [moment(shown, 0)]
+    backend.infer(given(shown, keyframes))
+    keyframes += [moment(shown, 4, frame) for frame in range(1, 50)]
+    backend.infer(given(shown, keyframes))
+    before = len(looks)
+    one, two = (backend.infer(given(shown, keyframes)) for _ in range(2))
+    assert len(looks) - before == 2  # at the present, twice
+    np.testing.assert_array_equal(one, two)
+    assert one[:8, 1].sum() > 0
+
+
+def test_the_actions_that_run_already_are_left_as_they_are(models: Path) -> None:
+    backend = open_learned(settings(models))
+    backend.reset(asked())
+    shown = episode(7)
+    chunk = backend.infer(given(shown, [moment(shown, 0)], frozen=5))
+    np.testing.assert_allclose(chunk[:5, :6], 0.011, atol=1e-6)
+
+
+def test_what_does_not_fit_is_told_in_a_line(models: Path) -> None:
+    with pytest.raises(PolicyError, match="moves a 'panda_sim', this robot is a 'piper'"):
+        open_learned(settings(models, rig="piper"))
+    with pytest.raises(PolicyError, match=r"no model 'other' in .*choose one of policy"):
+        open_learned(settings(models, model="other"))
+    backend = open_learned(settings(models))
+    with pytest.raises(PolicyError, match=r"does not know what to do for 'Dance\.': it has learnt 'Go where"):
+        backend.reset(asked("Dance."))
+    shown = episode(7)
+    backend.reset(asked())
+    blind = given(shown, [])
+    blind.views.pop("wrist")  # type: ignore[attr-defined]
+    with pytest.raises(PolicyError, match="there is no wrist here"):
+        backend.infer(blind)
+
+
+def test_weights_that_are_no_numbers_never_reach_the_arm(run: PolicyRun, models: Path, tmp_path: Path) -> None:
+    stem, policy, scale = trained_policy(run)
+    with torch.no_grad():
+        next(policy.flow.parameters()).fill_(float("nan"))
+    export_policy(stem, policy, scale, SMALL.image_size, tmp_path)
+    model = replace(load_policy(models, "policy"), chunk=tmp_path / ACTS)
+    backend = LearnedBackend(model, "cpu")
+    backend.reset(asked())
+    shown = episode(7)
+    with pytest.raises(PolicyError, match="no finite numbers"):
+        backend.infer(given(shown, [moment(shown, 0)]))
+
+
+def test_a_model_is_not_replaced_unasked(run: PolicyRun, models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["export", "policy", str(run.folder), "--models", str(models)]
+    assert main(words) == 1
+    assert "has a model 'policy' already" in capsys.readouterr().err
+    assert main([*words, "--replace"]) == 0

@@ -213,7 +213,7 @@ def test_what_a_backend_refuses_is_told_in_a_line_and_a_fault_ends_the_node(tmp_
 def test_a_backend_that_is_in_the_table_can_be_chosen_and_no_other(tmp_path: Path) -> None:
     with running(MODULE, tmp_path / "log", plug="gated_rows", backend="gate") as process:
         assert process.wait(60) == CANNOT_START
-    assert "allowed is one of expert, replay, scripted, leader, joy, gated" in (tmp_path / "log").read_text()
+    assert "allowed is one of expert, learned, replay, scripted, leader, joy, gated" in (tmp_path / "log").read_text()
 
 
 def test_the_expert_is_asked_for_the_frame_that_the_chunk_begins_with(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from kc_vla.learning.common.errors import LearningError
 
 def main(words: Sequence[str]) -> int:
     """Run a verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130 interrupted."""
-    if words[:2] == ["train", "policy"]:
+    if words[0] in ("train", "export") and words[1:2] == ["policy"]:
         from kc_vla.cli.policy import main as of_policy
 
         return of_policy(words)

@@ -1,4 +1,4 @@
-"""`kc-vla train policy`."""
+"""`kc-vla train|export policy`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from kc_vla.bags.errors import BagError
 from kc_vla.cli.interrupts import prompt_interrupts
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
+from kc_vla.inference.models import ModelError
 from kc_vla.learning.common.config import ARITHMETICS
 from kc_vla.learning.common.errors import LearningError
 
+_RUN, _NAME = Path("runs/policy"), "policy"
 _TRAIN = """\
 Train a policy that acts on the keyframes it remembers, on episodes with the expert's plans, as `kc-vla collect --plans`
 makes them. Curves and checkpoints are in the run's folder; the same command goes on with a run that was interrupted.
@@ -22,20 +24,23 @@ _EXAMPLES = """\
 examples:
   kc-vla collect --plans --output data/plans
   kc-vla train policy --data data/plans/train --set init=package
+Then: kc-vla export policy runs/policy
 """
 
 
 def main(words: Sequence[str]) -> int:
-    """Run `train policy`; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
-    options = _parser().parse_args(words)
+    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    verb = words[0]
+    options = (_train_parser() if verb == "train" else _export_parser()).parse_args(words[2:])
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see kc_vla.cli.learning
-    interrupted = "kc-vla train: interrupted: the same command goes on"
+    goes_on = ": the same command goes on" if verb == "train" else ""
+    interrupted = f"kc-vla {verb}: interrupted{goes_on}"
 
     def work() -> None:
         with prompt_interrupts(interrupted):
-            _train(options)
+            (_train if verb == "train" else _export)(options)
 
-    return exit_status("train", work, LearningError, BagError, StackError, interrupted=interrupted)
+    return exit_status(verb, work, LearningError, BagError, ModelError, StackError, interrupted=interrupted)
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -50,6 +55,16 @@ def _train(options: argparse.Namespace) -> None:
     run = train_policy(options.output, options.data, config, device)
     last = run.read_log()[-1]
     print(f"{options.output}: trained; on episodes that were held out it is off by {_told(last)}; curves in curves.png")
+    print(f"Next: kc-vla export policy {options.output} --models my_models")
+
+
+def _export(options: argparse.Namespace) -> None:
+    from kc_vla.learning.policy.release import release_policy
+    from kc_vla.learning.policy.training import PolicyRun
+
+    release_policy(PolicyRun(options.run), options.models, options.name, options.replace)
+    chosen = f"policy_models:={options.models}" + ("" if options.name == _NAME else f" policy_model:={options.name}")
+    print(f"{options.models / options.name}: maniskill.launch.py takes it with policy:=learned {chosen}")
 
 
 def _told(figures: dict[str, float]) -> str:
@@ -57,16 +72,29 @@ def _told(figures: dict[str, float]) -> str:
     return ", ".join(f"{1e3 * figures[key]:.1f} mm {name}" for key, name in names.items() if key in figures)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _export_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="kc-vla export policy",
+        description="Make ONNX files of a trained policy, and enter them in the registry of a folder of models.",
+    )
+    parser.add_argument(
+        "run", type=Path, help=f"folder of the training: --output of `kc-vla train policy`, e.g. {_RUN}"
+    )
+    models = Path("my_models")
+    parser.add_argument("--models", type=Path, default=models, help=f"folder of models to add it to ({models})")
+    parser.add_argument("--name", default=_NAME, help=f"its name there ({_NAME})")
+    parser.add_argument("--replace", action="store_true", help="put it in the place of a model that has its name")
+    return parser
+
+
+def _train_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="kc-vla train policy",
         description=_TRAIN,
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("verb", help=argparse.SUPPRESS)
-    parser.add_argument("what", help=argparse.SUPPRESS)
-    data, output = Path("data/plans/train"), Path("runs/policy")
+    data, output = Path("data/plans/train"), _RUN
     parser.add_argument("--data", type=Path, default=data, help=f"episodes with plans, or folders of them ({data})")
     parser.add_argument("--output", type=Path, default=output, help=f"folder of the run ({output})")
     parser.add_argument("--config", type=Path, help="TOML file of settings")

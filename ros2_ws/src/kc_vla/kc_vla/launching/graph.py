@@ -78,6 +78,18 @@ def model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgument]:
     )
 
 
+def policy_model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgument]:
+    """`policy_models:=` and `policy_model:=`, of every graph that offers a learned policy."""
+    return (
+        DeclareLaunchArgument(
+            "policy_models",
+            default_value="",
+            description="folder with a registry of models, for policy:=learned; empty: the models shipped",
+        ),
+        DeclareLaunchArgument("policy_model", default_value="policy", description="name of the policy in there"),
+    )
+
+
 def source_argument(graph: str) -> DeclareLaunchArgument:
     """`source:=`, of a graph in `kc_vla.core.choice.GRAPHS`."""
     return _choice("source", "what selects the keyframes", "learned", offered(SOURCES, graph))

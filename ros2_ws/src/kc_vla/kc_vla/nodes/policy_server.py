@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kc_vla.core import topics
 from kc_vla.core.codec import Codec, CodecError
 from kc_vla.core.episode import Episode
+from kc_vla.inference.onnx_sessions import DEVICES
 from kc_vla.inference.worker import LateError, NoAnswerError, Outcome, OutdatedError
 from kc_vla.keyframes.observation import Observation
 from kc_vla.policy.backends import BACKENDS, BackendSettings, open_backend
@@ -37,6 +38,10 @@ class PolicyParameters(RobotParameters):
     backend: str = parameter("expert", "what makes the actions", choices=tuple(BACKENDS))
     bag: str = parameter("", "recorded episode that the backend `replay` plays")
     script: str = parameter("", "YAML file of poses that the backend `scripted` goes through")
+    model: str = parameter("policy", "name of the model that the backend `learned` runs, in the registry")
+    models_folder: str = parameter("", "folder with that registry; empty: that of the models shipped with the stack")
+    device: str = parameter("auto", "what the model runs on", choices=DEVICES)
+    threads: int = parameter(1, "of the processor for the model", low=1, high=64)
     horizon: int = parameter(16, "actions in a chunk", low=1, high=512)
     wait_timeout: float = parameter(
         3.0, "s to wait for an observation, the buffer, the expert or the backend", low=0.1, high=60.0
@@ -57,7 +62,8 @@ class PolicyServerNode(StackNode):
         """Make the backend and open the service."""
         values = self.parameters
         rig = values.robot()
-        settings = BackendSettings(rig, values.horizon, values.bag, values.script, self._listen)
+        model = (values.model, values.models_folder, values.device, values.threads)
+        settings = BackendSettings(rig, values.horizon, values.bag, values.script, self._listen, *model)
         try:
             self._backend = open_backend(values.backend, settings)
         except PolicyError as error:
@@ -70,7 +76,7 @@ class PolicyServerNode(StackNode):
             deadline_s=values.wait_timeout,
             refusals=(PolicyError,),
         )
-        self._inputs = PolicyInputs(self, rig.views, values.wait_timeout, values.sync_tolerance)
+        self._inputs = PolicyInputs(self, self._codec, values.wait_timeout, values.sync_tolerance)
         self._chunks = self.advertise(ActionChunk, topics.POLICY_CHUNK, qos.EVENT)
         self.watch_episodes()
         self.serve(PredictChunk, topics.PREDICT_CHUNK, self._predict)
@@ -153,14 +159,15 @@ class PolicyServerNode(StackNode):
         began = time.perf_counter()
         backend, inputs = self._backend, self._inputs
         seen = await inputs.observation(int(request.observation_frame))
-        frames, images = (
+        frames, keyframes = (
             await inputs.keyframes(seen.frame, backend.needs_images) if backend.needs_keyframes else ([], [])
         )
         self.statistics.add("gather", time.perf_counter() - began)
         plan = await inputs.plan(episode, seen.frame, self.parameters.horizon) if backend.needs_plan else None
         given = PolicyInput(
             frame=seen.frame,
-            images=[*images, seen.views] if backend.needs_images else (),
+            views=seen.views if backend.needs_images else {},
+            keyframes=keyframes,
             state=self._codec.state(seen.tool_pose, seen.joint_names, seen.joint_positions),
             instruction=episode.instruction,
             frozen=_frozen(request),

@@ -25,6 +25,10 @@ class BackendSettings:
         script: file of poses, as the user named it.
         listen: `listen(stream, offer)` has `offer` called with what comes on a stream, on the node's thread: "leader"
             with the positions of the leader's joints and gripper, "joy" with the axes and the buttons.
+        model: name of a learned policy in the registry of models.
+        models_folder: folder with that registry, as the user named it; empty: the models that come with the stack.
+        device: that the model runs on, of `kc_vla.inference.onnx_sessions.DEVICES`.
+        threads: of the CPU for the model.
     """
 
     rig: Rig
@@ -32,12 +36,22 @@ class BackendSettings:
     bag: str = ""
     script: str = ""
     listen: Callable[[str, Callable[..., None]], None] = lambda stream, offer: None
+    model: str = "policy"
+    models_folder: str = ""
+    device: str = "auto"
+    threads: int = 1
 
 
 def _expert(settings: BackendSettings) -> Backend:
     from kc_vla.policy.expert import ExpertBackend
 
     return ExpertBackend()
+
+
+def _learned(settings: BackendSettings) -> Backend:
+    from kc_vla.policy.learned import open_learned
+
+    return open_learned(settings)
 
 
 def _replay(settings: BackendSettings) -> Backend:
@@ -72,6 +86,7 @@ def _joy(settings: BackendSettings) -> Backend:
 
 BACKENDS: dict[str, Choice[BackendSettings, Backend]] = {
     "expert": Choice("the simulator's expert", _expert, ("maniskill",), at_once=True),
+    "learned": Choice("a network that acts on the keyframes, policy_models:=", _learned, ("maniskill",)),
     "replay": Choice("the actions of a recorded episode, bag:=", _replay, at_once=True),
     "scripted": Choice("poses of a file, script:=", _scripted, ("piper", "replay"), at_once=True),
     "leader": Choice("a second Piper led by hand", _leader, ("piper",), at_once=True),

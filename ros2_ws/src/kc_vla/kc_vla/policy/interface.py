@@ -20,13 +20,28 @@ class PolicyError(StackError):
 
 
 @dataclass(frozen=True, eq=False)
+class Seen:
+    """A moment that is remembered.
+
+    Attributes:
+        frame: index of its observation.
+        views: what the cameras saw.
+        state: (S,) float64, as `PolicyInput.state`.
+    """
+
+    frame: int
+    views: Views
+    state: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
 class PolicyInput:
     """What a policy is given.
 
     Attributes:
         frame: index of the current observation.
-        images: the views of each moment, keyframes first and ascending, the current moment last. Empty for a backend
-            that does not look (`needs_images` is False).
+        views: what the cameras see now; empty for a backend that does not look (`needs_images` is False).
+        keyframes: ascending, without the current frame; empty for such a backend.
         state: (S,) float64, of the robot in the space of the backend's actions, see `kc_vla.core.codec`.
         instruction: natural language.
         frozen: (d, D) float32, the actions that run while the policy thinks; its answer should begin with them.
@@ -34,7 +49,8 @@ class PolicyInput:
     """
 
     frame: int
-    images: Sequence[Views]
+    views: Views
+    keyframes: Sequence[Seen]
     state: NDArray[np.float64]
     instruction: str
     frozen: NDArray[np.float32]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,15 @@ from numpy.typing import NDArray
 
 from kc_vla.core import topics
 from kc_vla.core.chunk import TOOL_DELTA_NAMES
+from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
-from kc_vla.core.views import Views
-from kc_vla.keyframes.observation import Observation
-from kc_vla.policy.interface import PolicyError
+from kc_vla.keyframes.observation import Observation, pose_of
+from kc_vla.policy.interface import PolicyError, Seen
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import image_pixels
 from kc_vla.ros.frame_gate import FrameGate
 from kc_vla.ros.streams import ObservationFeed
+from kc_vla_msgs.msg import Observation as ObservationMessage
 from kc_vla_msgs.srv import ExpertChunk, GetKeyframes
 
 RECENT = 32
@@ -28,21 +28,22 @@ RECENT = 32
 class PolicyInputs:
     """Of the running episode."""
 
-    def __init__(self, node: StackNode, views: Sequence[str], timeout: float, sync_tolerance: float) -> None:
-        """Args: `views` of the robot; `timeout` of each wait, s; `sync_tolerance` between streams of one moment, s."""
+    def __init__(self, node: StackNode, codec: Codec, timeout: float, sync_tolerance: float) -> None:
+        """Args: `codec` of the robot; `timeout` of each wait, s; `sync_tolerance` between streams of one moment, s."""
         self._node, self._timeout = node, timeout
         self._expert = node.call(ExpertChunk, topics.EXPERT_CHUNK)
         self._buffer = node.call(GetKeyframes, topics.GET_KEYFRAMES)
         self._gate = FrameGate(node, timeout)
         self._recent: OrderedDict[int, Observation] = OrderedDict()
-        self._pictures: dict[int, Views] = {}  # of the keyframes, by frame
-        self._feed = ObservationFeed(node, views, sync_tolerance, self._on_observation)
+        self._codec = codec
+        self._keyframes: dict[int, Seen] = {}  # with their pictures, by frame
+        self._feed = ObservationFeed(node, codec.rig.views, sync_tolerance, self._on_observation)
 
     def begin(self, episode: Episode) -> None:
         """Forget the episode before."""
         self._feed.begin(episode)
         self._recent.clear()
-        self._pictures.clear()
+        self._keyframes.clear()
 
     async def observation(self, frame: int) -> Observation:
         """Return the observation of `frame`, or the next one there is.
@@ -60,16 +61,17 @@ class PolicyInputs:
             raise PolicyError("the episode ended")
         return self._recent.get(frame) or next(o for f, o in self._recent.items() if f >= frame)
 
-    async def keyframes(self, frame: int, images: bool) -> tuple[list[int], list[Views]]:
-        """Return frame, and with `images` the pictures, of every keyframe known at `frame`, but for `frame` itself.
+    async def keyframes(self, frame: int, images: bool) -> tuple[list[int], list[Seen]]:
+        """Return the frames, and with `images` all, of the keyframes known at `frame`, but for `frame` itself.
 
         Pictures cross the wire once: those already here are not asked for again.
 
         Raises:
             PolicyError: the buffer does not answer, or refuses.
+            CodecError: one is of another robot.
         """
         request = GetKeyframes.Request(
-            as_of_frame=frame, known_frames=sorted(self._pictures), images=images, provisional=True
+            as_of_frame=frame, known_frames=sorted(self._keyframes), images=images, provisional=True
         )
         answer = await self._ask(self._buffer, request, "the keyframe buffer")
         if not answer.success:
@@ -78,11 +80,17 @@ class PolicyInputs:
         for keyframe in answer.keyframes:
             seen = keyframe.observation
             if seen.views:
-                self._pictures[seen.frame_index] = {view.name: image_pixels(view.image) for view in seen.views}
+                self._keyframes[seen.frame_index] = self._seen(seen)
         if not images:
             return frames, []
-        self._pictures = {f: self._pictures[f] for f in frames if f in self._pictures}
-        return frames, [self._pictures[f] for f in frames]
+        self._keyframes = {f: self._keyframes[f] for f in frames if f in self._keyframes}
+        return frames, [self._keyframes[f] for f in frames]
+
+    def _seen(self, observation: ObservationMessage) -> Seen:
+        views = {view.name: image_pixels(view.image) for view in observation.views}
+        joints, pose = observation.joints, pose_of(observation.tool_pose)
+        state = self._codec.state(pose, tuple(joints.name), np.array(joints.position, float))
+        return Seen(observation.frame_index, views, state)
 
     async def plan(self, episode: Episode, frame: int, horizon: int) -> NDArray[np.float32]:
         """Return what the simulator's expert would do from `frame` on, (horizon, 7).

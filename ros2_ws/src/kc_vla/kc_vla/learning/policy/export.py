@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from kc_vla.learning.policy.networks import Policy, Sizes, Stem
 from kc_vla.learning.policy.sampling import draw_chunks
-from kc_vla.learning.policy.targets import ActionScale
+from kc_vla.policy.numbers import ActionScale
 
 SEES, REMEMBERS, ACTS = "stem.onnx", "memory.onnx", "chunk.onnx"
 _OPSET = 17
@@ -56,9 +56,13 @@ class _Acts(nn.Module):
         self.situation, self.flow = policy.situation, policy.flow
         self.register_buffer("mean", torch.tensor(scale.mean))
         self.register_buffer("spread", torch.tensor(scale.spread))
+        self.register_buffer("lowest", torch.tensor(scale.lowest))
+        self.register_buffer("highest", torch.tensor(scale.highest))
 
     mean: Tensor
     spread: Tensor
+    lowest: Tensor
+    highest: Tensor
 
     def forward(
         self,
@@ -74,7 +78,8 @@ class _Acts(nn.Module):
         known = self.situation(remembered, present, maps, state, instruction)
         scaled = (frozen - self.mean) / self.spread * runs[..., None]
         chunk = draw_chunks(self.flow, noise, known.condition, scaled, runs)
-        return chunk * self.spread + self.mean, known.place, torch.sigmoid(known.rest)
+        actions = torch.clamp(chunk * self.spread + self.mean, self.lowest, self.highest)
+        return torch.where(runs[..., None] > 0, frozen, actions), known.place, torch.sigmoid(known.rest)
 
 
 def _map_like(sizes: Sizes) -> Tensor:

@@ -19,7 +19,7 @@ from kc_vla.learning.common.trunk import Trunk
 
 STEM_STRIDE, STEM_CHANNELS = 8, 128
 PLACE = 8
-"""Numbers of a place, see `kc_vla.learning.policy.targets`."""
+"""Numbers of a place, see `kc_vla.policy.numbers`."""
 
 
 @dataclass(frozen=True)

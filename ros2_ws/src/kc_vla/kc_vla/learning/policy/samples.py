@@ -19,7 +19,7 @@ from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.config import PolicyConfig
 from kc_vla.learning.policy.networks import Stem
-from kc_vla.learning.policy.targets import ActionScale, place_numbers, state_numbers
+from kc_vla.policy.numbers import ActionScale, place_numbers, state_numbers
 
 _BATCH = 32
 _STILL, _RESTS = 1e-3, 8

@@ -23,9 +23,10 @@ from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_f
 from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
 from kc_vla.learning.policy.samples import Samples, load_samples, pictures_of, planned_folders
 from kc_vla.learning.policy.sampling import draw_chunks
-from kc_vla.learning.policy.targets import ActionScale, near_gap
+from kc_vla.policy.numbers import ActionScale, near_gap
 
 CHECKPOINT, STEM, STAGE = "policy", "stem", "policy"
+_SCALE = ("mean", "spread", "lowest", "highest")
 _FITTED_ON = 256
 """Pictures whose main directions are taken."""
 _JUDGED = 600
@@ -50,6 +51,11 @@ class PolicyRun(Run):
         return tuple(self.data["instructions"])
 
     @property
+    def robot(self) -> str:
+        """The rig that it moves."""
+        return str(self.data["robot"])
+
+    @property
     def views(self) -> tuple[str, ...]:
         """The cameras that it looks at."""
         return tuple(self.data["views"])
@@ -72,7 +78,10 @@ def train_policy(folder: Path, data: Path, config: PolicyConfig, device: Device)
     firsts = [read_planned(folder.files()[0]) for folder in folders]
     instructions = list(dict.fromkeys(str(first.about["instruction"]) for first in firsts))
     views = list(firsts[0].pictures)
-    facts = {"train": str(data), "instructions": instructions, "views": views}
+    robots = {str(folder.settings.get("robot", "")) for folder in folders}
+    if len(robots) != 1 or "" in robots:
+        raise DataError(f"{data} has episodes of the robots {', '.join(sorted(robots))}: a policy moves one")
+    facts = {"train": str(data), "instructions": instructions, "views": views, "robot": robots.pop()}
     arithmetic = {"device": device.name, "precision": device.precision}
     run = PolicyRun.begin(folder, as_dict(config), facts, arithmetic)
     stem = _stem(run, pictures_of(folders, config.image_size, _FITTED_ON)).to(device.torch)
@@ -90,7 +99,7 @@ def trained_policy(run: PolicyRun) -> tuple[Stem, Policy, ActionScale]:
     policy.load_state_dict(state["average"])
     stem = Stem(first_trunk("scratch", []), run.config.channels)
     stem.load_state_dict(run.need(STEM, how)["stem"])
-    return stem.eval(), policy.eval(), ActionScale(tuple(state["mean"]), tuple(state["spread"]))
+    return stem.eval(), policy.eval(), ActionScale(*(tuple(state["scale"][part]) for part in _SCALE))
 
 
 def _stem(run: PolicyRun, pictures: Sequence[NDArray[np.uint8]]) -> Stem:
@@ -218,8 +227,7 @@ class _Training:
                 "optimizer": self._optimizer.state_dict(),
                 "step": self._step,
                 "sizes": vars(self._policy.sizes),
-                "mean": list(scale.mean),
-                "spread": list(scale.spread),
+                "scale": {part: list(getattr(scale, part)) for part in _SCALE},
             },
         )
 

@@ -1,4 +1,4 @@
-"""What the network sees of a robot's state, and in what units it says places and actions."""
+"""What the network of a policy sees of a robot's state, and in what units it says places and actions."""
 
 from __future__ import annotations
 
@@ -49,10 +49,14 @@ class ActionScale:
     Attributes:
         mean: (A,), in the actions' own units.
         spread: (A,).
+        lowest: (A,), of what was learnt from: nothing below it is ever asked for, whatever the noise.
+        highest: (A,), the same above.
     """
 
     mean: tuple[float, ...]
     spread: tuple[float, ...]
+    lowest: tuple[float, ...]
+    highest: tuple[float, ...]
 
     @classmethod
     def of(cls, plans: Numbers) -> ActionScale:
@@ -61,12 +65,16 @@ class ActionScale:
         spread[-1] = 0.5
         mean = np.zeros(len(spread))
         mean[-1] = 0.5
-        return cls(tuple(mean.tolist()), tuple(spread.tolist()))
+        rows = plans.reshape(-1, plans.shape[-1])
+        bounds = rows.min(axis=0), rows.max(axis=0)
+        return cls(*(tuple(each.tolist()) for each in (mean, spread, *bounds)))
 
     def scaled(self, plans: Numbers) -> Numbers:
         """Actions (..., A) in these units."""
         return np.asarray((plans - np.array(self.mean)) / np.array(self.spread), np.float32)
 
     def actions(self, scaled: Numbers) -> Numbers:
-        """The inverse of `scaled`."""
-        return np.asarray(scaled * np.array(self.spread) + np.array(self.mean), np.float32)
+        """The inverse of `scaled`, within the bounds."""
+        return np.asarray(
+            np.clip(scaled * np.array(self.spread) + np.array(self.mean), self.lowest, self.highest), np.float32
+        )

@@ -1,0 +1,175 @@
+"""A learned policy: kept keyframes, what is seen and felt now, and the instruction, to a chunk of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
+from kc_vla.core.episode import Episode
+from kc_vla.core.tasks import UnknownTaskError, find_task_of_instruction
+from kc_vla.core.views import Views
+from kc_vla.inference.models import ModelError, shipped_models
+from kc_vla.inference.onnx_sessions import InferenceError, open_session
+from kc_vla.keyframes.pictures import trunk_picture
+from kc_vla.policy.backends import BackendSettings
+from kc_vla.policy.interface import PolicyError, PolicyInput, Seen
+from kc_vla.policy.model import PolicyModel, load_policy
+from kc_vla.policy.numbers import state_numbers
+
+Array = NDArray[np.float32]
+_RESTS = 0.5
+"""From this probability on the tool stays where it is."""
+
+
+class LearnedBackend:
+    """Runs a model; each picture is looked at once, and what a keyframe gave is kept.
+
+    So a chunk costs the same after 5 keyframes as after 50: the network attends to the first and to the newest.
+    """
+
+    name = "learned"
+    needs_keyframes = True
+    needs_images = True
+    needs_plan = False
+    action_type = ActionType.TOOL_DELTA
+    names: tuple[str, ...] = TOOL_DELTA_NAMES
+
+    def __init__(self, model: PolicyModel, device: str = "auto", threads: int = 1) -> None:
+        """Open the model's files.
+
+        Raises:
+            PolicyError: one cannot be run here.
+        """
+        try:
+            self._stem, self._memory, self._chunk = (
+                open_session(path, device, threads) for path in (model.stem, model.memory, model.chunk)
+            )
+        except InferenceError as error:
+            raise PolicyError(str(error)) from error
+        self._model = model
+        self._remembered: dict[int, Array] = {}  # of each keyframe, by its frame
+        self._instruction = 0
+        self._seed = 0
+
+    def reset(self, episode: Episode) -> str:
+        """Forget the keyframes of the episode before; PolicyError for an instruction that the model does not know."""
+        self._remembered.clear()
+        self._instruction = self._known(episode.instruction)
+        self._seed = episode.seed
+        return ""
+
+    def infer(self, given: PolicyInput) -> Array:
+        """A chunk (horizon, 7); PolicyError where a view is missing or the model gives no numbers."""
+        model = self._model
+        instruction = self._known(given.instruction)
+        kept = _attended(given.keyframes, model.slots)
+        frames = {seen.frame for seen in given.keyframes}
+        self._remembered = {frame: was for frame, was in self._remembered.items() if frame in frames}
+        slots: list[Array] = [self._remember(seen) for seen in kept]
+        width = self._memory.get_outputs()[0].shape[1]
+        remembered = np.zeros((1, model.slots, width), np.float32)
+        present = np.zeros((1, model.slots), np.float32)
+        for slot, was in enumerate(slots):
+            remembered[0, slot], present[0, slot] = was, 1.0
+        runs, frozen = self._frozen(given.frozen)
+        chance = np.random.default_rng((self._seed, given.frame))
+        actions, _, rest = self._chunk.run(
+            None,
+            {
+                "remembered": remembered,
+                "present": present,
+                "maps": self._look(given.views)[None],
+                "state": _state(given.state),
+                "instruction": np.array([instruction], np.int64),
+                "noise": chance.standard_normal(frozen.shape, np.float32),
+                "frozen": frozen,
+                "runs": runs,
+            },
+        )
+        chunk: Array = np.array(actions[0], np.float32)
+        if not np.isfinite(chunk).all() or not np.isfinite(rest).all():
+            raise PolicyError(
+                f"the policy '{model.name}' gave no finite numbers: its weights are damaged, export it anew"
+            )
+        if rest[0] > _RESTS:
+            chunk[int(runs.sum()) :, :6] = 0.0
+        chunk[:, 6] = chunk[:, 6].clip(0.0, 1.0)
+        return chunk
+
+    def _known(self, instruction: str) -> int:
+        """Which of the model's instructions this one means."""
+        known = self._model.instructions
+        try:
+            task = find_task_of_instruction(instruction)
+            return known.index(task.instruction)
+        except (UnknownTaskError, ValueError):
+            if instruction in known:
+                return known.index(instruction)
+        told = "; ".join(f"'{text}'" for text in known)
+        raise PolicyError(
+            f"the policy '{self._model.name}' does not know what to do for '{instruction}': it has learnt {told}"
+        )
+
+    def _look(self, views: Views) -> Array:
+        """Maps (V, C, M, M) of the pictures of a moment."""
+        model = self._model
+        if missing := [view for view in model.views if view not in views]:
+            raise PolicyError(
+                f"the policy '{model.name}' looks at {', '.join(model.views)}: there is no {', '.join(missing)} here"
+            )
+        pictures = np.stack([trunk_picture(views[view], model.image_size) for view in model.views])
+        maps: Array = self._stem.run(None, {"pictures": pictures})[0]
+        return maps
+
+    def _remember(self, seen: Seen) -> Array:
+        """What is remembered of a keyframe (R,); computed when it is met first."""
+        if seen.frame not in self._remembered:
+            given = {"maps": self._look(seen.views)[None], "state": _state(seen.state)}
+            self._remembered[seen.frame] = self._memory.run(None, given)[0][0]
+        return self._remembered[seen.frame]
+
+    def _frozen(self, actions: Array) -> tuple[Array, Array]:
+        """Which actions of the chunk run already, (1, H), and these, (1, H, 7)."""
+        horizon, size = self._model.horizon, len(self.names)
+        runs, frozen = np.zeros((1, horizon), np.float32), np.zeros((1, horizon, size), np.float32)
+        if actions.ndim == 2 and actions.shape[1] == size:
+            count = min(len(actions), horizon)
+            runs[0, :count], frozen[0, :count] = 1.0, actions[:count]
+        return runs, frozen
+
+
+def open_learned(settings: BackendSettings) -> LearnedBackend:
+    """The policy that the settings name.
+
+    Raises:
+        PolicyError: it is not there, cannot be run here, or is for another robot or other cameras.
+    """
+    name, rig = settings.model, settings.rig
+    try:
+        folder = Path(settings.models_folder).expanduser() if settings.models_folder else shipped_models()
+        model = load_policy(folder, name)
+    except ModelError as error:
+        raise PolicyError(str(error)) from error
+    if model.robot != rig.name:
+        raise PolicyError(f"the policy '{name}' moves a '{model.robot}', this robot is a '{rig.name}': choose another")
+    if missing := [view for view in model.views if view not in rig.views]:
+        raise PolicyError(
+            f"the policy '{name}' looks at {', '.join(model.views)}: this robot has no {', '.join(missing)}, "
+            f"only {', '.join(rig.views)}"
+        )
+    return LearnedBackend(model, settings.device, settings.threads)
+
+
+def _attended(keyframes: Sequence[Seen], slots: int) -> Sequence[Seen]:
+    """The first keyframe, which never leaves, and the newest ones."""
+    if len(keyframes) <= slots:
+        return keyframes
+    return [keyframes[0], *keyframes[len(keyframes) - slots + 1 :]]
+
+
+def _state(state: NDArray[np.float64]) -> Array:
+    return state_numbers(np.asarray(state[None], np.float32))

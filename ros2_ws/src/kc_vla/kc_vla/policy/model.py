@@ -1,0 +1,74 @@
+"""A learned policy's model: its files and what must be known to run it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kc_vla.core.views import checked_views
+from kc_vla.inference.models import Entry, ModelError, find_model
+
+KIND = "policy"
+ROLES = ("stem", "memory", "chunk")
+
+
+@dataclass(frozen=True)
+class PolicyModel:
+    """See the module.
+
+    Attributes:
+        name: in the registry.
+        stem: ONNX file, pictures (V, S, S, 3) uint8 to maps (V, C, M, M).
+        memory: ONNX file, maps (1, V, C, M, M) and state (1, N) of a keyframe to what is remembered of it (1, R).
+        chunk: ONNX file, all that is known to actions; see `kc_vla.learning.policy.export`.
+        image_size: S, px.
+        slots: keyframes that it attends to at most.
+        horizon: actions of a chunk.
+        robot: the rig that it moves.
+        views: V, that it looks at, in order.
+        instructions: that it knows, in the order of its embeddings.
+    """
+
+    name: str
+    stem: Path
+    memory: Path
+    chunk: Path
+    image_size: int
+    slots: int
+    horizon: int
+    robot: str
+    views: tuple[str, ...]
+    instructions: tuple[str, ...]
+
+
+def load_policy(folder: Path, name: str) -> PolicyModel:
+    """The policy called `name` in the registry of `folder`.
+
+    Raises:
+        ModelError: it is not there, or not as it should be.
+    """
+    return policy_from(find_model(folder, name, KIND))
+
+
+def policy_from(entry: Entry) -> PolicyModel:
+    """A registry's entry as a model.
+
+    Raises:
+        ModelError: a setting is missing or damaged.
+    """
+    try:
+        settings = entry.settings
+        return PolicyModel(
+            name=entry.name,
+            stem=entry.files["stem"],
+            memory=entry.files["memory"],
+            chunk=entry.files["chunk"],
+            image_size=int(settings["image_size"]),
+            slots=int(settings["slots"]),
+            horizon=int(settings["horizon"]),
+            robot=str(settings["robot"]),
+            views=checked_views(settings["views"]),
+            instructions=tuple(str(text) for text in settings["instructions"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(f"the settings of model '{entry.name}' are damaged: {error!r}") from error
