@@ -309,6 +309,7 @@ def test_what_is_not_possible_is_said(page: Page, bags: Path) -> None:
     said(page, "there are no keyframes to confirm")
     press(page, "ArrowRight", "k", "c")
     said(page, "missing: 2 flash 1 off")
+    saved(page, 1)
     assert track(bags, 1).state == OPEN
     press(page, "c")
     page.wait_for_function("document.querySelector('#name').textContent === 'counting-2'")

@@ -17,7 +17,7 @@ from kc_vla.ros.log_budget import LogBudget
 CANNOT_SELECT = "cannot select keyframes of"
 """Key of the diagnostics of a selector that has none to give in an episode, with the id of that episode."""
 _NUMBER = re.compile(r"\d+")
-_AGAIN_S = 1.0
+_AGAIN_S, _MOST = 1.0, 3
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
 
@@ -28,13 +28,13 @@ class Health:
         self._node, self._statistics = node, statistics
         self._problem: tuple[Any, str] = (OK, "")
         self._log_budget = LogBudget()
-        self._logged = ("", 0.0)  # what kind of problem, and when
+        self._kind, self._since, self._times = "", 0.0, 0  # of the problem that was told last
         self._diagnostics = node.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, 10)
 
     def problem(self, text: str, level: Any) -> None:
         """Tell a problem until `problem("", ...)`, and once in the log, as far as its budget goes.
 
-        One that differs from the last in nothing but its numbers is logged again after a second at the earliest.
+        Of those that differ in nothing but their numbers, a few are logged in a second.
         """
         if text and text != self._problem[1] and not self._repeats(text) and self._log_budget.take():
             if level == ERROR:  # two lines of code: rclpy refuses two severities from one
@@ -44,12 +44,12 @@ class Health:
         self._problem = (level, text) if text else (OK, "")
 
     def _repeats(self, text: str) -> bool:
-        """Whether nearly the same was logged just now."""
+        """Whether nearly the same was logged often enough just now."""
         kind, now = _NUMBER.sub("#", text), time.monotonic()
-        if kind == self._logged[0] and now - self._logged[1] < _AGAIN_S:
-            return True
-        self._logged = (kind, now)
-        return False
+        if kind != self._kind or now - self._since > _AGAIN_S:
+            self._kind, self._since, self._times = kind, now, 0
+        self._times += 1
+        return self._times > _MOST
 
     def publish(self, details: Mapping[str, object]) -> None:
         """Publish the diagnostics, with what else the node tells of itself."""
