@@ -162,7 +162,7 @@ def test_a_camera_that_stalls_leaves_nothing_to_do(robot: Robot) -> None:
     robot.pause("camera")
     try:
         robot.wait_for("the arm holds: the chunk is used up", begun)
-        robot.wait_for("no full observation of frame .* are both cameras", begun)
+        robot.wait_for("no full observation of frame .* are all cameras", begun)
         assert robot.stands()
     finally:
         robot.resume("camera")

@@ -16,7 +16,7 @@ EPISODE = Episode("counting-1", "counting", "push", 0, 50_000_000, True)
 
 
 def given_at(frame: int) -> PolicyInput:
-    return PolicyInput(frame, (), np.zeros(9), "push", np.empty((0, 7), np.float32))
+    return PolicyInput(frame, {}, [], np.zeros(9), "push", np.empty((0, 7), np.float32))
 
 
 def recorded(steps: int) -> np.ndarray:

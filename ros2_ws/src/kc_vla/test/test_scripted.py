@@ -29,7 +29,7 @@ def backend(tmp_path):
 
 
 def rows(backend, frame: int, start: np.ndarray) -> np.ndarray:
-    given = PolicyInput(frame, (), start, "", np.empty((0, 0), np.float32))
+    given = PolicyInput(frame, {}, [], start, "", np.empty((0, 0), np.float32))
     return backend.infer(given)
 
 

@@ -31,7 +31,7 @@ def clock() -> Clock:
 def asked(backend, here=HERE):
     share = here[-1:] / 0.07
     state = here if isinstance(backend, LeaderBackend) else np.concatenate([np.zeros(7), share])
-    return backend.infer(PolicyInput(0, (), state, "", np.empty((0, 0), np.float32)))
+    return backend.infer(PolicyInput(0, {}, [], state, "", np.empty((0, 0), np.float32)))
 
 
 @pytest.fixture

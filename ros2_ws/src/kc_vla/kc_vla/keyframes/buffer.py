@@ -122,7 +122,7 @@ class KeyframeBuffer:
         oldest = next(iter(self._recent), None)
         if oldest is not None and event.frame < oldest and len(self._recent) == self._recent_size:
             return f"the ring keeps {self._recent_size} frames, from {oldest} on: raise recent_frames"
-        return "a camera or the arm gave nothing for it, or not in time: are both cameras and the arm publishing?"
+        return "a camera or the arm gave nothing for it, or not in time: are all cameras and the arm publishing?"
 
     def inject(self, frame: int, label: str) -> None:
         """Keep a recent frame because a person says so.
