@@ -7,7 +7,6 @@ data set: one .npz file an episode, in a folder with the settings that it was be
 
 from __future__ import annotations
 
-import fcntl
 import json
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -19,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.files import replacing, write_whole
+from kc_vla.core.begun import BegunError, begun
+from kc_vla.core.files import replacing
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.layout import read_json
 
@@ -131,22 +131,8 @@ def writing(path: Path, settings: Mapping[str, Any]) -> Iterator[PlannedFolder]:
     Raises:
         DataSetError: it was begun in another way, holds something else, or is being written by another process.
     """
-    begun = path / SETTINGS
-    if not begun.exists():
-        if path.is_dir() and any(path.iterdir()):
-            raise DataSetError(f"{path} holds something that was not collected here: choose another place")
-        path.mkdir(parents=True, exist_ok=True)
-        write_whole(begun, json.dumps(dict(settings), indent=2) + "\n")
-    with begun.open() as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise DataSetError(f"{path} is being written by another process: wait for it") from None
-        known = read_json(begun)
-        for name, value in settings.items():
-            if known.get(name) != value:
-                raise DataSetError(
-                    f"{path} was begun with {name} '{known.get(name)}', not '{value}': "
-                    "go on as it was begun, or choose another place"
-                )
-        yield PlannedFolder(path, known)
+    try:
+        with begun(path, SETTINGS, settings, "kc-vla collect --plans") as known:
+            yield PlannedFolder(path, known)
+    except BegunError as error:
+        raise DataSetError(str(error)) from error

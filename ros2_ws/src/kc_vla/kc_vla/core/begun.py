@@ -1,0 +1,59 @@
+"""Folders that a long work fills bit by bit: begun in one way, gone on with in the same, by one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kc_vla.core.errors import StackError
+from kc_vla.core.files import write_whole
+
+
+class BegunError(StackError):
+    """A folder is somebody else's, or was begun in another way; the text says what to do."""
+
+
+@contextmanager
+def begun(path: Path, name: str, settings: Mapping[str, Any], made_by: str) -> Iterator[Mapping[str, Any]]:
+    """Begin a folder or go on with it, for this process alone.
+
+    Args:
+        path: of the folder; made if it is not there.
+        name: of the JSON file in it that says how it was begun.
+        settings: that it is filled with.
+        made_by: the command that fills such folders.
+
+    Yields:
+        the settings that it was begun with, which may be more.
+
+    Raises:
+        BegunError: it was begun in another way, holds something else, or is being written by another process.
+    """
+    file = path / name
+    if not file.exists():
+        if path.is_dir() and any(path.iterdir()):
+            raise BegunError(f"{path} holds something that {made_by} has not made: choose another place")
+        path.mkdir(parents=True, exist_ok=True)
+        write_whole(file, json.dumps(dict(settings), indent=2) + "\n")
+    with file.open() as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BegunError(f"{path} is being written by another process: wait for it") from None
+        try:
+            known = json.load(lock)
+            if not isinstance(known, dict):
+                raise TypeError("no settings")
+        except (ValueError, TypeError) as error:
+            raise BegunError(f"{file} is damaged ({error}): choose another place") from error
+        for setting, value in settings.items():
+            if known.get(setting) != value:
+                raise BegunError(
+                    f"{path} was begun with {setting} '{known.get(setting)}', not '{value}': "
+                    "go on as it was begun, or choose another place"
+                )
+        yield known
