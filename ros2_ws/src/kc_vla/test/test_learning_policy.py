@@ -89,7 +89,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> PolicyRun:
-    return train_policy(tmp_path_factory.mktemp("run"), data, SMALL, CPU)
+    return train_policy(tmp_path_factory.mktemp("run"), [data], SMALL, CPU)
 
 
 def sides(run: PolicyRun, seeds: range, remembers: bool) -> np.ndarray:
@@ -146,10 +146,10 @@ class Interrupted(Device):
 
 def test_an_interrupted_training_comes_to_the_same_weights(data: Path, tmp_path: Path) -> None:
     short = replace(SMALL, steps=6, every=3)
-    whole = train_policy(tmp_path / "whole", data, short, CPU)
+    whole = train_policy(tmp_path / "whole", [data], short, CPU)
     with pytest.raises(KeyboardInterrupt):
-        train_policy(tmp_path / "broken", data, short, Interrupted("cpu"))
-    broken = train_policy(tmp_path / "broken", data, short, CPU)
+        train_policy(tmp_path / "broken", [data], short, Interrupted("cpu"))
+    broken = train_policy(tmp_path / "broken", [data], short, CPU)
     assert [line["epoch"] for line in broken.read_log()] == [2, 5]
     weights = broken.need(CHECKPOINT, "")["average"]
     for name, weight in whole.need(CHECKPOINT, "")["average"].items():
@@ -158,7 +158,7 @@ def test_an_interrupted_training_comes_to_the_same_weights(data: Path, tmp_path:
 
 def test_other_settings_do_not_go_on_with_a_run(run: PolicyRun, data: Path) -> None:
     with pytest.raises(RunError, match=r"learning_rate: 0\.001 there, 0\.002 here"):
-        train_policy(run.folder, data, replace(SMALL, learning_rate=0.002), CPU)
+        train_policy(run.folder, [data], replace(SMALL, learning_rate=0.002), CPU)
 
 
 def test_its_log_tells_how_far_off_it_is(run: PolicyRun) -> None:
@@ -171,7 +171,7 @@ def test_its_log_tells_how_far_off_it_is(run: PolicyRun) -> None:
 def test_one_episode_is_too_few(tmp_path: Path) -> None:
     write_episodes(tmp_path / "plans/light", 1)
     with pytest.raises(DataError, match="too few episodes"):
-        train_policy(tmp_path / "run", tmp_path / "plans", SMALL, CPU)
+        train_policy(tmp_path / "run", [tmp_path / "plans"], SMALL, CPU)
 
 
 def test_nothing_to_learn_from_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -183,7 +183,7 @@ def test_a_damaged_episode_is_named(tmp_path: Path) -> None:
     folder = write_episodes(tmp_path / "plans/light", 3)
     (folder / "episode_000001.npz").write_bytes(b"PK")
     with pytest.raises(DataSetError, match=r"episode_000001\.npz cannot be read"):
-        train_policy(tmp_path / "run", tmp_path / "plans", SMALL, CPU)
+        train_policy(tmp_path / "run", [tmp_path / "plans"], SMALL, CPU)
 
 
 def test_a_setting_that_there_is_not_is_refused() -> None:

@@ -52,7 +52,7 @@ def _train(options: argparse.Namespace) -> None:
     config = load_policy_config(options.config, dict(pair(text) for text in options.set))
     device = device_of_run(PolicyRun(options.output), options.device, options.precision)
     print(f"Computes on {device.name} in {device.precision}: {device.why}")
-    run = train_policy(options.output, options.data, config, device)
+    run = train_policy(options.output, options.data or options.default_data, config, device)
     last = run.read_log()[-1]
     print(f"{options.output}: trained; on episodes that were held out it is off by {_told(last)}; curves in curves.png")
     print(f"Next: kc-vla export policy {options.output} --models my_models")
@@ -95,7 +95,13 @@ def _train_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     data, output = Path("data/plans/train"), _RUN
-    parser.add_argument("--data", type=Path, default=data, help=f"episodes with plans, or folders of them ({data})")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        action="append",
+        help=f"folder of episodes with plans, or of such folders; repeatable ({data})",
+    )
+    parser.set_defaults(default_data=[data])
     parser.add_argument("--output", type=Path, default=output, help=f"folder of the run ({output})")
     parser.add_argument("--config", type=Path, help="TOML file of settings")
     parser.add_argument(

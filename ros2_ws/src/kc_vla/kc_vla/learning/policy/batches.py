@@ -56,7 +56,9 @@ def make_batch(
     """The samples of these rows, with the chances of learning, or without `chance` as they are."""
     late = np.zeros(len(rows), int) if chance is None else chance.integers(0, config.latest, len(rows))
     known = [samples.known(row, int(n), config.slots) for row, n in zip(rows, late, strict=True)]
-    unique, inverse = np.unique(np.concatenate(known), return_inverse=True)
+    if chance is not None:
+        known = [_mistaken(samples, config, row, each, chance) for row, each in zip(rows, known, strict=True)]
+    unique, inverse = np.unique(np.concatenate([*known, rows[:1]]), return_inverse=True)  # at least one row
     which = np.zeros((len(rows), config.slots), np.int64)
     present = np.zeros((len(rows), config.slots), np.float32)
     begin = 0
@@ -84,6 +86,15 @@ def make_batch(
         rests=on_device(samples.waits[rows].astype(np.float32)),
         actions=on_device(samples.actions[rows]),
     )
+
+
+def _mistaken(
+    samples: Samples, config: PolicyConfig, row: int, known: NDArray[np.int64], chance: np.random.Generator
+) -> NDArray[np.int64]:
+    """Keyframes as a selector takes them, in half of the cases some frames off the true ones."""
+    if config.shifted == 0 or chance.random() < 0.5:
+        return known
+    return np.array([chance.choice(samples.beside(each, row, config.shifted)) for each in known], np.int64)
 
 
 def know(policy: Policy, batch: Batch) -> Known:

@@ -42,6 +42,8 @@ class PolicyConfig:
     """Of the error of whether to rest."""
     latest: int = 5
     """A keyframe is known up to so many frames late, by chance: a selector takes its time."""
+    shifted: int = 10
+    """A keyframe is taken up to so many frames after the true one, or half as many before, in half of the samples."""
     frozen: int = 6
     """Up to so many actions run already when an answer comes (real-time chunking), in half of the samples."""
     state_noise: float = 0.01

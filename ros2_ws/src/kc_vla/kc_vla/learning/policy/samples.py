@@ -63,11 +63,24 @@ class Samples:
     def known(self, row: int, late: int, slots: int) -> NDArray[np.int64]:
         """The rows of the keyframes that are known in a frame, `late` frames after they were, oldest first.
 
-        The first is always among them; where there are more than `slots`, the newest beside it are.
+        The frame itself is none of them. Where there are more than `slots`, the first and the newest are.
         """
         rows = self.keyframes[self.episodes[row]]
-        rows = rows[self.frames[rows] <= max(int(self.frames[row]) - late, 0)]
+        rows = rows[self.frames[rows] < int(self.frames[row]) - late]
         return rows if len(rows) <= slots else np.concatenate([rows[:1], rows[len(rows) - slots + 1 :]])
+
+    def beside(self, keyframe: int, row: int, most: int) -> NDArray[np.int64]:
+        """The rows of frames that a selector might take for a keyframe: up to `most` after it, half as many before.
+
+        None of them is later than the frame of `row`, which is of the same episode; nobody mistakes frame 0.
+        """
+        if self.frames[keyframe] == 0:
+            return np.array([keyframe])
+        begin, end = np.searchsorted(self.episodes, self.episodes[keyframe] + np.arange(2))
+        frames, at = self.frames[begin:end], self.frames[keyframe]
+        first = np.searchsorted(frames, at - most // 2)
+        last = np.searchsorted(frames, min(at + most, self.frames[row] - 1), "right")
+        return np.arange(begin + first, begin + max(last, first + 1))
 
 
 def planned_folders(folder: Path) -> tuple[PlannedFolder, ...]:

@@ -61,12 +61,12 @@ class PolicyRun(Run):
         return tuple(self.data["views"])
 
 
-def train_policy(folder: Path, data: Path, config: PolicyConfig, device: Device) -> PolicyRun:
+def train_policy(folder: Path, data: Sequence[Path], config: PolicyConfig, device: Device) -> PolicyRun:
     """Train a policy, or go on with an interrupted training.
 
     Args:
         folder: for the run.
-        data: folder of episodes with plans, or of such folders.
+        data: folders of episodes with plans, or of such folders.
         config: settings.
         device: what computes.
 
@@ -74,14 +74,14 @@ def train_policy(folder: Path, data: Path, config: PolicyConfig, device: Device)
         LearningError: data, weights or an earlier run do not fit; the message says what.
         DataSetError: an episode cannot be read.
     """
-    folders = planned_folders(data)
+    folders = [found for each in data for found in planned_folders(each)]
     firsts = [read_planned(folder.files()[0]) for folder in folders]
     instructions = list(dict.fromkeys(str(first.about["instruction"]) for first in firsts))
     views = list(firsts[0].pictures)
     robots = {str(folder.settings.get("robot", "")) for folder in folders}
     if len(robots) != 1 or "" in robots:
-        raise DataError(f"{data} has episodes of the robots {', '.join(sorted(robots))}: a policy moves one")
-    facts = {"train": str(data), "instructions": instructions, "views": views, "robot": robots.pop()}
+        raise DataError(f"the data have episodes of the robots {', '.join(sorted(robots))}: a policy moves one")
+    facts = {"train": [str(each) for each in data], "instructions": instructions, "views": views, "robot": robots.pop()}
     arithmetic = {"device": device.name, "precision": device.precision}
     run = PolicyRun.begin(folder, as_dict(config), facts, arithmetic)
     stem = _stem(run, pictures_of(folders, config.image_size, _FITTED_ON)).to(device.torch)
