@@ -1,4 +1,4 @@
-"""`kc-vla sim <verb>` and `kc-vla collect`: the simulation from a shell.
+"""`kc-vla sim <verb>`, `kc-vla collect` and `kc-vla eval policy`: the simulation from a shell.
 
 Beside the package, which takes seconds to import: see `_play`.
 """
@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from kc_vla.bags.errors import BagError
+from kc_vla.core.errors import StackError
 from kc_vla.core.splits import SPLITS, SplitError
 from kc_vla.core.tasks import UnknownTaskError, simulated_tasks
 
 INTERRUPTED = 130
 _ALL = "all"
 _CHECKS = ("experts", "probes", "determinism")
+_KEYFRAMES = ("learned", "oracle", "none")
 _MODES = ("step", "chunk", "chunk-2", "chunk-5")
 
 
@@ -45,7 +47,7 @@ def _run(options: argparse.Namespace) -> int:
         status: int = options.run(options)
     except (SimulationError, UnknownTaskError, SplitError) as error:
         return _fail(options, error, status=2)
-    except (BagError, OSError) as error:
+    except (BagError, StackError, OSError) as error:
         return _fail(options, error, status=1)
     return status
 
@@ -94,7 +96,11 @@ def _check(options: argparse.Namespace) -> int:
 
 def _collect(options: argparse.Namespace) -> int:
     from kc_vla_sim.collect.command import CollectOptions, collect, collect_plans
+    from kc_vla_sim.collect.drivers import DrivingPolicy
 
+    policy = None
+    if options.from_policy is not None:
+        policy = DrivingPolicy(options.policy_models, options.from_policy, options.policy_share)
     wanted = CollectOptions(
         tasks=simulated_tasks() if options.task == _ALL else (options.task,),
         episodes=options.episodes,
@@ -105,8 +111,34 @@ def _collect(options: argparse.Namespace) -> int:
         processes=options.processes,
         output=options.output,
         renderer=options.renderer,
+        policy=policy,
     )
-    for line in collect_plans(wanted) if options.plans else collect(wanted):
+    for line in collect_plans(wanted) if options.plans or policy is not None else collect(wanted):
+        print(line)
+    return 0
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    from kc_vla_sim.evaluate.agent import Execution
+    from kc_vla_sim.evaluate.command import EvalOptions, Setting, evaluate
+
+    execution = Execution(options.execute_steps, options.blend_steps, options.latency_steps, not options.untold)
+    setting = Setting(
+        models=options.models,
+        model=options.model,
+        selector_models=options.selector_models,
+        selector=options.selector,
+        keyframes=options.keyframes,
+        variant=options.variant,
+        looks=options.looks,
+        image_size=options.image_size,
+        renderer=options.renderer,
+        execution=execution,
+        films=not options.no_films,
+    )
+    tasks = simulated_tasks() if options.task == _ALL else (options.task,)
+    wanted = EvalOptions(setting, tasks, options.episodes, options.split, options.processes, options.output)
+    for line in evaluate(wanted):
         print(line)
     return 0
 
@@ -166,15 +198,65 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="for a policy: few frames, the arm pushed off its way at times, and what the expert would do from each",
     )
+    collect.add_argument(
+        "--from-policy",
+        nargs="?",
+        const="policy",
+        metavar="MODEL",
+        help="the same, but a learned policy drives, called policy by default: it is taught where it comes to",
+    )
+    collect.add_argument("--policy-models", default="", help="folder of models with it (default: those shipped)")
+    collect.add_argument(
+        "--policy-share", type=_share, default=0.8, help="of the time in which it drives (default 0.8)"
+    )
     collect.set_defaults(run=_collect)
 
-    for verb in (play, collect):
+    judge = verbs.add_parser(
+        "eval", prog="kc-vla eval", help="play episodes of a learned policy: how often it succeeds"
+    )
+    judge.add_argument("what", choices=["policy"], help="what is measured")
+    judge.add_argument("--task", default=_ALL, choices=[*sorted(simulated_tasks()), _ALL], help="(default all)")
+    judge.add_argument("--episodes", type=_positive, default=50, help="of each task (default 50)")
+    judge.add_argument("--split", default="test", choices=list(SPLITS), help="to take seeds from (default test)")
+    judge.add_argument("--models", default="", help="folder of models with the policy (default: those shipped)")
+    judge.add_argument("--model", default="policy", help="name of the policy there (default policy)")
+    judge.add_argument(
+        "--selector-models", default="", help="folder of models with the selector (default: those shipped)"
+    )
+    judge.add_argument("--selector", default="keyframe_selector", help="its name there (default keyframe_selector)")
+    judge.add_argument(
+        "--keyframes",
+        default=_KEYFRAMES[0],
+        choices=_KEYFRAMES,
+        help="who chooses them: the learned selector, the simulator's own truth, or none is given (default learned)",
+    )
+    judge.add_argument("--execute-steps", type=_positive, default=5, help="of a chunk before the next is asked for (5)")
+    judge.add_argument("--latency-steps", type=_not_negative, default=2, help="until a chunk is used (default 2)")
+    judge.add_argument("--blend-steps", type=_not_negative, default=3, help="fade from chunk to chunk (default 3)")
+    judge.add_argument("--untold", action="store_true", help="do not tell the policy which actions run meanwhile")
+    judge.add_argument("--image-size", type=_positive, default=256, help="px of each camera (default 256)")
+    judge.add_argument("--no-films", action="store_true", help="write no films of failures")
+    judge.add_argument("--processes", type=_positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    judge.add_argument("-o", "--output", type=Path, default=Path("runs/policy_eval"), help="(default runs/policy_eval)")
+    judge.set_defaults(run=_evaluate)
+
+    for verb in (play, collect, judge):
         verb.add_argument("--looks", default="standard", help="standard or varied (default standard)")
-    for verb in (play, check, collect):
+    for verb in (play, check, collect, judge):
         verb.set_defaults(prog=verb.prog)
         verb.add_argument("--variant", default="standard", help="standard, hard or paper (default standard)")
         verb.add_argument("--renderer", default="auto", help="auto, gpu or cpu (default auto)")
     return parser
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a share from 0 to 1")
+    return value
 
 
 def _not_negative(text: str) -> int:

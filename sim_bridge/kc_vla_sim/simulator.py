@@ -10,6 +10,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from kc_vla.core.tasks import Task, find_task
+from kc_vla.core.views import Views
 from kc_vla_sim import envs as envs  # registers the tasks
 from kc_vla_sim.actions import TOOL_DELTA_SIZE, normalise_joint_positions, normalise_tool_delta
 from kc_vla_sim.cameras import camera_model
@@ -136,6 +137,10 @@ class Simulator:
             raise EpisodeOverError("no episode yet: reset the simulator first")
         pictures = self._world.pictures()
         return pictures[THIRD_PERSON_CAMERA], pictures[WRIST_CAMERA]
+
+    def views(self) -> Views:
+        """What `look` draws, by name."""
+        return dict(zip(VIEWS, self.look(), strict=True))
 
     @property
     def task(self) -> Task | None:

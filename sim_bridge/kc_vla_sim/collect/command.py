@@ -15,6 +15,7 @@ from kc_vla.datasets.lerobot.meta import Form
 from kc_vla.datasets.lerobot.writer import DataSetWriter
 from kc_vla.datasets.planned import PlannedFolder, writing
 from kc_vla_sim.check.workers import run_jobs
+from kc_vla_sim.collect.drivers import DrivingPolicy
 from kc_vla_sim.collect.planned import PlanJob, record_planned
 from kc_vla_sim.collect.record import Job, Setting, record
 from kc_vla_sim.errors import BadImageSizeError
@@ -40,6 +41,7 @@ class CollectOptions:
         output: folder for the data sets.
         renderer: see `Simulator`.
         plans: store the expert's plan from each state that is kept, for a policy, in place of a LeRobot data set.
+        policy: that drives, with `plans`; None: the expert does.
     """
 
     tasks: tuple[str, ...]
@@ -52,6 +54,7 @@ class CollectOptions:
     output: Path
     renderer: str
     plans: bool = False
+    policy: DrivingPolicy | None = None
 
 
 def collect(options: CollectOptions) -> Iterator[str]:
@@ -107,7 +110,7 @@ def collect_plans(options: CollectOptions) -> Iterator[str]:
         try:
             folders = {task: opened.enter_context(_planned(task, setting, options)) for task in options.tasks}
             jobs = [
-                PlanJob(setting, task, folder.file(index), seeds[index])
+                PlanJob(setting, task, folder.file(index), seeds[index], policy=options.policy)
                 for task, folder in folders.items()
                 for index in folder.missing(len(seeds))
             ]
@@ -126,6 +129,8 @@ def collect_plans(options: CollectOptions) -> Iterator[str]:
 
 def _planned(task: str, setting: Setting, options: CollectOptions) -> AbstractContextManager[PlannedFolder]:
     settings = {"task": task, "split": options.split, "robot": RIG.name, **asdict(setting)}
+    if options.policy is not None:
+        settings["policy"] = asdict(options.policy)
     return writing(options.output / options.split / task, settings)
 
 

@@ -16,6 +16,7 @@ from kc_vla.core.tasks import find_task
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.planned import PlannedEpisode
 from kc_vla_sim.collect.demonstrator import Demonstrator
+from kc_vla_sim.collect.drivers import Driver, DrivingPolicy, ExpertDriver, PolicyDriver
 from kc_vla_sim.collect.record import MOST_ATTEMPTS, RecordingError, Setting, state_of
 from kc_vla_sim.experts.tool import Tool, Vector
 from kc_vla_sim.frame import Frame
@@ -30,11 +31,6 @@ _EVERY, _EVERY_WAITING, _FIRST_MOVING = 4, 12, 8
 _STILL = 1e-3
 """A planned action that moves the tool less than this (m, rad) is waiting."""
 _GRIPPER_CHANGE = 0.25
-_KICKS = 0.01
-"""Probability in a step that the arm is pushed off its way from then on for a few."""
-_KICKED = ("approach", "go", "carry", "descend", "wait")
-"""Phases in which it is: no cube is being gripped, let go or pushed. Whoever never saw the arm off the place where it
-waits learns nothing that would bring it back there, and drifts away."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +43,7 @@ class PlanJob:
         file: where to write it.
         seed: of the episode.
         kicks: whether the arm is pushed off its way at random.
+        policy: that drives in place of the expert, most of the time (DAgger).
     """
 
     setting: Setting
@@ -54,6 +51,7 @@ class PlanJob:
     file: Path
     seed: int
     kicks: bool = True
+    policy: DrivingPolicy | None = None
 
 
 @lru_cache(maxsize=1)
@@ -63,22 +61,29 @@ def _simulator_for(setting: Setting) -> Simulator:
 
 
 def record_planned(job: PlanJob) -> tuple[str, ...]:
-    """Record an episode that succeeds; return why the attempts before it failed.
+    """Record an episode that succeeds, or any that a policy drives; return why the attempts before it failed.
+
+    What the expert would do is right in an episode that fails, too, for as long as it goes on.
 
     Raises:
         RecordingError: none of `MOST_ATTEMPTS` did.
         DataSetError: it cannot be written; nothing is left of it.
+        PolicyError: the policy is not there, or cannot drive here.
     """
     simulator = _simulator_for(job.setting)
     failures: list[str] = []
     while len(failures) < MOST_ATTEMPTS:
         chance = np.random.default_rng((job.seed, len(failures), 1))
         frame = simulator.reset(job.task, job.seed)
-        drive = _Driver(Demonstrator(simulator.expert, job.seed, len(failures)), chance if job.kicks else None)
+        if job.policy is not None:
+            drive: Driver = PolicyDriver(job.policy, simulator, job.setting.variant, chance)
+        else:
+            demonstrator = Demonstrator(simulator.expert, job.seed, len(failures))
+            drive = ExpertDriver(demonstrator, chance if job.kicks else None)
         kept = _Kept(simulator, frame)
         while not frame.done:
             frame = kept.step(drive)
-        if frame.success:
+        if frame.success or job.policy is not None:
             _write(kept.episode(job, len(failures)), job.file)
             return tuple(failures)
         failures.append(frame.reason)
@@ -97,32 +102,6 @@ def _write(episode: PlannedEpisode, file: Path) -> None:
         ) from error
 
 
-class _Driver:
-    """Moves the arm as a demonstrator does, and kicks it."""
-
-    def __init__(self, demonstrator: Demonstrator, chance: np.random.Generator | None) -> None:
-        self._demonstrator, self._chance = demonstrator, chance
-        self._kick = np.zeros(6)
-        self._left = 0
-
-    def act(self, phase: str) -> NDArray[np.float32]:
-        """The next action, (7,)."""
-        action = self._demonstrator.act()
-        chance = self._chance
-        if chance is None:
-            return action
-        if self._left == 0 and phase in _KICKED and chance.random() < _KICKS:
-            self._left = int(chance.integers(3, 9))
-            self._kick[:3] = chance.normal(0.0, 0.02, 3)
-            self._kick[2] = abs(self._kick[2])  # upwards: nothing below is pushed
-            self._kick[3:] = chance.normal(0.0, 0.02, 3)
-        if self._left:
-            self._left -= 1
-            action = action.copy()
-            action[:6] += self._kick.astype(np.float32)
-        return action
-
-
 class _Kept:
     """What is kept of an episode while it is played."""
 
@@ -132,7 +111,7 @@ class _Kept:
         self._waited, self._moved = 0, 0
         self._gripper = 0.0
 
-    def step(self, drive: _Driver) -> Frame:
+    def step(self, drive: Driver) -> Frame:
         """Keep the present frame if it is due, and take the next step."""
         plan, phase = self._simulator.expert.plan(1)
         waits = bool(np.abs(plan[0, :6]).max() < _STILL) and abs(plan[0, 6] - self._gripper) < _GRIPPER_CHANGE
@@ -141,7 +120,7 @@ class _Kept:
         due = due or (not waits and self._moved % _EVERY == 0)
         if due or self._frame.index == 0 or self._frame.keyframe is not None:
             self._keep()
-        action = drive.act(phase)
+        action = drive.act(self._frame, phase)
         self._gripper = float(action[6])
         self._frame = self._simulator.step(action)
         return self._frame
@@ -159,7 +138,7 @@ class _Kept:
                 "phases": phase,
                 "places": place,
                 "ahead": ahead,
-                **dict(zip(VIEWS, self._simulator.look(), strict=True)),
+                **self._simulator.views(),
             }
         )
 
@@ -174,7 +153,7 @@ class _Kept:
             "variant": job.setting.variant,
             "looks": job.setting.looks,
             "attempt": attempt,
-            "driver": "expert",
+            "driver": "expert" if job.policy is None else f"policy '{job.policy.model}'",
             "success": self._frame.success,
         }
         return PlannedEpisode(

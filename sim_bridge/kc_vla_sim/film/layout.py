@@ -39,7 +39,7 @@ class Moment:
 
     Attributes:
         frame: with its pictures.
-        phase: what the expert is doing.
+        phase: what whoever moves the arm is doing.
         keyframes: those known by now, by label.
         decisions: moments of decision so far: the frame, and the right choice.
     """
@@ -58,12 +58,13 @@ class Moment:
 class FilmLayout:
     """Composes the pictures of one episode."""
 
-    def __init__(self, task: Task, seed: int, variant: str, looks: str) -> None:
-        self._task = task
+    def __init__(self, task: Task, seed: int, variant: str, looks: str, driver: str = "expert") -> None:
+        """Args: `driver` moves the arm."""
+        self._task, self._driver = task, driver
         self._blank = Canvas(WIDTH, HEIGHT)
         room = WIDTH - 2 * _MARGIN - 180
         self._blank.text(_MARGIN, 13, shortened(task.instruction, 22, room, bold=True), 22, bold=True)
-        told = f"{task.name}  ·  {task.environment}  ·  {variant}, {looks} looks  ·  seed {seed}  ·  expert"
+        told = f"{task.name}  ·  {task.environment}  ·  {variant}, {looks} looks  ·  seed {seed}  ·  {driver}"
         self._blank.text(_MARGIN, 44, shortened(told, 14, room), 14, MUTED)
         self._blank.text(_MARGIN, _STRIP_TOP - 24, "KEYFRAMES", 14, MUTED, bold=True)
 
@@ -89,9 +90,9 @@ class FilmLayout:
                 canvas.frame(x, _VIEW_TOP, _VIEW, _VIEW, AMBER if deciding else GREEN, 4)
 
     def _draw_panel(self, canvas: Canvas, moment: Moment) -> None:
-        """The expert's phase, the stages, the decisions, the result."""
+        """Who drives, the stages, the decisions, the result."""
         x, y = _PANEL_LEFT, _VIEW_TOP
-        canvas.text(x, y, "EXPERT", 14, MUTED, bold=True)
+        canvas.text(x, y, self._driver.upper(), 14, MUTED, bold=True)
         canvas.text(x, y + _LINE, shortened(moment.phase, 20, _PANEL_WIDTH, bold=True), 20, BLUE, bold=True)
         y += 3 * _LINE
         canvas.text(x, y, "STAGES", 14, MUTED, bold=True)

@@ -1,4 +1,4 @@
-"""`kc-vla train|export|tune|eval selector`, `kc-vla annotate|eval rules`; `train policy` is in a module of its own."""
+"""`kc-vla train|export|tune|eval selector`, `kc-vla annotate|eval rules`; those of `policy` are in other modules."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ def main(words: Sequence[str]) -> int:
         from kc_vla.cli.policy import main as of_policy
 
         return of_policy(words)
+    if words[:2] == ["eval", "policy"]:
+        from kc_vla.cli.simulation import main as in_simulation
+
+        return in_simulation(words)
     runs = {"train": _train, "export": _export, "tune": _tune, "eval": _eval, "annotate": _annotate}
     options = learning_parser(runs).parse_args(words)
     # torch's idle threads spin, beside any other busy process at a thirtieth of the speed; read when torch is imported.

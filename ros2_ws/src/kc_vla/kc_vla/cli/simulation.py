@@ -1,4 +1,4 @@
-"""`kc-vla sim` and `kc-vla collect`: verbs of the simulation, which need not be installed on a robot."""
+"""`kc-vla sim`, `kc-vla collect` and `kc-vla eval policy`: verbs of the simulation, no part of a robot."""
 
 from __future__ import annotations
 

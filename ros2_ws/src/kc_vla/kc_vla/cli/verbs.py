@@ -37,7 +37,11 @@ VERBS = (
     Verb("train", "learning", "train a keyframe selector, or a policy: kc-vla train selector|policy --help"),
     Verb("export", "learning", "make ONNX files of a trained selector or policy: kc-vla export selector|policy --help"),
     Verb("tune", "learning", "choose the thresholds of a selector anew: kc-vla tune selector --help"),
-    Verb("eval", "learning", "measure a selector on recorded episodes: kc-vla eval selector --help"),
+    Verb(
+        "eval",
+        "learning",
+        "measure a selector on recorded episodes, or a policy in the simulator: kc-vla eval selector|policy --help",
+    ),
     Verb(
         "annotate",
         "annotate",

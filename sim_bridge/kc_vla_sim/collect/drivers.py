@@ -1,0 +1,119 @@
+"""Who moves the arm while an episode is recorded: the expert, pushed off its way, or a policy, whom the expert teaches.
+
+A policy that drives comes to states that no expert would, and is told what to do there (DAgger, Ross et al., 2011).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.keyframes.live import LiveSelector
+from kc_vla.keyframes.oracle import OracleSource
+from kc_vla.policy.backends import BackendSettings, open_backend
+from kc_vla.policy.interface import Backend
+from kc_vla_sim.collect.demonstrator import Demonstrator
+from kc_vla_sim.evaluate.agent import HORIZON, WINDOW_FRAMES, Agent, Execution
+from kc_vla_sim.frame import Frame
+from kc_vla_sim.robot import RIG
+from kc_vla_sim.simulator import Simulator
+
+_KICKS = 0.01
+"""Probability in a step that the arm is pushed off its way from then on for a few."""
+_KICKED = ("approach", "go", "carry", "descend", "wait")
+"""Phases in which it is: no cube is being gripped, let go or pushed. Whoever never saw the arm off the place where it
+waits learns nothing that would bring it back there, and drifts away."""
+_STRETCH = (20, 80)
+"""Control steps until it is drawn anew whether the policy or the expert drives."""
+_LATENCIES = 5
+"""A driving policy answers after up to so many control steps, drawn for each episode."""
+
+
+class Driver(Protocol):
+    """Moves the arm through one episode."""
+
+    def act(self, frame: Frame, phase: str) -> NDArray[np.float32]:
+        """The next action (7,), in a frame in which the expert would be in `phase`."""
+        ...
+
+
+@dataclass(frozen=True)
+class DrivingPolicy:
+    """A policy that drives.
+
+    Attributes:
+        models: folder of models, as the user named it; empty: those that come with the stack.
+        model: its name there.
+        share: of the time in which it drives; the expert does in the rest.
+    """
+
+    models: str
+    model: str
+    share: float
+
+
+class ExpertDriver:
+    """Moves the arm as a demonstrator does, and kicks it."""
+
+    def __init__(self, demonstrator: Demonstrator, chance: np.random.Generator | None) -> None:
+        """Args: without `chance` there are no kicks."""
+        self._demonstrator, self._chance = demonstrator, chance
+        self._kick = np.zeros(6)
+        self._left = 0
+
+    def act(self, frame: Frame, phase: str) -> NDArray[np.float32]:
+        """See `Driver`."""
+        action = self._demonstrator.act()
+        chance = self._chance
+        if chance is None:
+            return action
+        if self._left == 0 and phase in _KICKED and chance.random() < _KICKS:
+            self._left = int(chance.integers(3, 9))
+            self._kick[:3] = chance.normal(0.0, 0.02, 3)
+            self._kick[2] = abs(self._kick[2])  # upwards: nothing below is pushed
+            self._kick[3:] = chance.normal(0.0, 0.02, 3)
+        if self._left:
+            self._left -= 1
+            action = action.copy()
+            action[:6] += self._kick.astype(np.float32)
+        return action
+
+
+class PolicyDriver:
+    """Leaves the arm to a policy, with the true keyframes, for most stretches of an episode."""
+
+    def __init__(self, policy: DrivingPolicy, simulator: Simulator, variant: str, chance: np.random.Generator) -> None:
+        """Begin the episode that the simulator has begun.
+
+        Raises:
+            PolicyError: there is no such policy, or it does not know the task.
+        """
+        execution = Execution(latency_steps=int(chance.integers(0, _LATENCIES + 1)))
+        selector = LiveSelector(OracleSource(), WINDOW_FRAMES)
+        self._agent = Agent(selector, _backend(policy), execution, simulator.views, masked=False)
+        task = simulator.task
+        assert task is not None
+        self._agent.begin(task.name, int(chance.integers(2**31)), variant)
+        self._expert, self._chance, self._share = simulator.expert, chance, policy.share
+        self._left, self._policy_drives = 0, False
+
+    def act(self, frame: Frame, phase: str) -> NDArray[np.float32]:
+        """See `Driver`."""
+        if self._left == 0:
+            self._left = int(self._chance.integers(*_STRETCH))
+            self._policy_drives = bool(self._chance.random() < self._share)
+        self._left -= 1
+        command = self._agent.command(frame)
+        action = command.values if command is not None and self._policy_drives else self._expert.plan(1)[0][0]
+        return action.astype(np.float32)
+
+
+@lru_cache(maxsize=1)
+def _backend(policy: DrivingPolicy) -> Backend:
+    """This process's policy."""
+    settings = BackendSettings(RIG, HORIZON, model=policy.model, models_folder=policy.models, device="cpu")
+    return open_backend("learned", settings)

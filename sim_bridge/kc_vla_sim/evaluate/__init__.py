@@ -1,0 +1,1 @@
+"""Learned policies in the closed loop: `kc-vla eval policy`."""

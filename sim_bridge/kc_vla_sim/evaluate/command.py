@@ -1,0 +1,157 @@
+"""`kc-vla eval policy`: plays what is missing of an evaluation, in parallel processes, and sums it up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from kc_vla.core.begun import begun
+from kc_vla.core.splits import seeds_of
+from kc_vla.core.tasks import find_task
+from kc_vla.keyframes.live import LiveSelector
+from kc_vla.keyframes.sources import SourceSettings, open_source
+from kc_vla.media.mp4 import Mp4Writer
+from kc_vla.policy.backends import BackendSettings, open_backend
+from kc_vla_sim.check.workers import run_jobs
+from kc_vla_sim.evaluate.agent import HORIZON, WINDOW_FRAMES, Execution
+from kc_vla_sim.evaluate.player import FILM_EVERY, Outcome, Player
+from kc_vla_sim.evaluate.results import add_outcome, read_outcomes, write_summary
+from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout
+from kc_vla_sim.looks import check_looks
+from kc_vla_sim.renderer import choose_renderer
+from kc_vla_sim.robot import CONTROL_RATE, RIG
+from kc_vla_sim.simulator import Simulator
+from kc_vla_sim.variants import check_variant
+
+SETTINGS, FILMS = "evaluation.json", "films"
+_MASKED = "none"
+KEYFRAMES = ("learned", "oracle", _MASKED)
+"""Who chooses the keyframes that the policy is given; `none`: it is given none, and has to do without a memory."""
+_ENDING_S = 2.0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How episodes are played.
+
+    Attributes:
+        models: folder of models with the policy; empty: those that come with the stack.
+        model: its name there.
+        selector_models, selector: likewise, of the selector.
+        keyframes: one of `KEYFRAMES`.
+        variant, looks, image_size, renderer: see `Simulator`.
+        execution: of the chunks.
+        films: write a film of each failure.
+    """
+
+    models: str
+    model: str
+    selector_models: str
+    selector: str
+    keyframes: str
+    variant: str
+    looks: str
+    image_size: int
+    renderer: str
+    execution: Execution
+    films: bool
+
+
+@dataclass(frozen=True)
+class EvalOptions:
+    """What is asked for.
+
+    Attributes:
+        setting: see there.
+        tasks: names in the task table.
+        episodes: of each.
+        split: that they take their seeds from.
+        processes: that play at the same time.
+        output: folder for the results.
+    """
+
+    setting: Setting
+    tasks: tuple[str, ...]
+    episodes: int
+    split: str
+    processes: int
+    output: Path
+
+
+@dataclass(frozen=True)
+class _Job:
+    setting: Setting
+    task: str
+    seed: int
+    film: Path
+
+
+def evaluate(options: EvalOptions) -> Iterator[str]:
+    """Play what is missing of the evaluation in `output`; yield the table, and a line that says where all of it is.
+
+    Raises:
+        SimulationError, UnknownTaskError, SplitError: as these say, before the first episode.
+        BegunError: the folder is of another evaluation.
+        PolicyError, SourceError: a model is not there, or not for this robot or task.
+        OSError: the results cannot be written.
+    """
+    setting, seeds = options.setting, seeds_of(options.split, options.episodes)
+    check_variant(setting.variant)
+    check_looks(setting.looks)
+    choose_renderer(setting.renderer)
+    _player(setting)  # what is wrong with the models is told before the first process starts
+    facts = {**asdict(setting), "split": options.split}
+    facts.pop("films")
+    with begun(options.output, SETTINGS, facts, "kc-vla eval policy"):
+        wanted = [(task, seed) for seed in seeds for task in options.tasks]
+        there = {(outcome.task, outcome.seed) for outcome in read_outcomes(options.output)}
+        films = options.output / FILMS
+        films.mkdir(exist_ok=True)
+        jobs = [
+            _Job(setting, task, seed, films / f"{task}-{seed}.mp4")
+            for task, seed in wanted
+            if (task, seed) not in there
+        ]
+        processes = max(1, min(options.processes, len(jobs)))
+        for _, outcome in run_jobs(_play, jobs, processes, f"eval {options.split}"):
+            add_outcome(options.output, outcome)
+        outcomes = [outcome for outcome in read_outcomes(options.output) if (outcome.task, outcome.seed) in set(wanted)]
+        yield write_summary(options.output, facts, outcomes)
+        failed = sum(not outcome.success for outcome in outcomes)
+        filmed = f", films of {failed} failures in {FILMS}/" if setting.films and failed else ""
+        yield f"{options.output}: {len(outcomes)} episodes{filmed}"
+
+
+@lru_cache(maxsize=1)
+def _player(setting: Setting) -> Player:
+    """This process's player."""
+    backend = open_backend(
+        "learned", BackendSettings(RIG, HORIZON, model=setting.model, models_folder=setting.models, device="cpu")
+    )
+    masked = setting.keyframes == _MASKED
+    source = open_source(
+        "oracle" if masked else setting.keyframes,
+        SourceSettings(setting.selector, setting.selector_models, device="cpu"),
+    )
+    draw = setting.films or setting.keyframes == "learned"
+    simulator = Simulator(setting.image_size, setting.renderer, draw=draw, variant=setting.variant, looks=setting.looks)
+    return Player(simulator, LiveSelector(source, WINDOW_FRAMES), backend, setting.execution, masked)
+
+
+def _play(job: _Job) -> Outcome:
+    player, setting = _player(job.setting), job.setting
+    outcome = player.play(job.task, job.seed, setting.variant)
+    if setting.films and not outcome.success:
+        _write_film(player, job)
+    return outcome
+
+
+def _write_film(player: Player, job: _Job) -> None:
+    layout = FilmLayout(find_task(job.task), job.seed, job.setting.variant, job.setting.looks, "policy")
+    with Mp4Writer(job.film, WIDTH, HEIGHT, FILM_EVERY / CONTROL_RATE) as film:
+        for number, moment in enumerate(player.moments):
+            picture = layout.compose(moment)
+            film.add(picture, number)
+        film.add_still(picture, number + 1, _ENDING_S)

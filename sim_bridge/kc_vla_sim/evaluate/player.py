@@ -1,0 +1,97 @@
+"""Plays episodes of a selector and a policy in the simulator, and notes how they went."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+
+from kc_vla.keyframes.live import LiveSelector
+from kc_vla.policy.interface import Backend
+from kc_vla_sim.evaluate.agent import Agent, Execution, drawn
+from kc_vla_sim.film.layout import Moment, Seen
+from kc_vla_sim.frame import Frame
+from kc_vla_sim.simulator import Simulator
+
+FILM_EVERY = 4
+"""One of so many frames is filmed."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an episode went.
+
+    Attributes:
+        task: name in the task table.
+        seed: of the episode.
+        success: as the task judges.
+        reason: why it ended.
+        stages: reached, in order.
+        steps: control steps.
+        kept: frames of the keyframes that were kept at the end.
+        true: frames of the ground-truth keyframes.
+        faults: why the arm held or a chunk was dropped, by text, how often.
+        think_s: median time for a chunk, s.
+        play_s: of the whole episode, s.
+    """
+
+    task: str
+    seed: int
+    success: bool
+    reason: str
+    stages: int
+    steps: int
+    kept: tuple[int, ...]
+    true: tuple[int, ...]
+    faults: dict[str, int]
+    think_s: float
+    play_s: float
+
+
+class Player:
+    """One simulator with a selector and a policy."""
+
+    def __init__(
+        self, simulator: Simulator, selector: LiveSelector, backend: Backend, execution: Execution, masked: bool
+    ) -> None:
+        """Args: `masked` leaves the policy without any keyframe: what it can do without memory."""
+        self._simulator = simulator
+        self._agent = Agent(selector, backend, execution, simulator.views, masked)
+        self.moments: list[Moment] = []
+        """Of the last episode, what a film shows, where the simulator draws."""
+
+    def play(self, task: str, seed: int, variant: str) -> Outcome:
+        """Play an episode to its end.
+
+        Raises:
+            PolicyError: the policy does not know the task, or gives no numbers.
+            ValueError: the selector does not know it.
+        """
+        began = time.perf_counter()
+        agent = self._agent
+        agent.begin(task, seed, variant)
+        self.moments = []
+        frame = self._simulator.reset(task, seed)
+        while not frame.done:
+            command = agent.command(frame)
+            self._film(frame)
+            frame = self._simulator.hold() if command is None else self._simulator.step(command.values)
+        self._film(frame)
+        return Outcome(
+            task=task,
+            seed=seed,
+            success=frame.success,
+            reason=frame.reason,
+            stages=frame.completed_stages,
+            steps=frame.index,
+            kept=tuple(k.observation.frame for k in agent.kept),
+            true=tuple(k.frame for k in self._simulator.keyframes),
+            faults=dict(agent.faults),
+            think_s=statistics.median(agent.thought),
+            play_s=time.perf_counter() - began,
+        )
+
+    def _film(self, frame: Frame) -> None:
+        if drawn(frame) and (frame.index % FILM_EVERY == 0 or frame.done):
+            kept = {k.label: Seen(k.observation.frame, k.observation.views) for k in self._agent.kept}
+            self.moments.append(Moment(frame, "", kept, self._simulator.decisions))

@@ -1,0 +1,120 @@
+"""What came of the episodes of an evaluation: kept as they come in, told as a table and as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from scipy.stats import binomtest
+
+from kc_vla.core.files import write_whole
+from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
+from kc_vla_sim.evaluate.player import Outcome
+
+EPISODES, TABLE, RESULTS = "episodes.jsonl", "table.md", "results.json"
+
+
+def read_outcomes(folder: Path) -> list[Outcome]:
+    """The episodes that were played into a folder; a line that a crash cut off is left out, and played again."""
+    path = folder / EPISODES
+    return [] if not path.exists() else list(_outcomes(path.read_text(encoding="utf-8").splitlines()))
+
+
+def _outcomes(lines: Sequence[str]) -> Iterator[Outcome]:
+    for line in lines:
+        try:
+            found = json.loads(line)
+            yield Outcome(**{**found, "kept": tuple(found["kept"]), "true": tuple(found["true"])})
+        except (ValueError, TypeError, KeyError):
+            continue
+
+
+def add_outcome(folder: Path, outcome: Outcome) -> None:
+    """Keep what came of an episode, in a line of its own whatever stands before it."""
+    path = folder / EPISODES
+    torn = path.exists() and path.stat().st_size > 0 and path.read_bytes()[-1:] != b"\n"
+    with path.open("a", encoding="utf-8") as file:
+        file.write(("\n" if torn else "") + json.dumps(asdict(outcome)) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def interval(successes: int, episodes: int) -> tuple[float, float]:
+    """95 % interval of a share (Wilson)."""
+    found = binomtest(successes, episodes).proportion_ci(0.95, method="wilson")
+    return float(found.low), float(found.high)
+
+
+def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Success of each task and, as the mean of the tasks, of all; with intervals, reasons of failure, and times."""
+    tasks = sorted({outcome.task for outcome in outcomes})
+    of_task = {task: _of(outcome for outcome in outcomes if outcome.task == task) for task in tasks}
+    shares = [each["success"] for each in of_task.values()]
+    together = _of(outcomes)
+    return {
+        "tasks": of_task,
+        # Wilson over all episodes: the tasks have as many each
+        "average": {"success": statistics.fmean(shares), "interval": together["interval"], "episodes": len(outcomes)},
+        "think_ms": 1e3 * statistics.median(outcome.think_s for outcome in outcomes),
+    }
+
+
+def _of(outcomes: Iterator[Outcome] | Sequence[Outcome]) -> dict[str, Any]:
+    played = list(outcomes)
+    right = sum(outcome.success for outcome in played)
+    found = sum(_hits(outcome) for outcome in played)
+    true = sum(len(outcome.true) for outcome in played)
+    return {
+        "episodes": len(played),
+        "successes": right,
+        "success": right / len(played),
+        "interval": interval(right, len(played)),
+        "failures": dict(Counter(outcome.reason for outcome in played if not outcome.success).most_common()),
+        "keyframes_found": found / true if true else None,
+        "steps": statistics.median(outcome.steps for outcome in played),
+        "faults": dict(sum((Counter(outcome.faults) for outcome in played), Counter())),
+    }
+
+
+def _hits(outcome: Outcome) -> int:
+    return sum(any(abs(frame - true) <= TOLERANCE_FRAMES for frame in outcome.kept) for true in outcome.true)
+
+
+def table(found: Mapping[str, Any]) -> str:
+    """The summary as Markdown."""
+    lines = [
+        "| task | success | 95 % (Wilson) | episodes | keyframes found | steps (median) | failures |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for task, of_task in found["tasks"].items():
+        failures = "; ".join(f"{count} x {reason}" for reason, count in of_task["failures"].items())
+        kept = "" if of_task["keyframes_found"] is None else f"{of_task['keyframes_found']:.1%}"
+        cells = [task, _share(of_task), _told(of_task["interval"]), of_task["episodes"], kept, f"{of_task['steps']:g}"]
+        lines.append(f"| {' | '.join(map(str, cells))} | {failures} |")
+    average = found["average"]
+    cells = ["**average**", f"**{_share(average)}**", _told(average["interval"]), average["episodes"], "", "", ""]
+    lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines) + "\n"
+
+
+def _share(found: Mapping[str, Any]) -> str:
+    return f"{100 * found['success']:.1f} %"
+
+
+def _told(ends: Sequence[float]) -> str:
+    return f"{100 * ends[0]:.0f} to {100 * ends[1]:.0f}"
+
+
+def write_summary(folder: Path, settings: Mapping[str, Any], outcomes: Sequence[Outcome]) -> str:
+    """Write table and JSON into the folder; return the table."""
+    found = summary(outcomes)
+    text = table(found)
+    write_whole(folder / RESULTS, json.dumps({"settings": dict(settings), **found}, indent=2) + "\n")
+    write_whole(folder / TABLE, text)
+    return text
