@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from page_server import PageServer
 from robot_bags import write_panda_bag
 from stack import REPLAY, Stack
@@ -63,6 +64,7 @@ def annotate(folder: Path, truth: dict[str, list[int]], cache: Path) -> None:
             assert ask(server, f"episodes/{row['key']}/track", track)["revision"] == 1
 
 
+@pytest.mark.nightly  # its links: test_annotation_page.py, test_learning_pipeline.py, test_exchange_export.py
 def test_a_person_teaches_a_selector_with_recordings(tmp_path: Path) -> None:
     chance = np.random.default_rng(4)
     for split, episodes in (("train", 3), ("validation", 2)):

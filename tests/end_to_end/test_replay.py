@@ -72,6 +72,7 @@ def test_the_live_graph_finds_the_keyframes_again(toy_run: FinishedRun, tmp_path
     assert cv2.imread(str(folder / "replay.png")) is not None
 
 
+@pytest.mark.nightly  # how they are told apart: ros2_ws/src/kc_vla/test/test_replay_comparison.py
 def test_other_keyframes_in_the_bag_are_told_apart(toy_run: FinishedRun, tmp_path: Path) -> None:
     def change(event: KeyframeEvent) -> KeyframeEvent | None:
         if event.phase == 2:
