@@ -25,6 +25,7 @@ from kc_vla.launching.graph import (
     node,
     parameter_arguments,
     policy_argument,
+    policy_model_arguments,
     replayed_bag_argument,
     selector,
     source_argument,
@@ -139,6 +140,7 @@ def generate_launch_description() -> LaunchDescription:
                 "instruction", default_value="", description="what the policy is told; empty: as the task has it"
             ),
             policy_argument("piper", "scripted"),
+            *policy_model_arguments(),
             DeclareLaunchArgument(
                 "script", default_value=file("params", "piper_script.yaml"), description="poses for policy:=scripted"
             ),
@@ -159,7 +161,18 @@ def generate_launch_description() -> LaunchDescription:
             OpaqueFunction(function=cameras),
             selector(),
             node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="rig")}, **AGAIN),
-            node("policy_server", texts(backend="policy", rig="rig", script="script", bag="bag"), **AGAIN),
+            node(
+                "policy_server",
+                texts(
+                    backend="policy",
+                    models_folder="policy_models",
+                    model="policy_model",
+                    rig="rig",
+                    script="script",
+                    bag="bag",
+                ),
+                **AGAIN,
+            ),
             node(
                 "recorder",
                 texts(output_folder="output", rig="rig"),

@@ -20,6 +20,7 @@ from kc_vla.launching.graph import (
     node,
     parameters_of,
     policy_argument,
+    policy_model_arguments,
     selector,
     source_argument,
     text,
@@ -76,7 +77,8 @@ def replay(context: LaunchContext) -> list:
         node("replay_comparison", {**comparison, "rate": rate, **texts(source="source")}, on_exit=end_with),
     ]
     if policy != "none":
-        asked = {"backend": policy, "bag": bag, **texts(script="script", rig="rig")}
+        models = texts(models_folder="policy_models", model="policy_model")
+        asked = {"backend": policy, "bag": bag, **models, **texts(script="script", rig="rig")}
         actions.append(node("policy_server", asked, **AGAIN))
     return actions
 
@@ -93,6 +95,7 @@ def generate_launch_description() -> LaunchDescription:
             policy_argument(
                 "replay", "auto", {"auto": "as the bag was recorded, if it can be asked", "none": "nothing"}
             ),
+            *policy_model_arguments(),
             DeclareLaunchArgument(
                 "rig",
                 default_value="auto",

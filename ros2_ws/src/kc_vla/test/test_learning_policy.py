@@ -25,7 +25,7 @@ from kc_vla.policy.backends import BackendSettings
 from kc_vla.policy.interface import PolicyError, PolicyInput, Seen
 from kc_vla.policy.learned import LearnedBackend, open_learned
 from kc_vla.policy.model import load_policy
-from kc_vla.policy.numbers import ActionScale, near_gap, place_numbers, state_numbers
+from kc_vla.policy.numbers import ActionScale, ToolSpace
 
 CPU = Device("cpu")
 SMALL = PolicyConfig(
@@ -99,7 +99,7 @@ def sides(run: PolicyRun, seeds: range, remembers: bool) -> np.ndarray:
     for seed in seeds:
         shown = episode(seed)
         views = np.stack([shown.pictures[view] for view in run.views], 1)[[0, 5]]
-        states = torch.from_numpy(state_numbers(shown.states[[0, 5]]))
+        states = torch.from_numpy(ToolSpace().state_numbers(shown.states[[0, 5]]))
         with torch.inference_mode():
             maps = stem(torch.from_numpy(views).flatten(0, 1)).unflatten(0, (2, 2))
             memory = torch.zeros(1, SMALL.slots, policy.memory.numbers)
@@ -194,8 +194,8 @@ def test_a_setting_that_there_is_not_is_refused() -> None:
 def test_a_place_is_told_in_metres_where_it_is_near() -> None:
     states = np.array([[0.5, 0.0, 0.2, *DOWN, 1.0]], np.float32)
     places = states + np.array([[0.01, -0.02, 0.03, 0, 0, 0, 0, 0]], np.float32)
-    numbers = place_numbers(states, places, np.array([5]))
-    np.testing.assert_allclose(near_gap(numbers), [[0.01, -0.02, 0.03]], atol=1e-4)
+    numbers = ToolSpace().place_numbers(states, places, np.array([5]))
+    np.testing.assert_allclose(ToolSpace().near_gap(numbers), [[0.01, -0.02, 0.03]], atol=1e-4)
 
 
 def test_actions_come_back_from_their_scale() -> None:
@@ -212,7 +212,7 @@ def test_the_exported_files_act_as_the_network(run: PolicyRun, tmp_path: Path) -
     sees, remembers, acts = (open_session(tmp_path / name, "cpu") for name in (SEES, REMEMBERS, ACTS))
     shown, chance = episode(7), np.random.default_rng(0)
     pictures = np.stack([shown.pictures[view][0] for view in run.views])
-    state = state_numbers(shown.states[:1])
+    state = ToolSpace().state_numbers(shown.states[:1])
     (maps,) = sees.run(None, {"pictures": pictures})
     (remembered,) = remembers.run(None, {"maps": maps[None], "state": state})
     given = {

@@ -68,8 +68,14 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _told(figures: dict[str, float]) -> str:
-    names = {"moving_off_m": "where it moves", "waiting_off_m": "where it waits", "place_off_m": "in the next place"}
-    return ", ".join(f"{1e3 * figures[key]:.1f} mm {name}" for key, name in names.items() if key in figures)
+    names = {"moving_off": "where it moves", "waiting_off": "where it waits", "place_off": "in the next place"}
+    found = [
+        f"{1e3 * figures[key]:.1f} m{unit} {text}"
+        for name, text in names.items()
+        for unit in ("m", "rad")
+        if (key := f"{name}_{unit}") in figures
+    ]
+    return ", ".join(found)
 
 
 def _export_parser() -> argparse.ArgumentParser:

@@ -86,7 +86,7 @@ def _joy(settings: BackendSettings) -> Backend:
 
 BACKENDS: dict[str, Choice[BackendSettings, Backend]] = {
     "expert": Choice("the simulator's expert", _expert, ("maniskill",), at_once=True),
-    "learned": Choice("a network that acts on the keyframes, policy_models:=", _learned, ("maniskill",)),
+    "learned": Choice("a network that acts on the keyframes, policy_models:=", _learned),
     "replay": Choice("the actions of a recorded episode, bag:=", _replay, at_once=True),
     "scripted": Choice("poses of a file, script:=", _scripted, ("piper", "replay"), at_once=True),
     "leader": Choice("a second Piper led by hand", _leader, ("piper",), at_once=True),

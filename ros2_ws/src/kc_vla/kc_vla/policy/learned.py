@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
+from kc_vla.core.rig import Rig
 from kc_vla.core.tasks import UnknownTaskError, find_task_of_instruction
 from kc_vla.core.views import Views
 from kc_vla.inference.models import ModelError, shipped_models
@@ -18,7 +18,7 @@ from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla.policy.backends import BackendSettings
 from kc_vla.policy.interface import PolicyError, PolicyInput, Seen
 from kc_vla.policy.model import PolicyModel, load_policy
-from kc_vla.policy.numbers import state_numbers
+from kc_vla.policy.numbers import space_of
 
 Array = NDArray[np.float32]
 _RESTS = 0.5
@@ -35,10 +35,8 @@ class LearnedBackend:
     needs_keyframes = True
     needs_images = True
     needs_plan = False
-    action_type = ActionType.TOOL_DELTA
-    names: tuple[str, ...] = TOOL_DELTA_NAMES
 
-    def __init__(self, model: PolicyModel, device: str = "auto", threads: int = 1) -> None:
+    def __init__(self, model: PolicyModel, rig: Rig, device: str = "auto", threads: int = 1) -> None:
         """Open the model's files.
 
         Raises:
@@ -50,7 +48,8 @@ class LearnedBackend:
             )
         except InferenceError as error:
             raise PolicyError(str(error)) from error
-        self._model = model
+        self._model, self._space = model, space_of(rig, model.action)
+        self.action_type, self.names = self._space.action, self._space.names
         self._remembered: dict[int, Array] = {}  # of each keyframe, by its frame
         self._instruction = 0
         self._seed = 0
@@ -63,7 +62,7 @@ class LearnedBackend:
         return ""
 
     def infer(self, given: PolicyInput) -> Array:
-        """A chunk (horizon, 7); PolicyError where a view is missing or the model gives no numbers."""
+        """A chunk (horizon, A); PolicyError where a view is missing or the model gives no numbers."""
         model = self._model
         instruction = self._known(given.instruction)
         kept = _attended(given.keyframes, model.slots)
@@ -75,7 +74,8 @@ class LearnedBackend:
         present = np.zeros((1, model.slots), np.float32)
         for slot, was in enumerate(slots):
             remembered[0, slot], present[0, slot] = was, 1.0
-        runs, frozen = self._frozen(given.frozen)
+        state = np.asarray(given.state[None], np.float32)
+        runs, frozen = self._frozen(given.frozen, state)
         chance = np.random.default_rng((self._seed, given.frame))
         actions, _, rest = self._chunk.run(
             None,
@@ -83,7 +83,7 @@ class LearnedBackend:
                 "remembered": remembered,
                 "present": present,
                 "maps": self._look(given.views)[None],
-                "state": _state(given.state),
+                "state": self._space.state_numbers(state),
                 "instruction": np.array([instruction], np.int64),
                 "noise": chance.standard_normal(frozen.shape, np.float32),
                 "frozen": frozen,
@@ -96,9 +96,9 @@ class LearnedBackend:
                 f"the policy '{model.name}' gave no finite numbers: its weights are damaged, export it anew"
             )
         if rest[0] > _RESTS:
-            chunk[int(runs.sum()) :, :6] = 0.0
-        chunk[:, 6] = chunk[:, 6].clip(0.0, 1.0)
-        return chunk
+            chunk = self._space.rested(chunk, int(runs.sum()))
+        chunk[:, self._space.moves :] = chunk[:, self._space.moves :].clip(0.0, 1.0)
+        return np.asarray(self._space.actions(chunk[None], state)[0], np.float32)
 
     def _known(self, instruction: str) -> int:
         """Which of the model's instructions this one means."""
@@ -128,17 +128,18 @@ class LearnedBackend:
     def _remember(self, seen: Seen) -> Array:
         """What is remembered of a keyframe (R,); computed when it is met first."""
         if seen.frame not in self._remembered:
-            given = {"maps": self._look(seen.views)[None], "state": _state(seen.state)}
+            state = self._space.state_numbers(np.asarray(seen.state[None], np.float32))
+            given = {"maps": self._look(seen.views)[None], "state": state}
             self._remembered[seen.frame] = self._memory.run(None, given)[0][0]
         return self._remembered[seen.frame]
 
-    def _frozen(self, actions: Array) -> tuple[Array, Array]:
-        """Which actions of the chunk run already, (1, H), and these, (1, H, 7)."""
+    def _frozen(self, actions: Array, state: Array) -> tuple[Array, Array]:
+        """Which actions of the chunk run already, (1, H), and these as they are learnt, (1, H, A)."""
         horizon, size = self._model.horizon, len(self.names)
         runs, frozen = np.zeros((1, horizon), np.float32), np.zeros((1, horizon, size), np.float32)
-        if actions.ndim == 2 and actions.shape[1] == size:
+        if actions.ndim == 2 and len(actions) and actions.shape[1] == size:
             count = min(len(actions), horizon)
-            runs[0, :count], frozen[0, :count] = 1.0, actions[:count]
+            runs[0, :count], frozen[0, :count] = 1.0, self._space.learnt(actions[None, :count], state)[0]
         return runs, frozen
 
 
@@ -161,7 +162,7 @@ def open_learned(settings: BackendSettings) -> LearnedBackend:
             f"the policy '{name}' looks at {', '.join(model.views)}: this robot has no {', '.join(missing)}, "
             f"only {', '.join(rig.views)}"
         )
-    return LearnedBackend(model, settings.device, settings.threads)
+    return LearnedBackend(model, rig, settings.device, settings.threads)
 
 
 def _attended(keyframes: Sequence[Seen], slots: int) -> Sequence[Seen]:
@@ -169,7 +170,3 @@ def _attended(keyframes: Sequence[Seen], slots: int) -> Sequence[Seen]:
     if len(keyframes) <= slots:
         return keyframes
     return [keyframes[0], *keyframes[len(keyframes) - slots + 1 :]]
-
-
-def _state(state: NDArray[np.float64]) -> Array:
-    return state_numbers(np.asarray(state[None], np.float32))

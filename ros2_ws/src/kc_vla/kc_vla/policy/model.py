@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from kc_vla.core.chunk import ActionType
 from kc_vla.core.views import checked_views
 from kc_vla.inference.models import Entry, ModelError, find_model
 
@@ -25,6 +26,7 @@ class PolicyModel:
         slots: keyframes that it attends to at most.
         horizon: actions of a chunk.
         robot: the rig that it moves.
+        action: what that is told.
         views: V, that it looks at, in order.
         instructions: that it knows, in the order of its embeddings.
     """
@@ -37,6 +39,7 @@ class PolicyModel:
     slots: int
     horizon: int
     robot: str
+    action: ActionType
     views: tuple[str, ...]
     instructions: tuple[str, ...]
 
@@ -67,6 +70,7 @@ def policy_from(entry: Entry) -> PolicyModel:
             slots=int(settings["slots"]),
             horizon=int(settings["horizon"]),
             robot=str(settings["robot"]),
+            action=ActionType[str(settings["action"]).upper()],
             views=checked_views(settings["views"]),
             instructions=tuple(str(text) for text in settings["instructions"]),
         )

@@ -2,44 +2,177 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
+from kc_vla.core.rig import Rig
+
 Numbers = NDArray[np.float32]
 _CENTRE, _SPAN = np.array([0.55, 0.0, 0.15]), 0.25
 """m, roughly the middle of what the arm reaches, and how far it goes from there."""
-_FAR, _NEAR = 0.2, 0.04
-"""m, the units of a place far from the tool and close to it."""
+_TURN = 1.5
+"""rad, the unit of a joint's angle."""
 _AHEAD = 30.0
 """Control steps, the unit of how far ahead a place is."""
 _LEAST_SPREAD = 1e-3
 """m or rad: what hardly moves is not blown up."""
 
 
-def state_numbers(states: Numbers) -> Numbers:
-    """Tool states (N, 8) as numbers about 1: position, two columns of the rotation, gripper; (N, 10)."""
-    turn = Rotation.from_quat(states[:, 3:7]).as_matrix()
-    position = (states[:, :3] - _CENTRE) / _SPAN
-    return np.concatenate([position, turn[:, :, 0], turn[:, :, 1], states[:, 7:8]], 1).astype(np.float32)
+class Space(ABC):
+    """In what terms a policy is told a robot's state and places, and what it says of actions.
 
-
-def place_numbers(states: Numbers, places: Numbers, ahead: NDArray[np.int64]) -> Numbers:
-    """Places (N, 8) relative to the tool: far (3), near (3) where it is exact, turn about the vertical, time; (N, 8).
-
-    A parallel gripper turned by half a turn grips as well: the turn is that of the plan, and never far.
+    Attributes:
+        action: what the robot is told.
+        names: of the numbers of an action of the robot.
+        gaps: numbers of a state, the first ones, whose difference says where a place is; of an action as well.
+        turns: numbers of an action after these that turn the tool.
+        unit: of the gaps.
+        far, near: the units of a place far away and close by.
+        still: an action that moves less is none.
     """
-    gap = places[:, :3] - states[:, :3]
-    turn = (Rotation.from_quat(places[:, 3:7]) * Rotation.from_quat(states[:, 3:7]).inv()).as_rotvec()[:, 2:3]
-    time = np.minimum(ahead, 60)[:, None] / _AHEAD
-    return np.concatenate([gap / _FAR, np.tanh(gap / _NEAR), turn, time], 1).astype(np.float32)
+
+    action: ActionType
+    names: tuple[str, ...]
+    gaps: int
+    turns: int = 0
+    unit: str
+    far: float
+    near: float
+    still: float
+
+    @property
+    def moves(self) -> int:
+        """Numbers of an action, the first ones, that move the arm; the others are the gripper's."""
+        return self.gaps + self.turns
+
+    @abstractmethod
+    def state_numbers(self, states: Numbers) -> Numbers:
+        """States (N, S) as numbers about 1."""
+
+    @abstractmethod
+    def place_numbers(self, states: Numbers, places: Numbers, ahead: NDArray[np.int64]) -> Numbers:
+        """Places (N, S) relative to the states (N, S), and how many control steps `ahead` (N,) they are; (N, P)."""
+
+    @abstractmethod
+    def learnt(self, actions: Numbers, states: Numbers) -> Numbers:
+        """Actions (N, H, A) of the robot as they are learnt, in states (N, S); the gripper from 0 to 1."""
+
+    @abstractmethod
+    def actions(self, learnt: Numbers, states: Numbers) -> Numbers:
+        """The inverse of `learnt`."""
+
+    @abstractmethod
+    def motion(self, actions: Numbers) -> Numbers:
+        """How much each of (N, H, A) actions of the robot moves the arm (N, H), in m or rad."""
+
+    @abstractmethod
+    def rested(self, learnt: Numbers, first: int) -> Numbers:
+        """A chunk (H, A), as it is learnt, whose actions from `first` on leave the arm where it is; H above 0."""
+
+    def near_gap(self, numbers: Numbers) -> Numbers:
+        """The way to the place that `place_numbers` (N, P) tell, (N, G): exact where it is near, else cut."""
+        near = np.clip(numbers[:, self.gaps : 2 * self.gaps], -0.98, 0.98)
+        return np.asarray(np.arctanh(near) * self.near, np.float32)
+
+    def _gap_numbers(self, gap: Numbers) -> list[Numbers]:
+        return [gap / self.far, np.tanh(gap / self.near)]
 
 
-def near_gap(numbers: Numbers) -> Numbers:
-    """The way to the place that `place_numbers` (N, 8) tell, m, (N, 3): exact where it is near, else cut."""
-    return np.asarray(np.arctanh(np.clip(numbers[:, 3:6], -0.98, 0.98)) * _NEAR, np.float32)
+class ToolSpace(Space):
+    """Tool pose and gripper (8,), moved by tool deltas (7,)."""
+
+    action, names, unit = ActionType.TOOL_DELTA, TOOL_DELTA_NAMES, "m"
+    gaps, turns = 3, 3
+    far, near, still = 0.2, 0.04, 1e-3
+
+    def state_numbers(self, states: Numbers) -> Numbers:
+        """See `Space`: position, two columns of the rotation, gripper; (N, 10)."""
+        turn = Rotation.from_quat(states[:, 3:7]).as_matrix()
+        position = (states[:, :3] - _CENTRE) / _SPAN
+        return np.concatenate([position, turn[:, :, 0], turn[:, :, 1], states[:, 7:8]], 1).astype(np.float32)
+
+    def place_numbers(self, states: Numbers, places: Numbers, ahead: NDArray[np.int64]) -> Numbers:
+        """See `Space`: far (3), near (3) where it is exact, turn about the vertical, time; (N, 8).
+
+        A parallel gripper turned by half a turn grips as well: the turn is that of the plan, and never far.
+        """
+        gap = places[:, :3] - states[:, :3]
+        turn = (Rotation.from_quat(places[:, 3:7]) * Rotation.from_quat(states[:, 3:7]).inv()).as_rotvec()[:, 2:3]
+        return np.concatenate([*self._gap_numbers(gap), turn, _time(ahead)], 1).astype(np.float32)
+
+    def learnt(self, actions: Numbers, states: Numbers) -> Numbers:
+        """See `Space`: deltas are relative already."""
+        return actions
+
+    def actions(self, learnt: Numbers, states: Numbers) -> Numbers:
+        """See `Space`."""
+        return learnt
+
+    def motion(self, actions: Numbers) -> Numbers:
+        """See `Space`."""
+        return np.asarray(np.abs(actions[..., : self.moves]).max(axis=-1))
+
+    def rested(self, learnt: Numbers, first: int) -> Numbers:
+        """See `Space`."""
+        still = learnt.copy()
+        still[first:, : self.moves] = 0.0
+        return still
+
+
+class JointSpace(Space):
+    """Positions of N joints and those of a gripper, moved by such: they are learnt relative to where the joints are."""
+
+    action, unit = ActionType.JOINT_POSITION, "rad"
+    far, near, still = 0.5, 0.1, 2e-3
+
+    def __init__(self, rig: Rig) -> None:
+        self.names, self.gaps = rig.names, len(rig.joints)
+        self._fingers = rig.opening / len(rig.gripper)  # m, each when the gripper is wide open
+
+    def state_numbers(self, states: Numbers) -> Numbers:
+        """See `Space`: angles and gripper; (N, S)."""
+        n = self.gaps
+        return np.concatenate([states[:, :n] / _TURN, states[:, n:] / self._fingers], 1).astype(np.float32)
+
+    def place_numbers(self, states: Numbers, places: Numbers, ahead: NDArray[np.int64]) -> Numbers:
+        """See `Space`: far (N), near (N), time."""
+        gap = places[:, : self.gaps] - states[:, : self.gaps]
+        return np.concatenate([*self._gap_numbers(gap), _time(ahead)], 1).astype(np.float32)
+
+    def learnt(self, actions: Numbers, states: Numbers) -> Numbers:
+        """See `Space`."""
+        n = self.gaps
+        return np.concatenate([actions[..., :n] - states[:, None, :n], actions[..., n:] / self._fingers], -1)
+
+    def actions(self, learnt: Numbers, states: Numbers) -> Numbers:
+        """See `Space`."""
+        n = self.gaps
+        return np.concatenate([learnt[..., :n] + states[:, None, :n], learnt[..., n:] * self._fingers], -1)
+
+    def motion(self, actions: Numbers) -> Numbers:
+        """See `Space`: an arm that is told the same again is not moved, even if it hangs a little below that."""
+        steps = np.diff(actions[..., : self.moves], axis=-2, prepend=actions[..., :1, : self.moves])
+        return np.asarray(np.abs(steps).max(axis=-1))
+
+    def rested(self, learnt: Numbers, first: int) -> Numbers:
+        """See `Space`: told where the joints are in place of where they were to be, an arm would sink bit by bit."""
+        still = learnt.copy()
+        still[first:, : self.moves] = learnt[max(first - 1, 0), : self.moves]
+        return still
+
+
+def space_of(rig: Rig, action: ActionType) -> Space:
+    """The space in which a robot is moved by such actions."""
+    return ToolSpace() if action is ActionType.TOOL_DELTA else JointSpace(rig)
+
+
+def _time(ahead: NDArray[np.int64]) -> Numbers:
+    return np.asarray(np.minimum(ahead, 2 * _AHEAD)[:, None] / _AHEAD, np.float32)
 
 
 @dataclass(frozen=True)
@@ -60,7 +193,7 @@ class ActionScale:
 
     @classmethod
     def of(cls, plans: Numbers) -> ActionScale:
-        """Of all `plans` (N, H, 7), tool deltas and gripper."""
+        """Of all `plans` (N, H, A), as they are learnt: the last number is the gripper's."""
         spread = np.maximum(plans.reshape(-1, plans.shape[-1]).std(axis=0), _LEAST_SPREAD)
         spread[-1] = 0.5
         mean = np.zeros(len(spread))

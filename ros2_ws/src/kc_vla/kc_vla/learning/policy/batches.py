@@ -29,7 +29,7 @@ class Batch:
         maps: (N, V, C, M, M).
         states: (N, S).
         instructions: (N,) int64.
-        places: (N, PLACE).
+        places: (N, P).
         rests: (N,) float, 1 where the expert stays where it is.
         actions: (N, H, A), scaled.
     """

@@ -18,8 +18,6 @@ from torch.nn import functional
 from kc_vla.learning.common.trunk import Trunk
 
 STEM_STRIDE, STEM_CHANNELS = 8, 128
-PLACE = 8
-"""Numbers of a place, see `kc_vla.policy.numbers`."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,7 @@ class Sizes:
         action: numbers of an action.
         horizon: actions of a chunk.
         width: of the condition.
+        place: numbers of a place, see `kc_vla.policy.numbers`.
     """
 
     map: int
@@ -47,6 +46,7 @@ class Sizes:
     action: int
     horizon: int
     width: int = 256
+    place: int = 8
 
 
 class Stem(nn.Module):
@@ -112,7 +112,7 @@ class Known(NamedTuple):
 
     Attributes:
         condition: (N, width).
-        place: (N, PLACE), where it believes the next place to be.
+        place: (N, P), where it believes the next place to be.
         rest: (N,), logit of whether to stay where it is for now. A flow that has to say "nothing" drifts.
     """
 
@@ -136,8 +136,8 @@ class Situation(nn.Module):
         self.looks = nn.ModuleList(_Look(sizes, width) for _ in range(sizes.views))
         seen = sum(cast(_Look, look).numbers for look in self.looks)
         self.mix = _Mlp(width + seen + sizes.state + 64, width, width)
-        self.place = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, PLACE))
-        self.feed_back = _Mlp(width + PLACE, width, width)
+        self.place = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, sizes.place))
+        self.feed_back = _Mlp(width + sizes.place, width, width)
         self.rest = nn.Linear(width, 1)
 
     def forward(self, memory: Tensor, present: Tensor, maps: Tensor, state: Tensor, instruction: Tensor) -> Known:

@@ -41,6 +41,7 @@ def release_policy(run: PolicyRun, models: Path, name: str, replace_it: bool = F
         "kind": KIND,
         "settings": {
             "robot": run.robot,
+            "action": run.action.name.lower(),
             "views": list(run.views),
             "image_size": config.image_size,
             "slots": policy.sizes.slots,
@@ -48,6 +49,6 @@ def release_policy(run: PolicyRun, models: Path, name: str, replace_it: bool = F
             "instructions": list(run.instructions),
         },
         "source": {"training": as_dict(config)},
-        "metrics": {key: value for key, value in (log[-1] if log else {}).items() if key.endswith("_m")},
+        "metrics": {key: value for key, value in (log[-1] if log else {}).items() if key.endswith(("_m", "_rad"))},
     }
     register(models, name, entry, {role: f"{name}/{file}" for role, file in _FILES.items()})

@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from kc_vla.core.files import replacing
-from kc_vla.datasets.planned import PlannedEpisode, PlannedFolder, read_folder, read_planned
+from kc_vla.datasets.planned import PlannedEpisode
 from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.config import PolicyConfig
+from kc_vla.learning.policy.demonstrated import RESTS
+from kc_vla.learning.policy.material import Material
 from kc_vla.learning.policy.networks import Stem
-from kc_vla.policy.numbers import ActionScale, place_numbers, state_numbers
+from kc_vla.policy.numbers import ActionScale, Space, space_of
 
 _BATCH = 32
-_STILL, _RESTS = 1e-3, 8
-"""An action that moves less is none, m or rad; the expert waits where so many are none."""
 _CLOSE, _STARTS = 8, 6
 """The gripper changes soon, control steps; so many frames after a wait are its end."""
 
@@ -36,8 +36,8 @@ class Samples:
         maps: (P, V, C, M, M) float16, of the pictures.
         states: (P, S), as the network sees them.
         actions: (P, H, A), scaled.
-        plans: (P, H, A), in their own units.
-        places: (P, PLACE).
+        plans: (P, H, A), as they are learnt, in their own units.
+        places: (P, G), see `Space.place_numbers`.
         frames: (P,) index of the frame in its episode.
         episodes: (P,) which episode, counted over all.
         instructions: (P,) which instruction.
@@ -83,35 +83,23 @@ class Samples:
         return np.arange(begin + first, begin + max(last, first + 1))
 
 
-def planned_folders(folder: Path) -> tuple[PlannedFolder, ...]:
-    """The folder of episodes with plans, or all those below it, sorted by name.
-
-    Raises:
-        DataSetError: there is none, or one is not as it should be.
-    """
-    found = sorted(path for path in (folder, *folder.glob("[!.]*")) if (path / "collection.json").exists())
-    if not found:
-        raise DataError(f"there are no episodes with plans in {folder}: record some with kc-vla collect --plans")
-    return tuple(read_folder(path) for path in found)
-
-
-def pictures_of(folders: Sequence[PlannedFolder], size: int, number: int) -> list[NDArray[np.uint8]]:
-    """At least `number` pictures of all cameras, spread over the folders and the time of their first episodes."""
+def pictures_of(material: Material, size: int, number: int) -> list[NDArray[np.uint8]]:
+    """At least `number` pictures of all cameras, spread over the tasks and the time of their first episodes."""
     pictures: list[NDArray[np.uint8]] = []
-    for folder in folders:
-        for file in folder.files()[:4]:
-            episode = read_planned(file)
-            each = -(-number // (4 * len(folders) * len(episode.pictures)))
-            for shown in episode.pictures.values():
+    tasks = material.instructions
+    for task in tasks:
+        firsts = [episode for episode in material.episodes if episode.instruction == task][:4]
+        for episode in (source.read(size) for source in firsts):
+            each = -(-number // (len(firsts) * len(tasks) * len(material.views)))
+            for view in material.views:
+                shown = episode.pictures[view]
                 chosen = np.linspace(0, len(shown) - 1, each).astype(int)
                 pictures += [trunk_picture(shown[index], size) for index in chosen]
     return pictures
 
 
 def load_samples(
-    folders: Sequence[PlannedFolder],
-    instructions: Sequence[str],
-    views: Sequence[str],
+    material: Material,
     stem: Stem,
     config: PolicyConfig,
     cache: Path,
@@ -121,25 +109,23 @@ def load_samples(
 
     Raises:
         DataSetError: an episode cannot be read.
-        DataError: one has other cameras, or an instruction that is not among `instructions`.
+        DataError: one has other cameras.
     """
     columns: dict[str, list[NDArray[np.generic]]] = {}
     keyframes: list[NDArray[np.int64]] = []
     rows = 0
-    for file in tqdm([file for folder in folders for file in folder.files()], desc="pictures", unit="episode"):
-        episode = read_planned(file)
-        if set(views) - set(episode.pictures):
-            raise DataError(f"{file} has the cameras {', '.join(episode.pictures)}, others have {', '.join(views)}")
-        if episode.about["instruction"] not in instructions:
-            raise DataError(f"{file}: the instruction '{episode.about['instruction']}' is not among those to learn")
+    space, views, instructions = space_of(material.rig, material.action), material.views, material.instructions
+    for source in tqdm(material.episodes, desc="pictures", unit="episode"):
+        episode = source.read(config.image_size)
+        if missing := set(views) - set(episode.pictures):
+            raise DataError(f"an episode of '{source.instruction}' has no pictures of {', '.join(sorted(missing))}")
         count = len(episode.frames)
-        for name, values in _columns(episode).items():
+        for name, values in _columns(episode, space).items():
             columns.setdefault(name, []).append(values)
-        columns.setdefault("maps", []).append(_maps(file, episode, views, stem, config.image_size, cache, device))
+        columns.setdefault("maps", []).append(_maps(source.key, episode, views, stem, config.image_size, cache, device))
         columns.setdefault("episodes", []).append(np.full(count, len(keyframes)))
-        number = instructions.index(episode.about["instruction"])
-        columns.setdefault("instructions", []).append(np.full(count, number))
-        columns.setdefault("shares", []).append(_shares(episode, config))
+        columns.setdefault("instructions", []).append(np.full(count, instructions.index(source.instruction)))
+        columns.setdefault("shares", []).append(_shares(episode, columns["waits"][-1].astype(bool), config))
         keyframes.append(np.searchsorted(episode.frames, episode.keyframes) + rows)
         rows += count
     joined = {name: np.concatenate(parts) for name, parts in columns.items()}
@@ -147,23 +133,18 @@ def load_samples(
     return Samples(actions=scale.scaled(joined["plans"]), keyframes=keyframes, scale=scale, **joined)
 
 
-def _columns(episode: PlannedEpisode) -> dict[str, NDArray[np.generic]]:
+def _columns(episode: PlannedEpisode, space: Space) -> dict[str, NDArray[np.generic]]:
     return {
-        "states": state_numbers(episode.states),
-        "plans": episode.plans,
-        "places": place_numbers(episode.states, episode.places, episode.ahead),
+        "states": space.state_numbers(episode.states),
+        "plans": np.asarray(space.learnt(episode.plans, episode.states), np.float32),
+        "places": space.place_numbers(episode.states, episode.places, episode.ahead),
         "frames": episode.frames,
-        "waits": _waits(episode),
+        "waits": space.motion(episode.plans)[:, :RESTS].max(axis=1) < space.still,
     }
 
 
-def _waits(episode: PlannedEpisode) -> NDArray[np.bool_]:
-    return np.asarray(np.abs(episode.plans[:, :_RESTS, :6]).max(axis=(1, 2)) < _STILL)
-
-
-def _shares(episode: PlannedEpisode, config: PolicyConfig) -> NDArray[np.float64]:
+def _shares(episode: PlannedEpisode, waits: NDArray[np.bool_], config: PolicyConfig) -> NDArray[np.float64]:
     """How often each frame is drawn."""
-    waits = _waits(episode)
     shares = np.where(waits, config.waiting, 1.0)
     for start in np.flatnonzero(waits[:-1] & ~waits[1:]) + 1:
         shares[start : start + _STARTS] *= config.starting
@@ -171,7 +152,7 @@ def _shares(episode: PlannedEpisode, config: PolicyConfig) -> NDArray[np.float64
 
 
 def _maps(
-    file: Path,
+    key: str,
     episode: PlannedEpisode,
     views: Sequence[str],
     stem: Stem,
@@ -180,8 +161,7 @@ def _maps(
     device: Device,
 ) -> NDArray[np.float16]:
     """Maps (K, V, C, M, M) of an episode, out of the cache where they are there."""
-    changed = file.stat()
-    name = hashlib.sha256(f"{file.resolve()} {changed.st_mtime_ns} {changed.st_size}".encode()).hexdigest()[:20]
+    name = hashlib.sha256(key.encode()).hexdigest()[:20]
     kept = cache / f"{name}.npy"
     if not kept.exists():
         cache.mkdir(parents=True, exist_ok=True)

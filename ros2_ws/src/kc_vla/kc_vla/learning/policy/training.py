@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from kc_vla.datasets.planned import read_planned
+from kc_vla.core.chunk import ActionType
 from kc_vla.learning.common.curves import draw_curves
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError
@@ -20,10 +20,11 @@ from kc_vla.learning.common.run import Run
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.batches import know, losses, make_batch
 from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
+from kc_vla.learning.policy.material import find_material
 from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
-from kc_vla.learning.policy.samples import Samples, load_samples, pictures_of, planned_folders
+from kc_vla.learning.policy.samples import Samples, load_samples, pictures_of
 from kc_vla.learning.policy.sampling import draw_chunks
-from kc_vla.policy.numbers import ActionScale, near_gap
+from kc_vla.policy.numbers import ActionScale, Space, space_of
 
 CHECKPOINT, STEM, STAGE = "policy", "stem", "policy"
 _SCALE = ("mean", "spread", "lowest", "highest")
@@ -56,6 +57,11 @@ class PolicyRun(Run):
         return str(self.data["robot"])
 
     @property
+    def action(self) -> ActionType:
+        """What that is told."""
+        return ActionType[str(self.data.get("action", "tool_delta")).upper()]
+
+    @property
     def views(self) -> tuple[str, ...]:
         """The cameras that it looks at."""
         return tuple(self.data["views"])
@@ -74,19 +80,20 @@ def train_policy(folder: Path, data: Sequence[Path], config: PolicyConfig, devic
         LearningError: data, weights or an earlier run do not fit; the message says what.
         DataSetError: an episode cannot be read.
     """
-    folders = [found for each in data for found in planned_folders(each)]
-    firsts = [read_planned(folder.files()[0]) for folder in folders]
-    instructions = list(dict.fromkeys(str(first.about["instruction"]) for first in firsts))
-    views = list(firsts[0].pictures)
-    robots = {str(folder.settings.get("robot", "")) for folder in folders}
-    if len(robots) != 1 or "" in robots:
-        raise DataError(f"the data have episodes of the robots {', '.join(sorted(robots))}: a policy moves one")
-    facts = {"train": [str(each) for each in data], "instructions": instructions, "views": views, "robot": robots.pop()}
+    material = find_material(data)
+    facts = {
+        "train": [str(each) for each in data],
+        "instructions": material.instructions,
+        "views": list(material.views),
+        "robot": material.rig.name,
+        "action": material.action.name.lower(),
+    }
     arithmetic = {"device": device.name, "precision": device.precision}
     run = PolicyRun.begin(folder, as_dict(config), facts, arithmetic)
-    stem = _stem(run, pictures_of(folders, config.image_size, _FITTED_ON)).to(device.torch)
-    samples = load_samples(folders, instructions, views, stem, config, folder / "maps", device)
-    _Training(run, samples, _sizes(config, samples, len(instructions)), device).go()
+    stem = _stem(run, pictures_of(material, config.image_size, _FITTED_ON)).to(device.torch)
+    samples = load_samples(material, stem, config, folder / "maps", device)
+    space = space_of(material.rig, material.action)
+    _Training(run, samples, _sizes(config, samples, len(material.instructions)), space, device).go()
     draw_curves(run.read_log(), folder / "curves.png")
     return run
 
@@ -127,14 +134,16 @@ def _sizes(config: PolicyConfig, samples: Samples, instructions: int) -> Sizes:
         state=samples.states.shape[1],
         action=samples.actions.shape[2],
         horizon=samples.actions.shape[1],
+        place=samples.places.shape[1],
     )
 
 
 class _Training:
     """One run, as far as it has come."""
 
-    def __init__(self, run: PolicyRun, samples: Samples, sizes: Sizes, device: Device) -> None:
+    def __init__(self, run: PolicyRun, samples: Samples, sizes: Sizes, space: Space, device: Device) -> None:
         self._run, self._samples, self._device, self._config = run, samples, device, run.config
+        self._space = space
         torch.manual_seed(self._config.seed)
         self._policy = Policy(sizes).to(device.torch)
         self._average = copy.deepcopy(self._policy).eval().requires_grad_(False)
@@ -199,8 +208,8 @@ class _Training:
 
     @torch.inference_mode()
     def _judge(self) -> dict[str, float]:
-        """How far off it is on episodes that it does not learn from, m: after some actions, and of the next place."""
-        samples = self._samples
+        """How far off it is on episodes that it does not learn from, m or rad: some actions on, in the next place."""
+        samples, space = self._samples, self._space
         chance = np.random.default_rng(self._config.seed)
         rows = chance.choice(self._held, min(_JUDGED, len(self._held)), replace=False)
         batch = make_batch(samples, self._config, rows, self._device)
@@ -208,14 +217,15 @@ class _Training:
         generator = torch.Generator().manual_seed(self._config.seed)
         noise = torch.randn(batch.actions.shape, generator=generator).to(self._device.torch)
         chunks = samples.scale.actions(draw_chunks(self._average.flow, noise, known.condition).cpu().numpy())
-        gap = (chunks - samples.plans[rows])[:, :_EXECUTED, :3].sum(axis=1)
-        off = np.linalg.norm(gap, axis=1)
+        gap = (chunks - samples.plans[rows])[:, :_EXECUTED, : space.gaps]
+        off = np.linalg.norm(gap.sum(axis=1) if space.turns else gap[:, -1], axis=1)  # deltas add up
         waits = samples.waits[rows]
-        place = np.linalg.norm(near_gap(known.place.cpu().numpy()) - near_gap(samples.places[rows]), axis=1)
-        near = np.abs(near_gap(samples.places[rows])).max(axis=1) < 0.05
+        place = np.linalg.norm(space.near_gap(known.place.cpu().numpy()) - space.near_gap(samples.places[rows]), axis=1)
+        near = np.abs(space.near_gap(samples.places[rows])).max(axis=1) < 0.05
         right = float(((known.rest.cpu().numpy() > 0) == waits).mean())
-        figures = {"moving_off_m": off[~waits], "waiting_off_m": off[waits], "place_off_m": place[near & ~waits]}
-        return {"right_rest": right} | {n: float(np.median(values)) for n, values in figures.items() if len(values)}
+        figures = {"moving_off": off[~waits], "waiting_off": off[waits], "place_off": place[near & ~waits]}
+        told = {f"{name}_{space.unit}": float(np.median(values)) for name, values in figures.items() if len(values)}
+        return {"right_rest": right} | told
 
     def _save(self) -> None:
         scale = self._samples.scale

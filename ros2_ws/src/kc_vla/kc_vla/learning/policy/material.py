@@ -1,0 +1,214 @@
+"""What a policy can learn from: episodes with plans of the simulator's expert, and recorded demonstrations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core.chunk import ActionType
+from kc_vla.core.codec import Codec, CodecError
+from kc_vla.core.rig import Rig, load_rig, shipped_rigs
+from kc_vla.datasets.lerobot.errors import DataSetError
+from kc_vla.datasets.lerobot.layout import ACTION, INFO, STATE, read_json
+from kc_vla.datasets.lerobot.reader import DataSet, EpisodeInfo, open_data_sets
+from kc_vla.datasets.lerobot.source import open_source
+from kc_vla.datasets.planned import SETTINGS, PlannedEpisode, read_folder, read_planned
+from kc_vla.keyframes.pictures import trunk_picture
+from kc_vla.learning.common.errors import DataError
+from kc_vla.learning.policy.demonstrated import demonstrated
+from kc_vla.policy.numbers import space_of
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One episode to read.
+
+    Attributes:
+        key: another one for other content: what was computed of it is kept by it.
+        instruction: what the robot was to do.
+        read: reads it; pictures are of `size` px where it pays to make them smaller at once.
+    """
+
+    key: str
+    instruction: str
+    read: Callable[[int], PlannedEpisode]
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """All episodes, of one robot.
+
+    Attributes:
+        rig: the robot.
+        action: what it is told.
+        views: cameras that it looks at, in order.
+        episodes: in order, those of a task together.
+    """
+
+    rig: Rig
+    action: ActionType
+    views: tuple[str, ...]
+    episodes: tuple[Source, ...]
+
+    @property
+    def instructions(self) -> list[str]:
+        """Of the tasks, each once."""
+        return list(dict.fromkeys(episode.instruction for episode in self.episodes))
+
+
+def find_material(folders: Sequence[Path]) -> Material:
+    """All that is in these folders: episodes with plans, LeRobot data sets, or folders of either.
+
+    Raises:
+        DataSetError: there is nothing, or something is not as it should be.
+        DataError: it is of several robots, or of one that the stack does not know.
+    """
+    parts = [part for folder in folders for part in _parts(folder)]
+    first = parts[0]
+    for part in parts[1:]:
+        if (part.rig.name, part.action) != (first.rig.name, first.action):
+            raise DataError(
+                f"there are episodes of a '{first.rig.name}' told {_told(first.action)} "
+                f"and of a '{part.rig.name}' told {_told(part.action)}: a policy moves one robot in one way"
+            )
+        if set(part.views) != set(first.views):
+            raise DataError(
+                f"some episodes have the cameras {', '.join(first.views)}, others {', '.join(part.views)}: "
+                "a policy looks at the same ones"
+            )
+    return replace(first, episodes=tuple(episode for part in parts for episode in part.episodes))
+
+
+def _parts(folder: Path) -> Iterator[Material]:
+    planned = sorted(path for path in (folder, *folder.glob("[!.]*")) if (path / SETTINGS).exists())
+    yield from map(_planned, planned)
+    if not planned:
+        try:
+            sets = open_data_sets(folder)
+        except DataSetError as error:
+            if any(folder.glob("meta")) or any(folder.glob("*/meta")):
+                raise
+            raise DataError(
+                f"there are no episodes to learn from in {folder}: record some with kc-vla collect --plans, "
+                "or export your own with kc-vla bag export"
+            ) from error
+        yield from map(_demonstrated, sets)
+
+
+def _planned(path: Path) -> Material:
+    folder = read_folder(path)
+    files = folder.files()
+    first = read_planned(files[0])
+    robot = str(folder.settings.get("robot", ""))
+    if not robot:
+        raise DataError(f"{path} does not say of which robot it is: collect it again")
+    instruction = str(first.about["instruction"])
+    episodes = tuple(Source(_changed(file), instruction, partial(_read_planned, file)) for file in files)
+    return Material(load_rig(robot), ActionType.TOOL_DELTA, tuple(first.pictures), episodes)
+
+
+def _read_planned(file: Path, size: int) -> PlannedEpisode:
+    return read_planned(file)
+
+
+def _demonstrated(data_set: DataSet) -> Material:
+    folder = data_set.folder
+    robot = str(read_json(folder / INFO).get("robot_type"))
+    rig = next((rig for rig in shipped_rigs() if rig.robot_type == robot), None)
+    if rig is None:
+        known = ", ".join(sorted({rig.robot_type for rig in shipped_rigs()}))
+        raise DataError(f"{folder} is of a robot '{robot}': the rigs of the stack are of {known}")
+    if data_set.fps != rig.control_rate:
+        raise DataError(
+            f"{folder} has {data_set.fps} frames a second, a '{rig.name}' is told {rig.control_rate:g} times: "
+            "record or export it at that rate"
+        )
+    codec = _codec(rig, _names(data_set, ACTION.key), folder)
+    cameras = [view for view in rig.views if _has(data_set, view)]
+    if not cameras:
+        data_set.camera(rig.views[0])  # says what cameras there are
+    episodes = tuple(
+        Source(
+            _changed(data_set.columns_path(info.index)) + f" {info.index} {data_set.keyframes(info.index)}",
+            info.instruction,
+            partial(_read_demonstrated, data_set, info, codec, tuple(cameras)),
+        )
+        for info in data_set.episodes
+        if data_set.keyframes(info.index)
+    )
+    return Material(rig, codec.action, tuple(cameras), episodes)
+
+
+def _has(data_set: DataSet, view: str) -> bool:
+    try:
+        data_set.camera(view)
+    except DataSetError:
+        return False
+    return True
+
+
+def _names(data_set: DataSet, key: str) -> tuple[str, ...]:
+    return open_source(data_set.folder).names(key) or ()
+
+
+def _codec(rig: Rig, names: Sequence[str], folder: Path) -> Codec:
+    """In whose terms the actions of a data set are."""
+    codecs = [Codec(rig, action) for action in (ActionType.TOOL_DELTA, ActionType.JOINT_POSITION)]
+    for codec in codecs:
+        try:
+            codec.actions(names, np.zeros((1, len(names))))
+        except CodecError:
+            continue
+        return codec
+    known = " or ".join(", ".join(codec.action_names) for codec in codecs)
+    told = ", ".join(names) or "numbers without names"
+    raise DataError(f"{folder} has actions of {told}: a '{rig.name}' is told {known}")
+
+
+def _read_demonstrated(
+    data_set: DataSet, info: EpisodeInfo, codec: Codec, views: tuple[str, ...], size: int
+) -> PlannedEpisode:
+    index, columns = info.index, data_set.columns(info.index)
+    told = f"{data_set.folder}, episode {index}"
+    if STATE.key not in columns or np.ndim(columns[STATE.key]) != 2:
+        raise DataError(f"{told} has no {STATE.key}: a policy needs to know where the arm is")
+    states = _states(codec, _names(data_set, STATE.key), np.asarray(columns[STATE.key]), told)
+    actions = codec.actions(_names(data_set, ACTION.key), np.asarray(columns[ACTION.key]))
+    about: Mapping[str, Any] = {"task": info.task, "instruction": info.instruction, "driver": "person"}
+    space = space_of(codec.rig, codec.action)
+    episode = demonstrated(
+        about, states.astype(np.float32), actions.astype(np.float32), data_set.keyframes(index), space
+    )
+    wanted = set(episode.frames.tolist())
+    pictures: dict[str, NDArray[np.uint8]] = {}
+    for view in views:
+        shown = enumerate(data_set.frames(index, view))
+        pictures[view] = np.stack([trunk_picture(picture, size) for frame, picture in shown if frame in wanted])
+    return replace(episode, pictures=pictures)
+
+
+def _states(codec: Codec, names: Sequence[str], values: NDArray[Any], told: str) -> NDArray[Any]:
+    expected = codec.state_names
+    if codec.action is ActionType.JOINT_POSITION and names:
+        try:
+            return codec.actions(names, values)
+        except CodecError:
+            pass
+    elif values.shape[1] == len(expected) and names in ((), expected):
+        return values
+    raise DataError(f"{told} has the state {', '.join(names) or values.shape[1]}: expected {', '.join(expected)}")
+
+
+def _changed(file: Path) -> str:
+    about = file.stat()
+    return f"{file.resolve()} {about.st_mtime_ns} {about.st_size}"
+
+
+def _told(action: ActionType) -> str:
+    return "tool deltas" if action is ActionType.TOOL_DELTA else "joint positions"
