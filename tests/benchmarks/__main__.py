@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import annotate, bags, camera, chunk, handover, jitter, launch, memory, piper, reaction, safety, selector
+from . import annotate, bags, camera, chunk, handover, jitter, launch, memory, piper, policy, reaction, safety, selector
 from .measuring import MeasurementError, machine
 from .processes import own_domain
 
@@ -22,6 +22,7 @@ BENCHMARKS = {
     "launch": launch.measure,
     "memory": memory.measure,
     "piper": piper.measure,
+    "policy": policy.measure,
     "reaction": reaction.measure,
     "safety": safety.measure,
     "selector": selector.measure,
