@@ -74,12 +74,19 @@ def make_batch(
         tensor = torch.from_numpy(values)
         return (tensor.float() if tensor.is_floating_point() else tensor).to(device.torch)
 
+    def noisy(maps: NDArray[np.float16]) -> Tensor:
+        shown = on_device(maps)
+        if chance is None or config.map_noise == 0:
+            return shown
+        generator = torch.Generator(device.torch).manual_seed(int(chance.integers(2**31)))
+        return shown + config.map_noise * torch.randn(shown.shape, generator=generator, device=device.torch)
+
     return Batch(
-        keyframe_maps=on_device(samples.maps[unique]),
+        keyframe_maps=noisy(samples.maps[unique]),
         keyframe_states=on_device(samples.states[unique]),
         which=on_device(which),
         present=on_device(present),
-        maps=on_device(samples.maps[rows]),
+        maps=noisy(samples.maps[rows]),
         states=on_device(states),
         instructions=on_device(samples.instructions[rows]),
         places=on_device(samples.places[rows]),

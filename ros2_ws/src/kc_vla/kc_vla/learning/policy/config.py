@@ -47,6 +47,10 @@ class PolicyConfig:
     frozen: int = 6
     """Up to so many actions run already when an answer comes (real-time chunking), in half of the samples."""
     state_noise: float = 0.01
+    map_noise: float = 0.0
+    """Added to the maps, whose channels have a variance of one."""
+    dropout: float = 0.0
+    """Share of what tells one episode from another that is left out."""
     waiting: float = 0.33
     """How often a frame is drawn in which the expert waits, ..."""
     starting: float = 2.5

@@ -87,8 +87,9 @@ class Stem(nn.Module):
 class Memory(nn.Module):
     """A keyframe's maps of all views to what is remembered of it; computed once, when it is kept."""
 
-    def __init__(self, sizes: Sizes, numbers: int = 96) -> None:
+    def __init__(self, sizes: Sizes, dropout: float, numbers: int = 96) -> None:
         super().__init__()
+        self.drop = nn.Dropout(dropout)
         self.convolve = nn.Sequential(
             nn.Conv2d(sizes.channels + 2, 48, 3, 2, 1),
             nn.SiLU(),
@@ -104,7 +105,7 @@ class Memory(nn.Module):
         """(N, V, C, M, M) maps and (N, S) states of keyframes to (N, numbers)."""
         n, views = maps.shape[:2]
         x = self.convolve(self._grid(maps.flatten(0, 1))).reshape(n, views, -1).flatten(1)
-        return cast(Tensor, self.project(torch.cat([x, state], 1)))
+        return cast(Tensor, self.project(torch.cat([self.drop(x), state], 1)))
 
 
 class Known(NamedTuple):
@@ -124,16 +125,17 @@ class Known(NamedTuple):
 class Situation(nn.Module):
     """What is remembered, seen, felt and asked for, to one vector."""
 
-    def __init__(self, sizes: Sizes, numbers: int) -> None:
+    def __init__(self, sizes: Sizes, numbers: int, dropout: float) -> None:
         super().__init__()
         width = sizes.width
+        self.drop = nn.Dropout(dropout)
         self.instruction = nn.Embedding(sizes.instructions, 64)
         self.order = nn.Parameter(torch.randn(sizes.slots, 32) * 0.1)
         self.remember = nn.Sequential(nn.Linear(numbers + 32 + 64, 192), nn.SiLU(), nn.Linear(192, 192))
         self.slots = sizes.slots
         # Each keyframe keeps its place in the order; an attention over so few would have to learn that first.
         self.gather = nn.Sequential(nn.Linear(192 * sizes.slots + 64 + sizes.state, width), nn.SiLU())
-        self.looks = nn.ModuleList(_Look(sizes, width) for _ in range(sizes.views))
+        self.looks = nn.ModuleList(_Look(sizes, width, dropout) for _ in range(sizes.views))
         seen = sum(cast(_Look, look).numbers for look in self.looks)
         self.mix = _Mlp(width + seen + sizes.state + 64, width, width)
         self.place = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, sizes.place))
@@ -152,10 +154,10 @@ class Situation(nn.Module):
         """
         asked = self.instruction(instruction)
         order = self.order.expand(len(memory), -1, -1)
-        each = self.remember(torch.cat([memory, order, asked[:, None].expand(-1, self.slots, -1)], -1))
+        each = self.remember(torch.cat([self.drop(memory), order, asked[:, None].expand(-1, self.slots, -1)], -1))
         context = self.gather(torch.cat([(each * present[..., None]).flatten(1), asked, state], 1))
         seen = [look(maps[:, view], context) for view, look in enumerate(self.looks)]
-        mixed = self.mix(torch.cat([context, *seen, state, asked], 1))
+        mixed = self.drop(self.mix(torch.cat([context, *seen, state, asked], 1)))
         place = self.place(mixed)
         condition = self.feed_back(torch.cat([mixed, place], 1))
         return Known(condition, place, self.rest(condition).squeeze(1))
@@ -164,8 +166,9 @@ class Situation(nn.Module):
 class _Look(nn.Module):
     """A view's map to keypoints, and a coarse impression, in the light of a context."""
 
-    def __init__(self, sizes: Sizes, context: int, points: int = 32) -> None:
+    def __init__(self, sizes: Sizes, context: int, dropout: float, points: int = 32) -> None:
         super().__init__()
+        self.drop = nn.Dropout(dropout)
         self.first = nn.Conv2d(sizes.channels + 2, 64, 3, 1, 1)
         self.bend = nn.Linear(context, 128)
         self.second = nn.Conv2d(64, 64, 3, 1, 1)
@@ -187,7 +190,7 @@ class _Look(nn.Module):
         grid = self._grid.places.flatten(1)  # (2, M M)
         where = torch.einsum("nkp,dp->nkd", share, grid)
         strength = torch.einsum("nkp,nkp->nk", share, heat)
-        return torch.cat([where.flatten(1), strength / 4, self.impression(self.coarse(x).flatten(1))], 1)
+        return torch.cat([where.flatten(1), strength / 4, self.impression(self.drop(self.coarse(x).flatten(1)))], 1)
 
 
 class Flow(nn.Module):
@@ -221,11 +224,12 @@ class Flow(nn.Module):
 class Policy(nn.Module):
     """All that learns."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: Sizes, dropout: float = 0.0) -> None:
+        """Args: `dropout`, while it learns, of what tells one episode from another."""
         super().__init__()
         self.sizes = sizes
-        self.memory = Memory(sizes)
-        self.situation = Situation(sizes, self.memory.numbers)
+        self.memory = Memory(sizes, dropout)
+        self.situation = Situation(sizes, self.memory.numbers, dropout)
         self.flow = Flow(sizes)
 
 

@@ -94,7 +94,7 @@ def train_policy(folder: Path, data: Sequence[Path], config: PolicyConfig, devic
     samples = load_samples(material, stem, config, folder / "maps", device)
     space = space_of(material.rig, material.action)
     _Training(run, samples, _sizes(config, samples, len(material.instructions)), space, device).go()
-    draw_curves(run.read_log(), folder / "curves.png")
+    draw_curves(run.read_log(), folder / "curves.png", "step")
     return run
 
 
@@ -145,7 +145,7 @@ class _Training:
         self._run, self._samples, self._device, self._config = run, samples, device, run.config
         self._space = space
         torch.manual_seed(self._config.seed)
-        self._policy = Policy(sizes).to(device.torch)
+        self._policy = Policy(sizes, self._config.dropout).to(device.torch)
         self._average = copy.deepcopy(self._policy).eval().requires_grad_(False)
         config = self._config
         self._optimizer = torch.optim.AdamW(
