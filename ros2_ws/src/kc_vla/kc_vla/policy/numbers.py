@@ -88,7 +88,7 @@ class ToolSpace(Space):
 
     action, names, unit = ActionType.TOOL_DELTA, TOOL_DELTA_NAMES, "m"
     gaps, turns = 3, 3
-    far, near, still = 0.2, 0.04, 1e-3
+    far, near, still = 0.2, 0.04, 3e-3
 
     def state_numbers(self, states: Numbers) -> Numbers:
         """See `Space`: position, two columns of the rotation, gripper; (N, 10)."""

@@ -49,7 +49,7 @@ class PolicyConfig:
     state_noise: float = 0.01
     map_noise: float = 0.0
     """Added to the maps, whose channels have a variance of one."""
-    dropout: float = 0.0
+    dropout: float = 0.1
     """Share of what tells one episode from another that is left out."""
     waiting: float = 0.33
     """How often a frame is drawn in which the expert waits, ..."""

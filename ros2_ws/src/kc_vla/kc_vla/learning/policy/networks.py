@@ -18,6 +18,8 @@ from torch.nn import functional
 from kc_vla.learning.common.trunk import Trunk
 
 STEM_STRIDE, STEM_CHANNELS = 8, 128
+_CLOSE = 6.0
+"""Differences of states are told twice: as they are, and so much enlarged."""
 
 
 @dataclass(frozen=True)
@@ -98,14 +100,14 @@ class Memory(nn.Module):
         )
         side = (sizes.map + 3) // 4
         self.project = nn.Linear(64 * side * side * sizes.views + sizes.state, numbers)
-        self.numbers = numbers
+        self.numbers = numbers + sizes.state
         self._grid = _Grid(sizes.map)
 
     def forward(self, maps: Tensor, state: Tensor) -> Tensor:
-        """(N, V, C, M, M) maps and (N, S) states of keyframes to (N, numbers)."""
+        """(N, V, C, M, M) maps and (N, S) states of keyframes to (N, numbers), of which the last S are the states."""
         n, views = maps.shape[:2]
         x = self.convolve(self._grid(maps.flatten(0, 1))).reshape(n, views, -1).flatten(1)
-        return cast(Tensor, self.project(torch.cat([self.drop(x), state], 1)))
+        return torch.cat([self.project(torch.cat([self.drop(x), state], 1)), state], 1)
 
 
 class Known(NamedTuple):
@@ -131,7 +133,9 @@ class Situation(nn.Module):
         self.drop = nn.Dropout(dropout)
         self.instruction = nn.Embedding(sizes.instructions, 64)
         self.order = nn.Parameter(torch.randn(sizes.slots, 32) * 0.1)
-        self.remember = nn.Sequential(nn.Linear(numbers + 32 + 64, 192), nn.SiLU(), nn.Linear(192, 192))
+        self.remember = nn.Sequential(
+            nn.Linear(numbers + 32 + 64 + 2 * sizes.state, 192), nn.SiLU(), nn.Linear(192, 192)
+        )
         self.slots = sizes.slots
         # Each keyframe keeps its place in the order; an attention over so few would have to learn that first.
         self.gather = nn.Sequential(nn.Linear(192 * sizes.slots + 64 + sizes.state, width), nn.SiLU())
@@ -154,7 +158,10 @@ class Situation(nn.Module):
         """
         asked = self.instruction(instruction)
         order = self.order.expand(len(memory), -1, -1)
-        each = self.remember(torch.cat([self.drop(memory), order, asked[:, None].expand(-1, self.slots, -1)], -1))
+        # Where the robot was then, seen from where it is: where a cube was put down, where it waits.
+        away = memory[..., -state.shape[1] :] - state[:, None]
+        then = [self.drop(memory), order, asked[:, None].expand(-1, self.slots, -1), away, torch.tanh(_CLOSE * away)]
+        each = self.remember(torch.cat(then, -1))
         context = self.gather(torch.cat([(each * present[..., None]).flatten(1), asked, state], 1))
         seen = [look(maps[:, view], context) for view, look in enumerate(self.looks)]
         mixed = self.drop(self.mix(torch.cat([context, *seen, state, asked], 1)))

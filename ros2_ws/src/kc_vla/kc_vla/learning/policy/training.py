@@ -145,7 +145,7 @@ class _Training:
         self._run, self._samples, self._device, self._config = run, samples, device, run.config
         self._space = space
         torch.manual_seed(self._config.seed)
-        self._policy = Policy(sizes, self._config.dropout).to(device.torch)
+        self._policy = Policy(sizes, self._config.dropout).train().to(device.torch)
         self._average = copy.deepcopy(self._policy).eval().requires_grad_(False)
         config = self._config
         self._optimizer = torch.optim.AdamW(
@@ -189,6 +189,7 @@ class _Training:
         config = self._config
         chance = np.random.default_rng((config.seed, self._step))
         generator = torch.Generator().manual_seed(config.seed * 1_000_003 + self._step)
+        torch.manual_seed(config.seed * 1_000_003 + self._step)  # of dropout
         for group in self._optimizer.param_groups:
             group["lr"] = config.learning_rate * _rate(self._step, config)
         batch = make_batch(
