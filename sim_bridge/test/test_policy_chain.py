@@ -123,6 +123,7 @@ def test_who_knows_what_to_do_succeeds_and_is_given_what_is_kept() -> None:
     assert outcome.success, outcome.reason
     assert outcome.faults == {}
     assert outcome.kept == outcome.true
+    assert 0.05 < outcome.jump < 2 * outcome.fastest < 2.0
     frames = [[seen.frame for seen in given.keyframes] for given in told.given]
     assert frames[0] == []  # what is seen now is no memory
     assert len(frames[-1]) >= 3
@@ -138,7 +139,7 @@ def test_who_knows_what_to_do_succeeds_and_is_given_what_is_kept() -> None:
 
 def outcome(seed: int, success: bool, task: str = "counting") -> Outcome:
     reason = "success" if success else "pushed too early"
-    return Outcome(task, seed, success, reason, 1, 100, (0, 12), (0, 10), {}, 0.01, 9.0)
+    return Outcome(task, seed, success, reason, 1, 100, (0, 12), (0, 10), {}, 0.3, 0.1, 0.01, 9.0)
 
 
 def test_the_summary_has_intervals_and_reasons(tmp_path: Path) -> None:

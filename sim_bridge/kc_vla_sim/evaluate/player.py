@@ -6,11 +6,14 @@ import statistics
 import time
 from dataclasses import dataclass
 
+import numpy as np
+
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.policy.interface import Backend
 from kc_vla_sim.evaluate.agent import Agent, Execution, drawn
 from kc_vla_sim.film.layout import Moment, Seen
 from kc_vla_sim.frame import Frame
+from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.simulator import Simulator
 
 FILM_EVERY = 4
@@ -31,6 +34,8 @@ class Outcome:
         kept: frames of the keyframes that were kept at the end.
         true: frames of the ground-truth keyframes.
         faults: why the arm held or a chunk was dropped, by text, how often.
+        fastest: largest step of the tool that was commanded, m/s.
+        jump: largest change of that from one step to the next, m/s; what a hand-over that does not fit looks like.
         think_s: median time for a chunk, s.
         play_s: of the whole episode, s.
     """
@@ -44,6 +49,8 @@ class Outcome:
     kept: tuple[int, ...]
     true: tuple[int, ...]
     faults: dict[str, int]
+    fastest: float
+    jump: float
     think_s: float
     play_s: float
 
@@ -72,8 +79,10 @@ class Player:
         agent.begin(task, seed, variant)
         self.moments = []
         frame = self._simulator.reset(task, seed)
+        moves = [np.zeros(3)]
         while not frame.done:
             command = agent.command(frame)
+            moves.append(np.zeros(3) if command is None else np.asarray(command.values[:3], float) * CONTROL_RATE)
             self._film(frame)
             frame = self._simulator.hold() if command is None else self._simulator.step(command.values)
         self._film(frame)
@@ -87,6 +96,8 @@ class Player:
             kept=tuple(k.observation.frame for k in agent.kept),
             true=tuple(k.frame for k in self._simulator.keyframes),
             faults=dict(agent.faults),
+            fastest=float(np.linalg.norm(moves, axis=1).max()),
+            jump=float(np.linalg.norm(np.diff(moves, axis=0), axis=1).max(initial=0.0)),
             think_s=statistics.median(agent.thought),
             play_s=time.perf_counter() - began,
         )

@@ -78,6 +78,8 @@ def _of(outcomes: Iterator[Outcome] | Sequence[Outcome]) -> dict[str, Any]:
         "failures": dict(Counter(outcome.reason for outcome in played if not outcome.success).most_common()),
         "keyframes_found": found / true if true else None,
         "steps": statistics.median(outcome.steps for outcome in played),
+        "fastest": max(outcome.fastest for outcome in played),
+        "jump": statistics.median(outcome.jump for outcome in played),
         "faults": dict(sum((Counter(outcome.faults) for outcome in played), Counter())),
     }
 
@@ -87,18 +89,19 @@ def _hits(outcome: Outcome) -> int:
 
 
 def table(found: Mapping[str, Any]) -> str:
-    """The summary as Markdown."""
+    """The summary as Markdown: steps and jumps are medians over the episodes, the fastest step is that of all."""
     lines = [
-        "| task | success | 95 % (Wilson) | episodes | keyframes found | steps (median) | failures |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| task | success | 95 % (Wilson) | episodes | keyframes found | steps | fastest, m/s | jump, m/s | failures |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for task, of_task in found["tasks"].items():
         failures = "; ".join(f"{count} x {reason}" for reason, count in of_task["failures"].items())
         kept = "" if of_task["keyframes_found"] is None else f"{of_task['keyframes_found']:.1%}"
         cells = [task, _share(of_task), _told(of_task["interval"]), of_task["episodes"], kept, f"{of_task['steps']:g}"]
+        cells += [f"{of_task['fastest']:.2f}", f"{of_task['jump']:.2f}"]
         lines.append(f"| {' | '.join(map(str, cells))} | {failures} |")
     average = found["average"]
-    cells = ["**average**", f"**{_share(average)}**", _told(average["interval"]), average["episodes"], "", "", ""]
+    cells = ["**average**", f"**{_share(average)}**", _told(average["interval"]), average["episodes"], *[""] * 5]
     lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines) + "\n"
 
