@@ -6,7 +6,10 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import onnx
+import onnx.helper
+import onnx.numpy_helper
 import torch
 from torch import Tensor, nn
 
@@ -16,6 +19,8 @@ from kc_vla.policy.numbers import ActionScale
 
 SEES, REMEMBERS, ACTS = "stem.onnx", "memory.onnx", "chunk.onnx"
 _OPSET = 17
+_LARGE = 1024
+"""Numbers of a weight that is kept in 16 bits."""
 
 
 def export_policy(stem: Stem, policy: Policy, scale: ActionScale, size: int, folder: Path) -> None:
@@ -102,4 +107,22 @@ def _export(
             opset_version=_OPSET,
             dynamo=False,
         )
-    onnx.checker.check_model(str(path))
+    model = onnx.load(str(path))
+    _halve(model.graph)
+    onnx.checker.check_model(model)
+    onnx.save(model, str(path))
+
+
+def _halve(graph: onnx.GraphProto) -> None:
+    """Keep the larger weights in 16 bits, half the size of the file; the runtime computes with them in 32."""
+    casts = []
+    for weights in graph.initializer:
+        values = onnx.numpy_helper.to_array(weights)
+        if values.dtype != np.float32 or values.size < _LARGE:
+            continue
+        kept = onnx.numpy_helper.from_array(values.astype(np.float16), f"{weights.name}.half")
+        casts.append(onnx.helper.make_node("Cast", [kept.name], [weights.name], to=onnx.TensorProto.FLOAT))
+        weights.CopyFrom(kept)
+    nodes = [*casts, *graph.node]
+    del graph.node[:]
+    graph.node.extend(nodes)
