@@ -19,8 +19,9 @@ from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError, RunError
 from kc_vla.learning.policy.config import PolicyConfig, load_policy_config
 from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
+from kc_vla.learning.policy.run import CHECKPOINT, PolicyRun, trained_policy
 from kc_vla.learning.policy.sampling import draw_chunks
-from kc_vla.learning.policy.training import CHECKPOINT, PolicyRun, train_policy, trained_policy
+from kc_vla.learning.policy.training import train_policy
 from kc_vla.policy.backends import BackendSettings
 from kc_vla.policy.interface import PolicyError, PolicyInput, Seen
 from kc_vla.policy.learned import LearnedBackend, open_learned
@@ -154,6 +155,19 @@ def test_an_interrupted_training_comes_to_the_same_weights(data: Path, tmp_path:
     weights = broken.need(CHECKPOINT, "")["average"]
     for name, weight in whole.need(CHECKPOINT, "")["average"].items():
         torch.testing.assert_close(weights[name], weight, rtol=0, atol=0)
+
+
+def test_a_round_begins_with_what_the_one_before_has_learnt(run: PolicyRun, data: Path, tmp_path: Path) -> None:
+    quick = replace(SMALL, steps=2, every=2)
+    again = train_policy(tmp_path / "again", [data], quick, CPU, run)
+    fresh = train_policy(tmp_path / "fresh", [data], quick, CPU)
+    assert again.read_log()[-1]["loss"] < 0.5 * fresh.read_log()[-1]["loss"]
+    assert not (again.folder / "maps").exists()  # the pictures were looked at before
+    write_episodes(tmp_path / "other", 3, "Go home.")
+    with pytest.raises(DataError, match=r"has not learnt 'Go home\.'"):
+        train_policy(tmp_path / "third", [tmp_path / "other"], quick, CPU, run)
+    with pytest.raises(DataError, match="another size"):
+        train_policy(tmp_path / "fourth", [data], replace(quick, slots=2), CPU, run)
 
 
 def test_other_settings_do_not_go_on_with_a_run(run: PolicyRun, data: Path) -> None:

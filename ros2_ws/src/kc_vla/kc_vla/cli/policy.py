@@ -47,12 +47,19 @@ def _train(options: argparse.Namespace) -> None:
     from kc_vla.cli.learning import pair
     from kc_vla.learning.common.device import device_of_run
     from kc_vla.learning.policy.config import load_policy_config
-    from kc_vla.learning.policy.training import PolicyRun, train_policy
+    from kc_vla.learning.policy.run import PolicyRun
+    from kc_vla.learning.policy.training import train_policy
 
     config = load_policy_config(options.config, dict(pair(text) for text in options.set))
     device = device_of_run(PolicyRun(options.output), options.device, options.precision)
     print(f"Computes on {device.name} in {device.precision}: {device.why}")
-    run = train_policy(options.output, options.data or options.default_data, config, device)
+    run = train_policy(
+        options.output,
+        options.data or options.default_data,
+        config,
+        device,
+        None if options.init is None else PolicyRun(options.init),
+    )
     last = run.read_log()[-1]
     print(f"{options.output}: trained; on episodes that were held out it is off by {_told(last)}; curves in curves.png")
     print(f"Next: kc-vla export policy {options.output} --models my_models")
@@ -60,7 +67,7 @@ def _train(options: argparse.Namespace) -> None:
 
 def _export(options: argparse.Namespace) -> None:
     from kc_vla.learning.policy.release import release_policy
-    from kc_vla.learning.policy.training import PolicyRun
+    from kc_vla.learning.policy.run import PolicyRun
 
     release_policy(PolicyRun(options.run), options.models, options.name, options.replace)
     chosen = f"policy_models:={options.models}" + ("" if options.name == _NAME else f" policy_model:={options.name}")
@@ -109,6 +116,9 @@ def _train_parser() -> argparse.ArgumentParser:
     )
     parser.set_defaults(default_data=[data])
     parser.add_argument("--output", type=Path, default=output, help=f"folder of the run ({output})")
+    parser.add_argument(
+        "--init", type=Path, metavar="RUN", help="begin with what this run has learnt, such as a round before"
+    )
     parser.add_argument("--config", type=Path, help="TOML file of settings")
     parser.add_argument(
         "--set",

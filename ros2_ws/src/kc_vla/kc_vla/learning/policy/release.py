@@ -9,7 +9,7 @@ from kc_vla.core.files import copy_whole
 from kc_vla.inference.models import register, require_free
 from kc_vla.learning.policy.config import as_dict
 from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
-from kc_vla.learning.policy.training import PolicyRun, trained_policy
+from kc_vla.learning.policy.run import PolicyRun, trained_policy
 from kc_vla.policy.model import KIND
 
 _FILES = {"stem": SEES, "memory": REMEMBERS, "chunk": ACTS}

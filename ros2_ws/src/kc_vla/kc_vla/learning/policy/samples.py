@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +69,12 @@ class Samples:
         rows = rows[self.frames[rows] < int(self.frames[row]) - late]
         return rows if len(rows) <= slots else np.concatenate([rows[:1], rows[len(rows) - slots + 1 :]])
 
+    def in_units_of(self, scale: ActionScale) -> Samples:
+        """The same with the actions in other units; the range of what was learnt from grows to that of both."""
+        lowest = tuple(map(min, scale.lowest, self.scale.lowest))
+        both = replace(scale, lowest=lowest, highest=tuple(map(max, scale.highest, self.scale.highest)))
+        return replace(self, actions=both.scaled(self.plans), scale=both)
+
     def beside(self, keyframe: int, row: int, most: int) -> NDArray[np.int64]:
         """The rows of frames that a selector might take for a keyframe: up to `most` after it, half as many before.
 
@@ -100,6 +106,7 @@ def pictures_of(material: Material, size: int, number: int) -> list[NDArray[np.u
 
 def load_samples(
     material: Material,
+    instructions: Sequence[str],
     stem: Stem,
     config: PolicyConfig,
     cache: Path,
@@ -114,7 +121,7 @@ def load_samples(
     columns: dict[str, list[NDArray[np.generic]]] = {}
     keyframes: list[NDArray[np.int64]] = []
     rows = 0
-    space, views, instructions = space_of(material.rig, material.action), material.views, material.instructions
+    space, views = space_of(material.rig, material.action), material.views
     for source in tqdm(material.episodes, desc="pictures", unit="episode"):
         episode = source.read(config.image_size)
         if missing := set(views) - set(episode.pictures):

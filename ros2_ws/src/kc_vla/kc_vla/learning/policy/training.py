@@ -6,28 +6,27 @@ import copy
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from kc_vla.core.chunk import ActionType
 from kc_vla.learning.common.curves import draw_curves
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError
-from kc_vla.learning.common.run import Run
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.batches import know, losses, make_batch
-from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
-from kc_vla.learning.policy.material import find_material
+from kc_vla.learning.policy.config import PolicyConfig, as_dict
+from kc_vla.learning.policy.material import Material, find_material
 from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
+from kc_vla.learning.policy.run import CHECKPOINT, HOW, SCALE, STEM, PolicyRun, scale_of
 from kc_vla.learning.policy.samples import Samples, load_samples, pictures_of
 from kc_vla.learning.policy.sampling import draw_chunks
-from kc_vla.policy.numbers import ActionScale, Space, space_of
+from kc_vla.policy.numbers import Space, space_of
 
-CHECKPOINT, STEM, STAGE = "policy", "stem", "policy"
-_SCALE = ("mean", "spread", "lowest", "highest")
+STAGE = "policy"
 _FITTED_ON = 256
 """Pictures whose main directions are taken."""
 _JUDGED = 600
@@ -36,38 +35,9 @@ _EXECUTED = 8
 """Actions of a chunk that are executed before the next one comes, mostly."""
 
 
-class PolicyRun(Run):
-    """A run with what a policy's training notes of itself."""
-
-    made_by = "kc-vla train policy"
-
-    @property
-    def config(self) -> PolicyConfig:
-        """Settings of the run; RunError where the folder holds none."""
-        return policy_config_from(self.settings)
-
-    @property
-    def instructions(self) -> tuple[str, ...]:
-        """What it knows to do, in the order of the embeddings."""
-        return tuple(self.data["instructions"])
-
-    @property
-    def robot(self) -> str:
-        """The rig that it moves."""
-        return str(self.data["robot"])
-
-    @property
-    def action(self) -> ActionType:
-        """What that is told."""
-        return ActionType[str(self.data.get("action", "tool_delta")).upper()]
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        """The cameras that it looks at."""
-        return tuple(self.data["views"])
-
-
-def train_policy(folder: Path, data: Sequence[Path], config: PolicyConfig, device: Device) -> PolicyRun:
+def train_policy(
+    folder: Path, data: Sequence[Path], config: PolicyConfig, device: Device, init: PolicyRun | None = None
+) -> PolicyRun:
     """Train a policy, or go on with an interrupted training.
 
     Args:
@@ -75,44 +45,50 @@ def train_policy(folder: Path, data: Sequence[Path], config: PolicyConfig, devic
         data: folders of episodes with plans, or of such folders.
         config: settings.
         device: what computes.
+        init: a run to begin with the weights of, as after more episodes were taught; its stem, and what that has seen,
+            are taken over.
 
     Raises:
         LearningError: data, weights or an earlier run do not fit; the message says what.
         DataSetError: an episode cannot be read.
     """
     material = find_material(data)
-    facts = {
+    facts: dict[str, Any] = {
         "train": [str(each) for each in data],
         "instructions": material.instructions,
         "views": list(material.views),
         "robot": material.rig.name,
         "action": material.action.name.lower(),
     }
+    if init is not None:
+        facts["init"] = str(init.folder)
+        if (init.robot, init.action, init.views) != (material.rig.name, material.action, material.views):
+            raise DataError(f"{init.folder} is of another robot, or looks at others than the cameras of these data")
+        facts["instructions"] = _instructions(init, material)
     arithmetic = {"device": device.name, "precision": device.precision}
     run = PolicyRun.begin(folder, as_dict(config), facts, arithmetic)
-    stem = _stem(run, pictures_of(material, config.image_size, _FITTED_ON)).to(device.torch)
-    samples = load_samples(material, stem, config, folder / "maps", device)
+    stem = _stem(run, init, pictures_of(material, config.image_size, _FITTED_ON)).to(device.torch)
+    cache = (folder if init is None else init.folder) / "maps"
+    samples = load_samples(material, facts["instructions"], stem, config, cache, device)
     space = space_of(material.rig, material.action)
-    _Training(run, samples, _sizes(config, samples, len(material.instructions)), space, device).go()
+    _Training(run, samples, _sizes(config, samples, len(run.instructions)), space, device, init).go()
     draw_curves(run.read_log(), folder / "curves.png", "step")
     return run
 
 
-def trained_policy(run: PolicyRun) -> tuple[Stem, Policy, ActionScale]:
-    """Stem, averaged network and action scale of a run; RunError where there is no checkpoint yet."""
-    how = "let kc-vla train policy come to its first checkpoint"
-    state = run.need(CHECKPOINT, how)
-    policy = Policy(Sizes(**state["sizes"]))
-    policy.load_state_dict(state["average"])
-    stem = Stem(first_trunk("scratch", []), run.config.channels)
-    stem.load_state_dict(run.need(STEM, how)["stem"])
-    return stem.eval(), policy.eval(), ActionScale(*(tuple(state["scale"][part]) for part in _SCALE))
+def _instructions(init: PolicyRun, material: Material) -> list[str]:
+    """What it has learnt to do, in that order; there may be nothing else among the data."""
+    if new := [text for text in material.instructions if text not in init.instructions]:
+        raise DataError(f"{init.folder} has not learnt '{new[0]}': train without --init to learn it, too")
+    return list(init.instructions)
 
 
-def _stem(run: PolicyRun, pictures: Sequence[NDArray[np.uint8]]) -> Stem:
-    """The run's stem; it is made if it is not there yet."""
+def _stem(run: PolicyRun, init: PolicyRun | None, pictures: Sequence[NDArray[np.uint8]]) -> Stem:
+    """The run's stem; it is made, or taken over from `init`, if it is not there yet."""
     config = run.config
     torch.manual_seed(config.seed)
+    if init is not None and run.load(STEM) is None:
+        run.save(STEM, init.need(STEM, HOW))
     state = run.load(STEM)
     trunk = first_trunk("scratch" if state else config.init, pictures[:64] if config.init == "package" else [])
     stem = Stem(trunk.eval(), config.channels)
@@ -141,11 +117,19 @@ def _sizes(config: PolicyConfig, samples: Samples, instructions: int) -> Sizes:
 class _Training:
     """One run, as far as it has come."""
 
-    def __init__(self, run: PolicyRun, samples: Samples, sizes: Sizes, space: Space, device: Device) -> None:
+    def __init__(
+        self, run: PolicyRun, samples: Samples, sizes: Sizes, space: Space, device: Device, init: PolicyRun | None
+    ) -> None:
         self._run, self._samples, self._device, self._config = run, samples, device, run.config
         self._space = space
         torch.manual_seed(self._config.seed)
         self._policy = Policy(sizes, self._config.dropout).train().to(device.torch)
+        if init is not None:
+            begun = init.need(CHECKPOINT, HOW)
+            if Sizes(**begun["sizes"]) != sizes:
+                raise DataError(f"{init.folder} is of another size than these settings ask for: see its run.json")
+            self._policy.load_state_dict(begun["average"])
+            self._samples = samples = samples.in_units_of(scale_of(begun))
         self._average = copy.deepcopy(self._policy).eval().requires_grad_(False)
         config = self._config
         self._optimizer = torch.optim.AdamW(
@@ -238,7 +222,7 @@ class _Training:
                 "optimizer": self._optimizer.state_dict(),
                 "step": self._step,
                 "sizes": vars(self._policy.sizes),
-                "scale": {part: list(getattr(scale, part)) for part in _SCALE},
+                "scale": {part: list(getattr(scale, part)) for part in SCALE},
             },
         )
 
