@@ -214,6 +214,10 @@ def _parser() -> argparse.ArgumentParser:
     judge = verbs.add_parser(
         "eval", prog="kc-vla eval", help="play episodes of a learned policy: how often it succeeds"
     )
+    judge.description = (
+        "Play episodes of a learned selector and policy, each in lock-step. The same command goes on where "
+        "it was interrupted. Writes table.md, results.json, episodes.jsonl, and a film of each failure."
+    )
     judge.add_argument("what", choices=["policy"], help="what is measured")
     judge.add_argument("--task", default=_ALL, choices=[*sorted(simulated_tasks()), _ALL], help="(default all)")
     judge.add_argument("--episodes", type=_positive, default=50, help="of each task (default 50)")

@@ -17,8 +17,9 @@ from kc_vla.learning.common.errors import LearningError
 
 _RUN, _NAME = Path("runs/policy"), "policy"
 _TRAIN = """\
-Train a policy that acts on the keyframes it remembers, on episodes with the expert's plans, as `kc-vla collect --plans`
-makes them. Curves and checkpoints are in the run's folder; the same command goes on with a run that was interrupted.
+Train a policy that acts on the keyframes it remembers: on episodes with the expert's plans, as `kc-vla collect --plans`
+makes them, or on recordings of a robot, as LeRobot data sets with keyframes (`kc-vla bag export`). Curves and
+checkpoints are in the run's folder; the same command goes on with a run that was interrupted.
 """
 _EXAMPLES = """\
 examples:
@@ -112,7 +113,7 @@ def _train_parser() -> argparse.ArgumentParser:
         "--data",
         type=Path,
         action="append",
-        help=f"folder of episodes with plans, or of such folders; repeatable ({data})",
+        help=f"episodes with plans, a data set, or a folder of either; repeatable ({data})",
     )
     parser.set_defaults(default_data=[data])
     parser.add_argument("--output", type=Path, default=output, help=f"folder of the run ({output})")
