@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,13 @@ import pytest
 from kc_vla.cli import main
 from kc_vla.datasets.planned import PlannedEpisode, read_folder, read_planned
 from kc_vla_sim.collect.planned import HORIZON, next_place
+from kc_vla_sim.envs.brisk import brisk
+from kc_vla_sim.envs.counting import CountingRanges
+from kc_vla_sim.envs.identity import IdentityRanges
+from kc_vla_sim.envs.spatial import SpatialRanges
+from kc_vla_sim.envs.temporal import TemporalRanges
 from kc_vla_sim.experts.tool import REACHED_SHARE
+from kc_vla_sim.simulator import Simulator
 
 WANTED = ["--plans", "--task", "counting", "--variant", "paper", "--split", "development", "--image-size", "32"]
 SET = "development/counting"
@@ -79,3 +87,27 @@ def test_it_goes_on_where_it_ended_and_makes_the_same_again(collected: Path, tmp
 def test_another_way_of_collecting_is_refused(collected: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert collect(collected.parents[1], 2, "--looks", "varied") == 1
     assert "begun with looks 'standard', not 'varied'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ranges", [TemporalRanges(), SpatialRanges(), IdentityRanges(), CountingRanges()])
+def test_an_expert_that_is_learnt_from_does_not_dawdle_and_everything_else_stays(ranges: Any) -> None:
+    quick = brisk(ranges)
+    for field in fields(ranges):
+        before, after = getattr(ranges, field.name), getattr(quick, field.name)
+        if field.name in getattr(ranges, "HIDDEN_WAITS", ()):
+            assert np.max(after) < np.max(before)
+            assert np.min(after) == np.min(before)
+        else:
+            assert after == before
+
+
+def test_a_lift_that_is_learnt_from_begins_at_once() -> None:
+    begun = []
+    for dawdle in (True, False):
+        simulator = Simulator(32, draw=False, dawdle=dawdle)
+        frame = simulator.reset("temporal", 12)
+        while simulator.expert.plan(1)[1] in ("start", "go", "wait"):
+            frame = simulator.step(simulator.expert.plan(1)[0][0])
+        begun.append(frame.index)
+        simulator.close()
+    assert begun[1] < 80 < begun[0]

@@ -128,7 +128,7 @@ def collect_plans(options: CollectOptions) -> Iterator[str]:
 
 
 def _planned(task: str, setting: Setting, options: CollectOptions) -> AbstractContextManager[PlannedFolder]:
-    settings = {"task": task, "split": options.split, "robot": RIG.name, **asdict(setting)}
+    settings = {"task": task, "split": options.split, "robot": RIG.name, **asdict(setting), "dawdle": False}
     if options.policy is not None:
         settings["policy"] = asdict(options.policy)
     return writing(options.output / options.split / task, settings)

@@ -57,7 +57,9 @@ class PlanJob:
 @lru_cache(maxsize=1)
 def _simulator_for(setting: Setting) -> Simulator:
     """This process's simulator; it draws only what is kept."""
-    return Simulator(setting.image_size, setting.renderer, draw=False, variant=setting.variant, looks=setting.looks)
+    return Simulator(
+        setting.image_size, setting.renderer, draw=False, variant=setting.variant, looks=setting.looks, dawdle=False
+    )
 
 
 def record_planned(job: PlanJob) -> tuple[str, ...]:

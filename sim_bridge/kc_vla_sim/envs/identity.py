@@ -7,6 +7,7 @@ slot k; the one that counts starts in the middle.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -23,6 +24,8 @@ _REST = 1.0
 @dataclass(frozen=True)
 class IdentityRanges:
     """What chance decides: lowest and highest value of each quantity, positions in the world frame."""
+
+    HIDDEN_WAITS: ClassVar[tuple[str, ...]] = ("hesitation",)
 
     cube_x: tuple[float, float] = (-0.012, 0.012)  # m, from the centre of its slot, at the start and when put down
     cube_y: tuple[float, float] = (-0.012, 0.012)  # m

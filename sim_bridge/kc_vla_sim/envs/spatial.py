@@ -7,6 +7,7 @@ are one draw of three places that may be exchanged, so that no place tells which
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -33,6 +34,8 @@ HAND_ROOM = (0.078, 0.138)
 @dataclass(frozen=True)
 class SpatialRanges:
     """What chance decides: lowest and highest value of each quantity."""
+
+    HIDDEN_WAITS: ClassVar[tuple[str, ...]] = ("start_wait", "home_wait")
 
     place_x: Range = (-0.2, 0.0)  # m, of the stack and of the places aside
     place_y: Range = (-0.15, 0.15)  # m

@@ -7,6 +7,7 @@ cube's centre above the table's surface.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -21,6 +22,8 @@ LEAST_GAP = 0.1
 @dataclass(frozen=True)
 class TemporalRanges:
     """What chance decides: lowest and highest value of each quantity."""
+
+    HIDDEN_WAITS: ClassVar[tuple[str, ...]] = ("home_wait",)
 
     disc_x: Range = (-0.12, -0.06)  # m, centre of the disc in which the cubes stand
     disc_y: Range = (-0.04, 0.04)  # m
