@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -21,6 +22,8 @@ from kc_vla_sim.simulator import Simulator
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+_PARENT_DEATH_SIGNAL = 1
+"""PR_SET_PDEATHSIG of prctl(2)."""
 _ONE_THREAD = {"LP_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # of software Vulkan, of torch and numpy
 
 
@@ -58,7 +61,7 @@ def run_jobs(
             yield job, work(job)
         return
     with _one_thread_in_children():
-        pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _prepare)
+        pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _prepare, (os.getpid(),))
         try:
             running = {pool.submit(work, job): job for job in jobs}
             for done in tqdm(as_completed(running), total=len(jobs), desc=title, unit="episode"):
@@ -73,9 +76,12 @@ def run_jobs(
                 child.terminate()
 
 
-def _prepare() -> None:
-    """Begin a child: an interrupt of the terminal is for the parent, which ends the children."""
+def _prepare(parent: int) -> None:
+    """Begin a child: an interrupt of the terminal is for the parent, which ends the children, also by its death."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)  # what it plays is written whole or not at all
+    if os.getppid() != parent:  # it died while this one began
+        os._exit(1)
     torch.set_num_threads(1)
 
 
