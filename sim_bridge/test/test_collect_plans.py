@@ -11,7 +11,8 @@ import pytest
 
 from kc_vla.cli import main
 from kc_vla.datasets.planned import PlannedEpisode, read_folder, read_planned
-from kc_vla_sim.collect.planned import HORIZON, next_place
+from kc_vla_sim.collect.planned import HORIZON, drawn_size, next_place
+from kc_vla_sim.collect.record import Setting
 from kc_vla_sim.envs.brisk import brisk
 from kc_vla_sim.envs.counting import CountingRanges
 from kc_vla_sim.envs.identity import IdentityRanges
@@ -47,6 +48,11 @@ def test_few_frames_are_kept_and_all_keyframes(episode: PlannedEpisode) -> None:
     assert len(episode.keyframes) >= 2
     assert episode.pictures["wrist"].shape == (len(episode.frames), 32, 32, 3)
     assert episode.plans.shape[1:] == (HORIZON, 7)
+
+
+def test_pictures_are_drawn_at_other_sizes_than_they_are_kept(collected: Path) -> None:
+    setting = Setting("standard", "standard", 32, "cpu")
+    assert {drawn_size(setting, seed) for seed in range(40)} == {32, 48, 64, 80}
 
 
 def test_the_expert_waits_in_its_plans_as_long_as_the_lamp_may_still_flash(episode: PlannedEpisode) -> None:

@@ -16,7 +16,7 @@ from kc_vla.datasets.lerobot.writer import DataSetWriter
 from kc_vla.datasets.planned import PlannedFolder, writing
 from kc_vla_sim.check.workers import run_jobs
 from kc_vla_sim.collect.drivers import DrivingPolicy
-from kc_vla_sim.collect.planned import PlanJob, record_planned
+from kc_vla_sim.collect.planned import DRAWN, PlanJob, record_planned
 from kc_vla_sim.collect.record import Job, Setting, record
 from kc_vla_sim.errors import BadImageSizeError
 from kc_vla_sim.looks import check_looks
@@ -128,7 +128,14 @@ def collect_plans(options: CollectOptions) -> Iterator[str]:
 
 
 def _planned(task: str, setting: Setting, options: CollectOptions) -> AbstractContextManager[PlannedFolder]:
-    settings = {"task": task, "split": options.split, "robot": RIG.name, **asdict(setting), "dawdle": False}
+    settings = {
+        "task": task,
+        "split": options.split,
+        "robot": RIG.name,
+        **asdict(setting),
+        "dawdle": False,
+        "drawn": list(DRAWN),
+    }
     if options.policy is not None:
         settings["policy"] = asdict(options.policy)
     return writing(options.output / options.split / task, settings)

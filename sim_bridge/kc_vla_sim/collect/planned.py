@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 from kc_vla.core.tasks import find_task
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.planned import PlannedEpisode
+from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla_sim.collect.demonstrator import Demonstrator
 from kc_vla_sim.collect.drivers import Driver, DrivingPolicy, ExpertDriver, PolicyDriver
 from kc_vla_sim.collect.record import MOST_ATTEMPTS, RecordingError, Setting, state_of
@@ -26,6 +27,9 @@ HORIZON = 16
 """Actions of a plan that are kept."""
 _FORESIGHT = 64
 """Control steps that the expert looks ahead for the place where the gripper changes next."""
+DRAWN = (1.0, 1.5, 2.0, 2.5)
+"""Pictures are drawn so many times as large as they are kept, by chance for each episode: cameras have more pixels than
+a network looks at, and one that has seen only pictures drawn at its own size stands still before any others."""
 _EVERY, _EVERY_WAITING, _FIRST_MOVING = 4, 12, 8
 """One of so many frames is kept while the tool moves, and while it waits; the first ones after a wait all are."""
 _STILL = 1e-3
@@ -54,12 +58,15 @@ class PlanJob:
     policy: DrivingPolicy | None = None
 
 
-@lru_cache(maxsize=1)
-def _simulator_for(setting: Setting) -> Simulator:
-    """This process's simulator; it draws only what is kept."""
-    return Simulator(
-        setting.image_size, setting.renderer, draw=False, variant=setting.variant, looks=setting.looks, dawdle=False
-    )
+@lru_cache(maxsize=len(DRAWN))
+def _simulator_for(setting: Setting, size: int) -> Simulator:
+    """This process's simulator that draws pictures of `size` px; it draws only what is kept."""
+    return Simulator(size, setting.renderer, draw=False, variant=setting.variant, looks=setting.looks, dawdle=False)
+
+
+def drawn_size(setting: Setting, seed: int) -> int:
+    """How large the pictures of an episode are drawn that are kept at `setting.image_size`, px."""
+    return round(setting.image_size * float(np.random.default_rng((seed, 2)).choice(DRAWN)))
 
 
 def record_planned(job: PlanJob) -> tuple[str, ...]:
@@ -72,7 +79,7 @@ def record_planned(job: PlanJob) -> tuple[str, ...]:
         DataSetError: it cannot be written; nothing is left of it.
         PolicyError: the policy is not there, or cannot drive here.
     """
-    simulator = _simulator_for(job.setting)
+    simulator = _simulator_for(job.setting, drawn_size(job.setting, job.seed))
     failures: list[str] = []
     while len(failures) < MOST_ATTEMPTS:
         chance = np.random.default_rng((job.seed, len(failures), 1))
@@ -82,7 +89,7 @@ def record_planned(job: PlanJob) -> tuple[str, ...]:
         else:
             demonstrator = Demonstrator(simulator.expert, job.seed, len(failures))
             drive = ExpertDriver(demonstrator, chance if job.kicks else None)
-        kept = _Kept(simulator, frame)
+        kept = _Kept(simulator, frame, job.setting.image_size)
         while not frame.done:
             frame = kept.step(drive)
         if frame.success or job.policy is not None:
@@ -107,8 +114,8 @@ def _write(episode: PlannedEpisode, file: Path) -> None:
 class _Kept:
     """What is kept of an episode while it is played."""
 
-    def __init__(self, simulator: Simulator, frame: Frame) -> None:
-        self._simulator, self._frame = simulator, frame
+    def __init__(self, simulator: Simulator, frame: Frame, size: int) -> None:
+        self._simulator, self._frame, self._size = simulator, frame, size
         self._rows: list[dict[str, Any]] = []
         self._waited, self._moved = 0, 0
         self._gripper = 0.0
@@ -140,7 +147,7 @@ class _Kept:
                 "phases": phase,
                 "places": place,
                 "ahead": ahead,
-                **self._simulator.views(),
+                **{view: trunk_picture(shown, self._size) for view, shown in self._simulator.views().items()},
             }
         )
 
