@@ -22,6 +22,7 @@ ROSDEP = {
     "hypothesis": "python3-hypothesis",
     "matplotlib": "python3-matplotlib",
     "numpy": "python3-numpy",
+    "psutil": "python3-psutil",
     "pydantic": "python3-pydantic",
     "pytest": "python3-pytest",
     "scipy": "python3-scipy",
