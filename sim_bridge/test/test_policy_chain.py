@@ -15,8 +15,9 @@ from kc_vla.core.episode import Episode
 from kc_vla.datasets.planned import read_folder, read_planned
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.oracle import OracleSource
+from kc_vla.keyframes.scoring import Scoring, SourceError
 from kc_vla.policy.interface import PolicyInput
-from kc_vla_sim.evaluate.agent import WINDOW_FRAMES, Execution
+from kc_vla_sim.evaluate.agent import WINDOW_FRAMES, Agent, Execution
 from kc_vla_sim.evaluate.player import FILM_EVERY, Outcome, Player
 from kc_vla_sim.evaluate.results import EPISODES, add_outcome, interval, read_outcomes, summary, table
 from kc_vla_sim.simulator import Simulator
@@ -81,6 +82,22 @@ def test_a_policy_that_is_not_there_is_told_before_anything_is_played(
     assert evaluate(tmp_path, tmp_path / "eval", 1, "--model", "better") == 1
     assert str(tmp_path) in capsys.readouterr().err
     assert not (tmp_path / "eval").exists()
+
+
+class Narrow(OracleSource):
+    """A source that has learnt one task."""
+
+    def begin(self, episode: Episode) -> Scoring:
+        if episode.task != "counting":
+            raise ValueError(f"model 'small' has not learnt '{episode.task}': train one with it")
+        return super().begin(episode)
+
+
+def test_a_task_that_the_selector_has_not_learnt_is_told_in_a_line() -> None:
+    agent = Agent(LiveSelector(Narrow(), WINDOW_FRAMES), Told(Simulator(32, draw=False)), Execution(), dict, False)
+    agent.begin("counting", 0, "paper")
+    with pytest.raises(SourceError, match="has not learnt 'temporal': train one"):
+        agent.begin("temporal", 0, "paper")
 
 
 @pytest.mark.nightly

@@ -25,7 +25,7 @@ from kc_vla.keyframes.buffer import KeyframeBuffer
 from kc_vla.keyframes.joining import Start
 from kc_vla.keyframes.live import LiveSelector, Look
 from kc_vla.keyframes.observation import Keyframe, Observation
-from kc_vla.keyframes.scoring import Sight
+from kc_vla.keyframes.scoring import Sight, SourceError
 from kc_vla.policy.interface import Backend, PolicyInput, Seen
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.robot import CONTROL_RATE, RIG
@@ -78,7 +78,7 @@ class Agent:
 
         Raises:
             PolicyError: the policy does not know the task.
-            ValueError: the selector does not.
+            SourceError: the selector does not.
         """
         how = self._execution
         self._instruction = find_task(task).instruction
@@ -88,7 +88,10 @@ class Agent:
         self._controller.begin(episode.id)
         self._buffer = KeyframeBuffer()
         self._buffer.begin(episode.id)
-        self._selector.begin(episode)
+        try:
+            self._selector.begin(episode)
+        except ValueError as error:
+            raise SourceError(str(error)) from error
         self._backend.reset(episode)
         self._events = 0
         self.faults: Counter[str] = Counter()

@@ -101,7 +101,8 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
     check_variant(setting.variant)
     check_looks(setting.looks)
     choose_renderer(setting.renderer)
-    _player(setting)  # what is wrong with the models is told before the first process starts
+    for task in options.tasks:  # what is wrong with the models is told before the first process starts
+        _player(setting).check(task, setting.variant)
     facts = {**asdict(setting), "split": options.split}
     facts.pop("films")
     with begun(options.output, SETTINGS, facts, "kc-vla eval policy"):

@@ -67,12 +67,16 @@ class Player:
         self.moments: list[Moment] = []
         """Of the last episode, what a film shows, where the simulator draws."""
 
+    def check(self, task: str, variant: str) -> None:
+        """Raise what `play` would raise of a task that a model has not learnt."""
+        self._agent.begin(task, 0, variant)
+
     def play(self, task: str, seed: int, variant: str) -> Outcome:
         """Play an episode to its end.
 
         Raises:
             PolicyError: the policy does not know the task, or gives no numbers.
-            ValueError: the selector does not know it.
+            SourceError: the selector does not know it.
         """
         began = time.perf_counter()
         agent = self._agent
