@@ -145,9 +145,7 @@ def test_the_page_shows_the_frames_of_each_view(toy: ToyRun) -> None:
         np.testing.assert_array_equal(episode.pixels(shown, view), toy.seen[60][view])
 
 
-@pytest.mark.parametrize(
-    "toy", [pytest.param(VIEWS[0], id="1", marks=pytest.mark.nightly), pytest.param(VIEWS[1], id="3")], indirect=True
-)
+@pytest.mark.nightly  # two views are replayed to the graph by test_replay.py
 def test_the_bag_is_replayed_to_the_graph_of_its_robot(toy: ToyRun, tmp_path: Path) -> None:
     given = {"bag": toy.run.bag, "rig": toy.rig, "source": "oracle", "rate": 0.5}
     with Stack(tmp_path, given, launch_file=REPLAY, environment={"ROS_HOME": str(tmp_path)}) as stack:
