@@ -44,7 +44,7 @@ class Simulator:
         shadows: bool = False,
         variant: str = STANDARD,
         looks: str = STANDARD_LOOKS,
-        dawdle: bool = True,
+        whims: bool = True,
     ) -> None:
         """Check what drawing needs; the environment itself is made at the first reset.
 
@@ -55,7 +55,7 @@ class Simulator:
             shadows: draw them, which doubles the time of a step without a GPU.
             variant: of every task, a name in `kc_vla_sim.variants`.
             looks: of every task, a name in `kc_vla_sim.looks`; they change pictures and cameras, nothing else.
-            dawdle: False leaves the expert no wait that nothing tells the end of: another episode of the same seed.
+            whims: False leaves the expert nothing to draw for itself: another episode of the same seed.
 
         Raises:
             BadVariantError: there is no such variant.
@@ -69,7 +69,7 @@ class Simulator:
         self._shadows = shadows
         self._variant = check_variant(variant)
         self._looks = check_looks(looks)
-        self._dawdle = dawdle
+        self._whims = whims
         self._task: Task | None = None
         self._env: Any = None  # gymnasium's wrappers around a TabletopEnv; None until the first reset
         self._expert: Expert | None = None
@@ -212,7 +212,7 @@ class Simulator:
                 sensor_configs={"width": self._width, "height": self._height},
                 variant=self._variant,
                 looks=self._looks,
-                **({} if self._dawdle else {"dawdle": False}),  # others' environments need not know of it
+                **({} if self._whims else {"whims": False}),  # others' environments need not know of it
             )
         except (gymnasium.error.Error, ImportError) as error:
             told = f"the environment '{task.environment}' of task '{task.name}' cannot be had: {error}"

@@ -133,7 +133,7 @@ def _planned(task: str, setting: Setting, options: CollectOptions) -> AbstractCo
         "split": options.split,
         "robot": RIG.name,
         **asdict(setting),
-        "dawdle": False,
+        "whims": False,
         "drawn": list(DRAWN),
     }
     if options.policy is not None:

@@ -61,7 +61,7 @@ class PlanJob:
 @lru_cache(maxsize=len(DRAWN))
 def _simulator_for(setting: Setting, size: int) -> Simulator:
     """This process's simulator that draws pictures of `size` px; it draws only what is kept."""
-    return Simulator(size, setting.renderer, draw=False, variant=setting.variant, looks=setting.looks, dawdle=False)
+    return Simulator(size, setting.renderer, draw=False, variant=setting.variant, looks=setting.looks, whims=False)
 
 
 def drawn_size(setting: Setting, seed: int) -> int:

@@ -26,6 +26,7 @@ class IdentityRanges:
     """What chance decides: lowest and highest value of each quantity, positions in the world frame."""
 
     HIDDEN_WAITS: ClassVar[tuple[str, ...]] = ("hesitation",)
+    HIDDEN_CHOICES: ClassVar[tuple[str, ...]] = ("expert_speed",)
 
     cube_x: tuple[float, float] = (-0.012, 0.012)  # m, from the centre of its slot, at the start and when put down
     cube_y: tuple[float, float] = (-0.012, 0.012)  # m

@@ -74,6 +74,8 @@ class SwapPositionEnv(TabletopEnv):
         low, high = np.array([ranges.place_x, ranges.place_y, ranges.place_yaw]).T
         candidates = chance.uniform(low, high, size=(_CANDIDATES, 3, 3))
         self.places[env_idx] = first_apart(torch.as_tensor(candidates, dtype=torch.float32, device=self.device))
+        if not self.whims:
+            self._place_by_colour(env_idx)
         self._stack_cubes(env_idx)
 
         x, y, z, yaw = self._draw(env_idx, ranges.home_x, ranges.home_y, ranges.home_z, ranges.home_yaw).T
@@ -84,6 +86,21 @@ class SwapPositionEnv(TabletopEnv):
         self._progress = self._progress.restarted(env_idx)
         self._pause = self._pause.restarted(env_idx)
         self._place_distractors(env_idx)
+
+    def _place_by_colour(self, env_idx: torch.Tensor) -> None:
+        """Let the places aside follow from what is seen: where the stack is, and which cube a place is for.
+
+        They tell nothing of the order in which the cubes were stacked, but for the bottom one, which stays.
+        """
+        ranges = self.ranges
+        low, high = np.array([ranges.place_x, ranges.place_y, ranges.place_yaw]).T
+        pairs = np.random.default_rng(0).uniform(low, high, size=(_CANDIDATES, 2, 3))
+        pairs = pairs[np.argsort(-np.linalg.norm(pairs[:, 0, :2] - pairs[:, 1, :2], axis=1))]
+        aside = torch.as_tensor(pairs, dtype=torch.float32, device=self.device)[None].expand(len(env_idx), -1, -1, -1)
+        stack = self.places[env_idx, None, :1].expand(-1, _CANDIDATES, -1, -1)
+        self.places[env_idx] = first_apart(torch.cat([stack, aside], dim=2))
+        swapped = self.order[env_idx, TOP] > self.order[env_idx, MIDDLE]
+        self.places[env_idx[swapped], 1:] = self.places[env_idx[swapped], 1:].flip(1)
 
     def _set_swivelled_posture(self, env_idx: torch.Tensor) -> None:
         """Put the tool near `_START_TOOL` with the elbow anywhere, each arm joint a little off, gripper closed."""
@@ -120,8 +137,13 @@ class SwapPositionEnv(TabletopEnv):
         }
 
     def _rests_at_home(self, tool: torch.Tensor, gap: torch.Tensor) -> torch.Tensor:
-        """Whether the hand with its tool at `tool` (N, 7) and its fingers `gap` (N,) apart rests at home (N,)."""
+        """Whether the hand with its tool at `tool` (N, 7) and its fingers `gap` (N,) apart rests at home (N,).
+
+        Without whims it passes there.
+        """
         moved: torch.Tensor = torch.linalg.norm(tool[:, :3] - self._tool_seen, dim=1)
+        if not self.whims:
+            return is_at_home(tool, self.home, passing=True)
         return is_at_home(tool, self.home) & (moved < _RESTING) & (gap < _SHUT)
 
     @property

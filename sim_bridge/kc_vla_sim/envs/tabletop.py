@@ -16,10 +16,10 @@ from mani_skill.sensors.camera import CameraConfig
 from mani_skill.utils import sapien_utils
 from mani_skill.utils.structs import Pose
 
-from kc_vla_sim.envs.brisk import brisk
 from kc_vla_sim.envs.distractors import PLACES, Distractors, Places, numbers_of_chance
 from kc_vla_sim.envs.room import build_room, light_room
 from kc_vla_sim.envs.varied_looks import STANDARD_ROOM, RoomLooks, draw_room
+from kc_vla_sim.envs.whims import without_whims
 from kc_vla_sim.errors import BadLooksError
 from kc_vla_sim.frame import Detection, Image
 from kc_vla_sim.looks import STANDARD_LOOKS, VARIED_LOOKS, check_looks
@@ -59,7 +59,7 @@ class TabletopEnv(BaseEnv):
         variant: str = STANDARD,
         looks: str = STANDARD_LOOKS,
         ranges: Any = None,
-        dawdle: bool = True,
+        whims: bool = True,
         **kwargs: Any,
     ) -> None:
         """Take what `BaseEnv` takes; a `render_backend` of "auto" is a GPU when there is one.
@@ -72,7 +72,7 @@ class TabletopEnv(BaseEnv):
             variant: name in `kc_vla_sim.variants`.
             looks: name in `kc_vla_sim.looks`; "varied" are drawn from the seed of each episode.
             ranges: what chance decides, in place of the variant's.
-            dawdle: False leaves the expert no wait that nothing tells the end of, see `kc_vla_sim.envs.brisk`.
+            whims: False leaves the expert nothing to draw for itself, see `kc_vla_sim.envs.whims`.
             kwargs: of `BaseEnv`.
 
         Raises:
@@ -82,8 +82,9 @@ class TabletopEnv(BaseEnv):
         """
         self._varied = check_looks(looks) == VARIED_LOOKS
         self.ranges = ranges or self.RANGES[check_variant(variant)]
-        if not dawdle:
-            self.ranges = brisk(self.ranges)
+        self.whims = whims
+        if not whims:
+            self.ranges = without_whims(self.ranges)
         if kwargs.get("num_envs", 1) == 1:
             # Each episode gets a scene of its own, which takes 0.3 s. In the order of its contacts the physics engine
             # keeps traces of what touched what in earlier episodes, which change a grasp in the seventh digit.

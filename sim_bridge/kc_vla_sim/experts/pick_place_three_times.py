@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.actions import TOOL_DELTA_SIZE
-from kc_vla_sim.envs.home_pose import AT_HOME
+from kc_vla_sim.envs.home_pose import AT_HOME, PASSING
 from kc_vla_sim.envs.lifting import BACK_RADIUS, LET_GO_GAP, LIFTED_HEIGHT, REST_FRAMES
 from kc_vla_sim.envs.pick_place_three_times import SHUT
 from kc_vla_sim.envs.temporal import CUBES
@@ -49,6 +49,8 @@ class _Routine:
     heights: tuple[float, ...]
     tempo: Tempo
     scripts: tuple[LiftScript, ...]
+    at_home: float
+    """The hand is at home when it is so close, m."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,8 @@ class PickPlaceThreeTimesExpert:
             LiftScript.write(start, place, height, end, tempo)
             for start, place, height, end in zip(postures, places, heights, [*postures[1:], postures[-1]], strict=True)
         )
-        return _Routine(places, homes, tuple(world.waits[0].tolist()), heights, tempo, scripts)
+        at_home = AT_HOME if world.whims else PASSING
+        return _Routine(places, homes, tuple(world.waits[0].tolist()), heights, tempo, scripts, at_home)
 
     def _present(self) -> _State:
         """Read the simulator."""
@@ -201,4 +204,6 @@ def _is_home(routine: _Routine, state: _State) -> bool:
     position, rotation = routine.homes[state.completed]
     tool = state.scene.tool
     turn = (tool.rotation * rotation.inv()).magnitude()
-    return bool(np.linalg.norm(tool.position - position) < AT_HOME and turn < FACING and state.scene.opening < SHUT)
+    return bool(
+        np.linalg.norm(tool.position - position) < routine.at_home and turn < FACING and state.scene.opening < SHUT
+    )

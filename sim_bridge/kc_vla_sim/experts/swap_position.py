@@ -17,9 +17,10 @@ from scipy.spatial.transform import Rotation
 from kc_vla_sim.actions import TOOL_DELTA_SIZE
 from kc_vla_sim.envs.cube_stack import BOTTOM, HEIGHT_LIMIT, MIDDLE, NEIGHBOUR_LIMIT, TOP
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
+from kc_vla_sim.envs.home_pose import PASSING
 from kc_vla_sim.envs.spatial import STAGES
 from kc_vla_sim.envs.stack_faults import APART
-from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go, put, release
+from kc_vla_sim.experts.grasping import TURNED, Step, Tempo, fetch, go, put, release
 from kc_vla_sim.experts.hand import Cube, Scene, see_scene
 from kc_vla_sim.experts.plan_ahead import plan_ahead
 
@@ -31,6 +32,8 @@ _TURN = (TOP, MIDDLE, BOTTOM, TOP)
 _SETTLING = 0.13
 """Share of the way left that one step covers. Where only the later rows of late plans are executed, they mend most of
 an error at about this share; a quicker hand is still off its place when it goes down."""
+_PASSING = 0.4
+"""The same on the way to a home at which the hand does not rest."""
 _SPARE_ROOM = 0.07
 """A place is free when no cube is closer to it than this in the plane, m."""
 
@@ -43,6 +46,8 @@ class _Task:
     home: NDArray[np.float64]
     home_turn: Rotation
     tempo: Tempo
+    passing: bool
+    """The hand passes its home without a rest."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,8 @@ class SwapPositionExpert:
 
     def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
         """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
-        return plan_ahead(horizon, self._present(), partial(_decide, self._task()), _State.after)
+        task = self._task()
+        return plan_ahead(horizon, self._present(), partial(_decide, task), partial(_after, task))
 
     def _task(self) -> _Task:
         world = self._world
@@ -97,7 +103,8 @@ class SwapPositionExpert:
         home = world.home[0].numpy().astype(float)
         travel, lower = world.tempo[0].tolist()
         turn = Rotation.from_quat(np.roll(home[3:], -1))
-        return _Task((places[0], places[1], places[2]), home[:3], turn, Tempo(travel, lower, travel, _SETTLING))
+        tempo = Tempo(travel, lower, travel, _SETTLING)
+        return _Task((places[0], places[1], places[2]), home[:3], turn, tempo, not world.whims)
 
     def _present(self) -> _State:
         """Read the simulator."""
@@ -116,7 +123,7 @@ def _decide(task: _Task, state: _State) -> Step:
     if scene.held is not None and (scene.held != cube or state.waits_at_home):
         return put(scene, _free_place(task, scene), tempo)
     if state.waits_at_home:
-        return go(scene, task.home, task.home_turn, tempo)
+        return go(scene, task.home, task.home_turn, replace(tempo, settling=_PASSING) if task.passing else tempo)
     if scene.held == cube:
         return put(scene, _goal(task, state), tempo)
     if _is_placed(state):
@@ -124,6 +131,17 @@ def _decide(task: _Task, state: _State) -> Step:
     if state.completed == 0 and state.start_wait > 0:
         return "wait", np.zeros(TOOL_DELTA_SIZE)
     return fetch(scene, cube, task.home[2], tempo)
+
+
+def _after(task: _Task, state: _State, action: NDArray[np.float64]) -> _State:
+    """The state one step on, if all goes as it should."""
+    after = state.after(action)
+    if not (task.passing and after.waits_at_home):
+        return after
+    tool = after.scene.tool
+    near = float(np.linalg.norm(tool.position - task.home)) < PASSING
+    turned = (tool.rotation * task.home_turn.inv()).magnitude() < TURNED
+    return replace(after, home_wait=0) if near and turned else after
 
 
 def _goal(task: _Task, state: _State) -> Cube:
