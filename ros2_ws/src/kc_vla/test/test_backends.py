@@ -1,16 +1,19 @@
 from dataclasses import replace
 from pathlib import Path
 
+import episode_bag
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sensor_msgs.msg import JointState
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, Chunk, ChunkLimits, check_chunk
 from kc_vla.core.episode import Episode
+from kc_vla.core.rig import load_rig
 from kc_vla.policy.expert import ExpertBackend
 from kc_vla.policy.interface import Backend, PolicyError, PolicyInput
-from kc_vla.policy.replay import ReplayBackend
+from kc_vla.policy.replay import ReplayBackend, open_recording
 
 EPISODE = Episode("counting-1", "counting", "push", 0, 50_000_000, True)
 
@@ -43,6 +46,17 @@ def test_replay_plays_each_step_and_then_stands_still(steps: int, horizon: int, 
 def test_replay_refuses_what_is_no_recording(shape: tuple[int, ...]) -> None:
     with pytest.raises(PolicyError, match=r"recorded actions have shape .*: expected \(steps, 7\)"):
         ReplayBackend(np.zeros(shape, np.float32), 16)
+
+
+def test_replay_refuses_what_another_robot_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    panda, piper = load_rig("panda_sim"), load_rig("piper")
+    names = list(panda.names)
+    felt = JointState(name=names, position=[0.1] * len(names))
+    monkeypatch.setattr(episode_bag, "_joints", lambda frame: felt)
+    bag = str(episode_bag.write_episode(tmp_path / "bag"))
+    assert open_recording(bag, 16, panda).infer(given_at(0)).shape == (16, 7)
+    with pytest.raises(PolicyError, match=r"is of a 'panda_sim', this robot is a 'piper'"):
+        open_recording(bag, 16, piper)
 
 
 def test_the_expert_does_what_it_would_do() -> None:

@@ -57,7 +57,7 @@ def _learned(settings: BackendSettings) -> Backend:
 def _replay(settings: BackendSettings) -> Backend:
     from kc_vla.policy.replay import open_recording
 
-    return open_recording(settings.bag, settings.horizon)
+    return open_recording(settings.bag, settings.horizon, settings.rig)
 
 
 def _scripted(settings: BackendSettings) -> Backend:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from kc_vla.bags.errors import BagReadError
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
+from kc_vla.core.rig import Rig, rig_of
+from kc_vla.core.topics import JOINT_STATES
 from kc_vla.episodes.episode import RecordedEpisode, recorded_actions
 from kc_vla.policy.interface import PolicyError, PolicyInput
 
@@ -60,17 +62,29 @@ class ReplayBackend:
         return np.concatenate([rows, still])
 
 
-def open_recording(bag: str, horizon: int) -> ReplayBackend:
-    """The episode in the folder or file `bag`.
+def open_recording(bag: str, horizon: int, rig: Rig) -> ReplayBackend:
+    """The episode in the folder or file `bag`, for the robot that `rig` tells of.
 
     Raises:
-        PolicyError: there is none that can be played.
+        PolicyError: there is none that can be played, or it is of another robot.
     """
     if not bag:
         raise PolicyError("backend 'replay' needs the parameter 'bag': the folder of a recorded episode")
     try:
         played = RecordedEpisode(Path(bag).expanduser())
+        _check_robot(played, rig)
         actions = recorded_actions(played)
         return ReplayBackend(actions, horizon, Played(played.status.task, played.status.seed, played.status.variant))
     except (BagReadError, PolicyError) as error:
         raise PolicyError(f"nothing to replay: {error}") from error
+
+
+def _check_robot(played: RecordedEpisode, rig: Rig) -> None:
+    """PolicyError where the recorded joints are those of another rig; those of none of the stack's tell nothing."""
+    _, felt = next(played.recording.walk(JOINT_STATES), (JOINT_STATES, None))
+    if felt is None or rig.is_called(felt.name):
+        return
+    if (robot := rig_of(felt.name)) is not None:
+        raise PolicyError(
+            f"{played.bag} is of a '{robot.name}', this robot is a '{rig.name}': what one did is not for the other"
+        )
