@@ -90,14 +90,16 @@ class SwapPositionEnv(TabletopEnv):
     def _place_by_colour(self, env_idx: torch.Tensor) -> None:
         """Let the places aside follow from what is seen: where the stack is, and which cube a place is for.
 
-        They tell nothing of the order in which the cubes were stacked, but for the bottom one, which stays.
+        They tell nothing of the order in which the cubes were stacked, but for the bottom one, which stays. A cube is
+        turned there as it is in the stack: its place cannot be seen, so neither can another turn.
         """
         ranges = self.ranges
-        low, high = np.array([ranges.place_x, ranges.place_y, ranges.place_yaw]).T
-        pairs = np.random.default_rng(0).uniform(low, high, size=(_CANDIDATES, 2, 3))
-        pairs = pairs[np.argsort(-np.linalg.norm(pairs[:, 0, :2] - pairs[:, 1, :2], axis=1))]
+        low, high = np.array([ranges.place_x, ranges.place_y]).T
+        pairs = np.random.default_rng(0).uniform(low, high, size=(_CANDIDATES, 2, 2))
+        pairs = pairs[np.argsort(-np.linalg.norm(pairs[:, 0] - pairs[:, 1], axis=1))]
         aside = torch.as_tensor(pairs, dtype=torch.float32, device=self.device)[None].expand(len(env_idx), -1, -1, -1)
         stack = self.places[env_idx, None, :1].expand(-1, _CANDIDATES, -1, -1)
+        aside = torch.cat([aside, stack[..., 2:].expand(-1, -1, 2, -1)], dim=3)
         self.places[env_idx] = first_apart(torch.cat([stack, aside], dim=2))
         swapped = self.order[env_idx, TOP] > self.order[env_idx, MIDDLE]
         self.places[env_idx[swapped], 1:] = self.places[env_idx[swapped], 1:].flip(1)
