@@ -134,6 +134,7 @@ def _evaluate(options: argparse.Namespace) -> int:
         image_size=options.image_size,
         renderer=options.renderer,
         execution=execution,
+        noise=options.noise,
         films=not options.no_films,
     )
     tasks = simulated_tasks() if options.task == _ALL else (options.task,)
@@ -238,6 +239,12 @@ def _parser() -> argparse.ArgumentParser:
     judge.add_argument("--latency-steps", type=_not_negative, default=2, help="until a chunk is used (default 2)")
     judge.add_argument("--blend-steps", type=_not_negative, default=3, help="fade from chunk to chunk (default 3)")
     judge.add_argument("--untold", action="store_true", help="do not tell the policy which actions run meanwhile")
+    judge.add_argument(
+        "--noise",
+        type=_share,
+        default=0.0,
+        help="that a chunk begins with: 0 its middle, 1 as it was learnt (default 0)",
+    )
     judge.add_argument("--image-size", type=_positive, default=256, help="px of each camera (default 256)")
     judge.add_argument("--no-films", action="store_true", help="write no films of failures")
     judge.add_argument("--processes", type=_positive, default=os.cpu_count() or 1, help="(default: one per core)")

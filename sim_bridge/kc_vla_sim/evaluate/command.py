@@ -43,6 +43,7 @@ class Setting:
         keyframes: one of `KEYFRAMES`.
         variant, looks, image_size, renderer: see `Simulator`.
         execution: of the chunks.
+        noise: that a chunk begins with, see `BackendSettings`.
         films: write a film of each failure.
     """
 
@@ -56,6 +57,7 @@ class Setting:
     image_size: int
     renderer: str
     execution: Execution
+    noise: float
     films: bool
 
 
@@ -129,7 +131,10 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
 def _player(setting: Setting) -> Player:
     """This process's player."""
     backend = open_backend(
-        "learned", BackendSettings(RIG, HORIZON, model=setting.model, models_folder=setting.models, device="cpu")
+        "learned",
+        BackendSettings(
+            RIG, HORIZON, model=setting.model, models_folder=setting.models, device="cpu", noise=setting.noise
+        ),
     )
     masked = setting.keyframes == _MASKED
     source = open_source(

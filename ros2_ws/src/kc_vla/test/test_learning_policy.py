@@ -315,6 +315,18 @@ def test_many_keyframes_cost_no_more_looks_and_the_first_stays(models: Path, mon
     assert one[:8, 1].sum() > 0
 
 
+def test_chunks_do_not_waver_unless_asked_to(models: Path) -> None:
+    shown = episode(7)
+    apart = []
+    for noise in (0.0, 1.0):
+        backend = open_learned(replace(settings(models), noise=noise))
+        backend.reset(asked())
+        now = given(shown, [moment(shown, 0)])
+        one, two = (backend.infer(replace(now, frame=frame)) for frame in (20, 21))
+        apart.append(np.abs(one - two).max())
+    assert apart[0] == 0 < apart[1]
+
+
 def test_the_actions_that_run_already_are_left_as_they_are(models: Path) -> None:
     backend = open_learned(settings(models))
     backend.reset(asked())

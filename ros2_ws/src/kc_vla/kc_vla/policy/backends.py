@@ -29,6 +29,7 @@ class BackendSettings:
         models_folder: folder with that registry, as the user named it; empty: the models that come with the stack.
         device: that the model runs on, of `kc_vla.inference.onnx_sessions.DEVICES`.
         threads: of the CPU for the model.
+        noise: how far from its middle the noise is drawn that a learned chunk begins with; 1 is as it was learnt.
     """
 
     rig: Rig
@@ -40,6 +41,7 @@ class BackendSettings:
     models_folder: str = ""
     device: str = "auto"
     threads: int = 1
+    noise: float = 0.0
 
 
 def _expert(settings: BackendSettings) -> Backend:

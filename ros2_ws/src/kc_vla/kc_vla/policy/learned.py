@@ -36,8 +36,13 @@ class LearnedBackend:
     needs_images = True
     needs_plan = False
 
-    def __init__(self, model: PolicyModel, rig: Rig, device: str = "auto", threads: int = 1) -> None:
+    def __init__(
+        self, model: PolicyModel, rig: Rig, device: str = "auto", threads: int = 1, noise: float = 0.0
+    ) -> None:
         """Open the model's files.
+
+        Each chunk begins with new noise, and where there are several ways to go on, chunk after chunk another one is
+        taken: the arm wavers between them. From the middle of the noise, 0, it keeps to one.
 
         Raises:
             PolicyError: one cannot be run here.
@@ -52,7 +57,7 @@ class LearnedBackend:
         self.action_type, self.names = self._space.action, self._space.names
         self._remembered: dict[int, Array] = {}  # of each keyframe, by its frame
         self._instruction = 0
-        self._seed = 0
+        self._seed, self._noise = 0, np.float32(noise)
 
     def reset(self, episode: Episode) -> str:
         """Forget the keyframes of the episode before; PolicyError for an instruction that the model does not know."""
@@ -85,7 +90,7 @@ class LearnedBackend:
                 "maps": self._look(given.views)[None],
                 "state": self._space.state_numbers(state),
                 "instruction": np.array([instruction], np.int64),
-                "noise": chance.standard_normal(frozen.shape, np.float32),
+                "noise": self._noise * chance.standard_normal(frozen.shape, np.float32),
                 "frozen": frozen,
                 "runs": runs,
             },
@@ -162,7 +167,7 @@ def open_learned(settings: BackendSettings) -> LearnedBackend:
             f"the policy '{name}' looks at {', '.join(model.views)}: this robot has no {', '.join(missing)}, "
             f"only {', '.join(rig.views)}"
         )
-    return LearnedBackend(model, rig, settings.device, settings.threads)
+    return LearnedBackend(model, rig, settings.device, settings.threads, settings.noise)
 
 
 def _attended(keyframes: Sequence[Seen], slots: int) -> Sequence[Seen]:
