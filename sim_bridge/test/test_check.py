@@ -93,6 +93,7 @@ def test_a_check_from_the_shell_prints_and_writes_what_it_found(
     assert found["probes"] == []
 
 
+@pytest.mark.nightly  # processes in parallel are tried by test_workers.py
 def test_parallel_processes_find_the_same(tmp_path: Path) -> None:
     found = []
     asked = ["--task", "counting", "--variant", "paper", "--only", "experts", "--mode", "chunk-2", "--episodes", "2"]

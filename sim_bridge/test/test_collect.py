@@ -103,6 +103,7 @@ def test_an_interrupted_collection_goes_on_and_comes_to_the_same(
     assert files(tmp_path) == files(collected)
 
 
+@pytest.mark.nightly  # processes in parallel are tried by test_workers.py
 def test_parallel_processes_record_the_same(collected: Path, tmp_path: Path) -> None:
     assert collect(tmp_path, 2, "--processes", "2") == 0
     assert files(tmp_path) == files(collected)

@@ -111,18 +111,6 @@ def test_an_expert_that_is_learnt_from_has_no_whims_and_everything_else_stays(ra
             assert after == before
 
 
-def test_a_lift_that_is_learnt_from_begins_at_once() -> None:
-    begun = []
-    for whims in (True, False):
-        simulator = Simulator(32, draw=False, whims=whims)
-        frame = simulator.reset("temporal", 12)
-        while simulator.expert.plan(1)[1] in ("start", "go", "wait"):
-            frame = simulator.step(simulator.expert.plan(1)[0][0])
-        begun.append(frame.index)
-        simulator.close()
-    assert begun[1] < 80 < begun[0]
-
-
 @pytest.mark.parametrize("task", ["temporal", "spatial"])
 def test_an_expert_without_whims_succeeds_and_passes_its_home(task: str) -> None:
     simulator = Simulator(32, draw=False, whims=False)
@@ -133,19 +121,19 @@ def test_an_expert_without_whims_succeeds_and_passes_its_home(task: str) -> None
         speeds.append(np.abs(action[:6]).max())
         frame = simulator.step(action)
     assert frame.success, frame.reason
+    assert frame.index < 300  # no wait of up to 60 s before the first lift
     assert (np.array(speeds[10:-10]) < 1e-3).mean() < 0.2  # it stops where it grips and lets go, nowhere else
     simulator.close()
 
 
 def test_where_a_cube_is_put_aside_without_whims_does_not_tell_the_order() -> None:
     simulator = Simulator(32, draw=False, whims=False)
-    for seed in range(3):
-        simulator.reset("spatial", seed)
-        world: Any = simulator._world
-        before = _by_colour(world)
-        world.order[:, [TOP, MIDDLE]] = world.order[:, [MIDDLE, TOP]]
-        world._place_by_colour(torch.tensor([0]))
-        assert _by_colour(world) == before
+    simulator.reset("spatial", 0)
+    world: Any = simulator._world
+    before = _by_colour(world)
+    world.order[:, [TOP, MIDDLE]] = world.order[:, [MIDDLE, TOP]]
+    world._place_by_colour(torch.tensor([0]))
+    assert _by_colour(world) == before
     simulator.close()
 
 

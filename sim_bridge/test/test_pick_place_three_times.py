@@ -116,7 +116,7 @@ def test_nothing_of_the_past_is_to_be_seen_at_a_decision(played: tuple) -> None:
 def test_seeds_differ_and_stay_within_the_ranges(undrawn: Simulator) -> None:
     ranges = TEMPORAL_RANGES["paper"]
     starts = []
-    for seed in range(20):
+    for seed in range(8):
         world = Table(undrawn, seed).world
         x, y = world.places[0, :, :2].T
         assert x.min() >= ranges.disc_x[0] - ranges.disc_radius
@@ -126,7 +126,7 @@ def test_seeds_differ_and_stay_within_the_ranges(undrawn: Simulator) -> None:
         assert gaps.min() > 0.1
         starts.append(tuple(world.places.flatten().tolist()))
         assert len({tuple(home) for home in world.homes[0].tolist()}) == 3
-    assert len(set(starts)) == 20
+    assert len(set(starts)) == 8
 
 
 def test_the_same_seed_gives_the_same_episode_byte_for_byte(drawn: Simulator) -> None:
