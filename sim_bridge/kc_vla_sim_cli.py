@@ -112,6 +112,7 @@ def _collect(options: argparse.Namespace) -> int:
         output=options.output,
         renderer=options.renderer,
         policy=policy,
+        skip=options.skip,
     )
     for line in collect_plans(wanted) if options.plans or policy is not None else collect(wanted):
         print(line)
@@ -191,6 +192,7 @@ def _parser() -> argparse.ArgumentParser:
     collect.add_argument("--task", default=_ALL, choices=[*sorted(simulated_tasks()), _ALL], help="(default all)")
     collect.add_argument("--episodes", type=_positive, default=100, help="of each task (default 100)")
     collect.add_argument("--split", default="train", choices=list(SPLITS), help="to take seeds from (default train)")
+    collect.add_argument("--skip", type=_not_negative, default=0, help="seeds at its start that are left out (0)")
     collect.add_argument("--image-size", type=_positive, default=128, help="px of each camera, even (default 128)")
     collect.add_argument("--processes", type=_positive, default=os.cpu_count() or 1, help="(default: one per core)")
     collect.add_argument("-o", "--output", type=Path, default=Path("data"), help="folder (default data)")

@@ -52,6 +52,11 @@ def test_few_frames_are_kept_and_all_keyframes(episode: PlannedEpisode) -> None:
     assert episode.plans.shape[1:] == (HORIZON, 7)
 
 
+def test_seeds_that_another_folder_has_are_left_out(episode: PlannedEpisode, tmp_path: Path) -> None:
+    assert collect(tmp_path, 1, "--skip", "1") == 0
+    assert read_planned(read_folder(tmp_path / SET).file(0)).about == episode.about
+
+
 def test_pictures_are_drawn_at_other_sizes_than_they_are_kept(collected: Path) -> None:
     setting = Setting("standard", "standard", 32, "cpu")
     assert {drawn_size(setting, seed) for seed in range(40)} == {32, 48, 64, 80}

@@ -40,8 +40,8 @@ class CollectOptions:
         processes: that record at the same time.
         output: folder for the data sets.
         renderer: see `Simulator`.
-        plans: store the expert's plan from each state that is kept, for a policy, in place of a LeRobot data set.
-        policy: that drives, with `plans`; None: the expert does.
+        policy: that drives, where plans are collected; None: the expert does.
+        skip: seeds at the split's start that are left out, as another folder has them.
     """
 
     tasks: tuple[str, ...]
@@ -53,8 +53,18 @@ class CollectOptions:
     processes: int
     output: Path
     renderer: str
-    plans: bool = False
     policy: DrivingPolicy | None = None
+    skip: int = 0
+
+    @property
+    def seeds(self) -> range:
+        """Of the episodes; SplitError where the split has not that many."""
+        return seeds_of(self.split, self.skip + self.episodes)[self.skip :]
+
+    @property
+    def chosen(self) -> dict[str, int | str]:
+        """Of `seeds`, for the settings that a folder is begun with."""
+        return {"split": self.split, **({"skip": self.skip} if self.skip else {})}
 
 
 def collect(options: CollectOptions) -> Iterator[str]:
@@ -66,7 +76,7 @@ def collect(options: CollectOptions) -> Iterator[str]:
         DataSetError: a data set was begun in another way, or cannot be written.
         RecordingError: a seed cannot be recorded.
     """
-    seeds = seeds_of(options.split, options.episodes)
+    seeds = options.seeds
     setting = _setting(options)
     with ExitStack() as opened:
         try:
@@ -104,7 +114,7 @@ def _setting(options: CollectOptions) -> Setting:
 
 def collect_plans(options: CollectOptions) -> Iterator[str]:
     """The same with plans for labels (`kc_vla.datasets.planned`), into `output`/split/task."""
-    seeds = seeds_of(options.split, options.episodes)
+    seeds = options.seeds
     setting = _setting(options)
     with ExitStack() as opened:
         try:
@@ -130,7 +140,7 @@ def collect_plans(options: CollectOptions) -> Iterator[str]:
 def _planned(task: str, setting: Setting, options: CollectOptions) -> AbstractContextManager[PlannedFolder]:
     settings = {
         "task": task,
-        "split": options.split,
+        **options.chosen,
         "robot": RIG.name,
         **asdict(setting),
         "whims": False,
@@ -144,7 +154,7 @@ def _planned(task: str, setting: Setting, options: CollectOptions) -> AbstractCo
 def _writer(task: str, setting: Setting, options: CollectOptions) -> DataSetWriter:
     instruction = find_task(task).instruction
     form = Form(task, instruction, options.split, CONTROL_RATE, setting.image_size, setting.image_size)
-    settings = {"task": task, "split": options.split, **asdict(setting)}
+    settings = {"task": task, **options.chosen, **asdict(setting)}
     return DataSetWriter(options.output / options.split / task, form, settings)
 
 
