@@ -9,10 +9,6 @@ AT_HOME = 0.004
 """The tool is at home when its centre point is closer than this to it, m ..."""
 FACING_HOME = 0.99995
 """... and it is turned to within 0.02 rad: cosine of half that angle."""
-PASSING = 0.015
-"""A hand that passes its home without a rest has been there once it is so close to it, m ..."""
-FACING_PASSING = 0.99875
-"""... and turned to within 0.1 rad."""
 
 
 def home_pose(x: Tensor, y: Tensor, z: Tensor, yaw: Tensor) -> Tensor:
@@ -24,9 +20,8 @@ def home_pose(x: Tensor, y: Tensor, z: Tensor, yaw: Tensor) -> Tensor:
     return torch.stack([x, y, z, zero, torch.cos(yaw / 2), torch.sin(yaw / 2), zero], dim=-1)
 
 
-def is_at_home(tool: Tensor, home: Tensor, passing: bool = False) -> Tensor:
+def is_at_home(tool: Tensor, home: Tensor) -> Tensor:
     """Whether the tool at `tool` (N, 7) is at the pose `home` (N, 7), and turned as there (N,)."""
     away: Tensor = torch.linalg.norm(tool[:, :3] - home[:, :3], dim=1)
     facing = (tool[:, 3:] * home[:, 3:]).sum(dim=1).abs()
-    near, turned = (PASSING, FACING_PASSING) if passing else (AT_HOME, FACING_HOME)
-    return (away < near) & (facing > turned)
+    return (away < AT_HOME) & (facing > FACING_HOME)

@@ -141,11 +141,11 @@ class SwapPositionEnv(TabletopEnv):
     def _rests_at_home(self, tool: torch.Tensor, gap: torch.Tensor) -> torch.Tensor:
         """Whether the hand with its tool at `tool` (N, 7) and its fingers `gap` (N,) apart rests at home (N,).
 
-        Without whims it passes there.
+        Without whims it need not go there: no picture tells whether it comes from there.
         """
-        moved: torch.Tensor = torch.linalg.norm(tool[:, :3] - self._tool_seen, dim=1)
         if not self.whims:
-            return is_at_home(tool, self.home, passing=True)
+            return torch.ones_like(gap, dtype=torch.bool)
+        moved: torch.Tensor = torch.linalg.norm(tool[:, :3] - self._tool_seen, dim=1)
         return is_at_home(tool, self.home) & (moved < _RESTING) & (gap < _SHUT)
 
     @property
@@ -161,7 +161,7 @@ class SwapPositionEnv(TabletopEnv):
     @property
     def home_wait_left(self) -> int | None:
         """Frames for which the hand still rests at home, for one environment; None while it does not rest there."""
-        if self._pause.over[0] >= 0:
+        if self._pause.over[0] >= 0 or not self.whims:
             return 0
         rested = int(self._pause.rested[0])
         return int(self._waits[0, 1]) - rested if rested else None

@@ -3,6 +3,9 @@
 Every step is decided from the present state alone: the scene, and what the environment counts of lifts and visits.
 From the end of a visit on, a lift follows its script by the clock. Whatever goes wrong with it is mended by the moves
 of `grasping`, and then the hand goes home for the next.
+
+Without whims there are neither visits nor scripts: no picture tells whether the hand comes from home or goes there, or
+what the clock says. It goes from cube to cube.
 """
 
 from __future__ import annotations
@@ -16,11 +19,11 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.actions import TOOL_DELTA_SIZE
-from kc_vla_sim.envs.home_pose import AT_HOME, PASSING
+from kc_vla_sim.envs.home_pose import AT_HOME
 from kc_vla_sim.envs.lifting import BACK_RADIUS, LET_GO_GAP, LIFTED_HEIGHT, REST_FRAMES
 from kc_vla_sim.envs.pick_place_three_times import SHUT
 from kc_vla_sim.envs.temporal import CUBES
-from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go, put
+from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go, put, release
 from kc_vla_sim.experts.hand import Cube, Scene, hand_yaw, see_scene
 from kc_vla_sim.experts.lift_script import MENDING, LiftScript, Posture
 from kc_vla_sim.experts.plan_ahead import plan_ahead
@@ -41,7 +44,10 @@ FACING = 0.02
 
 @dataclass(frozen=True)
 class _Routine:
-    """What was drawn for the episode: the poses, waits and heights before and of each lift, and the speeds."""
+    """What was drawn for the episode: the poses, waits and heights before and of each lift, and the speeds.
+
+    Without whims the hand does not go home, and follows no script.
+    """
 
     places: tuple[Cube, ...]
     homes: tuple[tuple[Vector, Rotation], ...]
@@ -49,8 +55,7 @@ class _Routine:
     heights: tuple[float, ...]
     tempo: Tempo
     scripts: tuple[LiftScript, ...]
-    at_home: float
-    """The hand is at home when it is so close, m."""
+    whims: bool
 
 
 @dataclass(frozen=True)
@@ -113,8 +118,7 @@ class PickPlaceThreeTimesExpert:
             LiftScript.write(start, place, height, end, tempo)
             for start, place, height, end in zip(postures, places, heights, [*postures[1:], postures[-1]], strict=True)
         )
-        at_home = AT_HOME if world.whims else PASSING
-        return _Routine(places, homes, tuple(world.waits[0].tolist()), heights, tempo, scripts, at_home)
+        return _Routine(places, homes, tuple(world.waits[0].tolist()), heights, tempo, scripts, world.whims)
 
     def _present(self) -> _State:
         """Read the simulator."""
@@ -137,9 +141,9 @@ def _decide(routine: _Routine, state: _State) -> Step:
     """Phase and action (7,) for one step."""
     scene, tempo = state.scene, routine.tempo
     present = state.completed
-    if state.frame < START_STEPS:
+    if routine.whims and state.frame < START_STEPS:
         return "start", np.zeros(TOOL_DELTA_SIZE)
-    if state.begun is not None:
+    if routine.whims and state.begun is not None:
         lift, begin = state.begun
         script, step = routine.scripts[lift], state.frame - begin
         if script.follows(scene, step, lift, routine.places[lift]):
@@ -147,13 +151,15 @@ def _decide(routine: _Routine, state: _State) -> Step:
     if scene.held is not None and scene.held != present:
         return put(scene, routine.places[scene.held], tempo)
     if present == CUBES or (state.lifted and _is_back(routine, state)):
+        if not routine.whims:
+            return release(scene, tempo)
         return go(scene, *routine.homes[min(present + 1, CUBES - 1)], tempo)
     if state.lifted:
         if scene.held is None or _still_rises(routine, state):
             return fetch(scene, present, routine.heights[present], tempo)
         return put(scene, routine.places[present], tempo)
-    waited = state.home_since >= 0 and state.frame - state.home_since >= routine.waits[present]
-    if waited or scene.held is not None:
+    visited = state.home_since >= 0 and state.frame - state.home_since >= routine.waits[present]
+    if visited or not routine.whims or scene.held is not None:
         return fetch(scene, present, routine.heights[present], tempo)
     if state.home_since >= 0:
         return "wait", go(scene, *routine.homes[present], tempo)[1]
@@ -204,6 +210,4 @@ def _is_home(routine: _Routine, state: _State) -> bool:
     position, rotation = routine.homes[state.completed]
     tool = state.scene.tool
     turn = (tool.rotation * rotation.inv()).magnitude()
-    return bool(
-        np.linalg.norm(tool.position - position) < routine.at_home and turn < FACING and state.scene.opening < SHUT
-    )
+    return bool(np.linalg.norm(tool.position - position) < AT_HOME and turn < FACING and state.scene.opening < SHUT)

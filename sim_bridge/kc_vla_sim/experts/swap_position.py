@@ -17,10 +17,9 @@ from scipy.spatial.transform import Rotation
 from kc_vla_sim.actions import TOOL_DELTA_SIZE
 from kc_vla_sim.envs.cube_stack import BOTTOM, HEIGHT_LIMIT, MIDDLE, NEIGHBOUR_LIMIT, TOP
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
-from kc_vla_sim.envs.home_pose import PASSING
 from kc_vla_sim.envs.spatial import STAGES
 from kc_vla_sim.envs.stack_faults import APART
-from kc_vla_sim.experts.grasping import TURNED, Step, Tempo, fetch, go, put, release
+from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go, put, release
 from kc_vla_sim.experts.hand import Cube, Scene, see_scene
 from kc_vla_sim.experts.plan_ahead import plan_ahead
 
@@ -46,8 +45,6 @@ class _Task:
     home: NDArray[np.float64]
     home_turn: Rotation
     tempo: Tempo
-    passing: bool
-    """The hand passes its home without a rest."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +92,7 @@ class SwapPositionExpert:
     def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
         """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
         task = self._task()
-        return plan_ahead(horizon, self._present(), partial(_decide, task), partial(_after, task))
+        return plan_ahead(horizon, self._present(), partial(_decide, task), _State.after)
 
     def _task(self) -> _Task:
         world = self._world
@@ -104,7 +101,7 @@ class SwapPositionExpert:
         travel, lower = world.tempo[0].tolist()
         turn = Rotation.from_quat(np.roll(home[3:], -1))
         tempo = Tempo(travel, lower, travel, _SETTLING if world.whims else _BRISK)
-        return _Task((places[0], places[1], places[2]), home[:3], turn, tempo, not world.whims)
+        return _Task((places[0], places[1], places[2]), home[:3], turn, tempo)
 
     def _present(self) -> _State:
         """Read the simulator."""
@@ -131,17 +128,6 @@ def _decide(task: _Task, state: _State) -> Step:
     if state.completed == 0 and state.start_wait > 0:
         return "wait", np.zeros(TOOL_DELTA_SIZE)
     return fetch(scene, cube, task.home[2], tempo)
-
-
-def _after(task: _Task, state: _State, action: NDArray[np.float64]) -> _State:
-    """The state one step on, if all goes as it should."""
-    after = state.after(action)
-    if not (task.passing and after.waits_at_home):
-        return after
-    tool = after.scene.tool
-    near = float(np.linalg.norm(tool.position - task.home)) < PASSING
-    turned = (tool.rotation * task.home_turn.inv()).magnitude() < TURNED
-    return replace(after, home_wait=0) if near and turned else after
 
 
 def _goal(task: _Task, state: _State) -> Cube:
