@@ -228,12 +228,16 @@ class _Training:
 
 
 def _held_out(samples: Samples, config: PolicyConfig) -> NDArray[np.bool_]:
-    """Which rows are not learnt from: the last episodes of each task, at least one of those that have two."""
+    """Which rows are not learnt from: episodes of each task, at least one of those that have two.
+
+    They are spread over all of them: the last ones are those that were taught last, which nothing else teaches.
+    """
     held = np.zeros(len(samples.frames), bool)
     for instruction in np.unique(samples.instructions):
         episodes = np.unique(samples.episodes[samples.instructions == instruction])
         count = min(max(1, round(config.held_out * len(episodes))), len(episodes) - 1)
-        held |= np.isin(samples.episodes, episodes[len(episodes) - count :])
+        spread = (np.arange(count) + 0.5) * len(episodes) / max(count, 1)
+        held |= np.isin(samples.episodes, episodes[spread.astype(int)])
     return held
 
 
