@@ -71,6 +71,10 @@ GENTLE_HEIGHT = 0.02
 """... as long as it is no higher than this above that place, m."""
 FARTHEST_YAW = 1.75
 """The wrist turns no further than this from straight ahead, rad."""
+TURN_LEVER = 0.05
+"""What a turn that is still left counts for in a funnel, m per rad: the fingers reach so far out."""
+CLIMBS = 0.03
+"""A hand so far below its funnel climbs straight up, m; one that is less far below moves in the plane, too."""
 TIGHT = 0.004
 """Less free space than this around the fingers speaks against a way to grasp, m."""
 
@@ -85,12 +89,19 @@ class Tempo:
         lift: up with a cube.
         settling: largest share of the way left that one step covers. Where actions arrive late, the first rows of a
             plan are never executed: a small error is only mended if its correction outlasts them.
+        funnel: go down to a cube as low as the distance, the turn and the fingers allow, in place of first coming
+            above it and then going down: where it is a little off it does a little else, and never all at once.
     """
 
     travel: float = 0.03
     lower: float = 0.025
     lift: float = 0.03
     settling: float = 0.4
+    funnel: bool = False
+
+
+LEARNABLE = Tempo(travel=0.02, lower=0.012, lift=0.02, settling=0.2, funnel=True)
+"""For those who learn from it: slow enough to mend on the way down what was off above, and without thresholds."""
 
 
 def fetch(scene: Scene, cube: int, height: float, tempo: Tempo) -> Step:
@@ -114,11 +125,13 @@ def fetch(scene: Scene, cube: int, height: float, tempo: Tempo) -> Step:
     around = scene.between_fingers() == cube
     if around and scene.opening < READY - 0.004 and not _too_closed(scene):
         return "close", _move(scene, tempo, target.position, tool.rotation, tempo.lower, gripper=0.0)
-    if low and (off > ASTRAY or turn > 3 * TURNED or scene.opening < READY - 0.006):
+    if not tempo.funnel and low and (off > ASTRAY or turn > 3 * TURNED or scene.opening < READY - 0.006):
         return "rise", _move(scene, tempo, _at(tool.position, pass_height + 0.02), tool.rotation, tempo.travel)
     deep = tool.position[2] - target.position[2] < GRASP_DEPTH
     if around and deep:
         return "close", _move(scene, tempo, target.position, rotation, tempo.lower, gripper=0.0)
+    if tempo.funnel:
+        return _in_funnel(scene, tempo, target, rotation, max(over, pass_height))
     ready = off < ABOVE and turn < TURNED and scene.opening > READY - 0.006
     if low or ready:
         return "descend", _move(scene, tempo, target.position, rotation, tempo.lower)
@@ -178,6 +191,23 @@ def go(scene: Scene, position: Vector, rotation: Rotation, tempo: Tempo) -> Step
         return release(scene, tempo)
     floor = min(_highest(scene.cubes) + EMPTY_MARGIN, float(position[2]))
     return "go", _move(scene, tempo, position, rotation, tempo.travel, gripper=0.0, floor=floor)
+
+
+def _in_funnel(scene: Scene, tempo: Tempo, target: Cube, rotation: Rotation, highest: float) -> Step:
+    """The next step down to `target` with open fingers, no higher than `highest` (m)."""
+    tool = scene.tool
+    gap = target.position[:2] - tool.position[:2]
+    off = float(np.hypot(*gap))
+    turn = float((rotation * tool.rotation.inv()).magnitude())
+    misfit = max(off - ABOVE_PLACE, 0.0) + TURN_LEVER * max(turn - TURNED / 2, 0.0)
+    misfit += max(READY - 0.004 - scene.opening, 0.0)
+    height = min(float(target.position[2]) + FUNNEL * misfit, highest)
+    below = height - float(tool.position[2])
+    goal = _at(tool.position, height)
+    goal[:2] += gap * float(np.clip(1 - below / CLIMBS, 0.0, 1.0))
+    phase = "rise" if below > CLIMBS / 2 else "descend" if off < NEAR_PLACE else "approach"
+    speed = tempo.lower if off < NEAR_PLACE and below <= 0 else tempo.travel
+    return phase, _move(scene, tempo, goal, rotation, speed)
 
 
 def _move(

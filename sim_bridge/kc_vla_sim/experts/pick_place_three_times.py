@@ -23,7 +23,7 @@ from kc_vla_sim.envs.home_pose import AT_HOME
 from kc_vla_sim.envs.lifting import BACK_RADIUS, LET_GO_GAP, LIFTED_HEIGHT, REST_FRAMES
 from kc_vla_sim.envs.pick_place_three_times import SHUT
 from kc_vla_sim.envs.temporal import CUBES
-from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go, put, release
+from kc_vla_sim.experts.grasping import LEARNABLE, Step, Tempo, fetch, go, put, release
 from kc_vla_sim.experts.hand import Cube, Scene, hand_yaw, see_scene
 from kc_vla_sim.experts.lift_script import MENDING, LiftScript, Posture
 from kc_vla_sim.experts.plan_ahead import plan_ahead
@@ -106,7 +106,7 @@ class PickPlaceThreeTimesExpert:
     def _write_routine(self) -> _Routine:
         world = self._world
         travel, lower = world.tempo[0].tolist()
-        tempo = Tempo(travel=travel, lower=lower, lift=travel)
+        tempo = Tempo(travel=travel, lower=lower, lift=travel) if world.whims else LEARNABLE
         positions, yaws = world.places[0].numpy().astype(float), world.yaws[0].tolist()
         places = tuple(Cube(position, yaw) for position, yaw in zip(positions, yaws, strict=True))
         homes = tuple(

@@ -19,7 +19,7 @@ from kc_vla_sim.envs.cube_stack import BOTTOM, HEIGHT_LIMIT, MIDDLE, NEIGHBOUR_L
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
 from kc_vla_sim.envs.spatial import STAGES
 from kc_vla_sim.envs.stack_faults import APART
-from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go, put, release
+from kc_vla_sim.experts.grasping import LEARNABLE, Step, Tempo, fetch, go, put, release
 from kc_vla_sim.experts.hand import Cube, Scene, see_scene
 from kc_vla_sim.experts.plan_ahead import plan_ahead
 
@@ -31,8 +31,6 @@ _TURN = (TOP, MIDDLE, BOTTOM, TOP)
 _SETTLING = 0.13
 """Share of the way left that one step covers. Where only the later rows of late plans are executed, they mend most of
 an error at about this share; a quicker hand is still off its place when it goes down."""
-_BRISK = 0.4
-"""The same for those who learn from it: who looks at two slow steps before a cube is let go cannot tell them apart."""
 _SPARE_ROOM = 0.07
 """A place is free when no cube is closer to it than this in the plane, m."""
 
@@ -100,7 +98,7 @@ class SwapPositionExpert:
         home = world.home[0].numpy().astype(float)
         travel, lower = world.tempo[0].tolist()
         turn = Rotation.from_quat(np.roll(home[3:], -1))
-        tempo = Tempo(travel, lower, travel, _SETTLING if world.whims else _BRISK)
+        tempo = Tempo(travel, lower, travel, _SETTLING) if world.whims else LEARNABLE
         return _Task((places[0], places[1], places[2]), home[:3], turn, tempo)
 
     def _present(self) -> _State:
