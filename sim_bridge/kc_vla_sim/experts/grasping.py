@@ -51,6 +51,8 @@ ABOVE = 0.006
 """An empty hand goes down when it is closer than this to its place in the plane, m."""
 ABOVE_PLACE = 0.003
 """A held cube touches down when it is closer than this to its place in the plane, m."""
+LENIENT = 0.008
+"""The same for a hand in a funnel: who lifts a cube again for 4 mm may do so for ever."""
 NEAR_PLACE = 0.015
 """It is lowered, no further than the distance allows, when it is closer than this, m ..."""
 FUNNEL = 2.5
@@ -157,11 +159,12 @@ def put(scene: Scene, place: Cube, tempo: Tempo) -> Step:
     target = place.position - grip
     off = float(np.hypot(*(place.position[:2] - held.position[:2])))
     above = float(held.position[2] - place.position[2])
-    if above < TOUCHDOWN and off < ABOVE_PLACE:
+    near_enough = LENIENT if tempo.funnel else ABOVE_PLACE
+    if above < TOUCHDOWN and off < near_enough:
         return "let go", _move(scene, tempo, tool.position, tool.rotation, tempo.lower, gripper=LOOSE_GRIPPER)
     if off < NEAR_PLACE and abs(turn) < TURNED:
         # A funnel: as low as the distance in the plane allows, so that both shrink together.
-        wait_above = 0.0 if off < ABOVE_PLACE else FUNNEL * off
+        wait_above = 0.0 if off < ABOVE_PLACE else FUNNEL * (off - ABOVE_PLACE if tempo.funnel else off)
         lower = _at(target, float(target[2]) + wait_above - PRESS)
         return "lower", _move(scene, tempo, lower, rotation, _gentle(tempo.lower, above), gripper=0.0)
     others = (cube for k, cube in enumerate(scene.cubes) if k != scene.held)

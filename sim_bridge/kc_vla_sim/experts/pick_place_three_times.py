@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 HIGH_ENOUGH = 0.004
 """A lift is over when the cube is no lower than this below the height that it is to reach, m: it slows down before."""
+OVERSHOOT = 0.015
+"""A slow hand that settles far below what it aims at would never be high enough: it aims so much higher, m."""
 COMING_DOWN = 0.01
 """A cube that is so much lower than it has been is on its way down, m."""
 START_STEPS = 10
@@ -141,6 +143,7 @@ def _decide(routine: _Routine, state: _State) -> Step:
     """Phase and action (7,) for one step."""
     scene, tempo = state.scene, routine.tempo
     present = state.completed
+    height = routine.heights[min(present, CUBES - 1)] + (0.0 if routine.whims else OVERSHOOT)
     if routine.whims and state.frame < START_STEPS:
         return "start", np.zeros(TOOL_DELTA_SIZE)
     if routine.whims and state.begun is not None:
@@ -156,11 +159,11 @@ def _decide(routine: _Routine, state: _State) -> Step:
         return go(scene, *routine.homes[min(present + 1, CUBES - 1)], tempo)
     if state.lifted:
         if scene.held is None or _still_rises(routine, state):
-            return fetch(scene, present, routine.heights[present], tempo)
+            return fetch(scene, present, height, tempo)
         return put(scene, routine.places[present], tempo)
     visited = state.home_since >= 0 and state.frame - state.home_since >= routine.waits[present]
     if visited or not routine.whims or scene.held is not None:
-        return fetch(scene, present, routine.heights[present], tempo)
+        return fetch(scene, present, height, tempo)
     if state.home_since >= 0:
         return "wait", go(scene, *routine.homes[present], tempo)[1]
     return go(scene, *routine.homes[present], replace(tempo, settling=MENDING))
