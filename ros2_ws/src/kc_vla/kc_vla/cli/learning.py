@@ -28,6 +28,10 @@ def main(words: Sequence[str]) -> int:
         from kc_vla.cli.simulation import main as in_simulation
 
         return in_simulation(words)
+    if words[:2] == ["eval", "replacement"]:
+        from kc_vla.cli.memory import main as of_memory
+
+        return of_memory(words)
     runs = {"train": _train, "export": _export, "tune": _tune, "eval": _eval, "annotate": _annotate}
     options = learning_parser(runs).parse_args(words)
     # torch's idle threads spin, beside any other busy process at a thirtieth of the speed; read when torch is imported.

@@ -40,7 +40,7 @@ VERBS = (
     Verb(
         "eval",
         "learning",
-        "measure a selector on recorded episodes, or a policy in the simulator: kc-vla eval selector|policy --help",
+        "measure a selector, a policy, or a memory's replacement: kc-vla eval selector|policy|replacement --help",
     ),
     Verb(
         "annotate",

@@ -1,0 +1,48 @@
+"""`kc-vla eval replacement`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from kc_vla.cli.verbs import exit_status, main_parser
+from kc_vla.memory.evaluation.requests import RequestsError
+
+_ABOUT = """\
+Hit rates of the replacement policies of the short-term memory: on 200 household tasks one after the other, drawn anew
+for each stream, or on traces of requests (one integer a line). Writes table.md, results.json and plots.
+"""
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    options = main_parser("eval", _add_arguments).parse_args(words)
+    return exit_status("eval", lambda: _evaluate(options), RequestsError)
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = _ABOUT
+    parser.add_argument("what", choices=["replacement"], help="what is measured")
+    parser.add_argument("--streams", type=_positive, default=50, help="of household tasks (default 50)")
+    parser.add_argument("--tasks", type=Path, metavar="FILE", help="annotated ALFRED tasks (default: those shipped)")
+    parser.add_argument("--trace", type=Path, action="append", metavar="FILE", help="measure on this; can be repeated")
+    parser.add_argument("--size", type=_positive, action="append", help="units, with --trace; can be repeated (512)")
+    parser.add_argument("-o", "--output", type=Path, default=Path("runs/replacement"), help="folder for the results")
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    from kc_vla.memory.evaluation.replacement import evaluate_household, evaluate_traces, table
+
+    if options.trace:
+        rows = evaluate_traces(options.output, options.trace, options.size or [512])
+    else:
+        rows = evaluate_household(options.output, options.streams, options.tasks)
+    print(table(rows), end="")
+    print(f"{options.output}: table, figures and plots")
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1")
+    return int(text)

@@ -1,0 +1,88 @@
+"""Sequences of requests: traces from files, and what household tasks one after the other ask a memory for."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+class RequestsError(ValueError):
+    """A file of requests cannot be read; the message is one line for people."""
+
+
+def read_trace(path: Path) -> list[int]:
+    """The requests of a trace: one integer a line, lines that begin with * are left out; `.gz` is unpacked.
+
+    Raises:
+        RequestsError: a line is no integer, or there is none.
+        OSError: it cannot be read.
+    """
+    requests = []
+    for number, line in enumerate(_lines(path), start=1):
+        text = line.strip()
+        if not text or text.startswith("*"):
+            continue
+        try:
+            requests.append(int(text))
+        except ValueError as error:
+            raise RequestsError(f"{path}, line {number}: '{text[:40]}' is no integer: one is wanted a line") from error
+    if not requests:
+        raise RequestsError(f"{path} has no requests: one integer a line is wanted")
+    return requests
+
+
+@dataclass(frozen=True)
+class HouseholdTask:
+    """What one annotated task asks for.
+
+    Attributes:
+        scene: in which it takes place.
+        types: of the objects that it is about, each once.
+    """
+
+    scene: str
+    types: tuple[str, ...]
+
+
+def read_household(path: Path) -> list[HouseholdTask]:
+    """The tasks of a file of annotated ALFRED tasks, one JSON object a line, of which `scene` and `pddl` are read.
+
+    Raises:
+        RequestsError: it is something else.
+        OSError: it cannot be read.
+    """
+    tasks = []
+    for number, line in enumerate(_lines(path), start=1):
+        try:
+            about = json.loads(line)
+            tasks.append(HouseholdTask(str(about["scene"]), _types(about["pddl"])))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise RequestsError(f"{path}, line {number}: no annotated task: 'scene' and 'pddl' are wanted") from error
+    if not tasks:
+        raise RequestsError(f"{path} has no tasks")
+    return tasks
+
+
+def household_requests(tasks: Sequence[HouseholdTask], count: int, seed: int) -> list[str]:
+    """What `count` tasks, drawn at random with `seed`, ask a memory for: the type of each object, task after task."""
+    chance = np.random.default_rng(seed)
+    return [each for index in chance.integers(len(tasks), size=count) for each in tasks[int(index)].types]
+
+
+def _types(about: Mapping[str, Any]) -> tuple[str, ...]:
+    """The object, what it is put into with others, where it goes, what is switched on; a knife where it is sliced."""
+    named = (about.get(key, "") for key in ("object_target", "mrecep_target", "parent_target", "toggle_target"))
+    knife = ("Knife",) if about.get("object_sliced") else ()
+    return tuple(dict.fromkeys(str(each) for each in (*knife, *named) if each))
+
+
+def _lines(path: Path) -> list[str]:
+    packed = path.suffix == ".gz"
+    with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as file:
+        return file.readlines()

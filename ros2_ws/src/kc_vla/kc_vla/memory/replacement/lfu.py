@@ -1,0 +1,75 @@
+"""The least frequently used key leaves, by exact counts since it came; of several, the one not used for longest."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+
+from kc_vla.memory.replacement.interface import Eviction, Key, check_capacity
+
+
+class Lfu:
+    """Keys in one queue for each count: every operation takes the same time, however many there are."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = check_capacity(capacity)
+        self._counts: dict[Key, int] = {}
+        self._queues: dict[int, OrderedDict[Key, None]] = {}
+        self._least = 0
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._counts
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._counts)
+
+    def add(self, key: Key) -> Eviction | None:
+        """See `Replacement`."""
+        if key in self._counts:
+            self.use(key)
+            return None
+        evicted = None
+        if len(self._counts) == self.capacity:
+            first = next(iter(self._queues[self._least]))
+            evicted = Eviction(first, "queue", self._least, f"it was used least, {self._least} times")
+            self.remove(first)
+        self._put(key, 1)
+        return evicted
+
+    def use(self, key: Key) -> None:
+        """See `Replacement`."""
+        count = self._counts[key]
+        self.remove(key)
+        self._put(key, count + 1)
+
+    def demote(self, key: Key) -> None:
+        """See `Replacement`."""
+        self.remove(key)
+        self._put(key, 0)
+        self._queues[0].move_to_end(key, last=False)
+
+    def remove(self, key: Key) -> None:
+        """See `Replacement`."""
+        count = self._counts.pop(key)
+        queue = self._queues[count]
+        del queue[key]
+        if not queue:
+            del self._queues[count]
+            if count == self._least:
+                self._least = min(self._queues, default=0)
+
+    def frequency(self, key: Key) -> int:
+        """See `Replacement`."""
+        return self._counts.get(key, 0)
+
+    def segments(self) -> Mapping[str, tuple[Key, ...]]:
+        """See `Replacement`."""
+        return {"queue": tuple(key for count in sorted(self._queues) for key in self._queues[count])}
+
+    def _put(self, key: Key, count: int) -> None:
+        self._counts[key] = count
+        self._queues.setdefault(count, OrderedDict())[key] = None
+        self._least = min(self._least, count) if len(self._counts) > 1 else count

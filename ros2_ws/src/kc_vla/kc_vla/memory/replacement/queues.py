@@ -1,0 +1,69 @@
+"""Policies with one queue: first in, first out; least recently used."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+
+from kc_vla.memory.replacement.interface import Eviction, Key, check_capacity
+
+
+class Fifo:
+    """First in, first out; a key that comes again keeps its place."""
+
+    segment, why = "queue", "it came first"
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = check_capacity(capacity)
+        self._queue: OrderedDict[Key, None] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._queue
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._queue)
+
+    def add(self, key: Key) -> Eviction | None:
+        """See `Replacement`."""
+        if key in self._queue:
+            self.use(key)
+            return None
+        evicted = None
+        if len(self._queue) == self.capacity:
+            first, _ = self._queue.popitem(last=False)
+            evicted = Eviction(first, self.segment, 0, self.why)
+        self._queue[key] = None
+        return evicted
+
+    def use(self, key: Key) -> None:
+        """See `Replacement`."""
+        self._queue[key]
+
+    def demote(self, key: Key) -> None:
+        """See `Replacement`."""
+        self._queue.move_to_end(key, last=False)
+
+    def remove(self, key: Key) -> None:
+        """See `Replacement`."""
+        del self._queue[key]
+
+    def frequency(self, key: Key) -> int:
+        """See `Replacement`."""
+        return 0
+
+    def segments(self) -> Mapping[str, tuple[Key, ...]]:
+        """See `Replacement`."""
+        return {self.segment: tuple(self._queue)}
+
+
+class Lru(Fifo):
+    """The least recently used key leaves."""
+
+    why = "it was used least recently"
+
+    def use(self, key: Key) -> None:
+        """See `Replacement`."""
+        self._queue.move_to_end(key)

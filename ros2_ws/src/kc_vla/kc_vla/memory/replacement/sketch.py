@@ -1,0 +1,64 @@
+"""How often keys were used lately: a count-min sketch whose counters are halved every so often.
+
+KARMA, section 3.6, has a counting Bloom filter with a reset at W, after TinyLFU (Einziger et al., 2017); the sketch is
+the same idea with one row of counters for each hash, as Caffeine has it.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from kc_vla.memory.replacement.interface import Key
+
+_ROWS = 4
+_HIGHEST = 255
+_HALF = bytes(value // 2 for value in range(256))
+_LEAST_SAMPLE = 1000
+"""A memory of a few units has to count over more than ten times as many uses to tell what is used often."""
+
+
+class FrequencySketch:
+    """Counts that are never too low between two halvings, but for what is above 255."""
+
+    def __init__(self, capacity: int, sample: int | None = None) -> None:
+        """Make one.
+
+        Args:
+            capacity: of the memory.
+            sample: W, uses after which all counters are halved; by default ten times the capacity, at least 1,000.
+        """
+        self.sample = max(10 * capacity, _LEAST_SAMPLE) if sample is None else sample
+        width = 1 << max(6, (self.sample - 1).bit_length())
+        self._mask = width - 1
+        self._rows = tuple(bytearray(width) for _ in range(_ROWS))
+        self._used = 0
+
+    def add(self, key: Key) -> None:
+        """Count a use."""
+        for row, at in zip(self._rows, self._places(key), strict=True):
+            if row[at] < _HIGHEST:
+                row[at] += 1
+        self._used += 1
+        if self._used >= self.sample:
+            self.halve()
+
+    def halve(self) -> None:
+        """Make all that was by now count half."""
+        self._rows = tuple(row.translate(_HALF) for row in self._rows)
+        self._used //= 2
+
+    def count(self, key: Key) -> int:
+        """How often a key was used; too much where others fell on all of its counters."""
+        return min(row[at] for row, at in zip(self._rows, self._places(key), strict=True))
+
+    def clear(self, key: Key) -> None:
+        """Let a key begin anew: what shares a counter with it loses as much there."""
+        count = self.count(key)
+        for row, at in zip(self._rows, self._places(key), strict=True):
+            row[at] -= count
+
+    def _places(self, key: Key) -> tuple[int, int, int, int]:
+        # Not `hash`: it differs from process to process, and what is forgotten should not.
+        digest = int.from_bytes(blake2b(str(key).encode(), digest_size=16).digest(), "little")
+        mask = self._mask
+        return digest & mask, digest >> 32 & mask, digest >> 64 & mask, digest >> 96 & mask

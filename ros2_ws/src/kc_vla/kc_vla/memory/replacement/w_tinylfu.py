@@ -1,0 +1,180 @@
+"""W-TinyLFU: a window for what is new, a main part for what is used often.
+
+After KARMA, section 3.6, and Einziger, Friedman, Manes: TinyLFU (2017). A new key enters the window, a queue of the
+least recently used. The main part has two such queues: probation, and protected for what was used there again; what
+is crowded out of protected goes back to probation.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from itertools import islice
+
+from kc_vla.memory.replacement.climbing import Climber
+from kc_vla.memory.replacement.interface import Eviction, Key, check_capacity
+from kc_vla.memory.replacement.sketch import FrequencySketch
+
+PROTECTED_SHARE = 0.8
+"""Of the main part."""
+WINDOW_SHARE = 0.01
+"""Of all, at least one unit: where an adapting window begins, and the size that Caffeine had before it adapted."""
+
+
+class Rule(Enum):
+    """Who leaves when a key has come to a memory that is full."""
+
+    CANDIDATE = "candidate"
+    """Of what leaves the window and what is next to leave probation, whatever was used less (Caffeine's)."""
+    LEAST = "least"
+    """Of all in window and probation, whatever was used least; the paper's."""
+
+
+class WTinyLfu:
+    """See the module."""
+
+    def __init__(
+        self, capacity: int, window: int | None = None, rule: Rule = Rule.CANDIDATE, sample: int | None = None
+    ) -> None:
+        """Make an empty one.
+
+        Args:
+            capacity: units, window and main part together.
+            window: units of it; None for a window that adapts.
+            rule: who leaves.
+            sample: see `FrequencySketch`.
+
+        Raises:
+            ValueError: a window without room for a unit, or larger than all.
+        """
+        self.capacity = check_capacity(capacity)
+        if window is not None and not 1 <= window <= capacity:
+            raise ValueError(f"a window of {window} units in a memory of {capacity}: give it 1 to {capacity}")
+        self._rule = rule
+        self._sketch = FrequencySketch(capacity, sample)
+        self._window_size = max(1, round(WINDOW_SHARE * capacity)) if window is None else window
+        self._climber = Climber(self.capacity, self._window_size) if window is None and capacity > 1 else None
+        self._window: OrderedDict[Key, None] = OrderedDict()
+        self._probation: OrderedDict[Key, None] = OrderedDict()
+        self._protected: OrderedDict[Key, None] = OrderedDict()
+        self._queues = {"window": self._window, "probation": self._probation, "protected": self._protected}
+
+    @property
+    def window_size(self) -> int:
+        """Units that the window holds at present."""
+        return self._window_size
+
+    def __len__(self) -> int:
+        return len(self._window) + len(self._probation) + len(self._protected)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._window or key in self._probation or key in self._protected
+
+    def __iter__(self) -> Iterator[Key]:
+        for queue in self._queues.values():
+            yield from queue
+
+    def add(self, key: Key) -> Eviction | None:
+        """See `Replacement`."""
+        if key in self:
+            self.use(key)
+            return None
+        self._count(key, hit=False)
+        self._window[key] = None
+        if len(self) <= self.capacity:
+            self._shrink_window()
+            return None
+        return self._make_room(key)
+
+    def use(self, key: Key) -> None:
+        """See `Replacement`."""
+        if key in self._probation:
+            del self._probation[key]
+            self._protected[key] = None
+            self._shrink_protected()
+        else:
+            (self._window if key in self._window else self._protected).move_to_end(key)
+        self._count(key, hit=True)
+
+    def demote(self, key: Key) -> None:
+        """See `Replacement`."""
+        self.remove(key)
+        self._sketch.clear(key)
+        self._probation[key] = None
+        self._probation.move_to_end(key, last=False)
+
+    def remove(self, key: Key) -> None:
+        """See `Replacement`."""
+        for queue in (self._window, self._probation):
+            if key in queue:
+                del queue[key]
+                return
+        del self._protected[key]
+
+    def frequency(self, key: Key) -> int:
+        """See `Replacement`."""
+        return self._sketch.count(key)
+
+    def segments(self) -> Mapping[str, tuple[Key, ...]]:
+        """See `Replacement`."""
+        return {name: tuple(queue) for name, queue in self._queues.items()}
+
+    def _count(self, key: Key, hit: bool) -> None:
+        self._sketch.add(key)
+        if self._climber is not None and (size := self._climber.after(hit)) is not None:
+            self._resize_window(size)
+
+    def _make_room(self, fresh: Key) -> Eviction:
+        """Let one of the keys go that are there, and never the one that has just come."""
+        if self._rule is Rule.LEAST:
+            return self._evict_least(fresh)
+        victim = next(iter(self._probation or self._protected), None)
+        if len(self._window) <= self._window_size:
+            assert victim is not None
+            return self._evict(victim, "it was next to leave")
+        candidate = next(iter(self._window))  # not the fresh one: the window has room for one
+        if victim is None:
+            return self._evict(candidate, "there is no room beside the window")
+        own, other = self._sketch.count(candidate), self._sketch.count(victim)
+        if own > other:
+            del self._window[candidate]
+            evicted = self._evict(victim, f"it was used {other} times, what left the window {own}")
+            self._probation[candidate] = None
+            return evicted
+        return self._evict(candidate, f"it was used {own} times, what is next to leave {other}")
+
+    def _evict_least(self, fresh: Key) -> Eviction:
+        if not self._probation and len(self._window) == 1:
+            self._probation[self._protected.popitem(last=False)[0]] = None
+        counts = [(self._sketch.count(key), key) for key in (*self._probation, *self._window) if key != fresh]
+        least, key = min(counts, key=lambda each: each[0])
+        evicted = self._evict(key, f"of {len(counts)} in window and probation it was used least, {least} times")
+        self._shrink_window()
+        return evicted
+
+    def _evict(self, key: Key, reason: str) -> Eviction:
+        segment = next(name for name, queue in self._queues.items() if key in queue)
+        del self._queues[segment][key]
+        return Eviction(key, segment, self._sketch.count(key), reason)
+
+    def _shrink_window(self) -> None:
+        while len(self._window) > self._window_size:
+            self._probation[self._window.popitem(last=False)[0]] = None
+
+    def _shrink_protected(self) -> None:
+        while len(self._protected) > int(PROTECTED_SHARE * (self.capacity - self._window_size)):
+            self._probation[self._protected.popitem(last=False)[0]] = None
+
+    def _resize_window(self, size: int) -> None:
+        """Give the window another size; what it gains comes from the main part, next to leave there first."""
+        self._window_size = size
+        missing = max(size - len(self._window), 0) if len(self) == self.capacity else 0
+        for queue in (self._probation, self._protected):
+            for key in list(islice(queue, missing)):
+                del queue[key]
+                self._window[key] = None
+                self._window.move_to_end(key, last=False)
+                missing -= 1
+        self._shrink_window()
+        self._shrink_protected()

@@ -1,0 +1,195 @@
+"""Replacement policies: against simple models over random histories, and against known hit rates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kc_vla.memory.evaluation.hit_rate import hits, optimal_hits
+from kc_vla.memory.replacement.interface import Replacement
+from kc_vla.memory.replacement.lfu import Lfu
+from kc_vla.memory.replacement.queues import Fifo, Lru
+from kc_vla.memory.replacement.sketch import FrequencySketch
+from kc_vla.memory.replacement.w_tinylfu import PROTECTED_SHARE, Rule, WTinyLfu
+
+Make = Callable[[int], Replacement]
+POLICIES: dict[str, Make] = {
+    "fifo": Fifo,
+    "lru": Lru,
+    "lfu": Lfu,
+    "w-tinylfu": lambda capacity: WTinyLfu(capacity, window=1),
+    "w-tinylfu, wide": lambda capacity: WTinyLfu(capacity, window=max(1, capacity - 1), rule=Rule.LEAST),
+    "w-tinylfu, least": lambda capacity: WTinyLfu(capacity, window=1, rule=Rule.LEAST, sample=20),
+    "adaptive": WTinyLfu,
+}
+policies = pytest.mark.parametrize("make", POLICIES.values(), ids=POLICIES.keys())
+keys = st.integers(0, 12).map(lambda number: f"mug-{number}")
+histories = st.lists(st.tuples(st.sampled_from(["add", "add", "use", "demote", "remove"]), keys), max_size=80)
+capacities = st.integers(1, 9)
+
+
+class Model:
+    """Which keys are there, and nothing else."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.there: set[str] = set()
+
+    def do(self, policy: Replacement, what: str, key: str) -> None:
+        known = key in self.there
+        assert (key in policy) == known
+        if what == "add":
+            evicted = policy.add(key)
+            full = len(self.there) == self.capacity and not known
+            assert (evicted is not None) == full
+            if evicted is not None:
+                assert evicted.key in self.there
+                assert evicted.reason
+                assert evicted.segment in policy.segments()
+                self.there.remove(str(evicted.key))
+            self.there.add(key)
+        elif not known:
+            with pytest.raises(KeyError):
+                getattr(policy, what)(key)
+        else:
+            getattr(policy, what)(key)
+            if what == "remove":
+                self.there.remove(key)
+
+
+@policies
+@given(capacities, histories)
+def test_any_history_leaves_the_keys_of_a_simple_model(make: Make, capacity: int, history: list) -> None:
+    policy, model = make(capacity), Model(capacity)
+    for what, key in history:
+        model.do(policy, what, key)
+        assert set(policy) == model.there
+        assert len(policy) == len(model.there) <= capacity
+        listed = [each for segment in policy.segments().values() for each in segment]
+        assert sorted(map(str, listed)) == sorted(model.there)
+
+
+@policies
+@given(capacities, histories, keys)
+def test_what_has_come_is_there_until_something_else_comes(make: Make, capacity: int, history: list, key: str) -> None:
+    policy, model = make(capacity), Model(capacity)
+    for what, each in history:
+        model.do(policy, what, each)
+    policy.add(key)
+    assert key in policy
+
+
+@policies
+@given(st.integers(2, 9), histories)
+def test_what_proved_wrong_leaves_next(make: Make, capacity: int, history: list) -> None:
+    policy, model = make(capacity), Model(capacity)
+    for what, key in history:
+        model.do(policy, what, key)
+    for number in range(capacity):
+        policy.add(f"cup-{number}")
+    wrong = next(iter(policy))
+    policy.demote(wrong)
+    evicted = policy.add("something new")
+    assert evicted is not None
+    assert evicted.key == wrong
+
+
+@given(st.integers(2, 9), st.integers(1, 8), st.sampled_from(Rule), histories)
+def test_no_segment_is_larger_than_it_may_be(capacity: int, window: int, rule: Rule, history: list) -> None:
+    window = min(window, capacity)
+    policy, model = WTinyLfu(capacity, window, rule), Model(capacity)
+    for what, key in history:
+        model.do(policy, what, key)
+        segments = policy.segments()
+        assert len(segments["window"]) <= window
+        assert len(segments["protected"]) <= int(PROTECTED_SHARE * (capacity - window))
+
+
+@given(st.lists(keys, max_size=300), st.integers(5, 60))
+def test_a_sketch_counts_no_less_than_was_used_and_halves_in_time(used: list[str], sample: int) -> None:
+    sketch, truth, since = FrequencySketch(5, sample), Counter[str](), 0
+    for key in used:
+        sketch.add(key)
+        truth[key] += 1
+        since += 1
+        if since == sample:
+            truth = Counter({each: count // 2 for each, count in truth.items()})
+            since //= 2
+        assert sketch.count(key) >= truth[key]
+    assert all(sketch.count(key) >= count for key, count in truth.items())
+
+
+def test_a_sketch_seldom_counts_too_much() -> None:
+    sketch = FrequencySketch(100, sample=100_000)
+    chance = np.random.default_rng(0)
+    used = chance.zipf(1.3, 50_000)
+    for key in used.tolist():
+        sketch.add(key)
+    often = [(key, count) for key, count in Counter(used.tolist()).most_common(200) if count <= 255]
+    assert all(sketch.count(key) <= count + 10 for key, count in often)
+
+
+@given(st.integers(1, 4), st.lists(st.integers(0, 5), max_size=9))
+def test_no_way_to_choose_finds_more_than_the_optimum(capacity: int, requests: list[int]) -> None:
+    best = {frozenset[int](): 0}
+    for key in requests:
+        after: dict[frozenset[int], int] = {}
+        for kept, found in best.items():
+            with_it = kept | {key}
+            ways = {with_it} if len(with_it) <= capacity else {with_it - {other} for other in with_it}
+            for way in ways:
+                after[way] = max(after.get(way, 0), found + (key in kept))
+        best = after
+    assert int(optimal_hits(capacity, requests).sum()) == max(best.values())
+
+
+def test_what_is_used_often_stays_while_others_pass_by() -> None:
+    """A robot that fetches its mug every day does not forget it for the hundred things it passes once."""
+    policy = WTinyLfu(10)
+    for day, passed in product(range(40), range(12)):
+        if passed == 0:
+            policy.add("mug")
+        policy.add(f"{day}-{passed}")
+    assert "mug" in policy
+    lru = Lru(10)
+    for passed in range(12):
+        lru.add("mug") if passed == 0 else lru.add(str(passed))
+    assert "mug" not in lru
+
+
+def test_a_window_grows_where_the_newest_are_asked_for_again() -> None:
+    requests = [begin - back for begin in range(6000) for back in (0, 1, 3, 6, 9, 12)]
+    policy = WTinyLfu(20)
+    rate = hits(policy, requests)[-4000:].mean()
+    assert policy.window_size > 4
+    assert rate > hits(WTinyLfu(20, window=1), requests)[-4000:].mean() + 0.1
+
+
+def test_the_paper_s_rule_and_caffeine_s_differ() -> None:
+    """By the first the least used of all leaves, by the second only one of two is looked at."""
+    for rule, leaves in ((Rule.LEAST, "rare"), (Rule.CANDIDATE, "first")):
+        policy = WTinyLfu(4, window=1, rule=rule)
+        for key, times in (("first", 2), ("rare", 1), ("often", 3), ("last", 3)):
+            for _ in range(times):
+                policy.add(key)
+        evicted = policy.add("new")
+        assert evicted is not None
+        assert evicted.key == leaves
+
+
+@pytest.mark.parametrize("window", [0, 6, -1])
+def test_a_window_without_room_is_refused(window: int) -> None:
+    with pytest.raises(ValueError, match="give it 1 to 5"):
+        WTinyLfu(5, window)
+
+
+@policies
+def test_a_memory_without_room_is_refused(make: Make) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        make(0)
