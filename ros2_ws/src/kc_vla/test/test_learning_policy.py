@@ -163,6 +163,7 @@ def test_a_round_begins_with_what_the_one_before_has_learnt(run: PolicyRun, data
     fresh = train_policy(tmp_path / "fresh", [data], quick, CPU)
     assert again.read_log()[-1]["loss"] < 0.5 * fresh.read_log()[-1]["loss"]
     assert not (again.folder / "maps").exists()  # the pictures were looked at before
+    assert PolicyRun.begin(tmp_path / "later", {}, {"init": str(again.folder)}, {}).maps == run.folder / "maps"
     write_episodes(tmp_path / "other", 3, "Go home.")
     with pytest.raises(DataError, match=r"has not learnt 'Go home\.'"):
         train_policy(tmp_path / "third", [tmp_path / "other"], quick, CPU, run)

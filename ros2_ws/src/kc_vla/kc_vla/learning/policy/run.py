@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from kc_vla.core.chunk import ActionType
@@ -46,6 +47,13 @@ class PolicyRun(Run):
     def views(self) -> tuple[str, ...]:
         """The cameras that it looks at."""
         return tuple(self.data["views"])
+
+    @property
+    def maps(self) -> Path:
+        """Folder for the maps of its pictures: that of the run whose stem it has, however many went on from there."""
+        before = str(self.data.get("init", ""))
+        is_there = before != "" and (Path(before) / "run.json").exists()
+        return PolicyRun(Path(before)).maps if is_there else self.folder / "maps"
 
 
 def trained_policy(run: PolicyRun) -> tuple[Stem, Policy, ActionScale]:

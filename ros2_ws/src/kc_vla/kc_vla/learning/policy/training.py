@@ -68,8 +68,7 @@ def train_policy(
     arithmetic = {"device": device.name, "precision": device.precision}
     run = PolicyRun.begin(folder, as_dict(config), facts, arithmetic)
     stem = _stem(run, init, pictures_of(material, config.image_size, _FITTED_ON)).to(device.torch)
-    cache = (folder if init is None else init.folder) / "maps"
-    samples = load_samples(material, facts["instructions"], stem, config, cache, device)
+    samples = load_samples(material, facts["instructions"], stem, config, run.maps, device)
     space = space_of(material.rig, material.action)
     _Training(run, samples, _sizes(config, samples, len(run.instructions)), space, device, init).go()
     draw_curves(run.read_log(), folder / "curves.png", "step")

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Makes a policy from nothing: the expert's plans, a first policy, then rounds in which the newest one drives and is
+# taught. Prints its hours. The same command goes on where it was interrupted.
+#
+#   models/policy/make.sh [FOLDER for data and runs, default runs/make_policy] [more words for kc-vla train policy]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+folder=${1:-runs/make_policy}
+shift || true
+plans=120 taught=20 rounds=5
+
+hours() { echo "$1: $(awk "BEGIN { printf \"%.2f\", $SECONDS / 3600 }") h since the start of this command"; }
+
+kc-vla collect --plans --episodes "$plans" --output "$folder/plans"
+hours "expert's plans"
+data=(--data "$folder/plans/train")
+kc-vla train policy --config models/policy/train.toml "${data[@]}" --output "$folder/round0" "$@"
+kc-vla export policy "$folder/round0" --models "$folder/models0" --replace
+hours "first policy"
+for round in $(seq "$rounds"); do
+    before=$((round - 1))
+    kc-vla collect --from-policy --policy-models "$folder/models$before" --episodes "$taught" \
+        --skip $((plans + before * taught)) --output "$folder/taught$round"
+    data+=(--data "$folder/taught$round/train")
+    kc-vla train policy --config models/policy/train.toml --set steps=2000 "${data[@]}" \
+        --init "$folder/round$before" --output "$folder/round$round" "$@"
+    kc-vla export policy "$folder/round$round" --models "$folder/models$round" --replace
+    hours "round $round"
+done
+echo "Next: kc-vla eval policy --models $folder/models$rounds"
