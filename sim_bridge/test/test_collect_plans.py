@@ -133,6 +133,20 @@ def test_an_expert_without_whims_goes_from_cube_to_cube_and_succeeds(task: str) 
     simulator.close()
 
 
+def test_an_expert_without_whims_sets_off_while_the_other_arm_is_seen_to_leave() -> None:
+    """How long that one has stood still is seen nowhere."""
+    simulator = Simulator(32, draw=False, whims=False)
+    frame = simulator.reset("identity", 3)
+    teacher: Any = simulator._world.teacher
+    while np.abs(simulator.expert.plan(1)[0][0, :3]).max() < 0.01:
+        frame = simulator.step(simulator.expert.plan(1)[0][0])
+    assert torch.linalg.norm(teacher.tcp.linear_velocity) > 0.1
+    while not frame.done:
+        frame = simulator.step(simulator.expert.plan(1)[0][0])
+    assert frame.success, frame.reason
+    simulator.close()
+
+
 def test_where_a_cube_is_put_aside_without_whims_does_not_tell_the_order() -> None:
     simulator = Simulator(32, draw=False, whims=False)
     simulator.reset("spatial", 0)

@@ -95,7 +95,10 @@ class TeacherArmShuffleEnv(TabletopEnv):
         self.roles[env_idx] = shuffle.swapped_pair(self._draw(env_idx, (0.0, 1.0))[:, 0])
         self.segment_ends[env_idx] = shuffle.segment_ends(self._draw(env_idx, *ranges.durations))
         hesitation, self.expert_speed[env_idx] = self._draw(env_idx, ranges.hesitation, ranges.expert_speed).T
-        self.go_frame[env_idx] = self.segment_ends[env_idx, -1] + torch.round(hesitation * CONTROL_RATE).int()
+        ends = self.segment_ends[env_idx]
+        self.go_frame[env_idx] = ends[:, -1] + torch.round(hesitation * CONTROL_RATE).int()
+        if not self.whims:  # the teacher half-way home is seen to the frame, how long it has been there is not
+            self.go_frame[env_idx] = (ends[:, -3] + ends[:, -2]) // 2
         home = torch.tensor(TEACHER_HOME, device=self.device).expand(count, 4)
         self._stops[env_idx] = shuffle.stops(home, start, end, buffer, self.roles[env_idx])
         path, fingers = shuffle.tool_path(self._stops[env_idx], self.segment_ends[env_idx], self._frames)
