@@ -156,6 +156,7 @@ def _plot_sizes(rows: Sequence[Row], path: Path) -> None:
             label=policy,
             linestyle="--" if policy == OPTIMUM else "-",
         )
+    axis.set_xticks(HOUSEHOLD_SIZES)
     axis.set(
         xlabel="units", ylabel="hit rate, %", title="Household tasks: hit rate by size, 95 % intervals", ylim=(0, 100)
     )
