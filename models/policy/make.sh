@@ -3,11 +3,13 @@
 # taught. Prints its hours. The same command goes on where it was interrupted.
 #
 #   models/policy/make.sh [FOLDER for data and runs, default runs/make_policy] [more words for kc-vla train policy]
+#
+# PLANS, TAUGHT (episodes of each task, in each round) and ROUNDS change how much of it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${1:-runs/make_policy}
 shift || true
-plans=120 taught=20 rounds=5
+plans=${PLANS:-120} taught=${TAUGHT:-20} rounds=${ROUNDS:-5}
 
 hours() { echo "$1: $(awk "BEGIN { printf \"%.2f\", $SECONDS / 3600 }") h since the start of this command"; }
 
