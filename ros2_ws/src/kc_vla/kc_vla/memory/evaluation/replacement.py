@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from kc_vla.core.files import write_whole
 from kc_vla.memory.evaluation.hit_rate import hits, optimal_hits
 from kc_vla.memory.evaluation.requests import RequestsError, household_requests, read_household, read_trace
 from kc_vla.memory.replacement.interface import Key, Replacement
@@ -138,8 +139,8 @@ def _cell(row: Row) -> str:
 
 def _write(output: Path, rows: Sequence[Row]) -> None:
     output.mkdir(parents=True, exist_ok=True)
-    (output / "results.json").write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
-    (output / "table.md").write_text(table(rows))
+    write_whole(output / "results.json", json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    write_whole(output / "table.md", table(rows))
 
 
 def _plot_sizes(rows: Sequence[Row], path: Path) -> None:

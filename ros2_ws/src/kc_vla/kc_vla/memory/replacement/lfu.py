@@ -9,13 +9,12 @@ from kc_vla.memory.replacement.interface import Eviction, Key, check_capacity
 
 
 class Lfu:
-    """Keys in one queue for each count: every operation takes the same time, however many there are."""
+    """Keys in one queue for each count that there is."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity = check_capacity(capacity)
         self._counts: dict[Key, int] = {}
         self._queues: dict[int, OrderedDict[Key, None]] = {}
-        self._least = 0
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -33,8 +32,9 @@ class Lfu:
             return None
         evicted = None
         if len(self._counts) == self.capacity:
-            first = next(iter(self._queues[self._least]))
-            evicted = Eviction(first, "queue", self._least, f"it was used least, {self._least} times")
+            least = min(self._queues)
+            first = next(iter(self._queues[least]))
+            evicted = Eviction(first, "queue", least, f"it was used least, {least} times")
             self.remove(first)
         self._put(key, 1)
         return evicted
@@ -58,8 +58,6 @@ class Lfu:
         del queue[key]
         if not queue:
             del self._queues[count]
-            if count == self._least:
-                self._least = min(self._queues, default=0)
 
     def frequency(self, key: Key) -> int:
         """See `Replacement`."""
@@ -72,4 +70,3 @@ class Lfu:
     def _put(self, key: Key, count: int) -> None:
         self._counts[key] = count
         self._queues.setdefault(count, OrderedDict())[key] = None
-        self._least = min(self._least, count) if len(self._counts) > 1 else count

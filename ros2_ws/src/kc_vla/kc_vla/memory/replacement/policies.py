@@ -7,16 +7,16 @@ from collections.abc import Callable
 from kc_vla.memory.replacement.interface import Replacement
 from kc_vla.memory.replacement.lfu import Lfu
 from kc_vla.memory.replacement.queues import Fifo, Lru
-from kc_vla.memory.replacement.w_tinylfu import Rule, WTinyLfu
+from kc_vla.memory.replacement.w_tinylfu import Rule, WTinyLfu, window_of
 
 ADAPTIVE = "adaptive"
 _OPEN: dict[str, Callable[[int], Replacement]] = {
     "fifo": Fifo,
     "lru": Lru,
     "lfu": Lfu,
-    "w-tinylfu": lambda capacity: WTinyLfu(capacity, window=max(1, round(capacity / 100))),
-    "w-tinylfu-wide": lambda capacity: WTinyLfu(capacity, window=max(1, round(0.9 * capacity))),
-    "w-tinylfu-least": lambda capacity: WTinyLfu(capacity, max(1, round(capacity / 100)), Rule.LEAST),
+    "w-tinylfu": lambda capacity: WTinyLfu(capacity, window_of(capacity)),
+    "w-tinylfu-wide": lambda capacity: WTinyLfu(capacity, window_of(capacity, 0.9)),
+    "w-tinylfu-least": lambda capacity: WTinyLfu(capacity, window_of(capacity), Rule.LEAST),
     ADAPTIVE: WTinyLfu,
 }
 POLICIES = tuple(_OPEN)

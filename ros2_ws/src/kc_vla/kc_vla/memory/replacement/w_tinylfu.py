@@ -31,6 +31,11 @@ class Rule(Enum):
     """Of all in window and probation, whatever was used least; the paper's."""
 
 
+def window_of(capacity: int, share: float = WINDOW_SHARE) -> int:
+    """Units of a window that has this share of a memory."""
+    return max(1, round(share * capacity))
+
+
 class WTinyLfu:
     """See the module."""
 
@@ -53,7 +58,7 @@ class WTinyLfu:
             raise ValueError(f"a window of {window} units in a memory of {capacity}: give it 1 to {capacity}")
         self._rule = rule
         self._sketch = FrequencySketch(capacity, sample)
-        self._window_size = max(1, round(WINDOW_SHARE * capacity)) if window is None else window
+        self._window_size = window_of(capacity) if window is None else window
         self._climber = Climber(self.capacity, self._window_size) if window is None and capacity > 1 else None
         self._window: OrderedDict[Key, None] = OrderedDict()
         self._probation: OrderedDict[Key, None] = OrderedDict()
@@ -106,11 +111,7 @@ class WTinyLfu:
 
     def remove(self, key: Key) -> None:
         """See `Replacement`."""
-        for queue in (self._window, self._probation):
-            if key in queue:
-                del queue[key]
-                return
-        del self._protected[key]
+        del self._queues[self._segment(key)][key]
 
     def frequency(self, key: Key) -> int:
         """See `Replacement`."""
@@ -154,9 +155,15 @@ class WTinyLfu:
         return evicted
 
     def _evict(self, key: Key, reason: str) -> Eviction:
-        segment = next(name for name, queue in self._queues.items() if key in queue)
+        segment = self._segment(key)
         del self._queues[segment][key]
         return Eviction(key, segment, self._sketch.count(key), reason)
+
+    def _segment(self, key: Key) -> str:
+        for name, queue in self._queues.items():
+            if key in queue:
+                return name
+        raise KeyError(key)
 
     def _shrink_window(self) -> None:
         while len(self._window) > self._window_size:
