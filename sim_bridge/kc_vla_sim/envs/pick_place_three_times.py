@@ -117,12 +117,7 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
         return {"success": self.progress.success, "fail": self.progress.failed, "completed_stages": lifts}
 
     def _rests_at_home(self, tool: torch.Tensor) -> torch.Tensor:
-        """Whether the hand with its tool at `tool` (N, 7) rests, closed, at the home pose before the next lift (N,).
-
-        Without whims it need not go there: no picture tells whether it comes from there.
-        """
-        if not self.whims:
-            return torch.ones(self.num_envs, dtype=torch.bool, device=self.device)
+        """Whether the hand with its tool at `tool` (N, 7) rests, closed, at the home pose before the next lift (N,)."""
         lift = self.progress.completed.clamp(max=CUBES - 1).to(torch.int64)
         home = self.homes[torch.arange(self.num_envs, device=self.device), lift]
         speed: torch.Tensor = torch.linalg.norm(self.agent.tcp.linear_velocity, dim=1)

@@ -36,10 +36,6 @@ class SpatialRanges:
     """What chance decides: lowest and highest value of each quantity."""
 
     HIDDEN_WAITS: ClassVar[tuple[str, ...]] = ("start_wait", "home_wait")
-    HIDDEN_CHOICES: ClassVar[tuple[str, ...]] = (
-        *("home_x", "home_y", "home_z", "home_yaw"),
-        *("travel_speed", "lower_speed"),
-    )
 
     place_x: Range = (-0.2, 0.0)  # m, of the stack and of the places aside
     place_y: Range = (-0.15, 0.15)  # m

@@ -139,12 +139,7 @@ class SwapPositionEnv(TabletopEnv):
         }
 
     def _rests_at_home(self, tool: torch.Tensor, gap: torch.Tensor) -> torch.Tensor:
-        """Whether the hand with its tool at `tool` (N, 7) and its fingers `gap` (N,) apart rests at home (N,).
-
-        Without whims it need not go there: no picture tells whether it comes from there.
-        """
-        if not self.whims:
-            return torch.ones_like(gap, dtype=torch.bool)
+        """Whether the hand with its tool at `tool` (N, 7) and its fingers `gap` (N,) apart rests at home (N,)."""
         moved: torch.Tensor = torch.linalg.norm(tool[:, :3] - self._tool_seen, dim=1)
         return is_at_home(tool, self.home) & (moved < _RESTING) & (gap < _SHUT)
 
@@ -160,7 +155,10 @@ class SwapPositionEnv(TabletopEnv):
 
     @property
     def home_wait_left(self) -> int | None:
-        """Frames for which the hand still rests at home, for one environment; None while it does not rest there."""
+        """Frames for which the hand still rests at home, for one environment; None while it does not rest there.
+
+        Without whims it need not go there: no picture tells whether it comes from there.
+        """
         if self._pause.over[0] >= 0 or not self.whims:
             return 0
         rested = int(self._pause.rested[0])

@@ -24,10 +24,7 @@ class TemporalRanges:
     """What chance decides: lowest and highest value of each quantity."""
 
     HIDDEN_WAITS: ClassVar[tuple[str, ...]] = ("home_wait",)
-    HIDDEN_CHOICES: ClassVar[tuple[str, ...]] = (
-        *("home_x", "home_y", "home_z", "home_yaw"),
-        *("lift_height", "travel_speed", "lower_speed"),
-    )
+    HIDDEN_CHOICES: ClassVar[tuple[str, ...]] = ("lift_height",)
 
     disc_x: Range = (-0.12, -0.06)  # m, centre of the disc in which the cubes stand
     disc_y: Range = (-0.04, 0.04)  # m

@@ -46,10 +46,7 @@ FACING = 0.02
 
 @dataclass(frozen=True)
 class _Routine:
-    """What was drawn for the episode: the poses, waits and heights before and of each lift, and the speeds.
-
-    Without whims the hand does not go home, and follows no script.
-    """
+    """What was drawn for the episode: the poses, waits and heights before and of each lift, and the speeds."""
 
     places: tuple[Cube, ...]
     homes: tuple[tuple[Vector, Rotation], ...]
@@ -57,7 +54,6 @@ class _Routine:
     heights: tuple[float, ...]
     tempo: Tempo
     scripts: tuple[LiftScript, ...]
-    whims: bool
 
 
 @dataclass(frozen=True)
@@ -94,7 +90,8 @@ class PickPlaceThreeTimesExpert:
     def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
         """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
         routine = self._routine()
-        return plan_ahead(horizon, self._present(), partial(_decide, routine), partial(_after, routine))
+        decide = partial(_decide if self._world.whims else _decide_from_what_is_seen, routine)
+        return plan_ahead(horizon, self._present(), decide, partial(_after, routine))
 
     def _routine(self) -> _Routine:
         """What was drawn, with the scripts that follow from it, which are written once an episode."""
@@ -120,7 +117,7 @@ class PickPlaceThreeTimesExpert:
             LiftScript.write(start, place, height, end, tempo)
             for start, place, height, end in zip(postures, places, heights, [*postures[1:], postures[-1]], strict=True)
         )
-        return _Routine(places, homes, tuple(world.waits[0].tolist()), heights, tempo, scripts, world.whims)
+        return _Routine(places, homes, tuple(world.waits[0].tolist()), heights, tempo, scripts)
 
     def _present(self) -> _State:
         """Read the simulator."""
@@ -143,10 +140,9 @@ def _decide(routine: _Routine, state: _State) -> Step:
     """Phase and action (7,) for one step."""
     scene, tempo = state.scene, routine.tempo
     present = state.completed
-    height = routine.heights[min(present, CUBES - 1)] + (0.0 if routine.whims else OVERSHOOT)
-    if routine.whims and state.frame < START_STEPS:
+    if state.frame < START_STEPS:
         return "start", np.zeros(TOOL_DELTA_SIZE)
-    if routine.whims and state.begun is not None:
+    if state.begun is not None:
         lift, begin = state.begun
         script, step = routine.scripts[lift], state.frame - begin
         if script.follows(scene, step, lift, routine.places[lift]):
@@ -154,19 +150,29 @@ def _decide(routine: _Routine, state: _State) -> Step:
     if scene.held is not None and scene.held != present:
         return put(scene, routine.places[scene.held], tempo)
     if present == CUBES or (state.lifted and _is_back(routine, state)):
-        if not routine.whims:
-            return release(scene, tempo)
         return go(scene, *routine.homes[min(present + 1, CUBES - 1)], tempo)
     if state.lifted:
         if scene.held is None or _still_rises(routine, state):
-            return fetch(scene, present, height, tempo)
+            return fetch(scene, present, routine.heights[present], tempo)
         return put(scene, routine.places[present], tempo)
-    visited = state.home_since >= 0 and state.frame - state.home_since >= routine.waits[present]
-    if visited or not routine.whims or scene.held is not None:
-        return fetch(scene, present, height, tempo)
+    waited = state.home_since >= 0 and state.frame - state.home_since >= routine.waits[present]
+    if waited or scene.held is not None:
+        return fetch(scene, present, routine.heights[present], tempo)
     if state.home_since >= 0:
         return "wait", go(scene, *routine.homes[present], tempo)[1]
     return go(scene, *routine.homes[present], replace(tempo, settling=MENDING))
+
+
+def _decide_from_what_is_seen(routine: _Routine, state: _State) -> Step:
+    """The same without whims: from cube to cube."""
+    scene, tempo, present = state.scene, routine.tempo, state.completed
+    if scene.held is not None and scene.held != present:
+        return put(scene, routine.places[scene.held], tempo)
+    if present == CUBES or (state.lifted and _is_back(routine, state)):
+        return release(scene, tempo)
+    if state.lifted and scene.held is not None and not _still_rises(routine, state):
+        return put(scene, routine.places[present], tempo)
+    return fetch(scene, present, routine.heights[present] + OVERSHOOT, tempo)
 
 
 def _still_rises(routine: _Routine, state: _State) -> bool:
