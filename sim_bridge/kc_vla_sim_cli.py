@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kc_vla.bags.errors import BagError
+from kc_vla.cli.numbers import not_negative, positive
 from kc_vla.core.errors import StackError
 from kc_vla.core.splits import SPLITS, SplitError
 from kc_vla.core.tasks import UnknownTaskError, simulated_tasks
@@ -163,8 +164,8 @@ def _parser() -> argparse.ArgumentParser:
 
     play = verbs.add_parser("play", help="film an episode of the expert")
     play.add_argument("--task", required=True, choices=sorted(simulated_tasks()), help="name in the task table")
-    play.add_argument("--seed", type=_not_negative, required=True, help="of the episode")
-    play.add_argument("--image-size", type=_positive, default=256, help="px of each camera (default 256)")
+    play.add_argument("--seed", type=not_negative, required=True, help="of the episode")
+    play.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
     play.add_argument("--skip-waits", action="store_true", help="leave out what is drawn while the arm only waits")
     play.add_argument("-o", "--output", type=Path, help="file (default: TASK-VARIANT[-LOOKS]-SEED.mp4 here)")
     play.set_defaults(run=_play)
@@ -180,21 +181,21 @@ def _parser() -> argparse.ArgumentParser:
         "can be repeated",
     )
     check.add_argument("--split", default="test", choices=list(SPLITS), help="seeds of experts and determinism")
-    check.add_argument("--episodes", type=_positive, default=100, help="per expert and way of executing it (100)")
-    check.add_argument("--probe-episodes", type=_positive, default=400, help="that a probe learns from (400)")
-    check.add_argument("--repeats", type=_positive, default=20, help="episodes per task that are played twice (20)")
-    check.add_argument("--processes", type=_positive, default=os.cpu_count() or 1, help="(default: one per core)")
-    check.add_argument("--image-size", type=_positive, default=96, help="px of the pictures (default 96)")
+    check.add_argument("--episodes", type=positive, default=100, help="per expert and way of executing it (100)")
+    check.add_argument("--probe-episodes", type=positive, default=400, help="that a probe learns from (400)")
+    check.add_argument("--repeats", type=positive, default=20, help="episodes per task that are played twice (20)")
+    check.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    check.add_argument("--image-size", type=positive, default=96, help="px of the pictures (default 96)")
     check.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
     check.set_defaults(run=_check)
 
     collect = verbs.add_parser("collect", prog="kc-vla collect", help="record data sets of the experts' episodes")
     collect.add_argument("--task", default=_ALL, choices=[*sorted(simulated_tasks()), _ALL], help="(default all)")
-    collect.add_argument("--episodes", type=_positive, default=100, help="of each task (default 100)")
+    collect.add_argument("--episodes", type=positive, default=100, help="of each task (default 100)")
     collect.add_argument("--split", default="train", choices=list(SPLITS), help="to take seeds from (default train)")
-    collect.add_argument("--skip", type=_not_negative, default=0, help="seeds at its start that are left out (0)")
-    collect.add_argument("--image-size", type=_positive, default=128, help="px of each camera, even (default 128)")
-    collect.add_argument("--processes", type=_positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    collect.add_argument("--skip", type=not_negative, default=0, help="seeds at its start that are left out (0)")
+    collect.add_argument("--image-size", type=positive, default=128, help="px of each camera, even (default 128)")
+    collect.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
     collect.add_argument("-o", "--output", type=Path, default=Path("data"), help="folder (default data)")
     collect.add_argument(
         "--plans",
@@ -223,7 +224,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     judge.add_argument("what", choices=["policy"], help="what is measured")
     judge.add_argument("--task", default=_ALL, choices=[*sorted(simulated_tasks()), _ALL], help="(default all)")
-    judge.add_argument("--episodes", type=_positive, default=50, help="of each task (default 50)")
+    judge.add_argument("--episodes", type=positive, default=50, help="of each task (default 50)")
     judge.add_argument("--split", default="test", choices=list(SPLITS), help="to take seeds from (default test)")
     judge.add_argument("--models", default="", help="folder of models with the policy (default: those shipped)")
     judge.add_argument("--model", default="policy", help="name of the policy there (default policy)")
@@ -237,9 +238,9 @@ def _parser() -> argparse.ArgumentParser:
         choices=_KEYFRAMES,
         help="who chooses them: the learned selector, the simulator's own truth, or none is given (default learned)",
     )
-    judge.add_argument("--execute-steps", type=_positive, default=5, help="of a chunk before the next is asked for (5)")
-    judge.add_argument("--latency-steps", type=_not_negative, default=2, help="until a chunk is used (default 2)")
-    judge.add_argument("--blend-steps", type=_not_negative, default=3, help="fade from chunk to chunk (default 3)")
+    judge.add_argument("--execute-steps", type=positive, default=5, help="of a chunk before the next is asked for (5)")
+    judge.add_argument("--latency-steps", type=not_negative, default=2, help="until a chunk is used (default 2)")
+    judge.add_argument("--blend-steps", type=not_negative, default=3, help="fade from chunk to chunk (default 3)")
     judge.add_argument("--untold", action="store_true", help="do not tell the policy which actions run meanwhile")
     judge.add_argument(
         "--noise",
@@ -247,9 +248,9 @@ def _parser() -> argparse.ArgumentParser:
         default=0.0,
         help="that a chunk begins with: 0 its middle, 1 as it was learnt (default 0)",
     )
-    judge.add_argument("--image-size", type=_positive, default=256, help="px of each camera (default 256)")
+    judge.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
     judge.add_argument("--no-films", action="store_true", help="write no films of failures")
-    judge.add_argument("--processes", type=_positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    judge.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
     judge.add_argument("-o", "--output", type=Path, default=Path("runs/policy_eval"), help="(default runs/policy_eval)")
     judge.set_defaults(run=_evaluate)
 
@@ -269,22 +270,4 @@ def _share(text: str) -> float:
         value = -1.0
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a share from 0 to 1")
-    return value
-
-
-def _not_negative(text: str) -> int:
-    return _at_least(0, text)
-
-
-def _positive(text: str) -> int:
-    return _at_least(1, text)
-
-
-def _at_least(least: int, text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if value < least:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least}")
     return value

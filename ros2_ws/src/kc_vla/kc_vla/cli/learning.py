@@ -1,10 +1,11 @@
-"""`kc-vla train|export|tune|eval selector`, `kc-vla annotate|eval rules`; those of `policy` are in other modules."""
+"""`kc-vla train|export|tune|eval selector`, `kc-vla annotate|eval rules`; the way to the others of these verbs."""
 
 from __future__ import annotations
 
 import argparse
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 from kc_vla.bags.errors import BagError
@@ -17,21 +18,20 @@ from kc_vla.inference.onnx_sessions import InferenceError
 from kc_vla.keyframes.cameras import THIRD_PERSON, parse_cameras
 from kc_vla.learning.common.errors import LearningError
 
+_ELSEWHERE: dict[tuple[str, ...], str] = {
+    ("train", "policy"): "policy",
+    ("export", "policy"): "policy",
+    ("eval", "policy"): "simulation",
+    ("eval", "replacement"): "memory",
+}
+"""Modules of this package for what is not of the selector."""
+
 
 def main(words: Sequence[str]) -> int:
     """Run a verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130 interrupted."""
-    if words[0] in ("train", "export") and words[1:2] == ["policy"]:
-        from kc_vla.cli.policy import main as of_policy
-
-        return of_policy(words)
-    if words[:2] == ["eval", "policy"]:
-        from kc_vla.cli.simulation import main as in_simulation
-
-        return in_simulation(words)
-    if words[:2] == ["eval", "replacement"]:
-        from kc_vla.cli.memory import main as of_memory
-
-        return of_memory(words)
+    if (elsewhere := _ELSEWHERE.get(tuple(words[:2]))) is not None:
+        status: int = import_module(f"kc_vla.cli.{elsewhere}").main(words)
+        return status
     runs = {"train": _train, "export": _export, "tune": _tune, "eval": _eval, "annotate": _annotate}
     options = learning_parser(runs).parse_args(words)
     # torch's idle threads spin, beside any other busy process at a thirtieth of the speed; read when torch is imported.

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from kc_vla.cli.numbers import positive
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.memory.evaluation.requests import RequestsError
 
@@ -24,10 +25,10 @@ def main(words: Sequence[str]) -> int:
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _ABOUT
     parser.add_argument("what", choices=["replacement"], help="what is measured")
-    parser.add_argument("--streams", type=_positive, default=50, help="of household tasks (default 50)")
+    parser.add_argument("--streams", type=positive, default=50, help="of household tasks (default 50)")
     parser.add_argument("--tasks", type=Path, metavar="FILE", help="annotated ALFRED tasks (default: those shipped)")
     parser.add_argument("--trace", type=Path, action="append", metavar="FILE", help="measure on this; can be repeated")
-    parser.add_argument("--size", type=_positive, action="append", help="units, with --trace; can be repeated (512)")
+    parser.add_argument("--size", type=positive, action="append", help="units, with --trace; can be repeated (512)")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/replacement"), help="folder for the results")
 
 
@@ -40,9 +41,3 @@ def _evaluate(options: argparse.Namespace) -> None:
         rows = evaluate_household(options.output, options.streams, options.tasks)
     print(table(rows), end="")
     print(f"{options.output}: table, figures and plots")
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1")
-    return int(text)
