@@ -6,6 +6,7 @@ the same idea with one row of counters for each hash, as Caffeine has it.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import blake2b
 
 from kc_vla.memory.replacement.interface import Key
@@ -58,7 +59,13 @@ class FrequencySketch:
             row[at] -= count
 
     def _places(self, key: Key) -> tuple[int, int, int, int]:
-        # Not `hash`: it differs from process to process, and what is forgotten should not.
-        digest = int.from_bytes(blake2b(str(key).encode(), digest_size=16).digest(), "little")
         mask = self._mask
-        return digest & mask, digest >> 32 & mask, digest >> 64 & mask, digest >> 96 & mask
+        first, second, third, fourth = _digest(key)
+        return first & mask, second & mask, third & mask, fourth & mask
+
+
+@lru_cache(maxsize=1 << 14, typed=True)
+def _digest(key: Key) -> tuple[int, int, int, int]:
+    # Not `hash`: it differs from process to process, and what is forgotten should not.
+    digest = int.from_bytes(blake2b(str(key).encode(), digest_size=16).digest(), "little")
+    return digest & 0xFFFFFFFF, digest >> 32 & 0xFFFFFFFF, digest >> 64 & 0xFFFFFFFF, digest >> 96

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from itertools import islice
 
-from kc_vla.memory.replacement.climbing import Climber
+from kc_vla.memory.replacement.climbing import Climber, Rival
 from kc_vla.memory.replacement.interface import Eviction, Key, check_capacity
+from kc_vla.memory.replacement.queues import Lru
 from kc_vla.memory.replacement.sketch import FrequencySketch
 
 PROTECTED_SHARE = 0.8
@@ -59,7 +60,7 @@ class WTinyLfu:
         self._rule = rule
         self._sketch = FrequencySketch(capacity, sample)
         self._window_size = window_of(capacity) if window is None else window
-        self._climber = Climber(self.capacity, self._window_size) if window is None and capacity > 1 else None
+        self._climber = _climber(capacity) if window is None and capacity > 1 else None
         self._window: OrderedDict[Key, None] = OrderedDict()
         self._probation: OrderedDict[Key, None] = OrderedDict()
         self._protected: OrderedDict[Key, None] = OrderedDict()
@@ -123,7 +124,7 @@ class WTinyLfu:
 
     def _count(self, key: Key, hit: bool) -> None:
         self._sketch.add(key)
-        if self._climber is not None and (size := self._climber.after(hit)) is not None:
+        if self._climber is not None and (size := self._climber.after(key, hit)) is not None:
             self._resize_window(size)
 
     def _make_room(self, fresh: Key) -> Eviction:
@@ -185,3 +186,8 @@ class WTinyLfu:
                 missing -= 1
         self._shrink_window()
         self._shrink_protected()
+
+
+def _climber(capacity: int) -> Climber:
+    ends = (Rival(capacity, Lru(capacity)), Rival(window_of(capacity), WTinyLfu(capacity, window_of(capacity))))
+    return Climber(capacity, window_of(capacity), ends)
