@@ -28,6 +28,9 @@ _START_TOOL = (0.4, 0.0, 0.33, 0.0)
 tasks, where the hand would hide the stack from the third-person camera."""
 _SWIVEL = (1.0, 0.0, -0.9319, 0.0, -0.4658, 0.0, 0.3867)
 """Turns of the arm's joints, per rad of the first, that move the elbow out of that posture and leave the tool there."""
+_ASIDE = (0.12, 0.12)
+"""Without whims, how far the places aside are from the stack, away from the robot or towards it, and from the middle of
+the table, to either side, m."""
 _COLOURS = tuple(CUBE_COLOURS)
 _RESTING = 0.0003
 """A hand at home rests when it has moved less than this since the last frame, m ..."""
@@ -88,19 +91,15 @@ class SwapPositionEnv(TabletopEnv):
         self._place_distractors(env_idx)
 
     def _place_by_colour(self, env_idx: torch.Tensor) -> None:
-        """Let the places aside follow from what is seen: where the stack is, and which cube a place is for.
+        """Let the places aside follow from what is seen: where the stack is, and which cubes are to go there.
 
-        They tell nothing of the order in which the cubes were stacked, but for the bottom one, which stays. A cube is
-        turned there as it is in the stack: its place cannot be seen, so neither can another turn.
+        Of two cubes the one whose colour comes first goes to the right, so they tell nothing of the order in which the
+        cubes were stacked, but for the bottom one, which stays.
         """
-        ranges = self.ranges
-        low, high = np.array([ranges.place_x, ranges.place_y]).T
-        pairs = np.random.default_rng(0).uniform(low, high, size=(_CANDIDATES, 2, 2))
-        pairs = pairs[np.argsort(-np.linalg.norm(pairs[:, 0] - pairs[:, 1], axis=1))]
-        aside = torch.as_tensor(pairs, dtype=torch.float32, device=self.device)[None].expand(len(env_idx), -1, -1, -1)
-        stack = self.places[env_idx, None, :1].expand(-1, _CANDIDATES, -1, -1)
-        aside = torch.cat([aside, stack[..., 2:].expand(-1, -1, 2, -1)], dim=3)
-        self.places[env_idx] = first_apart(torch.cat([stack, aside], dim=2))
+        x, y, yaw = self.places[env_idx, 0].T
+        away = torch.where(x > sum(self.ranges.place_x) / 2, -_ASIDE[0], _ASIDE[0])
+        for place, side in ((1, -_ASIDE[1]), (2, _ASIDE[1])):
+            self.places[env_idx, place] = torch.stack([x + away, torch.full_like(y, side), yaw], dim=1)
         swapped = self.order[env_idx, TOP] > self.order[env_idx, MIDDLE]
         self.places[env_idx[swapped], 1:] = self.places[env_idx[swapped], 1:].flip(1)
 

@@ -78,7 +78,9 @@ FARTHEST_YAW = 1.75
 TURN_LEVER = 0.05
 """What a turn that is still left counts for in a funnel, m per rad: the fingers reach so far out."""
 CLIMBS = 0.03
-"""A hand so far below its funnel climbs straight up, m; one that is less far below moves in the plane, too."""
+"""An empty hand so far below its funnel climbs straight up, m; one that is less far below moves in the plane, too."""
+CLEARS = 0.015
+"""The same for one with a cube in its grip, which has to come clear of what it stood on."""
 TIGHT = 0.004
 """Less free space than this around the fingers speaks against a way to grasp, m."""
 
@@ -145,11 +147,12 @@ def fetch(scene: Scene, cube: int, height: float, tempo: Tempo) -> Step:
     )
 
 
-def put(scene: Scene, place: Cube, tempo: Tempo) -> Step:
+def put(scene: Scene, place: Cube, tempo: Tempo, room: float = 0.0) -> Step:
     """The next step towards the held cube standing at `place`, its centre and yaw (modulo 90 degrees), let go.
 
-    Lower `place` onto another cube by giving it the height of a cube that rests there. Once the cube is let go (also
-    when it slipped), this opens the fingers and rises; the caller sees `scene.held is None` and asks for what is next.
+    Lower `place` onto another cube by giving it the height of a cube that rests there. Anywhere within `room` (m) of it
+    will do as well. Once the cube is let go (also when it slipped), this opens the fingers and rises; the caller sees
+    `scene.held is None` and asks for what is next.
     """
     tool = scene.tool
     if scene.held is None:
@@ -160,19 +163,29 @@ def put(scene: Scene, place: Cube, tempo: Tempo) -> Step:
     turn = 0.0 if as_it_is else nearest_yaw(place.yaw - held.yaw, 0.0)
     rotation = facing(_within_reach(hand_yaw(tool.rotation) + turn))
     grip = (rotation * tool.rotation.inv()).apply(held.position - tool.position)
+    way = place.position[:2] - held.position[:2]
+    far = float(np.hypot(*way))
+    off = max(far - room, 0.0)
     target = place.position - grip
-    off = float(np.hypot(*(place.position[:2] - held.position[:2])))
+    target[:2] -= way * (1 - off / max(far, 1e-9))
     above = float(held.position[2] - place.position[2])
     near_enough = LENIENT if tempo.funnel else ABOVE_PLACE
     if above < TOUCHDOWN and off < near_enough:
         return "let go", _move(scene, tempo, tool.position, tool.rotation, tempo.lower, gripper=LOOSE_GRIPPER)
-    if off < NEAR_PLACE and abs(turn) < (LENIENT_TURN if tempo.funnel else TURNED):
-        # A funnel: as low as the distance in the plane allows, so that both shrink together.
-        wait_above = 0.0 if off < ABOVE_PLACE else FUNNEL * (off - ABOVE_PLACE if tempo.funnel else off)
-        lower = _at(target, float(target[2]) + wait_above - PRESS)
-        return "lower", _move(scene, tempo, lower, rotation, _gentle(tempo.lower, above), gripper=0.0)
     others = (cube for k, cube in enumerate(scene.cubes) if k != scene.held)
     carry = max(_highest(others), float(place.position[2])) + CARRY_MARGIN
+    if tempo.funnel:
+        misfit = max(off - ABOVE_PLACE, 0.0) + TURN_LEVER * max(abs(turn) - LENIENT_TURN, 0.0)
+        foot = _at(target, float(target[2]) - PRESS)
+        goal, below = _funnel(scene, foot, misfit, carry, CLEARS)
+        lowers = off < NEAR_PLACE and below <= 0
+        speed = _gentle(tempo.lower, above) if lowers else tempo.travel
+        return "lower" if lowers else "carry", _move(scene, tempo, goal, rotation, speed, gripper=0.0)
+    if off < NEAR_PLACE and abs(turn) < TURNED:
+        # A funnel: as low as the distance in the plane allows, so that both shrink together.
+        wait_above = 0.0 if off < ABOVE_PLACE else FUNNEL * off
+        lower = _at(target, float(target[2]) + wait_above - PRESS)
+        return "lower", _move(scene, tempo, lower, rotation, _gentle(tempo.lower, above), gripper=0.0)
     return "carry", _move(scene, tempo, _at(target, carry), rotation, tempo.travel, gripper=0.0, floor=carry)
 
 
@@ -208,13 +221,24 @@ def _in_funnel(scene: Scene, tempo: Tempo, target: Cube, rotation: Rotation, hig
     turn = float((rotation * tool.rotation.inv()).magnitude())
     misfit = max(off - ABOVE_PLACE, 0.0) + TURN_LEVER * max(turn - TURNED / 2, 0.0)
     misfit += max(READY - 0.004 - scene.opening, 0.0)
-    height = min(float(target.position[2]) + FUNNEL * misfit, highest)
-    below = height - float(tool.position[2])
-    goal = _at(tool.position, height)
-    goal[:2] += gap * float(np.clip(1 - below / CLIMBS, 0.0, 1.0))
+    goal, below = _funnel(scene, target.position, misfit, highest, CLIMBS)
     phase = "rise" if below > CLIMBS / 2 else "descend" if off < NEAR_PLACE else "approach"
     speed = tempo.lower if off < NEAR_PLACE and below <= 0 else tempo.travel
     return phase, _move(scene, tempo, goal, rotation, speed)
+
+
+def _funnel(scene: Scene, foot: Vector, misfit: float, highest: float, climbs: float) -> tuple[Vector, float]:
+    """Where the hand goes next on its way down to `foot` (3,), and how far below its funnel it is, m.
+
+    It is `FUNNEL` times the `misfit` above the foot, but no higher than `highest`, m; one that is lower than that by
+    `climbs`, m, climbs straight up, and the closer it is, the more it moves in the plane, too.
+    """
+    tool = scene.tool
+    height = min(float(foot[2]) + FUNNEL * misfit, highest)
+    below = height - float(tool.position[2])
+    goal = _at(tool.position, height)
+    goal[:2] += (foot[:2] - tool.position[:2]) * float(np.clip(1 - below / climbs, 0.0, 1.0))
+    return goal, below
 
 
 def _move(

@@ -31,6 +31,8 @@ _TURN = (TOP, MIDDLE, BOTTOM, TOP)
 _SETTLING = 0.13
 """Share of the way left that one step covers. Where only the later rows of late plans are executed, they mend most of
 an error at about this share; a quicker hand is still off its place when it goes down."""
+_ASIDE = 0.03
+"""Without whims a cube may stand so far from its place aside, m."""
 _SPARE_ROOM = 0.07
 """A place is free when no cube is closer to it than this in the plane, m."""
 
@@ -116,16 +118,21 @@ def _decide(task: _Task, state: _State) -> Step:
         return release(scene, tempo)
     cube = _TURN[state.completed]
     if scene.held is not None and (scene.held != cube or state.waits_at_home):
-        return put(scene, _free_place(task, scene), tempo)
+        return put(scene, _free_place(task, scene), tempo, _room_aside(tempo))
     if state.waits_at_home:
         return go(scene, task.home, task.home_turn, tempo)
     if scene.held == cube:
-        return put(scene, _goal(task, state), tempo)
+        return put(scene, _goal(task, state), tempo, _room_aside(tempo) if state.completed < APART else 0.0)
     if _is_placed(state):
         return release(scene, tempo)
     if state.completed == 0 and state.start_wait > 0:
         return "wait", np.zeros(TOOL_DELTA_SIZE)
     return fetch(scene, cube, task.home[2], tempo)
+
+
+def _room_aside(tempo: Tempo) -> float:
+    """How far from its place aside a cube may stand, m: nothing shows the place, so one who learns cannot tell it."""
+    return _ASIDE if tempo.funnel else 0.0
 
 
 def _goal(task: _Task, state: _State) -> Cube:
