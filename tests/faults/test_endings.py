@@ -20,12 +20,14 @@ def assert_readable(bag: RecordedEpisode) -> None:
 
 
 def test_ctrl_c(stack: Stack, mid_episode: Callable[[Stack], Episode]) -> None:
+    stack.first_episode().wait_for_result()
     episode = mid_episode(stack)
     pressed_at = stack.position  # the stack is shared: an earlier test may have killed a node of it
     stack.press_ctrl_c()
     assert stack.finish() == 0
     assert "Traceback" not in stack.text
     assert not stack.find(r"process has died|escalating", pressed_at)
+    assert stack.find(r"\d+ of \d+ episodes succeeded", pressed_at)  # of those before
     assert_readable(RecordedEpisode(episode.bag))
 
 

@@ -82,6 +82,7 @@ class EpisodeRunnerNode(StackNode):
             raise StartError(str(error)) from error
         self._results: dict[str, EpisodeResult] = {}  # the newest only
         self._busy = values.task != NO_TASK
+        self._table, self._told = RunTable(self._output), False
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
         self._links = Links(self, (*map(topics.image_topic, values.robot().views), *HEARD))
         self._narrator = Narrator(self)
@@ -106,35 +107,40 @@ class EpisodeRunnerNode(StackNode):
             self.executor.create_task(self._run_all)
 
     def stop(self) -> None:
-        """Close the action server; give up a report that is being made."""
+        """Close the action server; give up a report that is being made; say what came of the episodes before."""
         self._server.destroy()
         self._reporter.close()
+        if not self._told:
+            self._say_table()
 
     # -- running ------------------------------------------------------------------------------------------------
 
     async def _run_all(self) -> None:
         """Run what the parameters ask for, then end the process."""
-        table = RunTable(self._output)
         try:
             await self._runs.until_ready()
             for task, seed in planned(self.parameters.task, self.parameters.seed, self.parameters.episodes):
-                self._record(table, await self._reporter.report(await self._runs.run(task, seed)))
+                self._record(await self._reporter.report(await self._runs.run(task, seed)))
         except RunError as error:
             self.problem(str(error), ERROR)
             self._narrator.say(f"stopped: {error}")
             self.exit_code = 1
-        for line in table.lines():
-            self._narrator.say(line)
-        if not table.all_succeeded or self._reporter.failed:
+        self._say_table()
+        if not self._table.all_succeeded or self._reporter.failed:
             self.exit_code = 1
         self.done = True
 
-    def _record(self, table: RunTable, line: dict[str, Any]) -> None:
+    def _record(self, line: dict[str, Any]) -> None:
         """Put an episode into the table; a table that cannot be written ends nothing."""
         try:
-            table.add(line)
+            self._table.add(line)
         except OSError as error:
             self._narrator.say(f"the table could not be written: {error}")
+
+    def _say_table(self) -> None:
+        self._told = True
+        for line in self._table.lines():
+            self._narrator.say(line)
 
     # -- what a run asks of the stack, see `kc_vla.execution.episodes.Stack` --------------------------------------
 
