@@ -147,12 +147,11 @@ def fetch(scene: Scene, cube: int, height: float, tempo: Tempo) -> Step:
     )
 
 
-def put(scene: Scene, place: Cube, tempo: Tempo, room: float = 0.0) -> Step:
+def put(scene: Scene, place: Cube, tempo: Tempo) -> Step:
     """The next step towards the held cube standing at `place`, its centre and yaw (modulo 90 degrees), let go.
 
-    Lower `place` onto another cube by giving it the height of a cube that rests there. Anywhere within `room` (m) of it
-    will do as well. Once the cube is let go (also when it slipped), this opens the fingers and rises; the caller sees
-    `scene.held is None` and asks for what is next.
+    Lower `place` onto another cube by giving it the height of a cube that rests there. Once the cube is let go (also
+    when it slipped), this opens the fingers and rises; the caller sees `scene.held is None` and asks for what is next.
     """
     tool = scene.tool
     if scene.held is None:
@@ -163,11 +162,8 @@ def put(scene: Scene, place: Cube, tempo: Tempo, room: float = 0.0) -> Step:
     turn = 0.0 if as_it_is else nearest_yaw(place.yaw - held.yaw, 0.0)
     rotation = facing(_within_reach(hand_yaw(tool.rotation) + turn))
     grip = (rotation * tool.rotation.inv()).apply(held.position - tool.position)
-    way = place.position[:2] - held.position[:2]
-    far = float(np.hypot(*way))
-    off = max(far - room, 0.0)
     target = place.position - grip
-    target[:2] -= way * (1 - off / max(far, 1e-9))
+    off = float(np.hypot(*(place.position[:2] - held.position[:2])))
     above = float(held.position[2] - place.position[2])
     near_enough = LENIENT if tempo.funnel else ABOVE_PLACE
     if above < TOUCHDOWN and off < near_enough:

@@ -32,7 +32,9 @@ _SETTLING = 0.13
 """Share of the way left that one step covers. Where only the later rows of late plans are executed, they mend most of
 an error at about this share; a quicker hand is still off its place when it goes down."""
 _ASIDE = 0.03
-"""Without whims a cube may stand so far from its place aside, m."""
+"""Without whims a cube may stand so far from its place aside, m ..."""
+_LOW = 0.035
+"""... and anywhere once it is no higher than this above the table, m."""
 _SPARE_ROOM = 0.07
 """A place is free when no cube is closer to it than this in the plane, m."""
 
@@ -118,11 +120,11 @@ def _decide(task: _Task, state: _State) -> Step:
         return release(scene, tempo)
     cube = _TURN[state.completed]
     if scene.held is not None and (scene.held != cube or state.waits_at_home):
-        return put(scene, _free_place(task, scene), tempo, _room_aside(tempo))
+        return put(scene, _aside(_free_place(task, scene), scene, tempo), tempo)
     if state.waits_at_home:
         return go(scene, task.home, task.home_turn, tempo)
     if scene.held == cube:
-        return put(scene, _goal(task, state), tempo, _room_aside(tempo) if state.completed < APART else 0.0)
+        return put(scene, _goal(task, state), tempo)
     if _is_placed(state):
         return release(scene, tempo)
     if state.completed == 0 and state.start_wait > 0:
@@ -130,16 +132,30 @@ def _decide(task: _Task, state: _State) -> Step:
     return fetch(scene, cube, task.home[2], tempo)
 
 
-def _room_aside(tempo: Tempo) -> float:
-    """How far from its place aside a cube may stand, m: nothing shows the place, so one who learns cannot tell it."""
-    return _ASIDE if tempo.funnel else 0.0
+def _aside(place: Cube, scene: Scene, tempo: Tempo) -> Cube:
+    """Where the held cube goes that is to stand aside at `place`.
+
+    Nothing shows the place, so one who learns cannot tell it: without whims anywhere near it will do, and anywhere at
+    all for a cube that is low, as long as there is room.
+    """
+    assert scene.held is not None
+    held = scene.cubes[scene.held].position
+    if not tempo.funnel:
+        return place
+    here = Cube(np.array([held[0], held[1], place.position[2]]), place.yaw)
+    if held[2] < place.position[2] + _LOW and _room(here, scene) > _SPARE_ROOM:
+        return here
+    way = place.position - here.position
+    far = float(np.hypot(way[0], way[1]))
+    return here if far < _ASIDE else Cube(place.position - way * (_ASIDE / far), place.yaw)
 
 
 def _goal(task: _Task, state: _State) -> Cube:
     """Where the cube of the present stage belongs."""
     if state.completed < APART:
         wanted = task.places[state.completed + 1]
-        return wanted if _room(wanted, state.scene) > _SPARE_ROOM else _free_place(task, state.scene)
+        place = wanted if _room(wanted, state.scene) > _SPARE_ROOM else _free_place(task, state.scene)
+        return _aside(place, state.scene, task.tempo)
     below = state.scene.cubes[MIDDLE if state.completed == APART else BOTTOM]
     return Cube(below.position + np.array([0.0, 0.0, 2 * CUBE_HALF_SIZE]), below.yaw)
 
