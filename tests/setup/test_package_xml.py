@@ -21,6 +21,7 @@ ROSDEP = {
     "fastapi": "python3-fastapi",
     "hypothesis": "python3-hypothesis",
     "matplotlib": "python3-matplotlib",
+    "networkx": "python3-networkx",
     "numpy": "python3-numpy",
     "psutil": "python3-psutil",
     "pydantic": "python3-pydantic",

@@ -1,0 +1,225 @@
+"""A scene graph as detections come: what is new, seen again, moved, not there any more.
+
+KARMA, section 3.3, leaves open how; this is association, fusion and negative evidence. Nothing is changed here: the
+change is worked out, and made by whoever keeps the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from kc_vla.memory.long_term.association import associate, distinct, is_one, likeness
+from kc_vla.memory.long_term.detections import Detection, Settings, plain_type
+from kc_vla.memory.long_term.errors import GraphError, told
+from kc_vla.memory.long_term.fusion import Dispute, begun, merged, not_seen, seen_again
+from kc_vla.memory.long_term.graph import Change, SceneGraph, new_id
+from kc_vla.memory.long_term.nodes import SceneObject
+from kc_vla.memory.long_term.relations import stand
+from kc_vla.memory.long_term.views import View
+
+_STANDS_M = 0.5
+"""Around a box that has come or been moved, what stands on it or in it is asked again."""
+
+
+@dataclass
+class Observed:
+    """What came of the detections of one moment: ids of objects, each list in their order.
+
+    Attributes:
+        new: not known before.
+        seen: known before.
+        moved: known before, and found elsewhere.
+        missed: ought to have been in view, and was not seen.
+        gone: missed until nobody believes in it; removed.
+        merged: turned out to be another one; removed.
+        disputes: what a person has set otherwise.
+        left_out: detections for which the map has no room.
+    """
+
+    new: list[str] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    merged: list[str] = field(default_factory=list)
+    disputes: list[Dispute] = field(default_factory=list)
+    left_out: int = 0
+
+
+def observe(
+    graph: SceneGraph, detections: Iterable[Detection], stamp_ns: int, view: View | None, settings: Settings
+) -> tuple[Change, Observed]:
+    """Work out what the detections of one moment change.
+
+    Args:
+        graph: as it is; it is not changed.
+        detections: in the frame of its map.
+        stamp_ns: when they were seen, ns.
+        view: what was in view then; None: nothing is concluded from what was not seen.
+        settings: see there.
+
+    Raises:
+        GraphError: the stamp can be none.
+    """
+    if type(stamp_ns) is not int or not 0 < stamp_ns < 1 << 63:
+        raise GraphError(f"{told(stamp_ns)} is no time in ns")
+    return _Moment(graph, distinct(list(detections)), stamp_ns, settings).outcome(view)
+
+
+class _Moment:
+    """The work of one call."""
+
+    def __init__(self, graph: SceneGraph, seen: Sequence[Detection], stamp_ns: int, settings: Settings) -> None:
+        self._graph, self._seen, self._stamp_ns, self._settings = graph, seen, stamp_ns, settings
+        self._after: dict[str, SceneObject] = {}
+        self._removed: set[str] = set()
+        self._told = Observed()
+
+    def outcome(self, view: View | None) -> tuple[Change, Observed]:
+        matches = associate(self._graph, self._seen, self._settings)
+        there = {each.id for each in matches.values()}
+        missed = [] if view is None else self._in_view(view, there)
+        matches |= self._carried(matches, missed)
+        there = {each.id for each in matches.values()}
+        for number, known in matches.items():
+            self._see(known, self._seen[number])
+        for known in missed:
+            if known.id not in there:
+                self._miss(known)
+        count = self._begin([each for at, each in enumerate(self._seen) if at not in matches])
+        self._merge(there)
+        self._settle()
+        removal = self._graph.removal(self._removed)
+        freed = {each.id for each in removal.put}
+        for name, each in self._after.items():
+            if name in freed and each.holder in self._removed:
+                self._after[name] = replace(each, placed="", holder="", by_hand=each.by_hand - {"holder"})
+        put = {each.id: each for each in (*removal.put, *self._after.values())}
+        changed = (each for each in put.values() if self._graph.objects.get(each.id) != each)
+        return Change(tuple(changed), removal.removed, count), self._told
+
+    def _in_view(self, view: View, there: set[str]) -> list[SceneObject]:
+        """The objects that ought to have been seen: their middle and, but for its outermost part, their box."""
+        known = [
+            each
+            for each in self._graph.near(*view.reach())
+            if each.id not in there and each.last_seen_ns < self._stamp_ns
+        ]
+        if not known:
+            return []
+        middles = np.array([each.position for each in known], float)
+        reach = 0.4 * np.array([each.size for each in known], float)
+        seen = view.holds(middles)
+        for side in (-1, 1):
+            for axis in np.eye(3):
+                seen &= view.holds(middles + side * reach * axis)
+        return sorted((each for each, held in zip(known, seen, strict=True) if held), key=lambda each: each.id)
+
+    def _carried(self, matches: dict[int, SceneObject], missed: Sequence[SceneObject]) -> dict[int, SceneObject]:
+        """What was carried elsewhere in view: just one of its class is missed, and just one is seen that is new."""
+        new: dict[str, list[int]] = {}
+        for number, each in enumerate(self._seen):
+            if number not in matches and each.can_be_moved:
+                new.setdefault(plain_type(each.object_type), []).append(number)
+        lost: dict[str, list[SceneObject]] = {}
+        for known in missed:
+            if known.movable and not known.by_hand and not known.forgotten:
+                lost.setdefault(plain_type(known.object_type), []).append(known)
+        return {
+            numbers[0]: lost[kind][0]
+            for kind, numbers in new.items()
+            if len(numbers) == 1 and len(lost.get(kind, ())) == 1
+        }
+
+    def _see(self, known: SceneObject, seen: Detection) -> None:
+        after, disputes = seen_again(known, seen, self._stamp_ns, self._settings)
+        self._after[known.id] = after
+        if known.forgotten:
+            self._told.disputes.append(Dispute(known.id, "confidence", "forgotten", f"{seen.object_type} seen again"))
+            return
+        self._told.seen.append(known.id)
+        self._told.disputes += disputes
+        if after.position == seen.position != known.position and known.movable:
+            self._told.moved.append(known.id)
+
+    def _miss(self, known: SceneObject) -> None:
+        after = not_seen(known, self._settings)
+        if after.confidence < self._settings.gone:
+            self._removed.add(known.id)
+        else:
+            self._after[known.id] = after
+        if known.forgotten:
+            return
+        self._told.missed.append(known.id)
+        if known.by_hand:
+            self._told.disputes.append(Dispute(known.id, "confidence", known.confidence, "not seen where it should be"))
+        elif known.id in self._removed:
+            self._told.gone.append(known.id)
+
+    def _begin(self, seen: Sequence[Detection]) -> int | None:
+        number = self._graph.number
+        room = max(self._settings.most_objects - len(self._graph.objects), 0)
+        self._told.left_out = max(len(seen) - room, 0)
+        for each in seen[:room]:
+            object_id = new_id(each.object_type, number)
+            number += 1
+            self._after[object_id] = begun(object_id, each, self._stamp_ns, self._settings)
+            self._told.new.append(object_id)
+        return number if number != self._graph.number else None
+
+    def _merge(self, there: set[str]) -> None:
+        """Two that were never seen at once and have come to the same place are one."""
+        for object_id in list(self._after):
+            one = self._after.get(object_id)
+            if one is None or one.forgotten or one.last_seen_ns != self._stamp_ns:
+                continue
+            for other in self._graph.near(one.position, max(one.diagonal_m, 0.1)):
+                other = self._after.get(other.id, other)
+                apart = other.id in (there | self._removed | {one.id}) or other.by_hand or other.forgotten
+                alike = likeness(one.embedding, other.embedding)
+                unlike = alike is not None and alike < self._settings.alike
+                if apart or unlike or one.by_hand or not is_one(one, other):
+                    continue
+                older, newer = sorted((one, other), key=lambda each: (each.first_seen_ns, each.id))
+                place = replace(older, position=one.position, size=one.size)
+                self._after[older.id] = one = merged(place, newer)
+                self._after.pop(newer.id, None)
+                if newer.id in self._told.new:
+                    self._told.new.remove(newer.id)
+                    continue
+                self._removed.add(newer.id)
+                self._told.merged.append(newer.id)
+
+    def _settle(self) -> None:
+        """Area and holder of all that was seen, and the holder of what stands at a box that has come or moved."""
+        fresh = {name for name, each in self._after.items() if self._has_moved(each)}
+        touched = {name for name, each in self._after.items() if each.last_seen_ns == self._stamp_ns}
+        for name in fresh:
+            each = self._after[name]
+            around = self._graph.near(each.position, each.diagonal_m / 2 + _STANDS_M)
+            touched |= {other.id for other in around if not other.forgotten and other.id not in self._removed}
+        for name in sorted(touched):
+            each = self._after.get(name) or self._graph.objects[name]
+            if each.forgotten:
+                continue
+            if name in self._after and name in fresh:
+                each = replace(each, area=self._graph.area_at(each.position))
+            self._after[name] = stand(each, self._around(each))
+
+    def _has_moved(self, each: SceneObject) -> bool:
+        before = self._graph.objects.get(each.id)
+        return before is None or before.position != each.position or before.size != each.size
+
+    def _around(self, each: SceneObject) -> list[SceneObject]:
+        """The objects that it may stand on or in, as they are after this moment."""
+        radius_m = each.diagonal_m / 2 + self._graph.largest_m / 2 + _STANDS_M
+        found = {other.id: other for other in self._graph.near(each.position, radius_m)}
+        found |= {name: other for name, other in self._after.items() if name in found or name in self._told.new}
+        return [
+            other
+            for name, other in found.items()
+            if name not in self._removed and not other.forgotten and name != each.id
+        ]

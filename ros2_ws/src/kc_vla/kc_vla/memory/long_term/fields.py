@@ -1,0 +1,87 @@
+"""Nodes as the fields of a JSON object, and back: in the store, in exported files, for messages.
+
+What a field would say by default is left out, and so is the embedding, which is no text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+from kc_vla.memory.long_term.errors import GraphError, told
+from kc_vla.memory.long_term.nodes import Area, Floor, Node, SceneObject
+
+KINDS: dict[str, type[Node]] = {"floor": Floor, "area": Area, "object": SceneObject}
+_NAMES = {kind: name for name, kind in KINDS.items()}
+
+
+def _defaults(kind: type[Node]) -> dict[str, Any]:
+    """The names of the fields, each with its default or MISSING."""
+    return {
+        each.name: each.default_factory() if each.default_factory is not MISSING else each.default
+        for each in fields(kind)
+        if each.name != "embedding"
+    }
+
+
+_DEFAULTS = {kind: _defaults(kind) for kind in KINDS.values()}
+
+
+def kind_of(node: Node) -> str:
+    """`floor`, `area` or `object`."""
+    return _NAMES[type(node)]
+
+
+def to_fields(node: Node) -> dict[str, Any]:
+    """A node as what JSON can hold."""
+    found: dict[str, Any] = {}
+    for name, default in _DEFAULTS[type(node)].items():
+        value = getattr(node, name)
+        if value != default:
+            found[name] = sorted(value) if isinstance(value, frozenset) else value
+    return found
+
+
+def from_fields(kind: str, given: Mapping[str, Any], embedding: bytes = b"") -> Node:
+    """The node of such fields.
+
+    Raises:
+        GraphError: they are not those of a node of that kind, or one has a value that it cannot have.
+    """
+    if kind not in KINDS:
+        raise GraphError(f"{told(kind)} is no kind of node: there are {', '.join(KINDS)}")
+    values = dict(given)
+    if "position" in values:
+        values["position"] = _vector(values["position"])
+    if "size" in values:
+        values["size"] = _vector(values["size"])
+    if "by_hand" in values:
+        values["by_hand"] = _names(values["by_hand"])
+    for name in ("attributes", "adjacent"):
+        if not isinstance(values.get(name, {}), dict):
+            raise GraphError(f"{kind} {told(values.get('id'))}: {name} is {told(values[name])}")
+    if embedding:
+        values["embedding"] = embedding
+    try:
+        return KINDS[kind](**values)
+    except TypeError:
+        known = _DEFAULTS[KINDS[kind]]
+        missing = [name for name, default in known.items() if default is MISSING and name not in values]
+        unknown = [name for name in values if name not in known]
+        raise GraphError(
+            f"{kind} {told(values.get('id'))}: "
+            + (f"{', '.join(missing)} missing" if missing else f"unknown: {told(', '.join(map(str, unknown)))}")
+        ) from None
+
+
+def _vector(value: Any) -> tuple[Any, ...]:
+    if type(value) is not list and type(value) is not tuple:
+        raise GraphError(f"{told(value)} is no place or size: it must be x, y, z in m")
+    return tuple(value)
+
+
+def _names(value: Any) -> frozenset[str]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
+        raise GraphError(f"by_hand is {told(value)}: it must be names of fields")
+    return frozenset(value)

@@ -1,0 +1,211 @@
+"""The scene graph of one map, on networkx, and the changes that are made to it.
+
+Nodes are floors, areas and objects; an edge has a `kind`: `contains` goes down the hierarchy, `adjacent` from area to
+area with the way in m, `on` and `in` from an object to its holder. A change is worked out first, committed to the
+store, and only then applied, so that the graph never knows more than the store does.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import networkx as nx
+import numpy as np
+
+from kc_vla.memory.long_term.errors import GraphError, told
+from kc_vla.memory.long_term.nodes import Area, Floor, Node, SceneObject, Vector
+from kc_vla.memory.long_term.places import Places
+
+CONTAINS, ADJACENT, ON, IN = "contains", "adjacent", "on", "in"
+MOST_OBJECTS = 100_000
+"""Of one map."""
+_UNDER_FLOOR_M = 0.3
+"""So far below the ground of a floor something still is on it: noise of a pose."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is done to a graph at once.
+
+    Attributes:
+        put: nodes that come, or take the place of those with the same id.
+        removed: ids of nodes that go.
+        number: the number that the next node of this map gets; None where it stays.
+    """
+
+    put: tuple[Node, ...] = ()
+    removed: tuple[str, ...] = ()
+    number: int | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.put or self.removed)
+
+
+class SceneGraph:
+    """See the module. Nodes are never changed in place."""
+
+    def __init__(self, map_id: str, nodes: Iterable[Node] = (), number: int = 1) -> None:
+        """Args: `map_id`, the nodes, and the number that the next node gets."""
+        self.map_id = map_id
+        self.number = number
+        self.network: nx.DiGraph = nx.DiGraph()
+        self.floors: dict[str, Floor] = {}
+        self.areas: dict[str, Area] = {}
+        self.objects: dict[str, SceneObject] = {}
+        self.largest_m = 0.0
+        """The diagonal of the largest box that there ever was."""
+        self._named: dict[str, str] = {}
+        self._places: Places | None = None
+        self._area_places: tuple[list[Area], np.ndarray] | None = None
+        self.apply(Change(tuple(nodes), (), number))
+
+    def __len__(self) -> int:
+        return len(self.network)
+
+    def __contains__(self, node_id: str) -> bool:
+        return node_id in self.network
+
+    def nodes(self) -> Iterator[Node]:
+        """Floors, then areas, then objects."""
+        yield from self.floors.values()
+        yield from self.areas.values()
+        yield from self.objects.values()
+
+    def get(self, node_id: str) -> Node:
+        """A node by its id; GraphError if there is none."""
+        for nodes in (self.objects, self.areas, self.floors):
+            if node_id in nodes:
+                return nodes[node_id]
+        raise GraphError(f"there is no node {told(node_id)} in map {told(self.map_id)}")
+
+    def object(self, node_id: str) -> SceneObject:
+        """An object by its id; GraphError if there is none."""
+        if node_id not in self.objects:
+            raise GraphError(f"there is no object {told(node_id)} in map {told(self.map_id)}")
+        return self.objects[node_id]
+
+    def named(self, source_id: str) -> SceneObject | None:
+        """The object that a detector calls so, if there is one."""
+        return self.objects.get(self._named.get(source_id, ""))
+
+    def known(self, least: float = 0.0) -> Iterator[SceneObject]:
+        """The objects that are believed to be there, with at least this confidence."""
+        return (each for each in self.objects.values() if not each.forgotten and each.confidence >= least)
+
+    def contained(self, area: str) -> list[SceneObject]:
+        """The objects of an area that are believed to be there, by id."""
+        inside = [self.objects[node] for node in self.network[area] if node in self.objects]
+        return sorted((each for each in inside if not each.forgotten), key=lambda each: each.id)
+
+    def held_by(self, holder: str) -> list[SceneObject]:
+        """The objects that are on or in another one."""
+        found = [self.objects[node] for node in self.network.pred.get(holder, ()) if node in self.objects]
+        return [each for each in found if each.holder == holder]
+
+    def near(self, position: Vector, radius_m: float) -> list[SceneObject]:
+        """The objects whose middle is within a radius, the forgotten ones too; in no order."""
+        if self._places is None:
+            self._places = Places((each.id, each.position) for each in self.objects.values())
+        found = (self.objects[name] for name in self._places.around(position, radius_m))
+        return [each for each in found if math.dist(each.position, position) <= radius_m]
+
+    def area_at(self, position: Vector) -> str:
+        """The id of the area that a place belongs to: the nearest one of its floor; empty where there are none."""
+        if self._area_places is None:
+            areas = list(self.areas.values())
+            self._area_places = areas, np.array([area.position for area in areas], float).reshape(-1, 3)
+        areas, places = self._area_places
+        if not areas:
+            return ""
+        floor = self._floor_at(position[2], {area.floor for area in areas})
+        far = np.hypot(*(places[:, :2] - position[:2]).T)
+        far[[area.floor != floor for area in areas]] = np.inf
+        return areas[int(far.argmin())].id
+
+    def apply(self, change: Change) -> None:
+        """Make a change; the caller has committed it."""
+        for node_id in change.removed:
+            self._remove(self.get(node_id))
+        for node in change.put:
+            if node.id in self.network:
+                self._part(self.get(node.id))
+            self._keep(node)
+        self.network.add_nodes_from(node.id for node in change.put)
+        for node in change.put:  # now that both ends of each edge are there
+            self._join(node)
+        if change.number is not None:
+            self.number = change.number
+
+    def removal(self, node_ids: Iterable[str]) -> Change:
+        """The change that takes objects away, and lets go what is on or in them."""
+        gone = set(node_ids)
+        held = {each.id: each for node_id in gone for each in self.held_by(node_id) if each.id not in gone}
+        freed = (replace(each, placed="", holder="", by_hand=each.by_hand - {"holder"}) for each in held.values())
+        return Change(tuple(freed), tuple(sorted(gone)))
+
+    def _floor_at(self, height_m: float, among: set[str]) -> str:
+        heights = sorted((self.floors[name].height_m, name) for name in among if name in self.floors)
+        below = [name for height, name in heights if height <= height_m + _UNDER_FLOOR_M]
+        return below[-1] if below else heights[0][1] if heights else min(among)
+
+    def _keep(self, node: Node) -> None:
+        if type(node) is SceneObject:
+            self.objects[node.id] = node
+            self.largest_m = max(self.largest_m, node.diagonal_m)
+            if node.source_id:
+                self._named[node.source_id] = node.id
+            if self._places is not None:
+                self._places.put(node.id, node.position)
+        elif type(node) is Area:
+            self.areas[node.id] = node
+            self._area_places = None
+        elif type(node) is Floor:
+            self.floors[node.id] = node
+
+    def _remove(self, node: Node) -> None:
+        self.network.remove_node(node.id)
+        if type(node) is SceneObject:
+            del self.objects[node.id]
+            if self._named.get(node.source_id) == node.id:
+                del self._named[node.source_id]
+            if self._places is not None:
+                self._places.remove(node.id)
+        elif type(node) is Area:
+            del self.areas[node.id]
+            self._area_places = None
+        else:
+            del self.floors[node.id]
+
+    def _part(self, node: Node) -> None:
+        """Take away the edges that a node says, and leave those that others say of it."""
+        said: list[tuple[str, str]] = []
+        if type(node) is SceneObject:
+            if self._named.get(node.source_id) == node.id:
+                del self._named[node.source_id]
+            said = [(node.area, node.id), (node.id, node.holder)]
+        elif type(node) is Area:
+            said = [(node.floor, node.id), *((node.id, other) for other in node.adjacent)]
+        self.network.remove_edges_from(said)  # those that are not there are passed over
+
+    def _join(self, node: Node) -> None:
+        """Draw the edges of a node, to those of its neighbours that are there."""
+        network = self.network
+        if type(node) is SceneObject:
+            if node.area in self.areas:
+                network.add_edge(node.area, node.id, kind=CONTAINS)
+            if node.holder and node.holder in self.objects:
+                network.add_edge(node.id, node.holder, kind=node.placed)
+        elif type(node) is Area:
+            if node.floor in self.floors:
+                network.add_edge(node.floor, node.id, kind=CONTAINS)
+            for other, way_m in node.adjacent.items():
+                if other in self.areas:
+                    network.add_edge(node.id, other, kind=ADJACENT, way_m=way_m)
+
+
+def new_id(object_type: str, number: int) -> str:
+    """The id of a new object: its class in letters that any text can hold, and a number."""
+    return f"{re.sub(r'[^a-z0-9]+', '_', object_type.lower())[:40].strip('_') or 'object'}_{number}"

@@ -1,0 +1,116 @@
+"""The long-term memory: the scene graphs of some maps, each change committed to the store before it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from kc_vla.memory.long_term import corrections
+from kc_vla.memory.long_term.building import Observed, observe
+from kc_vla.memory.long_term.detections import Detection, Settings
+from kc_vla.memory.long_term.errors import GraphError, told
+from kc_vla.memory.long_term.graph import Change, SceneGraph
+from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
+from kc_vla.memory.long_term.spreading import Spread
+from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.long_term.views import View
+
+MOST_MAPS = 100
+"""That are kept."""
+
+
+class LongTermMemory:
+    """Scene graphs by `map_id`, for one thread at a time; a call that raises has changed nothing."""
+
+    def __init__(self, store: Store, settings: Settings | None = None) -> None:
+        """Args: `store`, which stays the caller's to close; `settings`, how detections become objects."""
+        self._store = store
+        self._settings = settings or Settings()
+        self._graphs: dict[str, SceneGraph] = {}
+
+    def maps(self) -> list[str]:
+        """The maps that are known, by name."""
+        return self._store.maps()
+
+    def graph(self, map_id: str) -> SceneGraph:
+        """The graph of a map, to be looked at; an empty one if the map is new."""
+        if map_id not in self._graphs:
+            self._graphs[map_id] = self._store.load(map_id)
+        return self._graphs[map_id]
+
+    def set_areas(self, map_id: str, floor: Floor, found: Spread) -> None:
+        """Put a floor in, with its areas, in place of those that it had; its objects are in the new ones."""
+        graph = self.graph(map_id)
+        if floor.id in graph and floor.id not in graph.floors:
+            raise GraphError(f"{told(floor.id)} is not a floor: give it another id")
+        removed = [area.id for area in graph.areas.values() if area.floor == floor.id]
+        names = [f"node_{graph.number + place}" for place in range(len(found.positions))]
+        beside: dict[str, dict[str, float]] = {name: {} for name in names}
+        for (one, other), way_m in found.ways.items():
+            beside[names[one]][names[other]] = beside[names[other]][names[one]] = float(way_m)
+        areas = [
+            Area(name, floor.id, (float(x), float(y), float(z)), beside[name])
+            for name, (x, y, z) in zip(names, found.positions, strict=True)
+        ]
+        kept = [area for area in graph.areas.values() if area.floor != floor.id]
+        floors = [each for each in graph.floors.values() if each.id != floor.id]
+        after = SceneGraph(map_id, [*floors, floor, *kept, *areas])
+        moved = (replace(each, area=after.area_at(each.position)) for each in graph.known())
+        objects = [each for each in moved if each.area != graph.objects[each.id].area]
+        self._commit(graph, Change((floor, *areas, *objects), tuple(removed), graph.number + len(names)))
+
+    def observe(
+        self, map_id: str, detections: Iterable[Detection], stamp_ns: int, view: View | None = None
+    ) -> Observed:
+        """Take in the detections of one moment; see `building.observe`."""
+        graph = self.graph(map_id)
+        change, told_of = observe(graph, detections, stamp_ns, view, self._settings)
+        self._commit(graph, change)
+        return told_of
+
+    def upsert(self, map_id: str, object_id: str = "", **values: Any) -> str:
+        """Put an object in by hand, or set fields of one; return its id. See `corrections.upsert`."""
+        graph = self.graph(map_id)
+        change, name = corrections.upsert(graph, object_id, values, self._settings.most_objects)
+        self._commit(graph, change)
+        return name
+
+    def edit(self, map_id: str, node_id: str, **values: Any) -> None:
+        """Set fields of a node by hand; see `corrections.edit`."""
+        self._correct(map_id, lambda graph: corrections.edit(graph, node_id, values))
+
+    def forget(self, map_id: str, object_id: str) -> None:
+        """Say that there is no such object; see `corrections.forget`."""
+        self._correct(map_id, lambda graph: corrections.forget(graph, object_id))
+
+    def release(self, map_id: str, object_id: str) -> None:
+        """Leave an object to the detections again; see `corrections.release`."""
+        self._correct(map_id, lambda graph: corrections.release(graph, object_id))
+
+    def take(self, graph: SceneGraph) -> None:
+        """Put a whole map in, e.g. an imported one; GraphError if there is one of that name already."""
+        if len(self.graph(graph.map_id)):
+            raise GraphError(f"map {told(graph.map_id)} is there already: import under another name, or drop it first")
+        self._commit(self.graph(graph.map_id), Change(tuple(graph.nodes()), (), graph.number))
+
+    def drop(self, map_id: str) -> None:
+        """Forget a map with all that is in it."""
+        self._store.drop(map_id)
+        self._graphs.pop(map_id, None)
+
+    def objects(self, map_id: str) -> list[SceneObject]:
+        """The objects of a map that are believed to be there."""
+        return list(self.graph(map_id).known())
+
+    def _correct(self, map_id: str, work_out: Callable[[SceneGraph], Change]) -> None:
+        graph = self.graph(map_id)
+        self._commit(graph, work_out(graph))
+
+    def _commit(self, graph: SceneGraph, change: Change) -> None:
+        if not change and change.number is None:
+            return
+        if not len(graph) and len(self.maps()) >= MOST_MAPS and graph.map_id not in self.maps():
+            raise GraphError(f"{MOST_MAPS} maps are kept, the most there can be: drop one first")
+        self._store.write(graph.map_id, change)
+        graph.apply(change)

@@ -1,0 +1,82 @@
+"""How objects stand to one another, from their boxes: on, in, next to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kc_vla.memory.long_term.nodes import Placed, SceneObject
+
+NEXT_TO_M = 0.3
+"""Between the sides of two boxes."""
+_TOUCH_M = 0.06
+"""Between what stands and what it stands on: noise of a box."""
+_TOUCH_SHARE = 0.25
+"""Of the height of what stands, where that is more."""
+_SMALLER = 0.7
+"""What is in something has at most this share of its volume."""
+
+
+def stand(thing: SceneObject, others: Iterable[SceneObject]) -> SceneObject:
+    """An object with what it is on or in, of all those around; as it is where a person has said that.
+
+    It is in the smallest box that holds its middle, else on the highest one that its middle is above and touches.
+    """
+    if "holder" in thing.by_hand:
+        return thing
+    inside = [other for other in others if other.id != thing.id and _is_in(thing, other)]
+    if inside:
+        holder = min(inside, key=lambda other: (_volume(other), other.id))
+        return _placed(thing, "in", holder.id)
+    under = [other for other in others if other.id != thing.id and _is_on(thing, other)]
+    if under:
+        holder = max(under, key=lambda other: (other.top_m, other.id))
+        return _placed(thing, "on", holder.id)
+    return _placed(thing, "", "")
+
+
+def gap_m(one: SceneObject, other: SceneObject) -> float:
+    """The way between two boxes, m; 0 where they touch."""
+    apart = (
+        max(abs(here - there) - (size + extent) / 2, 0.0)
+        for here, there, size, extent in zip(one.position, other.position, one.size, other.size, strict=True)
+    )
+    return float(sum(way * way for way in apart) ** 0.5)
+
+
+def is_next_to(one: SceneObject, other: SceneObject) -> bool:
+    """Whether two objects are side by side: neither is on or in the other one."""
+    return one.id not in (other.id, other.holder) and other.id != one.holder and gap_m(one, other) <= NEXT_TO_M
+
+
+def _placed(thing: SceneObject, placed: Placed, holder: str) -> SceneObject:
+    if (thing.placed, thing.holder) == (placed, holder):
+        return thing
+    return replace(thing, placed=placed, holder=holder)
+
+
+def _volume(thing: SceneObject) -> float:
+    return thing.size[0] * thing.size[1] * thing.size[2]
+
+
+def _over(thing: SceneObject, other: SceneObject) -> bool:
+    """Whether the middle of a thing is above or below the other one, which is larger."""
+    return (
+        abs(thing.position[0] - other.position[0]) <= other.size[0] / 2
+        and abs(thing.position[1] - other.position[1]) <= other.size[1] / 2
+        and thing.size[0] * thing.size[1] <= other.size[0] * other.size[1]
+    )
+
+
+def _is_in(thing: SceneObject, other: SceneObject) -> bool:
+    return (
+        other.bottom_m <= thing.position[2] <= other.top_m
+        and _over(thing, other)
+        and _volume(thing) <= _SMALLER * _volume(other)
+        and thing.top_m <= other.top_m + _TOUCH_M  # a mug on a table whose top is thick reaches out of it
+    )
+
+
+def _is_on(thing: SceneObject, other: SceneObject) -> bool:
+    slack = max(_TOUCH_M, _TOUCH_SHARE * thing.size[2])
+    return _over(thing, other) and abs(thing.bottom_m - other.top_m) <= slack and thing.position[2] > other.position[2]

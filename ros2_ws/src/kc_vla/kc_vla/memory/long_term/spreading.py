@@ -1,0 +1,114 @@
+"""Area nodes, spread evenly over what can be reached, with an edge where one leads to the other.
+
+KARMA, section 3.3, takes its area nodes from a simulator; here they are the middles of a Voronoi partition along free
+ways, moved until each is in the middle of its part (Lloyd: Least squares quantization in PCM, 1982).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import dijkstra
+
+from kc_vla.memory.long_term.errors import GraphError
+from kc_vla.memory.long_term.reachable import Reachable
+
+MOST_AREAS = 10_000
+_ROUNDS = 8
+_FAR = 1.25
+"""Of the spacing: no place is further from its area along free ways."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Areas: where they are, m, (N, 3), and the way in m between each two that are beside one another."""
+
+    positions: NDArray[np.float64]
+    ways: dict[tuple[int, int], float]
+
+
+def spread(reachable: Reachable, spacing_m: float) -> Spread:
+    """Spread areas over what can be reached.
+
+    Args:
+        reachable: points and ways.
+        spacing_m: about so far apart.
+
+    Raises:
+        GraphError: the spacing is none, or it takes too many areas.
+    """
+    points, size = reachable.points, np.ptp(reachable.points[:, :2], axis=0)
+    if not spacing_m > 0 or len(points) == 0 or (size / spacing_m + 1).prod() > 100 * MOST_AREAS:
+        raise GraphError(f"a spacing of {spacing_m} m over {size[0]:.1f} x {size[1]:.1f} m: choose a larger one")
+    seeds = _first(points, spacing_m)
+    for _ in range(_ROUNDS):
+        far_m, owner = _partition(reachable, seeds)
+        moved = _middles(points, far_m, owner, seeds)
+        if moved == seeds:
+            break
+        seeds = moved
+    while True:
+        far_m, owner = _partition(reachable, seeds)
+        furthest = int(far_m.argmax())
+        if far_m[furthest] <= _FAR * spacing_m:
+            break
+        seeds.append(furthest)
+        if len(seeds) > MOST_AREAS:
+            raise GraphError(f"a spacing of {spacing_m} m takes more than {MOST_AREAS} areas: choose a larger one")
+    return Spread(points[seeds], _ways(reachable, far_m, owner, seeds))
+
+
+def _first(points: NDArray[np.float64], spacing_m: float) -> list[int]:
+    """For each square of that side that is not nearly empty, the point nearest the middle of its points."""
+    squares = np.floor((points[:, :2] - points[:, :2].min(axis=0)) / spacing_m).astype(int)
+    _, square, counts = np.unique(squares, axis=0, return_inverse=True, return_counts=True)
+    square = square.ravel()
+    wanted = np.nonzero(counts >= counts.max() / 3)[0]
+    middles = np.stack([np.bincount(square, column) / counts for column in points.T], axis=1)
+    far = np.linalg.norm(points - middles[square], axis=1)
+    order = np.lexsort((far, square))
+    first = order[np.searchsorted(square[order], wanted)]
+    return [int(each) for each in first]
+
+
+def _partition(reachable: Reachable, seeds: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """For each point the way to its nearest seed, m, and that seed, as a number of a point."""
+    far_m, _, owner = dijkstra(reachable.ways, indices=seeds, min_only=True, return_predecessors=True)
+    return far_m, owner
+
+
+def _middles(
+    points: NDArray[np.float64], far_m: NDArray[np.float64], owner: NDArray[np.int64], seeds: Sequence[int]
+) -> list[int]:
+    """Of each part the point nearest its middle."""
+    place = {seed: number for number, seed in enumerate(seeds)}
+    part = np.array([place[int(each)] for each in owner])
+    counts = np.bincount(part, minlength=len(seeds))
+    middles = np.stack([np.bincount(part, column, len(seeds)) / counts for column in points.T], axis=1)
+    off = np.linalg.norm(points - middles[part], axis=1)
+    order = np.lexsort((off, part))
+    first = order[np.searchsorted(part[order], np.arange(len(seeds)))]
+    return [int(each) for each in first]
+
+
+def _ways(
+    reachable: Reachable, far_m: NDArray[np.float64], owner: NDArray[np.int64], seeds: Sequence[int]
+) -> dict[tuple[int, int], float]:
+    """Where two parts touch, the shortest way from seed to seed that goes through no third one."""
+    place = {seed: number for number, seed in enumerate(seeds)}
+    ways = reachable.ways.tocoo()
+    across = owner[ways.row] < owner[ways.col]
+    here, there = ways.row[across], ways.col[across]
+    found: dict[tuple[int, int], float] = {}
+    for one, other, way_m in zip(
+        owner[here].tolist(),
+        owner[there].tolist(),
+        (far_m[here] + ways.data[across] + far_m[there]).tolist(),
+        strict=True,
+    ):
+        pair = place[one], place[other]
+        found[pair] = min(way_m, found.get(pair, np.inf))
+    return found

@@ -1,0 +1,196 @@
+"""Scene graphs on disk: one SQLite file, written ahead, with a row for each node of each map.
+
+What `write` has returned from outlives the process, however it ends; of a loss of power it may lose the last moments,
+never the rest. One process writes at a time, others may read meanwhile.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from kc_vla.memory.long_term.errors import GraphError, StoreError, told
+from kc_vla.memory.long_term.fields import from_fields, kind_of, to_fields
+from kc_vla.memory.long_term.graph import Change, SceneGraph
+from kc_vla.memory.long_term.nodes import MOST_NAME, Node, SceneObject
+from kc_vla.memory.long_term.store_mending import mend
+from kc_vla.memory.long_term.store_opening import DamageError, is_damage, lock_store, open_database, why
+from kc_vla.memory.long_term.store_schema import row_sum
+
+_PUT = """
+INSERT INTO node (map_id, id, kind, fields, sum, embedding) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (map_id, id)
+DO UPDATE SET kind = excluded.kind, fields = excluded.fields, sum = excluded.sum, embedding = excluded.embedding
+"""
+_MAP = "INSERT INTO map VALUES (?, ?) ON CONFLICT (map_id) DO UPDATE SET number = excluded.number"
+
+
+class Store:
+    """A store that is open.
+
+    Attributes:
+        path: of its file.
+        mended: what was damaged in it and is left out, in a line; empty if nothing was.
+    """
+
+    def __init__(self, path: Path, read_only: bool = False) -> None:
+        """Open a store; a new one is made, unless it is only read. A damaged one is mended, unless it is only read.
+
+        Raises:
+            StoreError: another process writes it, a newer version wrote it, it is something else, or it is damaged.
+            OSError: its folder cannot be used.
+        """
+        self.path = path
+        self.mended = ""
+        self._read_only = read_only
+        self._lock: int | None = None
+        if read_only:
+            if not path.is_file():
+                raise StoreError(f"there is no store {path}: name the file that the long-term memory keeps")
+            self._connection = open_database(self.path, self._read_only)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = lock_store(path)
+        try:
+            try:
+                self._connection = open_database(self.path, self._read_only)
+            except DamageError as error:
+                self._mend(str(error))
+        except BaseException:
+            self._release()
+            raise
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the store to others; doing so twice does no harm."""
+        self._connection.close()
+        self._release()
+
+    def maps(self) -> list[str]:
+        """The maps that it has, by name."""
+        return [name for (name,) in self._asked("SELECT map_id FROM map ORDER BY map_id")]
+
+    def load(self, map_id: str) -> SceneGraph:
+        """The graph of a map; an empty one if it is new.
+
+        Raises:
+            StoreError: it cannot be read, or what only is read is damaged.
+        """
+        check_map_id(map_id)
+        try:
+            return self._load(map_id)
+        except DamageError as error:
+            if self._read_only:
+                raise
+            self._connection.close()
+            self._mend(str(error))
+            return self._load(map_id)
+
+    def write(self, map_id: str, change: Change) -> None:
+        """Commit a change to a map.
+
+        Raises:
+            StoreError: it could not be written; nothing of it is kept then, and all that was before is.
+        """
+        check_map_id(map_id)
+        rows = [_row(map_id, node) for node in change.put]
+        gone = [(map_id, node_id) for node_id in change.removed]
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("INSERT INTO map VALUES (?, 1) ON CONFLICT DO NOTHING", (map_id,))
+            if gone:
+                connection.executemany("DELETE FROM node WHERE map_id = ? AND id = ?", gone)
+            connection.executemany(_PUT, rows)
+            if change.number is not None:
+                connection.execute(_MAP, (map_id, change.number))
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._give_up()
+            raise StoreError(why(self.path, error)) from error
+
+    def drop(self, map_id: str) -> None:
+        """Forget a map with all that is in it; StoreError if that could not be written."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute("DELETE FROM node WHERE map_id = ?", (map_id,))
+            self._connection.execute("DELETE FROM map WHERE map_id = ?", (map_id,))
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._give_up()
+            raise StoreError(why(self.path, error)) from error
+
+    def _give_up(self) -> None:
+        if self._connection.in_transaction:
+            try:
+                self._connection.execute("ROLLBACK")
+            except sqlite3.Error:
+                self._connection.close()  # which rolls back, too; what is written next is refused
+                self._connection = open_database(self.path, self._read_only)
+
+    def _load(self, map_id: str) -> SceneGraph:
+        rows = self._asked("SELECT id, kind, fields, sum, embedding FROM node WHERE map_id = ?", (map_id,))
+        numbers = self._asked("SELECT number FROM map WHERE map_id = ?", (map_id,))
+        try:
+            with _no_collection():
+                return SceneGraph(map_id, _nodes(map_id, rows), numbers[0][0] if numbers else 1)
+        except (GraphError, ValueError, TypeError, AttributeError) as error:
+            raise DamageError(f"{self.path} is damaged: {error}") from error
+
+    def _asked(self, query: str, values: tuple[str, ...] = ()) -> list[tuple[Any, ...]]:
+        try:
+            return self._connection.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise (DamageError if is_damage(error) else StoreError)(why(self.path, error)) from error
+
+    def _mend(self, damage: str) -> None:
+        self.mended = mend(self.path, damage)
+        self._connection = open_database(self.path, self._read_only)
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def check_map_id(map_id: str) -> None:
+    """See that a map can be called so; GraphError otherwise."""
+    if type(map_id) is not str or not 0 < len(map_id) <= MOST_NAME or not map_id.isprintable():
+        raise GraphError(f"{told(map_id)} can be no map_id: take up to {MOST_NAME} printable letters")
+
+
+def _row(map_id: str, node: Node) -> tuple[str, str, str, str, int, bytes]:
+    kind, text = kind_of(node), json.dumps(to_fields(node), separators=(",", ":"))
+    embedding = node.embedding if isinstance(node, SceneObject) else b""
+    return map_id, node.id, kind, text, row_sum(map_id, node.id, kind, text, embedding), embedding
+
+
+def _nodes(map_id: str, rows: list[tuple[Any, ...]]) -> list[Node]:
+    for node_id, kind, text, wanted, embedding in rows:
+        if row_sum(map_id, node_id, kind, text, embedding) != wanted:
+            raise ValueError(f"node {told(node_id)} is not as it was written")
+    given = json.loads(f"[{','.join(row[2] for row in rows)}]")  # all at once, in half the time
+    return [from_fields(row[1], fields, row[4]) for row, fields in zip(rows, given, strict=True)]
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Inside, Python looks for no garbage: with each ten thousand new objects it would look through all again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
