@@ -8,13 +8,17 @@ from typing import Any
 
 from kc_vla.memory.long_term import corrections
 from kc_vla.memory.long_term.building import Observed, observe
+from kc_vla.memory.long_term.describe import Description, describe
 from kc_vla.memory.long_term.detections import Detection, Settings
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.graph import Change, SceneGraph
-from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
+from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject, Vector
+from kc_vla.memory.long_term.query import Found, Query, find
 from kc_vla.memory.long_term.spreading import Spread
 from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.long_term.tokens import CountTokens, estimated_tokens
 from kc_vla.memory.long_term.views import View
+from kc_vla.memory.long_term.words import Embed, Words
 
 MOST_MAPS = 100
 """That are kept."""
@@ -23,10 +27,18 @@ MOST_MAPS = 100
 class LongTermMemory:
     """Scene graphs by `map_id`, for one thread at a time; a call that raises has changed nothing."""
 
-    def __init__(self, store: Store, settings: Settings | None = None) -> None:
-        """Args: `store`, which stays the caller's to close; `settings`, how detections become objects."""
+    def __init__(self, store: Store, settings: Settings | None = None, embed: Embed | None = None) -> None:
+        """Open it.
+
+        Args:
+            store: which stays the caller's to close.
+            settings: how detections become objects.
+            embed: for questions whose words nothing has; None: by words alone.
+        """
         self._store = store
         self._settings = settings or Settings()
+        self._embed = embed
+        self._words: dict[str, Words] = {}
         self._graphs: dict[str, SceneGraph] = {}
 
     def maps(self) -> list[str]:
@@ -98,10 +110,32 @@ class LongTermMemory:
         """Forget a map with all that is in it."""
         self._store.drop(map_id)
         self._graphs.pop(map_id, None)
+        self._words.pop(map_id, None)
 
     def objects(self, map_id: str) -> list[SceneObject]:
         """The objects of a map that are believed to be there."""
         return list(self.graph(map_id).known())
+
+    def query(self, map_id: str, query: Query) -> list[Found]:
+        """The objects that fit, the best first; see `query.find`."""
+        return find(self.graph(map_id), query, self._scores(map_id, query.text))
+
+    def describe(
+        self,
+        map_id: str,
+        budget: int = 4000,
+        text: str = "",
+        near: Vector | None = None,
+        count: CountTokens = estimated_tokens,
+    ) -> Description:
+        """A map as text for a planner that is asked `text`; see `describe.describe`."""
+        return describe(self.graph(map_id), budget, self._scores(map_id, text), near, count)
+
+    def _scores(self, map_id: str, text: str) -> dict[str, float] | None:
+        if not text.strip():
+            return None
+        words = self._words.setdefault(map_id, Words(self._embed))
+        return words.scores(self.graph(map_id).objects, text)
 
     def _correct(self, map_id: str, work_out: Callable[[SceneGraph], Change]) -> None:
         graph = self.graph(map_id)

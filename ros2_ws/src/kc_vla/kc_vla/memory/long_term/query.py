@@ -1,0 +1,178 @@
+"""What is asked of a scene graph: objects by what they are and where, what is beside what, and the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import networkx as nx
+
+from kc_vla.memory.long_term.detections import plain_type
+from kc_vla.memory.long_term.errors import GraphError, told
+from kc_vla.memory.long_term.graph import ADJACENT, CONTAINS, IN, ON, SceneGraph
+from kc_vla.memory.long_term.nodes import MOST_DISTANCE_M, SceneObject, Vector
+from kc_vla.memory.long_term.relations import NEXT_TO_M, is_next_to
+
+NEXT_TO = "next to"
+RELATIONS = (ON, IN, NEXT_TO)
+MOST_TEXT = 10_000
+
+
+@dataclass(frozen=True)
+class Query:
+    """What an object must be; what is left empty is not asked for.
+
+    Attributes:
+        text: that it fits, see `Words`.
+        object_type: its class.
+        area: id or name of its area, or of its floor.
+        near: a place, m; what is found is told in the order of the distance if no text is given.
+        radius_m: from `near`.
+        relation: `on`, `in` or `next to`.
+        other: id of the object that it stands in that relation to.
+        least: confidence.
+        limit: of how many are told.
+    """
+
+    text: str = ""
+    object_type: str = ""
+    area: str = ""
+    near: Vector | None = None
+    radius_m: float | None = None
+    relation: str = ""
+    other: str = ""
+    least: float = 0.2
+    limit: int = 20
+
+    def __post_init__(self) -> None:
+        if len(self.text) > MOST_TEXT:
+            raise GraphError(f"a question of {len(self.text)} letters: {MOST_TEXT} are the most")
+        if bool(self.relation) != bool(self.other) or self.relation not in ("", *RELATIONS):
+            raise GraphError(f"a relation is one of {', '.join(RELATIONS)}, and to an object")
+        if self.radius_m is not None and (self.near is None or not 0 <= self.radius_m <= MOST_DISTANCE_M):
+            raise GraphError(f"a radius of {told(self.radius_m)} m: it must be a length, around a place")
+        if self.near is not None and (len(self.near) != 3 or not all(map(math.isfinite, self.near))):
+            raise GraphError(f"{told(self.near)} is no place: it must be x, y, z in m")
+        if self.limit < 1:
+            raise GraphError(f"a limit of {self.limit}: it must be at least 1")
+
+
+@dataclass(frozen=True)
+class Found:
+    """An object, how well it fits the text (0..1; 1 without one), and how far it is from the place, m, if there is
+    one."""
+
+    thing: SceneObject
+    score: float
+    distance_m: float | None
+
+
+@dataclass(frozen=True)
+class Way:
+    """The areas from one to another, both with it, and the length in m."""
+
+    areas: tuple[str, ...]
+    length_m: float
+
+
+def find(graph: SceneGraph, query: Query, scores: Mapping[str, float] | None = None) -> list[Found]:
+    """The objects that fit, the best first.
+
+    Args:
+        graph: to look in.
+        query: what is asked.
+        scores: of `Words.scores` for the text of the query.
+
+    Raises:
+        GraphError: an area or object is named that there is not.
+    """
+    found = []
+    inside = _areas(graph, query.area) if query.area else None
+    kind = plain_type(query.object_type) if query.object_type else None
+    for each in _around(graph, query):
+        if each.forgotten or each.confidence < query.least or (kind and plain_type(each.object_type) != kind):
+            continue
+        if inside is not None and each.area not in inside:
+            continue
+        score = 1.0 if scores is None else scores.get(each.id, 0.0)
+        if score > 0.0:
+            far_m = None if query.near is None else math.dist(each.position, query.near)
+            found.append(Found(each, score, far_m))
+    found.sort(key=lambda one: (-one.score, one.distance_m or 0.0, -one.thing.confidence, one.thing.id))
+    return found[: query.limit]
+
+
+def neighbours(graph: SceneGraph, node_id: str) -> list[tuple[str, str]]:
+    """What is beside a node: pairs of the relation, as seen from the node, and an id.
+
+    Of an object: `on` or `in` its holder, `holds` what is on or in it, `next to`, `area`. Of an area: `adjacent`,
+    `floor`, `contains`. Of a floor: `contains`.
+
+    Raises:
+        GraphError: there is no such node.
+    """
+    graph.get(node_id)
+    found = [(data["kind"], other) for _, other, data in graph.network.out_edges(node_id, data=True)]
+    for other, _, data in graph.network.in_edges(node_id, data=True):
+        if data["kind"] == CONTAINS:
+            found.append(("area" if other in graph.areas else "floor", other))
+        elif data["kind"] != ADJACENT:
+            found.append(("holds", other))
+    if (thing := graph.objects.get(node_id)) is not None:
+        found += [(NEXT_TO, each.id) for each in _next_to(graph, thing)]
+    return sorted(pair for pair in found if pair[1] not in graph.objects or not graph.objects[pair[1]].forgotten)
+
+
+def way(graph: SceneGraph, begin: str, end: str) -> Way:
+    """The shortest way between two areas, or the areas of two objects.
+
+    Raises:
+        GraphError: there is no such node, an object is in no area, or no way is known.
+    """
+    areas = [_area_of(graph, node_id) for node_id in (begin, end)]
+    walkable = nx.subgraph_view(graph.network, filter_node=graph.areas.__contains__)
+    try:
+        length_m, found = nx.single_source_dijkstra(walkable, areas[0], areas[1], weight="way_m")
+    except nx.NetworkXNoPath:
+        raise GraphError(f"no way is known from {told(areas[0])} to {told(areas[1])}") from None
+    return Way(tuple(found), float(length_m))
+
+
+def _around(graph: SceneGraph, query: Query) -> Iterable[SceneObject]:
+    """The objects that the relation and the radius leave."""
+    if query.relation:
+        other = graph.object(query.other)
+        if query.relation == NEXT_TO:
+            related = _next_to(graph, other)
+        else:
+            related = [each for each in graph.held_by(other.id) if each.placed == query.relation]
+        if query.near is None or query.radius_m is None:
+            return related
+        return [each for each in related if math.dist(each.position, query.near) <= query.radius_m]
+    if query.near is not None and query.radius_m is not None:
+        return graph.near(query.near, query.radius_m)
+    return graph.objects.values()
+
+
+def _next_to(graph: SceneGraph, thing: SceneObject) -> list[SceneObject]:
+    radius_m = (thing.diagonal_m + graph.largest_m) / 2 + NEXT_TO_M
+    return [each for each in graph.near(thing.position, radius_m) if not each.forgotten and is_next_to(each, thing)]
+
+
+def _areas(graph: SceneGraph, name: str) -> set[str]:
+    """The ids of the areas that are called so, or that are on a floor that is."""
+    floors = {floor.id for floor in graph.floors.values() if name in (floor.id, floor.name)}
+    found = {area.id for area in graph.areas.values() if name in (area.id, area.name) or area.floor in floors}
+    if not found and not floors:
+        raise GraphError(f"there is no area or floor {told(name)} in map {told(graph.map_id)}")
+    return found
+
+
+def _area_of(graph: SceneGraph, node_id: str) -> str:
+    if node_id in graph.areas:
+        return node_id
+    area = graph.object(node_id).area
+    if area not in graph.areas:
+        raise GraphError(f"{told(node_id)} is in no area")
+    return area
