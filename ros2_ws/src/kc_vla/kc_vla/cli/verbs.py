@@ -42,6 +42,7 @@ VERBS = (
         "learning",
         "measure a selector, a policy, or a memory's replacement: kc-vla eval selector|policy|replacement --help",
     ),
+    Verb("memory", "scene_graph", "look into a long-term memory, export and import its maps: kc-vla memory --help"),
     Verb(
         "annotate",
         "annotate",

@@ -1,0 +1,154 @@
+"""`kc-vla memory show|query|export|import`: the scene graphs of a long-term memory."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kc_vla.cli.numbers import positive
+from kc_vla.cli.verbs import exit_status, main_parser
+from kc_vla.core.errors import StackError
+
+if TYPE_CHECKING:
+    from kc_vla.memory.long_term.memory import LongTermMemory
+    from kc_vla.memory.long_term.query import Found
+    from kc_vla.memory.long_term.store import Store
+
+_FORMS = ("json", "graphml", "spark-dsg")
+
+
+class _MapError(StackError):
+    """It is not clear which map is meant."""
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    options = main_parser("memory", _add_arguments).parse_args(words)
+    return exit_status("memory", lambda: options.run(options), StackError)
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Look into the file of a long-term memory, also while a node writes it."
+    actions = parser.add_subparsers(dest="action", required=True, metavar="action")
+    names = {
+        "show": "a map as text for a planner, and as a picture",
+        "query": "objects by text, class, area, radius, relation",
+        "export": "a map as JSON, GraphML, or the JSON of spark_dsg",
+        "import": "a map from such a file",
+    }
+    show, query, export, taken = (actions.add_parser(name, help=text) for name, text in names.items())
+    for action in (show, query, export, taken):
+        action.add_argument("store", type=Path, help="file of the memory")
+        action.add_argument("--map", default="", help="map_id (default: the only one, or that of the file)")
+    show.add_argument("--budget", type=positive, default=2000, metavar="TOKENS", help="of the text (default 2000)")
+    show.add_argument("--text", default="", help="a question: what fits it is told first")
+    show.add_argument("--png", type=Path, metavar="FILE", help="draw the graph into this file, too")
+    show.set_defaults(run=_show)
+    query.add_argument("text", nargs="?", default="", help="what they are")
+    query.add_argument("--type", default="", help="class")
+    query.add_argument("--area", default="", help="id or name of an area or a floor")
+    query.add_argument("--near", type=float, nargs=3, metavar=("X", "Y", "Z"), help="a place, m")
+    query.add_argument("--radius", type=float, metavar="M", help="around that place, m")
+    for relation in ("on", "in", "next-to"):
+        query.add_argument(f"--{relation}", metavar="ID", help=f"what is {relation.replace('-', ' ')} this object")
+    query.add_argument("--limit", type=positive, default=20, help="most that are told of (default 20)")
+    query.add_argument("--json", action="store_true", help="as JSON, a line each")
+    query.set_defaults(run=_query)
+    for action, run, text in ((export, _export, "to write"), (taken, _import, "to read")):
+        action.add_argument("file", type=Path, help=text)
+        action.add_argument("--format", choices=_FORMS, default="", help="(default: by the ending of the file)")
+        action.set_defaults(run=run)
+
+
+def _opened(options: argparse.Namespace) -> Store:
+    from kc_vla.memory.long_term.store import Store  # heavy imports only for what needs them
+
+    return Store(options.store, read_only=True)
+
+
+def _map(memory: LongTermMemory, options: argparse.Namespace) -> str:
+    known = memory.maps()
+    if options.map in known:
+        return str(options.map)
+    if len(known) == 1 and not options.map:
+        return known[0]
+    told = ", ".join(map(repr, known)) or "none"
+    wanted = f"no map {options.map!r}" if options.map else "not just one map"
+    raise _MapError(f"{options.store} has {wanted}: name one with --map; there are {told}")
+
+
+def _show(options: argparse.Namespace) -> None:
+    from kc_vla.memory.long_term.memory import LongTermMemory
+
+    with _opened(options) as store:
+        memory = LongTermMemory(store)
+        map_id = _map(memory, options)
+        print(memory.describe(map_id, options.budget, options.text).text)
+        if options.png is not None:
+            from kc_vla.memory.long_term.picture import draw_graph
+
+            draw_graph(memory.graph(map_id), options.png)
+            print(f"{options.png}: the graph from above")
+
+
+def _query(options: argparse.Namespace) -> None:
+    from kc_vla.memory.long_term.memory import LongTermMemory
+    from kc_vla.memory.long_term.query import Query
+
+    related = [(name, options.__dict__[name.replace(" ", "_")]) for name in ("on", "in", "next to")]
+    asked = [(name, other) for name, other in related if other]
+    if len(asked) > 1:
+        raise _MapError("only one of --on, --in and --next-to can be asked at once")
+    relation, other = asked[0] if asked else ("", "")
+    near = tuple(options.near) if options.near else None
+    query = Query(options.text, options.type, options.area, near, options.radius, relation, other, limit=options.limit)
+    with _opened(options) as store:
+        memory = LongTermMemory(store)
+        for found in memory.query(_map(memory, options), query):
+            print(_as_json(found) if options.json else _line(found))
+
+
+def _line(found: Found) -> str:
+    from kc_vla.memory.long_term.tokens import shown
+
+    thing = found.thing
+    place = ", ".join(f"{value:.2f}" for value in thing.position)
+    parts = [thing.id, shown(thing.object_type), f"at {place}"]
+    parts += [f"in {thing.area}"] if thing.area else []
+    parts += [f"{thing.placed} {thing.holder}"] if thing.holder else []
+    parts += [shown(thing.state)] if thing.state else []
+    parts += [f"{shown(name)}: {shown(value)}" for name, value in thing.attributes.items()]
+    parts += [f"{found.distance_m:.2f} m off"] if found.distance_m is not None else []
+    return f"{found.score:.2f} {'; '.join(parts)}; sure {thing.confidence:.2f}"
+
+
+def _as_json(found: Found) -> str:
+    from kc_vla.memory.long_term.fields import to_fields
+
+    return json.dumps({"score": found.score, "distance_m": found.distance_m, "object": to_fields(found.thing)})
+
+
+def _export(options: argparse.Namespace) -> None:
+    from kc_vla.memory.long_term.exchange import form_of
+    from kc_vla.memory.long_term.memory import LongTermMemory
+
+    form = form_of(options.file, options.format)
+    with _opened(options) as store:
+        memory = LongTermMemory(store)
+        graph = memory.graph(_map(memory, options))
+        form.write(graph, options.file)
+    print(f"{options.file}: {len(graph.floors)} floors, {len(graph.areas)} areas, {len(graph.objects)} objects")
+
+
+def _import(options: argparse.Namespace) -> None:
+    from kc_vla.memory.long_term.exchange import form_of
+    from kc_vla.memory.long_term.memory import LongTermMemory
+    from kc_vla.memory.long_term.store import Store
+
+    graph = form_of(options.file, options.format).read(options.file, options.map)
+    with Store(options.store) as store:
+        LongTermMemory(store).take(graph)
+    print(f"{options.store}: map {graph.map_id!r} with {len(graph.areas)} areas and {len(graph.objects)} objects")

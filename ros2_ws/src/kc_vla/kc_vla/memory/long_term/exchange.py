@@ -1,0 +1,164 @@
+"""A map as JSON or GraphML, for other programs and back; each has all that the graph has."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import networkx as nx
+
+from kc_vla.core.files import write_whole
+from kc_vla.core.untrusted import parsed_json, read_text
+from kc_vla.memory.long_term.errors import GraphError, told
+from kc_vla.memory.long_term.fields import KINDS, from_fields, kind_of, to_fields
+from kc_vla.memory.long_term.graph import MOST_OBJECTS, SceneGraph
+from kc_vla.memory.long_term.nodes import Area, Node, SceneObject
+from kc_vla.memory.long_term.query import NEXT_TO, neighbours
+from kc_vla.memory.long_term.store import check_map_id
+
+FORMAT, VERSION = "kc_vla scene graph", 1
+_LISTS = {"floors": "floor", "areas": "area", "objects": "object"}
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Form(NamedTuple):
+    """A form of file: how a graph is written to one, and read from one as the map of a name, or of its own."""
+
+    write: Callable[[SceneGraph, Path], None]
+    read: Callable[[Path, str], SceneGraph]
+
+
+def form_of(path: Path, name: str = "") -> Form:
+    """The form that is called so, or that the ending of a file tells; GraphError if neither does."""
+    from kc_vla.memory.long_term.spark_dsg_file import read_spark_dsg, write_spark_dsg
+
+    forms = {
+        "json": Form(_write_json, _read_json),
+        "graphml": Form(_write_graphml, _read_graphml),
+        "spark-dsg": Form(write_spark_dsg, read_spark_dsg),
+    }
+    chosen = name or path.suffix.removeprefix(".")
+    if chosen not in forms:
+        raise GraphError(f"{told(chosen)} is no form of a scene graph: choose one of {', '.join(forms)}")
+    return forms[chosen]
+
+
+def whole_graph(map_id: str, nodes: Iterable[Node], number: int = 1) -> SceneGraph:
+    """The graph of nodes that came from elsewhere.
+
+    Raises:
+        GraphError: an id is there twice, or names something that is not there; or it is too large.
+    """
+    check_map_id(map_id)
+    known: dict[str, Node] = {}
+    for node in nodes:
+        if node.id in known:
+            raise GraphError(f"there are two nodes {told(node.id)}")
+        known[node.id] = node
+        last = node.id.rpartition("_")[2]
+        if last.isascii() and last.isdigit() and len(last) < 18:
+            number = max(number, int(last) + 1)
+    if len(known) > MOST_OBJECTS:
+        raise GraphError(f"{len(known)} nodes: {MOST_OBJECTS} are the most")
+    for node in known.values():
+        for other in _named(node):
+            if other not in known:
+                raise GraphError(f"node {told(node.id)} names {told(other)}, which is not there")
+    return SceneGraph(map_id, known.values(), number)
+
+
+def _named(node: Node) -> Iterable[str]:
+    if isinstance(node, SceneObject):
+        return filter(None, (node.area, node.holder))
+    return (node.floor, *node.adjacent) if isinstance(node, Area) else ()
+
+
+def _fields(node: Node) -> dict[str, Any]:
+    """All of a node, the embedding too."""
+    found = to_fields(node)
+    if isinstance(node, SceneObject) and node.embedding:
+        found["embedding"] = base64.b64encode(node.embedding).decode()
+    return found
+
+
+def _node(kind: str, given: Any) -> Node:
+    if not isinstance(given, dict):
+        raise GraphError(f"{told(given)} is no {kind}: it must be an object of fields")
+    values: Mapping[str, Any] = {name: value for name, value in given.items() if name != "embedding"}
+    try:
+        embedding = base64.b64decode(given.get("embedding", ""), validate=True)
+    except (binascii.Error, TypeError, ValueError):
+        raise GraphError(f"{kind} {told(given.get('id'))}: its embedding is no base64") from None
+    return from_fields(kind, values, embedding)
+
+
+def _write_json(graph: SceneGraph, path: Path) -> None:
+    lists = {name: [_fields(node) for node in graph.nodes() if kind_of(node) == kind] for name, kind in _LISTS.items()}
+    head = {"format": FORMAT, "version": VERSION, "map_id": graph.map_id, "number": graph.number}
+    write_whole(path, json.dumps(head | lists, indent=1) + "\n")
+
+
+def _read_json(path: Path, map_id: str) -> SceneGraph:
+    try:
+        content = parsed_json(read_text(path))
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise GraphError(f"is no {FORMAT}")
+        if content.get("version") != VERSION:
+            raise GraphError(f"is of version {told(content.get('version'))}, this kc_vla reads {VERSION}: update it")
+        nodes = []
+        for name, kind in _LISTS.items():
+            if not isinstance(content.get(name), list):
+                raise GraphError(f"has no list of {name}")
+            nodes += [_node(kind, given) for given in content[name]]
+        number = content.get("number")
+        return whole_graph(map_id or content.get("map_id", ""), nodes, number if type(number) is int else 1)
+    except (ValueError, GraphError) as error:
+        raise GraphError(f"{path}: {error}") from error
+
+
+def _write_graphml(graph: SceneGraph, path: Path) -> None:
+    """Each node with its kind, label and place for viewers, and all its fields as JSON."""
+    out: nx.DiGraph = nx.DiGraph(map_id=graph.map_id, format=FORMAT, version=VERSION, number=graph.number)
+    for node in graph.nodes():
+        said: dict[str, Any] = {"kind": kind_of(node), "label": _NO_XML.sub("?", _label(node))}
+        if isinstance(node, (Area, SceneObject)):
+            said |= dict(zip("xyz", map(float, node.position), strict=True))
+        out.add_node(node.id, **said, fields=json.dumps(_fields(node)))
+    out.add_edges_from(graph.network.edges(data=True))
+    for one in graph.known():
+        out.add_edges_from(
+            (one.id, two, {"kind": NEXT_TO}) for kind, two in neighbours(graph, one.id) if kind == NEXT_TO
+        )
+    written = BytesIO()
+    nx.write_graphml_xml(out, written)
+    write_whole(path, written.getvalue().decode())
+
+
+def _read_graphml(path: Path, map_id: str) -> SceneGraph:
+    try:
+        text = read_text(path)
+        if "<!DOCTYPE" in text or "<!ENTITY" in text:
+            raise GraphError("defines entities of its own: take them out")
+        found = nx.read_graphml(BytesIO(text.encode()))
+        if found.graph.get("format") != FORMAT:
+            raise GraphError(f"is no {FORMAT}")
+        nodes = [
+            _node(str(said.get("kind")), parsed_json(str(said.get("fields")))) for _, said in found.nodes(data=True)
+        ]
+        number = found.graph.get("number")
+        order = list(KINDS)
+        nodes.sort(key=lambda node: order.index(kind_of(node)))
+        return whole_graph(map_id or str(found.graph.get("map_id", "")), nodes, number if type(number) is int else 1)
+    except (ValueError, KeyError, GraphError, nx.NetworkXException, ElementTree.ParseError) as error:
+        raise GraphError(f"{path}: {' '.join(str(error).split())[:300]}") from error
+
+
+def _label(node: Node) -> str:
+    return node.object_type if isinstance(node, SceneObject) else node.name or node.id

@@ -1,0 +1,151 @@
+"""A map as the JSON of spark_dsg, which Hydra and its tools read; where that package is installed.
+
+Objects are its objects, areas its rooms, floors its buildings. What of ours it has no place for is in the metadata of
+its nodes, so that what we wrote comes back, but for embeddings; from what others wrote the rest is taken. Without rooms
+its places are the areas.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from kc_vla.core.files import write_whole
+from kc_vla.core.untrusted import read_text
+from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type, upright_size
+from kc_vla.memory.long_term.errors import GraphError
+from kc_vla.memory.long_term.fields import from_fields, to_fields
+from kc_vla.memory.long_term.graph import ADJACENT, CONTAINS, SceneGraph
+from kc_vla.memory.long_term.nodes import MOST_EXTENT_M, MOST_NAME, Area, Floor, Node, SceneObject, Vector
+from kc_vla.memory.long_term.tokens import shown
+
+_OURS = "kc_vla"
+_LETTERS = {Floor: "B", Area: "R", SceneObject: "O"}
+_LAYERS = {Floor: "BUILDINGS", Area: "ROOMS", SceneObject: "OBJECTS"}
+_FLOOR = "floor"
+"""The id of a floor where none is known."""
+
+
+def write_spark_dsg(graph: SceneGraph, path: Path) -> None:
+    """Write a map; GraphError if the package is missing."""
+    dsg = _package()
+    out = dsg.DynamicSceneGraph()
+    out.metadata.set({_OURS: {"map_id": graph.map_id, "number": graph.number}})
+    symbols = {}
+    for number, node in enumerate(graph.nodes()):
+        symbols[node.id] = dsg.NodeSymbol(_LETTERS[type(node)], number).value
+        out.add_node(_LAYERS[type(node)], symbols[node.id], _attributes(dsg, graph, node))
+    for one, other, kind in graph.network.edges(data="kind"):
+        if kind == CONTAINS or (kind == ADJACENT and one < other):
+            out.insert_edge(symbols[one], symbols[other])
+    with TemporaryDirectory(prefix="kc_vla-") as folder:
+        made = Path(folder) / "graph.json"
+        out.save(str(made), False)
+        write_whole(path, made.read_text())
+
+
+def read_spark_dsg(path: Path, map_id: str) -> SceneGraph:
+    """Read a map; GraphError if the package is missing, or the file is not of that form."""
+    from kc_vla.memory.long_term.exchange import whole_graph
+
+    dsg = _package()
+    try:
+        text = read_text(path)
+        with TemporaryDirectory(prefix="kc_vla-") as folder:
+            copy = Path(folder) / "graph.json"  # by its ending it is told from the binary form
+            copy.write_text(text)
+            found = dsg.DynamicSceneGraph.load(str(copy))
+        ours = found.metadata.get().get(_OURS, {})
+        nodes = list(_nodes(found))
+        return whole_graph(map_id or str(ours.get("map_id", "")) or path.stem, nodes)
+    except (ValueError, RuntimeError, IndexError, TypeError, AttributeError, KeyError, GraphError) as error:
+        raise GraphError(f"{path} is no scene graph of spark_dsg: {' '.join(str(error).split())[:300]}") from error
+
+
+def _package() -> Any:
+    try:
+        import spark_dsg
+    except ImportError:
+        raise GraphError(
+            "the package spark_dsg is not installed: pip install spark-dsg, or choose another form"
+        ) from None
+    return spark_dsg
+
+
+def _attributes(dsg: Any, graph: SceneGraph, node: Node) -> Any:
+    if isinstance(node, Floor):
+        made = dsg.NodeAttributes()
+        made.position = np.array([0.0, 0.0, node.height_m])
+    elif isinstance(node, Area):
+        made = dsg.RoomNodeAttributes()
+        made.position, made.name = np.array(node.position), node.name or node.id
+    else:
+        made = dsg.ObjectNodeAttributes()
+        made.position, made.name = np.array(node.position), node.object_type
+        made.bounding_box = dsg.BoundingBox(
+            dsg.BoundingBoxType.AABB, np.array(node.size, np.float32), np.array(node.position, np.float32), np.eye(3)
+        )
+        made.last_update_time_ns = node.last_seen_ns
+    kind = {Floor: "floor", Area: "area", SceneObject: "object"}[type(node)]
+    made.metadata.set({_OURS: {"kind": kind, "fields": to_fields(node)}})
+    return made
+
+
+def _nodes(found: Any) -> Iterator[Node]:
+    """Ours where the metadata has them; of others objects, rooms or places, buildings."""
+    objects, places, rooms, buildings = (
+        list(found.get_layer(name).nodes) if found.has_layer(name) else []
+        for name in ("OBJECTS", "PLACES", "ROOMS", "BUILDINGS")
+    )
+    areas = rooms or places
+    known = [*buildings, *areas, *objects]
+    ours = [each.attributes.metadata.get().get(_OURS) for each in known]
+    if known and all(isinstance(each, dict) for each in ours):
+        yield from (from_fields(each["kind"], each["fields"]) for each in ours)
+        return
+    heights = [float(each.attributes.position[2]) for each in areas] or [0.0]
+    yield Floor(_FLOOR, min(heights))
+    ids = {each.id.value: each.id.str(True) for each in areas}
+    for each in areas:
+        place = _vector(each.attributes.position)
+        beside = [other for other in each.siblings() if other in ids]
+        ways = {ids[other]: math.dist(place, _vector(found.get_node(other).attributes.position)) for other in beside}
+        name = getattr(each.attributes, "name", "")[:MOST_NAME]
+        yield Area(ids[each.id.value], _FLOOR, place, ways, name)
+    for each in objects:
+        yield _object(found, each, ids)
+
+
+def _object(found: Any, node: Any, areas: Mapping[int, str]) -> SceneObject:
+    said = node.attributes
+    above, area = node, ""
+    while above.has_parent() and not area:
+        above = found.get_node(above.get_parent())
+        area = areas.get(above.id.value, "")
+    box = said.bounding_box
+    size = (
+        upright_size(np.asarray(box.world_R_center, float), _vector(box.dimensions)) if box.is_valid() else (0.0,) * 3
+    )
+    object_type = (said.name or f"class {said.semantic_label}")[:MOST_NAME]
+    stamp_ns = int(said.last_update_time_ns)
+    return SceneObject(
+        shown(node.id.str(True)).strip('"'),
+        object_type,
+        _vector(said.position),
+        tuple(min(max(extent, 0.0), MOST_EXTENT_M) for extent in size),  # type: ignore[arg-type]
+        area,
+        movable=plain_type(object_type) not in IMMOVABLE,
+        first_seen_ns=stamp_ns,
+        last_seen_ns=stamp_ns,
+        sightings=1,
+    )
+
+
+def _vector(values: Any) -> Vector:
+    x, y, z = (float(value) for value in values)
+    return x, y, z
