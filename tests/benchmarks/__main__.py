@@ -8,7 +8,22 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import annotate, bags, camera, chunk, handover, jitter, launch, memory, piper, policy, reaction, safety, selector
+from . import (
+    annotate,
+    bags,
+    camera,
+    chunk,
+    handover,
+    jitter,
+    launch,
+    memory,
+    piper,
+    policy,
+    reaction,
+    safety,
+    scene_graph,
+    selector,
+)
 from .measuring import MeasurementError, machine
 from .processes import own_domain
 
@@ -25,6 +40,7 @@ BENCHMARKS = {
     "policy": policy.measure,
     "reaction": reaction.measure,
     "safety": safety.measure,
+    "scene_graph": scene_graph.measure,
     "selector": selector.measure,
 }
 

@@ -23,6 +23,8 @@ from kc_vla.memory.long_term.tokens import CountTokens, estimated_tokens, shown
 NO_AREA = ""
 """Stands for the objects that are in none."""
 _ROUNDS = 8
+_TRIES = 10
+"""Areas that are too long to be told of in more detail, after which no other one is tried."""
 
 
 class Detail(IntEnum):
@@ -122,6 +124,7 @@ class _Telling:
 
     def _raise(self, areas: Sequence[str], detail: Detail) -> None:
         """Tell more of these areas, one after the other, where it fits."""
+        misses = 0
         for area in areas:
             now = self._details[area]
             if now >= detail:
@@ -132,8 +135,8 @@ class _Telling:
             if more <= self._left:
                 self._details[area] = detail
                 self._left -= more
-            elif detail is Detail.COLLAPSED:
-                return  # no less relevant one instead
+            elif (misses := misses + 1) > (_TRIES if detail > Detail.COLLAPSED else 0):
+                return  # in short no less relevant one is told of instead
 
     def _line(self, area: str, detail: Detail) -> tuple[str, int]:
         """What is told of an area, and its tokens with the end of the line."""

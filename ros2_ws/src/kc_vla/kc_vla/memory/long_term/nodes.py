@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from kc_vla.memory.long_term.errors import GraphError, told
@@ -18,6 +19,7 @@ Vector = tuple[float, float, float]
 MOST_NAME, MOST_TEXT, MOST_ATTRIBUTES = 200, 1000, 64
 """Letters of a name, letters of the value of an attribute, attributes of an object."""
 MOST_EXTENT_M, MOST_DISTANCE_M = 100.0, 1e6
+_MOST_COUNT = (1 << 63) - 1
 MOST_EMBEDDING = 4 * 8192
 """Bytes."""
 Placed = Literal["", "on", "in"]
@@ -116,13 +118,14 @@ class SceneObject:
         check_seen(self.object_type, self.position, self.size, self.state, self.attributes, self.confidence)
         _check_text(self.source_id, "source_id")
         check_embedding(self.embedding)
-        for name in (self.area, self.holder):
-            if name:
-                _check_id(name)
+        if self.area:
+            _check_text(self.area, "area")
+        if self.holder:
+            _check_text(self.holder, "holder")
         if type(self.movable) is not bool or type(self.forgotten) is not bool:
             raise GraphError(f"object {self.id}: movable and forgotten are true or false")
         for count in (self.first_seen_ns, self.last_seen_ns, self.sightings):
-            if type(count) is not int or not 0 <= count < 1 << 63:
+            if type(count) is not int or not 0 <= count <= _MOST_COUNT:
                 raise GraphError(f"object {self.id}: {told(count)} is no time in ns or count from 0")
         if self.placed not in ("", "on", "in") or bool(self.placed) != bool(self.holder):
             raise GraphError(f"object {self.id}: it is on or in a holder, or has none, not {told(self.placed)}")
@@ -182,6 +185,12 @@ def _check_id(name: str) -> None:
 def _check_text(text: str, what: str, most: int = MOST_NAME) -> None:
     if type(text) is not str:
         raise GraphError(f"{what} is {told(text)}: it must be text")
+    if text:
+        _check_letters(text, what, most)
+
+
+@lru_cache(8192)  # of the ten thousand objects of a map many are in one area, of one class, and in one state
+def _check_letters(text: str, what: str, most: int) -> None:
     if len(text) > most:
         raise GraphError(f"{what} has {len(text)} letters: {most} are the most")
     if not text.isascii():
@@ -192,7 +201,11 @@ def _check_text(text: str, what: str, most: int = MOST_NAME) -> None:
 
 
 def _check_vector(vector: Vector, what: str, least: float, most: float) -> None:
-    if type(vector) is not tuple or len(vector) != 3:
+    if type(vector) is tuple and len(vector) == 3:
+        x, y, z = vector
+        if type(x) is type(y) is type(z) is float and least <= x <= most and least <= y <= most and least <= z <= most:
+            return  # as most are; what is wrong with another one is told below
+    else:
         raise GraphError(f"{what} is {told(vector)}: it must be x, y, z in m")
     for value in vector:
         _check_number(value, what, least, most)

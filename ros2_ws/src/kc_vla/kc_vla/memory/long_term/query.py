@@ -87,10 +87,10 @@ def find(graph: SceneGraph, query: Query, scores: Mapping[str, float] | None = N
     Raises:
         GraphError: an area or object is named that there is not.
     """
-    found = []
+    found: list[Found] = []
     inside = _areas(graph, query.area) if query.area else None
     kind = plain_type(query.object_type) if query.object_type else None
-    for each in _around(graph, query):
+    for each in _around(graph, query, scores):
         if each.forgotten or each.confidence < query.least or (kind and plain_type(each.object_type) != kind):
             continue
         if inside is not None and each.area not in inside:
@@ -139,8 +139,8 @@ def way(graph: SceneGraph, begin: str, end: str) -> Way:
     return Way(tuple(found), float(length_m))
 
 
-def _around(graph: SceneGraph, query: Query) -> Iterable[SceneObject]:
-    """The objects that the relation and the radius leave."""
+def _around(graph: SceneGraph, query: Query, scores: Mapping[str, float] | None) -> Iterable[SceneObject]:
+    """The objects that the relation, else the radius, else the text leave."""
     if query.relation:
         other = graph.object(query.other)
         if query.relation == NEXT_TO:
@@ -152,7 +152,7 @@ def _around(graph: SceneGraph, query: Query) -> Iterable[SceneObject]:
         return [each for each in related if math.dist(each.position, query.near) <= query.radius_m]
     if query.near is not None and query.radius_m is not None:
         return graph.near(query.near, query.radius_m)
-    return graph.objects.values()
+    return graph.objects.values() if scores is None else [graph.objects[name] for name in scores]
 
 
 def _next_to(graph: SceneGraph, thing: SceneObject) -> list[SceneObject]:

@@ -1,0 +1,160 @@
+"""The scene graph of the long-term memory: loading, telling, asking, committing; beside plain JSON and spark_dsg."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import networkx as nx
+
+from kc_vla.memory.long_term.building import observe
+from kc_vla.memory.long_term.describe import describe
+from kc_vla.memory.long_term.detections import Detection, Settings
+from kc_vla.memory.long_term.errors import GraphError
+from kc_vla.memory.long_term.exchange import form_of
+from kc_vla.memory.long_term.fields import to_fields
+from kc_vla.memory.long_term.graph import Change, SceneGraph
+from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
+from kc_vla.memory.long_term.query import Query, find, way
+from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.long_term.views import BoxView
+from kc_vla.memory.long_term.words import Words
+
+from .measuring import Spread, Table
+
+_AREAS, _OBJECTS, _ROW = 300, 10_000, 20
+_BUDGETS = (2000, 8000, 32_000)
+_CLASSES = ("mug", "apple", "bowl", "book", "chair", "table", "lamp", "plant", "shoe", "bottle", "knife", "cup")
+
+
+def measure(quick: bool, work: Path) -> Table:
+    """Fill a store, and do with it what a robot does."""
+    times = 5 if quick else 25
+    graph = _graph()
+    with Store(work / "memory.db") as store:
+        store.write("home", Change(tuple(graph.nodes()), (), graph.number))
+    rows = [
+        _row("load, opening included", times, lambda: _load(work / "memory.db")),
+        _row("reference: the same from JSON into networkx", times, _reference(graph, work / "reference.json")),
+        *_spark_dsg(graph, work, times),
+        *(
+            _row(f"describe, {budget} tokens", times, lambda budget=budget: describe(graph, budget))
+            for budget in _BUDGETS
+        ),
+        *_asked(graph, times),
+        *_written(graph, work, 100 * times),
+    ]
+    return Table(
+        f"Scene graph of {_AREAS} areas and {_OBJECTS:,} objects, ms: p50 / p99 / max",
+        rows,
+        [
+            "Reference: `json.load` of the same nodes and edges, and `networkx.node_link_graph`; it checks nothing.",
+            "spark_dsg, where it is installed: `DynamicSceneGraph.load` of what `kc-vla memory export` writes.",
+            "Upsert: one object and its commit, written ahead, synchronous=NORMAL. Observe: ten detections among the "
+            "objects, negative evidence in a box of 4 m included, and its commit.",
+        ],
+    )
+
+
+def _graph() -> SceneGraph:
+    """Areas 2 m apart in rows, objects all over them."""
+    chance = random.Random(1)
+    areas = []
+    for number in range(_AREAS):
+        x, y = number % _ROW, number // _ROW
+        beside = [(x + dx, y + dy) for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))]
+        known = [column + row * _ROW for column, row in beside if 0 <= column < _ROW and 0 <= row < _AREAS // _ROW]
+        ways = {f"node_{each + 1}": 2.0 for each in known}
+        areas.append(Area(f"node_{number + 1}", "ground", (2.0 * x, 2.0 * y, 0.0), ways))
+    objects = []
+    for number in range(_AREAS + 1, _AREAS + 1 + _OBJECTS):
+        kind = chance.choice(_CLASSES)
+        place = chance.uniform(-1, 2 * _ROW - 1), chance.uniform(-1, 2 * _AREAS / _ROW - 1), chance.uniform(0.1, 1.5)
+        area = f"node_{1 + round(place[0] / 2) % _ROW + round(place[1] / 2) * _ROW}"
+        stamps = 10**18, 10**18 + number
+        said = {"colour": chance.choice(("red", "green", "blue"))}
+        thing = SceneObject(
+            f"{kind}_{number}", kind, place, (0.1, 0.1, 0.2), area, True, "clean", said, 0.9, *stamps, 7
+        )
+        objects.append(thing)
+    return SceneGraph("home", [Floor("ground", 0.0), *areas, *objects], _AREAS + _OBJECTS + 1)
+
+
+def _load(path: Path) -> SceneGraph:
+    with Store(path) as store:
+        return store.load("home")
+
+
+def _reference(graph: SceneGraph, path: Path) -> Callable[[], object]:
+    plain: nx.DiGraph = nx.DiGraph()
+    plain.add_nodes_from((node.id, to_fields(node)) for node in graph.nodes())
+    plain.add_edges_from(graph.network.edges(data=True))
+    for _, said in plain.nodes(data=True):
+        said["name"] = said.pop("id")
+    path.write_text(json.dumps(nx.node_link_data(plain, edges="edges")))
+    return lambda: nx.node_link_graph(json.loads(path.read_text()), edges="edges")
+
+
+def _spark_dsg(graph: SceneGraph, work: Path, times: int) -> list[dict[str, object]]:
+    try:
+        form_of(work, "spark-dsg").write(graph, work / "dsg.json")
+    except GraphError:
+        return []
+    from spark_dsg import DynamicSceneGraph
+
+    DynamicSceneGraph.load(str(work / "dsg.json")).save(str(work / "dsg.sparkdsg"), False)
+    return [
+        _row(f"reference: spark_dsg's {name}", times, lambda name=name: DynamicSceneGraph.load(str(work / name)))
+        for name in ("dsg.json", "dsg.sparkdsg")
+    ]
+
+
+def _asked(graph: SceneGraph, times: int) -> list[dict[str, object]]:
+    words = Words()
+    text = Query("a red mug")
+    words.scores(graph.objects, text.text)  # the first time each object's words are looked at
+    near = Query(near=(20.0, 14.0, 0.8), radius_m=2.0)
+    return [
+        _row("query by text", times, lambda: find(graph, text, words.scores(graph.objects, text.text))),
+        _row("query within 2 m", 20 * times, lambda: find(graph, near)),
+        _row("way across all areas", times, lambda: way(graph, "node_1", f"node_{_AREAS}")),
+    ]
+
+
+def _written(graph: SceneGraph, work: Path, times: int) -> list[dict[str, object]]:
+    objects = list(graph.objects.values())
+    chance = random.Random(2)
+    with Store(work / "memory.db") as store:
+        upsert = _row("upsert and commit", times, lambda: store.write("home", Change((chance.choice(objects),))))
+        now = 10**18 + 10**9
+
+        def look() -> None:
+            nonlocal now
+            now += 10**8
+            x, y, _ = chance.choice(objects).position
+            some = [each for each in graph.near((x, y, 0.8), 2.0) if each.object_type == "mug"][:10]
+            seen = [Detection(each.object_type, each.position, each.size, 0.9) for each in some]
+            seen += [Detection("ball", (x + number, y, 0.5), (0.1, 0.1, 0.1), 0.9) for number in range(10 - len(seen))]
+            change, _ = observe(graph, seen, now, BoxView((x - 2, y - 2, 0.0), (x + 2, y + 2, 2.0)), Settings())
+            store.write("home", change)
+
+        return [upsert, _row("observe ten detections and commit", times // 10, look)]
+
+
+def _row(name: str, times: int, work: Callable[[], object]) -> dict[str, object]:
+    work()
+    took = []
+    for _ in range(times):
+        began = time.perf_counter()
+        work()
+        took.append(1e3 * (time.perf_counter() - began))
+    spread = Spread.of(took)
+    shown = (
+        str(spread)
+        if spread.p50 >= 0.1
+        else " / ".join(f"{each:.3f}" for each in (spread.p50, spread.p99, spread.maximum))
+    )
+    return {"what": name, "times": times, "ms": shown}
