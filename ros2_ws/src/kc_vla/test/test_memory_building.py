@@ -224,6 +224,14 @@ def test_things_are_on_and_in_others_and_let_go_when_those_are_gone(home: Home) 
     assert {each.object_type: each.placed for each in home.objects} == {"mug": "", "fridge": "", "milk": "in"}
 
 
+def test_what_is_in_something_closed_is_not_missed(home: Home) -> None:
+    for state, missed in (("closed", []), ("opened", ["milk"])):
+        fridge = Detection("fridge", (3.0, 0.0, 0.9), (0.7, 0.7, 1.8), state=state)
+        home.look(fridge, Detection("milk", (3.0, 0.1, 1.0), MUG))
+        told = home.look(fridge)
+        assert [home.memory.graph("home").object(name).object_type for name in told.missed] == missed
+
+
 def test_what_is_seen_before_its_table_stands_on_it_later(home: Home) -> None:
     home.look(mug(0.2))
     home.look(table(0.0), view=None)

@@ -21,6 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kc_vla.memory.long_term.detections import Detection
 from kc_vla.memory.long_term.errors import GraphError, StoreError
 from kc_vla.memory.long_term.graph import Change, SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
@@ -106,7 +107,7 @@ def killed(path: Path, begin: int, after_s: float) -> int:
 
 
 @pytest.mark.parametrize(
-    "kills", [pytest.param(10, id="some"), pytest.param(100, id="many", marks=pytest.mark.nightly)]
+    "kills", [pytest.param(20, id="some"), pytest.param(100, id="many", marks=pytest.mark.nightly)]
 )
 def test_what_was_committed_survives_kill_9(kills: int, tmp_path: Path) -> None:
     chance, begin = random.Random(kills), 0
@@ -282,6 +283,33 @@ def test_an_id_of_what_is_gone_is_never_given_again(tmp_path: Path) -> None:
             names.add(name)
             memory.forget("home", name)
             memory.release("home", name)
+
+
+def test_what_a_killed_writer_left_can_be_read_without_writing(tmp_path: Path) -> None:
+    last = killed(tmp_path / "memory.db", 0, 0.02)
+    with Store(tmp_path / "memory.db", read_only=True) as store:
+        assert max(int(each.state) for each in store.load("home").objects.values()) in (last, last + 1)
+
+
+def test_a_store_that_was_closed_says_so_and_is_not_mended(tmp_path: Path) -> None:
+    filled(tmp_path / "memory.db", 3)
+    store = Store(tmp_path / "memory.db")
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.load("home")
+    with pytest.raises(StoreError, match="closed"):
+        store.write("home", Change((mug(1),)))
+    assert list(tmp_path.glob("*damaged*")) == []
+
+
+def test_a_name_that_a_person_gave_is_never_given_to_something_else(tmp_path: Path) -> None:
+    with Store(tmp_path / "memory.db") as store:
+        memory = LongTermMemory(store)
+        memory.upsert("home", "mug_2", object_type="mug", position=(0.0, 0.0, 0.0))
+        for place in (5.0, 6.0):
+            memory.observe("home", [Detection("mug", (place, 0.0, 0.0))], 1)
+        assert sorted(each.id for each in memory.objects("home")) == ["mug_2", "mug_3", "mug_4"]
 
 
 def test_maps_are_apart_and_can_be_dropped(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ class _Moment:
         known = [
             each
             for each in self._graph.near(*view.reach())
-            if each.id not in there and each.last_seen_ns < self._stamp_ns
+            if each.id not in there and each.last_seen_ns < self._stamp_ns and not self._is_shut_in(each)
         ]
         if not known:
             return []
@@ -117,6 +117,10 @@ class _Moment:
             for axis in np.eye(3):
                 seen &= view.holds(middles + side * reach * axis)
         return sorted((each for each, held in zip(known, seen, strict=True) if held), key=lambda each: each.id)
+
+    def _is_shut_in(self, each: SceneObject) -> bool:
+        holder = self._graph.objects.get(each.holder)
+        return each.placed == "in" and holder is not None and plain_type(holder.state) == "closed"
 
     def _carried(self, matches: dict[int, SceneObject], missed: Sequence[SceneObject]) -> dict[int, SceneObject]:
         """What was carried elsewhere in view: just one of its class is missed, and just one is seen that is new."""

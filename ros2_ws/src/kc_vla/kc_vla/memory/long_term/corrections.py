@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.graph import Change, SceneGraph, new_id
+from kc_vla.memory.long_term.graph import Change, SceneGraph, new_id, number_after
 from kc_vla.memory.long_term.nodes import BY_HAND, MOST_EXTENT_M, Area, Floor, SceneObject
 from kc_vla.memory.long_term.relations import stand
 
@@ -40,8 +40,8 @@ def upsert(graph: SceneGraph, object_id: str, values: Mapping[str, Any], most_ob
     if missing:
         raise GraphError(f"a new object needs {' and '.join(missing)}")
     given = _plain(values)
-    number = graph.number if object_id else graph.number + 1
     name = object_id or new_id(given["object_type"], graph.number)
+    number = max(graph.number, number_after(name))
     fresh = SceneObject(name, **{**given, "confidence": given.get("confidence", 1.0)})
     return Change((_settled(graph, replace(fresh, by_hand=_locked(given) | {"confidence"})),), (), number), name
 

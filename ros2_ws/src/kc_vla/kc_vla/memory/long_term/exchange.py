@@ -18,7 +18,7 @@ from kc_vla.core.files import write_whole
 from kc_vla.core.untrusted import parsed_json, read_text
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.fields import KINDS, from_fields, kind_of, to_fields
-from kc_vla.memory.long_term.graph import MOST_OBJECTS, SceneGraph
+from kc_vla.memory.long_term.graph import MOST_OBJECTS, SceneGraph, number_after
 from kc_vla.memory.long_term.nodes import Area, Node, SceneObject
 from kc_vla.memory.long_term.query import NEXT_TO, neighbours
 from kc_vla.memory.long_term.store import check_map_id
@@ -62,9 +62,7 @@ def whole_graph(map_id: str, nodes: Iterable[Node], number: int = 1) -> SceneGra
         if node.id in known:
             raise GraphError(f"there are two nodes {told(node.id)}")
         known[node.id] = node
-        last = node.id.rpartition("_")[2]
-        if last.isascii() and last.isdigit() and len(last) < 18:
-            number = max(number, int(last) + 1)
+        number = max(number, number_after(node.id))
     if len(known) > MOST_OBJECTS:
         raise GraphError(f"{len(known)} nodes: {MOST_OBJECTS} are the most")
     for node in known.values():

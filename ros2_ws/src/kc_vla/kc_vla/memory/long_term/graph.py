@@ -22,6 +22,7 @@ from kc_vla.memory.long_term.places import Places
 CONTAINS, ADJACENT, ON, IN = "contains", "adjacent", "on", "in"
 MOST_OBJECTS = 100_000
 """Of one map."""
+_MOST_DIGITS = 18
 _UNDER_FLOOR_M = 0.3
 """So far below the ground of a floor something still is on it: noise of a pose."""
 
@@ -204,6 +205,12 @@ class SceneGraph:
             for other, way_m in node.adjacent.items():
                 if other in self.areas:
                     network.add_edge(node.id, other, kind=ADJACENT, way_m=way_m)
+
+
+def number_after(node_id: str) -> int:
+    """The least number for the next node that makes no id that is taken by this one."""
+    last = node_id.rpartition("_")[2]
+    return int(last) + 1 if last.isascii() and last.isdigit() and len(last) < _MOST_DIGITS else 1
 
 
 def new_id(object_type: str, number: int) -> str:

@@ -47,9 +47,11 @@ class LongTermMemory:
 
     def graph(self, map_id: str) -> SceneGraph:
         """The graph of a map, to be looked at; an empty one if the map is new."""
-        if map_id not in self._graphs:
-            self._graphs[map_id] = self._store.load(map_id)
-        return self._graphs[map_id]
+        if (graph := self._graphs.get(map_id)) is None:
+            graph = self._store.load(map_id)
+            if len(graph):  # what somebody only asked for is not kept
+                self._graphs[map_id] = graph
+        return graph
 
     def set_areas(self, map_id: str, floor: Floor, found: Spread) -> None:
         """Put a floor in, with its areas, in place of those that it had; its objects are in the new ones."""
@@ -134,8 +136,11 @@ class LongTermMemory:
     def _scores(self, map_id: str, text: str) -> dict[str, float] | None:
         if not text.strip():
             return None
-        words = self._words.setdefault(map_id, Words(self._embed))
-        return words.scores(self.graph(map_id).objects, text)
+        graph = self.graph(map_id)
+        words = self._words.get(map_id) or Words(self._embed)
+        if len(graph):
+            self._words[map_id] = words
+        return words.scores(graph.objects, text)
 
     def _correct(self, map_id: str, work_out: Callable[[SceneGraph], Change]) -> None:
         graph = self.graph(map_id)
@@ -148,3 +153,4 @@ class LongTermMemory:
             raise GraphError(f"{MOST_MAPS} maps are kept, the most there can be: drop one first")
         self._store.write(graph.map_id, change)
         graph.apply(change)
+        self._graphs[graph.map_id] = graph

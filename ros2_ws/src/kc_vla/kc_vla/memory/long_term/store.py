@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -132,11 +132,13 @@ class Store:
             raise StoreError(why(self.path, error)) from error
 
     def _give_up(self) -> None:
-        if self._connection.in_transaction:
+        with suppress(sqlite3.ProgrammingError):  # it is closed: nothing was begun
+            if not self._connection.in_transaction:
+                return
             try:
                 self._connection.execute("ROLLBACK")
-            except sqlite3.Error:
-                self._connection.close()  # which rolls back, too; what is written next is refused
+            except sqlite3.OperationalError:
+                self._connection.close()  # which rolls back, too
                 self._connection = open_database(self.path, self._read_only)
 
     def _load(self, map_id: str) -> SceneGraph:

@@ -12,6 +12,7 @@ from typing import Any
 from kc_vla.core.files import replacing
 from kc_vla.memory.long_term.errors import GraphError, StoreError
 from kc_vla.memory.long_term.fields import from_fields
+from kc_vla.memory.long_term.graph import number_after
 from kc_vla.memory.long_term.store_schema import migrate, row_sum
 
 _LOGS = ("-wal", "-shm")
@@ -65,10 +66,7 @@ def _copied(source: Path, target: Path) -> tuple[int, int]:
             found = output.execute(f"INSERT OR IGNORE INTO node ({', '.join(_NODE)}) VALUES (?, ?, ?, ?, ?, ?)", row)
             saved += found.rowcount
             # Ids end in a number that is never given again, also where the row that counted them is lost.
-            last = str(row[1]).rpartition("_")[2]
-            if last.isascii() and last.isdigit() and len(last) < 18:
-                numbers[row[0]] = max(numbers.get(row[0], 1), int(last) + 1)
-            numbers.setdefault(row[0], 1)
+            numbers[row[0]] = max(numbers.get(row[0], 1), number_after(row[1]))
         for map_id, number in _rows(source, "map", ("map_id", "number")):
             if isinstance(map_id, str) and isinstance(number, int):
                 numbers[map_id] = max(numbers.get(map_id, 1), number)

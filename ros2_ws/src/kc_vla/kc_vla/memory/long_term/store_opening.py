@@ -50,8 +50,10 @@ def open_database(path: Path, read_only: bool) -> sqlite3.Connection:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether an error says that the file is not as it was written; text that is none has no code."""
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF == sqlite3.SQLITE_CORRUPT
+    """Whether an error says that the file is not as it was written; Python's own, of text that is none, has no code."""
+    if (code := getattr(error, "sqlite_errorcode", None)) is not None:
+        return bool(code & 0xFF == sqlite3.SQLITE_CORRUPT)
+    return "decode" in str(error)
 
 
 def why(path: Path, error: sqlite3.Error) -> str:
