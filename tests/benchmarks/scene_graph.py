@@ -6,6 +6,7 @@ import json
 import random
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import networkx as nx
@@ -36,17 +37,13 @@ def measure(quick: bool, work: Path) -> Table:
     graph = _graph()
     with Store(work / "memory.db") as store:
         store.write("home", Change(tuple(graph.nodes()), (), graph.number))
-    rows = [
-        _row("load, opening included", times, lambda: _load(work / "memory.db")),
-        _row("reference: the same from JSON into networkx", times, _reference(graph, work / "reference.json")),
-        *_spark_dsg(graph, work, times),
-        *(
-            _row(f"describe, {budget} tokens", times, lambda budget=budget: describe(graph, budget))
-            for budget in _BUDGETS
-        ),
-        *_asked(graph, times),
-        *_written(graph, work, 100 * times),
-    ]
+    loads = {
+        "load, opening included": lambda: _load(work / "memory.db"),
+        "reference: the same from JSON into networkx": _reference(graph, work / "reference.json"),
+        **_spark_dsg(graph, work),
+    }
+    budgets = {f"describe, {budget} tokens": partial(describe, graph, budget) for budget in _BUDGETS}
+    rows = [*_rows(loads, times), *_rows(budgets, times), *_asked(graph, times), *_written(graph, work, 100 * times)]
     return Table(
         f"Scene graph of {_AREAS} areas and {_OBJECTS:,} objects, ms: p50 / p99 / max",
         rows,
@@ -98,18 +95,18 @@ def _reference(graph: SceneGraph, path: Path) -> Callable[[], object]:
     return lambda: nx.node_link_graph(json.loads(path.read_text()), edges="edges")
 
 
-def _spark_dsg(graph: SceneGraph, work: Path, times: int) -> list[dict[str, object]]:
+def _spark_dsg(graph: SceneGraph, work: Path) -> dict[str, Callable[[], object]]:
     try:
         form_of(work, "spark-dsg").write(graph, work / "dsg.json")
     except GraphError:
-        return []
+        return {}
     from spark_dsg import DynamicSceneGraph
 
     DynamicSceneGraph.load(str(work / "dsg.json")).save(str(work / "dsg.sparkdsg"), False)
-    return [
-        _row(f"reference: spark_dsg's {name}", times, lambda name=name: DynamicSceneGraph.load(str(work / name)))
-        for name in ("dsg.json", "dsg.sparkdsg")
-    ]
+    names = {"JSON": "dsg.json", "binary form": "dsg.sparkdsg"}
+    return {
+        f"reference: spark_dsg's {form}": partial(DynamicSceneGraph.load, str(work / n)) for form, n in names.items()
+    }
 
 
 def _asked(graph: SceneGraph, times: int) -> list[dict[str, object]]:
@@ -117,18 +114,19 @@ def _asked(graph: SceneGraph, times: int) -> list[dict[str, object]]:
     text = Query("a red mug")
     words.scores(graph.objects, text.text)  # the first time each object's words are looked at
     near = Query(near=(20.0, 14.0, 0.8), radius_m=2.0)
-    return [
-        _row("query by text", times, lambda: find(graph, text, words.scores(graph.objects, text.text))),
-        _row("query within 2 m", 20 * times, lambda: find(graph, near)),
-        _row("way across all areas", times, lambda: way(graph, "node_1", f"node_{_AREAS}")),
-    ]
+    works = {
+        "query by text": lambda: find(graph, text, words.scores(graph.objects, text.text)),
+        "query within 2 m": partial(find, graph, near),
+        "way across all areas": partial(way, graph, "node_1", f"node_{_AREAS}"),
+    }
+    return _rows(works, times)
 
 
 def _written(graph: SceneGraph, work: Path, times: int) -> list[dict[str, object]]:
     objects = list(graph.objects.values())
     chance = random.Random(2)
     with Store(work / "memory.db") as store:
-        upsert = _row("upsert and commit", times, lambda: store.write("home", Change((chance.choice(objects),))))
+        upsert = _rows({"upsert and commit": lambda: store.write("home", Change((chance.choice(objects),)))}, times)
         now = 10**18 + 10**9
 
         def look() -> None:
@@ -141,20 +139,23 @@ def _written(graph: SceneGraph, work: Path, times: int) -> list[dict[str, object
             change, _ = observe(graph, seen, now, BoxView((x - 2, y - 2, 0.0), (x + 2, y + 2, 2.0)), Settings())
             store.write("home", change)
 
-        return [upsert, _row("observe ten detections and commit", times // 10, look)]
+        return [*upsert, *_rows({"observe ten detections and commit": look}, times // 10)]
 
 
-def _row(name: str, times: int, work: Callable[[], object]) -> dict[str, object]:
-    work()
-    took = []
-    for _ in range(times):
-        began = time.perf_counter()
-        work()
-        took.append(1e3 * (time.perf_counter() - began))
-    spread = Spread.of(took)
-    shown = (
-        str(spread)
-        if spread.p50 >= 0.1
-        else " / ".join(f"{each:.3f}" for each in (spread.p50, spread.p99, spread.maximum))
-    )
-    return {"what": name, "times": times, "ms": shown}
+def _rows(works: dict[str, Callable[[], object]], times: int) -> list[dict[str, object]]:
+    """Each so often, in turns: what else the machine does falls on all of them alike."""
+    took: dict[str, list[float]] = {name: [] for name in works}
+    for turn in range(times + 1):
+        for name, work in works.items():
+            began = time.perf_counter()
+            made = work()
+            if turn:  # the first time is to get warm
+                took[name].append(1e3 * (time.perf_counter() - began))
+            del made  # that it is freed is no part of it
+    spreads = {name: Spread.of(each) for name, each in took.items()}
+    return [{"what": name, "times": times, "ms": _text(spread)} for name, spread in spreads.items()]
+
+
+def _text(spread: Spread) -> str:
+    figures = (spread.p50, spread.p99, spread.maximum)
+    return str(spread) if spread.p50 >= 0.1 else " / ".join(f"{each:.3f}" for each in figures)

@@ -52,14 +52,13 @@ def from_fields(kind: str, given: Mapping[str, Any], embedding: bytes = b"") -> 
     if kind not in KINDS:
         raise GraphError(f"{told(kind)} is no kind of node: there are {', '.join(KINDS)}")
     values = dict(given)
-    if "position" in values:
-        values["position"] = _vector(values["position"])
-    if "size" in values:
-        values["size"] = _vector(values["size"])
+    for name in ("position", "size"):
+        if type(vector := values.get(name)) is list:
+            values[name] = tuple(vector)
     if "by_hand" in values:
         values["by_hand"] = _names(values["by_hand"])
     for name in ("attributes", "adjacent"):
-        if not isinstance(values.get(name, {}), dict):
+        if name in values and type(values[name]) is not dict:
             raise GraphError(f"{kind} {told(values.get('id'))}: {name} is {told(values[name])}")
     if embedding:
         values["embedding"] = embedding
@@ -73,12 +72,6 @@ def from_fields(kind: str, given: Mapping[str, Any], embedding: bytes = b"") -> 
             f"{kind} {told(values.get('id'))}: "
             + (f"{', '.join(missing)} missing" if missing else f"unknown: {told(', '.join(map(str, unknown)))}")
         ) from None
-
-
-def _vector(value: Any) -> tuple[Any, ...]:
-    if type(value) is not list and type(value) is not tuple:
-        raise GraphError(f"{told(value)} is no place or size: it must be x, y, z in m")
-    return tuple(value)
 
 
 def _names(value: Any) -> frozenset[str]:

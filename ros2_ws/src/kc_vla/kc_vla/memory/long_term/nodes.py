@@ -116,8 +116,10 @@ class SceneObject:
     def __post_init__(self) -> None:
         _check_id(self.id)
         check_seen(self.object_type, self.position, self.size, self.state, self.attributes, self.confidence)
-        _check_text(self.source_id, "source_id")
-        check_embedding(self.embedding)
+        if self.source_id != "":
+            _check_text(self.source_id, "source_id")
+        if self.embedding != b"":
+            check_embedding(self.embedding)
         if self.area:
             _check_text(self.area, "area")
         if self.holder:
@@ -125,11 +127,11 @@ class SceneObject:
         if type(self.movable) is not bool or type(self.forgotten) is not bool:
             raise GraphError(f"object {self.id}: movable and forgotten are true or false")
         for count in (self.first_seen_ns, self.last_seen_ns, self.sightings):
-            if type(count) is not int or not 0 <= count <= _MOST_COUNT:
+            if type(count) is not int or count < 0 or count > _MOST_COUNT:
                 raise GraphError(f"object {self.id}: {told(count)} is no time in ns or count from 0")
         if self.placed not in ("", "on", "in") or bool(self.placed) != bool(self.holder):
             raise GraphError(f"object {self.id}: it is on or in a holder, or has none, not {told(self.placed)}")
-        if not self.by_hand <= BY_HAND:
+        if self.by_hand and not self.by_hand <= BY_HAND:
             raise GraphError(f"object {self.id}: only {', '.join(sorted(BY_HAND))} can be set by hand")
 
     @property
