@@ -266,6 +266,14 @@ def test_a_person_is_not_overruled_and_is_told(home: Home) -> None:
     assert home.objects == []
 
 
+def test_what_a_person_has_set_stays_however_little_it_was_believed(home: Home) -> None:
+    home.look(mug(0.0, confidence=0.15))
+    home.memory.edit("home", home.only().id, state="dirty")
+    told = home.look()
+    assert told.gone == []
+    assert home.only().state == "dirty"
+
+
 def test_what_a_person_forgot_does_not_come_back_by_the_same_error(home: Home) -> None:
     home.look(mug(0.0))
     home.memory.forget("home", home.only().id)

@@ -151,7 +151,8 @@ class _Moment:
 
     def _miss(self, known: SceneObject) -> None:
         after = not_seen(known, self._settings)
-        if after.confidence < self._settings.gone:
+        kept = known.by_hand and not known.forgotten
+        if after.confidence < self._settings.gone and not kept:
             self._removed.add(known.id)
         else:
             self._after[known.id] = after

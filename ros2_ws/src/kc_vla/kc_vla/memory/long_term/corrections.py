@@ -110,7 +110,8 @@ def _locked(given: Mapping[str, Any]) -> frozenset[str]:
 
 def _settled(graph: SceneGraph, thing: SceneObject) -> SceneObject:
     """With its area and what it stands on."""
-    if thing.holder and (thing.holder not in graph.objects or thing.holder == thing.id):
+    holder = graph.objects.get(thing.holder)
+    if thing.holder and (holder is None or holder.forgotten or thing.holder == thing.id):
         raise GraphError(f"there is no object {told(thing.holder)} that {told(thing.id)} could be on or in")
     around = graph.near(thing.position, min(thing.diagonal_m + graph.largest_m, MOST_EXTENT_M))
     there = [each for each in around if not each.forgotten and each.id != thing.id]
