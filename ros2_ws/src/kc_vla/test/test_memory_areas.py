@@ -138,8 +138,15 @@ def test_objects_are_in_the_nearest_area_of_their_floor_and_follow_new_areas(tmp
         nearest = min(graph.areas.values(), key=lambda area: math.dist(area.position, (3.0, 3.0, 0.0)))
         assert graph.object(ground).area == nearest.id
         before = set(graph.areas)
+        named = graph.areas[graph.object(ground).area]
+        memory.edit("home", named.id, name="bedroom")
+        memory.edit("home", "ground", name="downstairs")
         memory.set_areas("home", Floor("ground", 0.0), spread(from_grid(grid, 0.1), 3.0))
         assert graph.object(ground).area in set(graph.areas) - before
+        (again,) = (area for area in graph.areas.values() if area.name == "bedroom")
+        below = [area for area in graph.areas.values() if area.floor == "ground"]
+        assert again == min(below, key=lambda area: math.dist(area.position, named.position))
+        assert graph.floors["ground"].name == "downstairs"
         assert sum(area.floor == "ground" for area in graph.areas.values()) < 9
         assert {node for node in graph.network} == {each.id for each in graph.nodes()}
         assert [each.id for each in graph.contained(graph.object(ground).area)] == [ground]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from kc_vla.memory.long_term import corrections
 from kc_vla.memory.long_term.building import Observed, observe
 from kc_vla.memory.long_term.describe import Description, describe
@@ -54,25 +56,32 @@ class LongTermMemory:
         return graph
 
     def set_areas(self, map_id: str, floor: Floor, found: Spread) -> None:
-        """Put a floor in, with its areas, in place of those that it had; its objects are in the new ones."""
+        """Put a floor in, with its areas, in place of those that it had.
+
+        Its objects are in the new ones. The floor keeps its name, and of a named area the nearest new one gets it.
+        """
         graph = self.graph(map_id)
         if floor.id in graph and floor.id not in graph.floors:
             raise GraphError(f"{told(floor.id)} is not a floor: give it another id")
-        removed = [area.id for area in graph.areas.values() if area.floor == floor.id]
+        if not floor.name and floor.id in graph.floors:
+            floor = replace(floor, name=graph.floors[floor.id].name)
+        removed = [area for area in graph.areas.values() if area.floor == floor.id]
+        called = {_nearest(found, area.position): area.name for area in removed if area.name}
         names = [f"node_{graph.number + place}" for place in range(len(found.positions))]
         beside: dict[str, dict[str, float]] = {name: {} for name in names}
         for (one, other), way_m in found.ways.items():
             beside[names[one]][names[other]] = beside[names[other]][names[one]] = float(way_m)
         areas = [
-            Area(name, floor.id, (float(x), float(y), float(z)), beside[name])
-            for name, (x, y, z) in zip(names, found.positions, strict=True)
+            Area(name, floor.id, (float(x), float(y), float(z)), beside[name], called.get(place, ""))
+            for place, (name, (x, y, z)) in enumerate(zip(names, found.positions, strict=True))
         ]
         kept = [area for area in graph.areas.values() if area.floor != floor.id]
         floors = [each for each in graph.floors.values() if each.id != floor.id]
         after = SceneGraph(map_id, [*floors, floor, *kept, *areas])
         moved = (replace(each, area=after.area_at(each.position)) for each in graph.known())
         objects = [each for each in moved if each.area != graph.objects[each.id].area]
-        self._commit(graph, Change((floor, *areas, *objects), tuple(removed), graph.number + len(names)))
+        number = graph.number + len(names)
+        self._commit(graph, Change((floor, *areas, *objects), tuple(area.id for area in removed), number))
 
     def observe(
         self, map_id: str, detections: Iterable[Detection], stamp_ns: int, view: View | None = None
@@ -154,3 +163,7 @@ class LongTermMemory:
         self._store.write(graph.map_id, change)
         graph.apply(change)
         self._graphs[graph.map_id] = graph
+
+
+def _nearest(found: Spread, position: Vector) -> int:
+    return int(np.linalg.norm(found.positions - position, axis=1).argmin())
