@@ -326,6 +326,15 @@ def test_what_cannot_be_is_refused_in_a_line_and_changes_nothing(home: Home, val
     assert home.only() == before
 
 
+@pytest.mark.parametrize("field", ["object_type", "state", "source_id", "attributes"])
+def test_a_detection_with_text_without_end_is_refused_in_a_line(field: str) -> None:
+    text = "x\n" * 10**6
+    with pytest.raises(GraphError) as refused:
+        replace(mug(0.0), **{field: {"note": text} if field == "attributes" else text})  # type: ignore[arg-type]
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 300
+
+
 def test_a_map_that_is_full_takes_no_more_and_says_so(tmp_path: Path) -> None:
     home = Home(tmp_path, Settings(most_objects=3))
     told = home.look(*(mug(float(n)) for n in range(5)))
