@@ -1,0 +1,49 @@
+"""Sentences embedded once: a cache of bounded size before any model."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import numpy as np
+
+from kc_vla.memory.embedding.interface import Embedder, Vectors
+
+MOST_BYTES = 32 << 20
+_OVERHEAD = 400
+"""Bytes of an entry beside its vector and letters."""
+
+
+class Cached:
+    """An embedder that asks another one only for what it does not know; what was used least recently is forgotten."""
+
+    def __init__(self, embedder: Embedder, most_bytes: int = MOST_BYTES) -> None:
+        self._embedder, self._most, self._bytes = embedder, most_bytes, 0
+        self.name = embedder.name
+        self._known: OrderedDict[str, Vectors] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def embed(self, sentences: Sequence[str]) -> Vectors:
+        """See `Embedder`."""
+        missing = [each for each in dict.fromkeys(sentences) if each not in self._known]
+        fresh = dict(zip(missing, self._embedder.embed(missing), strict=True)) if missing else {}
+        rows = []
+        for each in sentences:
+            if each in fresh:
+                rows.append(fresh[each])
+            else:
+                self._known.move_to_end(each)
+                rows.append(self._known[each])
+        vectors = np.stack(rows) if rows else self._embedder.embed([])
+        for each, vector in fresh.items():
+            self._known[each] = vector.copy()  # of its own, not a part of the whole batch
+            self._bytes += _size(each, vector)
+        while self._bytes > self._most:
+            self._bytes -= _size(*self._known.popitem(last=False))
+        return vectors
+
+
+def _size(sentence: str, vector: Vectors) -> int:
+    return vector.nbytes + 4 * len(sentence) + _OVERHEAD

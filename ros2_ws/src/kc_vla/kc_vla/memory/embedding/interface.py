@@ -1,0 +1,39 @@
+"""What a model of sentences is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core.errors import StackError
+
+Vectors = NDArray[np.float32]
+
+
+class EmbeddingError(StackError):
+    """Sentences cannot be embedded; the message is one line for people."""
+
+
+class Embedder(Protocol):
+    """Gives sentences vectors whose cosine tells how near their meanings are."""
+
+    name: str
+
+    def embed(self, sentences: Sequence[str]) -> Vectors:
+        """Vectors (N, D) of length 1, in the order of the sentences; EmbeddingError where it cannot."""
+        ...
+
+
+def normalised(vectors: Vectors) -> Vectors:
+    """Vectors of length 1; those of length 0, or with NaN, are refused.
+
+    Raises:
+        EmbeddingError: there is such a vector.
+    """
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not (np.isfinite(lengths).all() and (lengths > 0).all()):
+        raise EmbeddingError("the model gave a vector that is zero or no number: take another model")
+    return np.asarray(vectors / lengths, np.float32)

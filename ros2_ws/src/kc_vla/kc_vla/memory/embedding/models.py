@@ -1,0 +1,36 @@
+"""Models of sentences by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kc_vla.memory.embedding.cache import Cached
+from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.memory.served import ServerSettings
+
+OFFLINE = "offline"
+_HUB = "hub:"
+
+
+def open_embedder(name: str = OFFLINE, server: ServerSettings | None = None) -> Embedder:
+    """A model with its cache.
+
+    Args:
+        name: `offline`, all-MiniLM-L6-v2 as it installs with the stack; `hub:OWNER/NAME@REVISION#SHA256`; or a folder
+            with a sentence-transformer exported to ONNX.
+        server: if there is one, it is asked, and `name` is not looked at.
+
+    Raises:
+        EmbeddingError: it cannot be had; nothing else is taken in its place.
+    """
+    if server is not None:
+        from kc_vla.memory.embedding.server import ServedEmbedder
+
+        return Cached(ServedEmbedder(server))
+    if name == OFFLINE:
+        from kc_vla.memory.embedding.minilm import MiniLm
+
+        return Cached(MiniLm())
+    from kc_vla.memory.embedding.onnx_model import OnnxModel, fetch
+
+    return Cached(OnnxModel(fetch(name.removeprefix(_HUB)) if name.startswith(_HUB) else Path(name)))

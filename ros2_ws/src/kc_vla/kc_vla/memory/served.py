@@ -1,0 +1,162 @@
+"""A server that speaks OpenAI's API: where it is, how long it is waited for, and what it cost.
+
+Any server does, in the cloud or beside the robot: its address is a setting, its key comes from the environment alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kc_vla.core.errors import StackError
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+    from openai.types import CompletionUsage
+
+    from kc_vla.memory.embedding.interface import Vectors
+
+KEY_VARIABLE = "OPENAI_API_KEY"
+_MOST_TOLD = 200
+
+
+class ServerError(StackError):
+    """A server cannot be asked, or what it says cannot be used; the message is one line for people."""
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """Of a model at a server.
+
+    Attributes:
+        model: as the server calls it.
+        base_url: of its API, "http://localhost:8000/v1"; empty for OpenAI's own.
+        timeout_s: for one answer, s.
+        retries: after a time-out, a broken connection, or an answer that the server is busy.
+        input_price: of a million tokens that are sent, in any currency ...
+        output_price: ... and that are received.
+        most_tokens: of one answer of a language model.
+    """
+
+    model: str
+    base_url: str = ""
+    timeout_s: float = 10.0
+    retries: int = 2
+    input_price: float = 0.0
+    output_price: float = 0.0
+    most_tokens: int = 500
+
+
+@dataclass
+class Cost:
+    """What was asked of a server since the start."""
+
+    requests: int = 0
+    failures: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    price: float = field(default=0.0)
+
+
+class Server:
+    """One model at one server. Every call waits, up to (1 + retries) time-outs: not for a node's own thread."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        """Make a client; nothing is sent yet.
+
+        Raises:
+            ServerError: the settings make no sense, or OpenAI's own server is meant and there is no key.
+        """
+        key = os.environ.get(KEY_VARIABLE, "")
+        if not settings.model:
+            raise ServerError("a server was configured without a model: name one that it serves")
+        if not settings.timeout_s > 0 or settings.retries < 0:
+            raise ServerError("the time-out of a server has to be above 0 s, its retries 0 or more")
+        if not settings.base_url and not key:
+            raise ServerError(
+                f"no key for the model {settings.model}: set {KEY_VARIABLE}, or base_url to another server"
+            )
+        from openai import OpenAI  # takes a second
+
+        self.settings, self.cost = settings, Cost()
+        self._client: OpenAI = OpenAI(
+            api_key=key or "none",
+            base_url=settings.base_url or None,
+            timeout=settings.timeout_s,
+            max_retries=settings.retries,
+        )
+
+    def embed(self, sentences: Sequence[str]) -> Vectors:
+        """Vectors (N, D), as they come; ServerError where it does not answer with N of them."""
+        answer = self._ask(
+            self._client.embeddings.create,
+            model=self.settings.model,
+            input=list(sentences),
+            encoding_format="float",
+        )
+        try:
+            vectors = np.array(
+                [each.embedding for each in sorted(answer.data, key=lambda each: each.index)], np.float32
+            )
+            used = answer.usage.prompt_tokens if answer.usage else 0
+        except (AttributeError, TypeError, ValueError) as error:
+            raise self._unusable("no vectors") from error
+        if vectors.ndim != 2 or len(vectors) != len(sentences):
+            raise self._unusable(f"not a vector for each of {len(sentences)} sentences")
+        self._count(used, 0)
+        return vectors
+
+    def say(self, messages: Sequence[dict[str, Any]]) -> str:
+        """What a language model answers; ServerError where nothing comes."""
+        answer = self._ask(
+            self._client.chat.completions.create,
+            model=self.settings.model,
+            messages=list(messages),
+            max_completion_tokens=self.settings.most_tokens,
+            temperature=0,
+        )
+        try:
+            text = answer.choices[0].message.content
+            usage: CompletionUsage | None = answer.usage
+        except (AttributeError, TypeError, IndexError) as error:
+            raise self._unusable("no text") from error
+        if usage is not None:
+            self._count(usage.prompt_tokens, usage.completion_tokens)
+        if not isinstance(text, str) or not text.strip():
+            raise self._unusable("an empty text")
+        return text
+
+    def _ask(self, call: Any, **given: Any) -> Any:
+        from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
+
+        self.cost.requests += 1
+        where = f"the server of the model {self.settings.model}"
+        try:
+            return call(**given)
+        except APITimeoutError as error:
+            wrong = f"{where} did not answer within {self.settings.timeout_s:g} s, {1 + self.settings.retries} times"
+            raise self._failed(wrong) from error
+        except APIConnectionError as error:
+            raise self._failed(f"{where} cannot be reached: is {self._client.base_url} its address?") from error
+        except APIStatusError as error:
+            said = " ".join(str(error.message).split())[:_MOST_TOLD]
+            raise self._failed(f"{where} answered {error.status_code}: {said}") from error
+        except (OpenAIError, ValueError) as error:
+            raise self._failed(f"{where} answered with something else than the API says") from error
+
+    def _unusable(self, what: str) -> ServerError:
+        return self._failed(f"the server of the model {self.settings.model} answered with {what}")
+
+    def _failed(self, text: str) -> ServerError:
+        self.cost.failures += 1
+        return ServerError(text)
+
+    def _count(self, sent: int, received: int) -> None:
+        self.cost.input_tokens += sent
+        self.cost.output_tokens += received
+        prices = (self.settings.input_price, self.settings.output_price)
+        self.cost.price += (sent * prices[0] + received * prices[1]) / 1e6
