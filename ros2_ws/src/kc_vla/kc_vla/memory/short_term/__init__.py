@@ -1,0 +1,1 @@
+"""What was just seen and used: units, and the small memory that keeps them."""

@@ -1,0 +1,206 @@
+"""The short-term memory: a bounded number of units, merged by object, replaced by a policy (KARMA, 3.4 and 3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import NamedTuple
+
+from kc_vla.memory.replacement.interface import Eviction
+from kc_vla.memory.replacement.policies import ADAPTIVE, open_replacement
+from kc_vla.memory.short_term.unit import State, Unit, UnitError
+
+LEAST_CAPACITY, MOST_CAPACITY = 5, 10_000
+ABSENCE_S = 5.0
+"""An object that was out of sight for so long is seen anew."""
+
+
+class Key(NamedTuple):
+    """What a replacement policy knows of a unit.
+
+    There is one for each object, so that two mugs are two units; what is counted, by its text, is the type: people ask
+    for a mug, and which one it was the last time says little of which one it will be. Of the household requests a
+    memory that counts objects finds a tenth, one that counts types half; and a tracker that loses an object and gives
+    it a new id does not take away what was learnt of its type.
+    """
+
+    object_type: str
+    object_id: str
+
+    def __str__(self) -> str:
+        return self.object_type
+
+
+class Happened(Enum):
+    """What an observation, or what a recall turned out to be, did to a unit."""
+
+    ADDED = "added"
+    MERGED = "merged"
+    REFUSED = "refused"
+    CONFIRMED = "confirmed"
+    DEMOTED = "demoted"
+    REMOVED = "removed"
+
+
+class Change(NamedTuple):
+    """What became of a unit.
+
+    Attributes:
+        happened: to it.
+        unit: as it is now, or was when it was removed.
+        reason: in words, for people.
+        evicted: the unit that had to go for it, ...
+        eviction: ... and from which segment, how often it had been used, and why; both None where none had to.
+    """
+
+    happened: Happened
+    unit: Unit
+    reason: str
+    evicted: Unit | None = None
+    eviction: Eviction | None = None
+
+
+Listener = Callable[[str, Unit | None], None]
+"""Is told the id of a unit that changed and what it is now, None where it left."""
+
+
+class ShortTermMemory:
+    """Units by object id. It is empty at start, as in the paper; use it from one thread at a time."""
+
+    def __init__(self, capacity: int = 100, policy: str = ADAPTIVE, absence_s: float = ABSENCE_S) -> None:
+        """Make an empty one.
+
+        Args:
+            capacity: units, 5 to 10,000.
+            policy: of `POLICIES`.
+            absence_s: an object that is seen again after so long counts as used, s; one that stays in view does not.
+
+        Raises:
+            ValueError: the capacity is out of bounds, or there is no such policy.
+        """
+        if not LEAST_CAPACITY <= capacity <= MOST_CAPACITY:
+            raise ValueError(f"a short-term memory of {capacity} units: give it {LEAST_CAPACITY} to {MOST_CAPACITY:,}")
+        self.capacity, self.policy = capacity, policy
+        self._absence_s = absence_s
+        self._replacement = open_replacement(policy, capacity)
+        self._units: dict[str, Unit] = {}
+        self._listeners: list[Listener] = []
+
+    def __len__(self) -> int:
+        return len(self._units)
+
+    def __contains__(self, object_id: str) -> bool:
+        return object_id in self._units
+
+    def __iter__(self) -> Iterator[Unit]:
+        return iter(self._units.values())
+
+    def __getitem__(self, object_id: str) -> Unit:
+        return self._units[object_id]
+
+    def listen(self, listener: Listener) -> None:
+        """Tell of every change from now on, and of what is there."""
+        self._listeners.append(listener)
+        for object_id, unit in self._units.items():
+            listener(object_id, unit)
+
+    def observe(self, unit: Unit, used: bool = False) -> Change:
+        """Take in what was seen of an object; a known one is merged, for a new one another may have to go.
+
+        What a known unit has and the new one lacks (state, area, image, attributes) is kept. What is older than what is
+        known changes nothing.
+
+        Args:
+            unit: as seen.
+            used: the robot did something with it: counts as a use even if it was in view all the time.
+        """
+        known = self._units.get(unit.object_id)
+        if known is None:
+            return self._add(unit)
+        if unit.stamp < known.stamp:
+            late = known.stamp - unit.stamp
+            return Change(Happened.REFUSED, known, f"it was seen {late:.3g} s before what is known of it")
+        away = unit.stamp - known.stamp
+        merged = _merged(known, unit)
+        self._units[unit.object_id] = merged
+        if unit.object_type != known.object_type:
+            self._replacement.remove(Key(known.object_type, known.object_id))
+            self._replacement.add(Key(unit.object_type, unit.object_id))
+            reason = "it is known, and is now taken for something else"
+        elif used or away >= self._absence_s:
+            self._replacement.use(Key(unit.object_type, unit.object_id))
+            reason = "it is known, and was used" if used else f"it is known, and seen again after {away:.3g} s"
+        else:
+            reason = "it is known, and still in view"
+        self._tell(merged.object_id, merged)
+        return Change(Happened.MERGED, merged, reason)
+
+    def confirm(self, object_id: str) -> Change:
+        """What was recalled proved right: it stays longer. KeyError where it is not there."""
+        unit = self._units[object_id]
+        self._replacement.use(Key(unit.object_type, object_id))
+        return Change(Happened.CONFIRMED, unit, "a recall of it proved right")
+
+    def refute(self, object_id: str, gone: bool = True) -> Change:
+        """What was recalled proved wrong: it is not there any more, or is there and was not what was meant.
+
+        Returns:
+            The unit removed where it is gone, and else demoted: the next to leave. KeyError where it is not there.
+        """
+        unit = self._units[object_id]
+        key = Key(unit.object_type, object_id)
+        if not gone:
+            self._replacement.demote(key)
+            return Change(Happened.DEMOTED, unit, "a recall of it proved wrong")
+        self._replacement.remove(key)
+        del self._units[object_id]
+        self._tell(object_id, None)
+        return Change(Happened.REMOVED, unit, "a recall of it proved wrong: it is not there any more")
+
+    def refresh(self) -> None:
+        """Forget all, as at every start of the robot."""
+        gone = list(self._units)
+        self._units.clear()
+        self._replacement = open_replacement(self.policy, self.capacity)
+        for object_id in gone:
+            self._tell(object_id, None)
+
+    def segments(self) -> Mapping[str, tuple[str, ...]]:
+        """The ids of each segment of the policy, the next to leave first."""
+        held = self._replacement.segments()
+        return {name: tuple(key.object_id for key in keys if isinstance(key, Key)) for name, keys in held.items()}
+
+    def frequency(self, object_id: str) -> int:
+        """How often its type was used lately, as the policy counts: 0 where it does not. KeyError for a stranger."""
+        return self._replacement.frequency(Key(self._units[object_id].object_type, object_id))
+
+    def _add(self, unit: Unit) -> Change:
+        eviction = self._replacement.add(Key(unit.object_type, unit.object_id))
+        evicted = None
+        if eviction is not None:
+            assert isinstance(eviction.key, Key)
+            evicted = self._units.pop(eviction.key.object_id)
+            self._tell(evicted.object_id, None)
+        self._units[unit.object_id] = unit
+        self._tell(unit.object_id, unit)
+        return Change(Happened.ADDED, unit, "it was not known", evicted, eviction)
+
+    def _tell(self, object_id: str, unit: Unit | None) -> None:
+        for listener in self._listeners:
+            listener(object_id, unit)
+
+
+def _merged(known: Unit, unit: Unit) -> Unit:
+    """What was seen last, with what only the known one tells."""
+    complete = unit.state is not State.NONE or known.state is State.NONE
+    if complete and (unit.area or not known.area) and (unit.image or not known.image) and not known.attributes:
+        return unit
+    attributes = {**known.attributes, **unit.attributes}
+    state = unit.state if complete else known.state
+    try:
+        return replace(
+            unit, state=state, area=unit.area or known.area, image=unit.image or known.image, attributes=attributes
+        )
+    except UnitError:  # too many attributes together: the newer ones
+        return replace(unit, state=state, area=unit.area or known.area, image=unit.image or known.image)

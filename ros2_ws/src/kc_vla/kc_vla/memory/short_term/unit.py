@@ -1,0 +1,123 @@
+"""A unit of the short-term memory: one object, where it was and in what state when it was last seen (KARMA, 3.4)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from kc_vla.core.errors import StackError
+
+MOST_LETTERS, MOST_ATTRIBUTES = 200, 16
+"""Of any one text, and of attributes: what a unit costs is bounded, and a prompt made of units too."""
+
+
+class UnitError(StackError, ValueError):
+    """A unit cannot be taken in; the message is one line for people."""
+
+
+class State(Enum):
+    """Of an object. KARMA, appendix F, lists all but `BROKEN`, which its skill BreakObject leaves."""
+
+    HEATED = "heated"
+    COOKED = "cooked"
+    SLICED = "sliced"
+    CLEANED = "cleaned"
+    DIRTY = "dirty"
+    FILLED = "filled"
+    USED_UP = "used up"
+    OFF = "off"
+    ON = "on"
+    OPENED = "opened"
+    CLOSED = "closed"
+    BROKEN = "broken"
+    NONE = "none"
+
+
+def state_of(text: str) -> State:
+    """The state of that name, an empty text for none.
+
+    Raises:
+        UnitError: there is no such state.
+    """
+    try:
+        return State(" ".join(text.lower().replace("_", " ").split()) or "none")
+    except ValueError:
+        names = ", ".join(state.value for state in State)
+        raise UnitError(f"there is no state {text[:MOST_LETTERS]!r}: give one of {names}") from None
+
+
+class Position(NamedTuple):
+    """A point, m, in the frame that is named."""
+
+    x: float
+    y: float
+    z: float
+    frame: str = "map"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One object as it was last seen. Texts are data, whatever they say: they are kept as they came, and never run.
+
+    Attributes:
+        object_type: class, as the detector calls it: "ButterKnife", "butter knife".
+        object_id: which one; the same object is merged.
+        position: of its centre.
+        stamp: when it was seen, s.
+        state: its state then.
+        area: the room or part of one that it is in; empty where nobody said.
+        attributes: what else is known, by name: {"colour": "red", "place": "on the table"}.
+        image: path or other reference of a picture of it; empty without.
+
+    Raises:
+        UnitError: a text is missing or too long, or a number is none.
+    """
+
+    object_type: str
+    object_id: str
+    position: Position
+    stamp: float
+    state: State = State.NONE
+    area: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    image: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.object_type.strip() or not self.object_id:
+            raise UnitError(f"the unit {self.object_id[:40]!r} has no type or no id: give both")
+        x, y, z, frame = self.position
+        if not math.isfinite(x + y + z + self.stamp):
+            raise UnitError(f"the unit {self.object_id[:40]!r} has a position or stamp that is no number")
+        if len(self.attributes) > MOST_ATTRIBUTES:
+            raise UnitError(f"the unit {self.object_id[:40]!r} has more than {MOST_ATTRIBUTES} attributes")
+        texts = (self.object_type, self.object_id, frame, self.area, *self.attributes, *self.attributes.values())
+        if max(map(len, texts)) > MOST_LETTERS or len(self.image) > 20 * MOST_LETTERS:
+            raise UnitError(f"the unit {self.object_id[:40]!r} has a text of more than {MOST_LETTERS} letters: cut it")
+
+    @property
+    def name(self) -> str:
+        """Its type as people write it: "butter knife" for "ButterKnife"."""
+        return spoken(self.object_type)
+
+    def sentence(self) -> str:
+        """What it is, in words: "red mug, dirty, on the desk, kitchen"."""
+        colour = self.attributes.get("colour", "")
+        others = [value for name, value in self.attributes.items() if name != "colour"]
+        state = "" if self.state is State.NONE else self.state.value
+        parts = (spoken(f"{colour} {self.object_type}"), state, *others, self.area)
+        return ", ".join(plain(part) for part in parts if part)
+
+
+def plain(text: str) -> str:
+    """A text in one line, without control characters."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def spoken(text: str) -> str:
+    """A name as people write it: "butter knife" for "ButterKnife" and "butter_knife"."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_|/-]+", " ", plain(text))
+    return " ".join(apart.lower().split())

@@ -1,0 +1,163 @@
+"""The short-term memory: against a simple model over random histories, and what it tells of what it did."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kc_vla.memory.replacement.policies import POLICIES
+from kc_vla.memory.short_term.memory import ABSENCE_S, Happened, ShortTermMemory
+from kc_vla.memory.short_term.unit import Position, State, Unit
+
+policies = pytest.mark.parametrize("policy", POLICIES)
+names = st.integers(0, 14).map(lambda number: (f"Type{number % 4}", f"object-{number}"))
+steps = st.sampled_from(["see", "see", "see", "use", "confirm", "demote", "gone", "refresh", "other type", "late"])
+
+
+def unit(object_type: str = "Mug", object_id: str = "mug-1", stamp: float = 0.0, **more: object) -> Unit:
+    return replace(Unit(object_type, object_id, Position(1, 2, 3), stamp), **more)  # type: ignore[arg-type]
+
+
+@policies
+@given(st.integers(5, 9), st.lists(st.tuples(steps, names, st.sampled_from([0.1, 7.0])), max_size=60))
+def test_any_history_leaves_the_units_of_a_simple_model(policy: str, capacity: int, history: list) -> None:
+    memory, model, told = ShortTermMemory(capacity, policy), dict[str, Unit](), dict[str, Unit | None]()
+    memory.listen(lambda object_id, changed: told.__setitem__(object_id, changed))
+    now = 0.0
+    for what, (object_type, object_id), later in history:
+        now += later
+        known = model.get(object_id)
+        if what in ("see", "use", "other type", "late"):
+            seen = unit("Other" if what == "other type" else object_type, object_id, now - 1e6 * (what == "late"))
+            change = memory.observe(seen, used=what == "use")
+            assert change.reason
+            if known is None:
+                assert change.happened is Happened.ADDED
+                assert (change.evicted is not None) == (len(model) == capacity)
+                if change.evicted is not None:
+                    assert change.eviction is not None
+                    assert change.eviction.reason
+                    assert model.pop(change.evicted.object_id) == change.evicted
+                model[object_id] = seen
+            else:
+                late = seen.stamp < known.stamp
+                assert change.happened is (Happened.REFUSED if late else Happened.MERGED)
+                assert change.evicted is None
+                model[object_id] = known if late else seen
+        elif what == "refresh":
+            memory.refresh()
+            model.clear()
+        elif known is None:
+            with pytest.raises(KeyError):
+                memory.confirm(object_id) if what == "confirm" else memory.refute(object_id, gone=what == "gone")
+        elif what == "confirm":
+            assert memory.confirm(object_id).unit == known
+        else:
+            assert memory.refute(object_id, gone=what == "gone").unit == known
+            if what == "gone":
+                del model[object_id]
+        assert {each.object_id: each for each in memory} == model
+        assert len(memory) == len(model) <= capacity
+        listed = [each for ids in memory.segments().values() for each in ids]
+        assert sorted(listed) == sorted(model)
+        assert {object_id for object_id, changed in told.items() if changed is not None} == set(model)
+
+
+def full(policy: str = "lru") -> ShortTermMemory:
+    memory = ShortTermMemory(5, policy)
+    for number in range(5):
+        memory.observe(unit(f"Type{number}", f"object-{number}", float(number)))
+    return memory
+
+
+def test_what_is_known_and_not_seen_now_is_kept() -> None:
+    memory = ShortTermMemory()
+    memory.observe(unit(state=State.DIRTY, area="kitchen", image="a.jpg", attributes={"colour": "red", "size": "big"}))
+    memory.observe(unit(stamp=1.0, position=Position(5, 5, 5), attributes={"colour": "blue"}))
+    known = memory["mug-1"]
+    assert (known.state, known.area, known.image) == (State.DIRTY, "kitchen", "a.jpg")
+    assert known.attributes == {"colour": "blue", "size": "big"}
+    assert known.position == Position(5, 5, 5)
+
+
+def test_what_came_late_changes_nothing_and_is_told() -> None:
+    memory = ShortTermMemory()
+    memory.observe(unit(stamp=10.0, state=State.CLEANED))
+    change = memory.observe(unit(stamp=8.0, state=State.DIRTY))
+    assert change.happened is Happened.REFUSED
+    assert "2 s before" in change.reason
+    assert memory["mug-1"].state is State.CLEANED
+
+
+def test_an_object_that_stays_in_view_is_not_used_more_and_more() -> None:
+    memory = full("w-tinylfu")
+    for tick in range(200):
+        memory.observe(unit("Type0", "object-0", 10 + 0.1 * tick))
+    assert memory.frequency("object-0") <= 2
+    memory.observe(unit("Type0", "object-0", 40 + ABSENCE_S))
+    assert memory.frequency("object-0") == 3
+
+
+@pytest.mark.parametrize("policy", ["lru", "lfu", "w-tinylfu"])
+def test_what_proved_right_stays_longer(policy: str) -> None:
+    memory = full(policy)
+    for _ in range(3):
+        memory.confirm("object-0")
+    for number in range(5, 8):
+        memory.observe(unit("New", f"object-{number}", float(number)))
+    assert "object-0" in memory
+
+
+@pytest.mark.parametrize("policy", ["fifo", "lru", "lfu"])
+def test_what_was_not_meant_leaves_next(policy: str) -> None:
+    memory = full(policy)
+    assert memory.refute("object-3", gone=False).happened is Happened.DEMOTED
+    change = memory.observe(unit("New", "object-9", 9.0))
+    assert change.evicted is not None
+    assert change.evicted.object_id == "object-3"
+
+
+def test_what_was_gone_is_forgotten_at_once() -> None:
+    memory = full()
+    assert memory.refute("object-3").happened is Happened.REMOVED
+    assert "object-3" not in memory
+    assert memory.observe(unit("New", "object-9", 9.0)).evicted is None
+
+
+def test_a_new_id_of_a_type_keeps_what_was_learnt_of_the_type() -> None:
+    memory = ShortTermMemory(10, "w-tinylfu")
+    memory.observe(unit("Mug", "mug-1"))
+    for _ in range(4):
+        memory.confirm("mug-1")
+    memory.refute("mug-1")
+    memory.observe(unit("Mug", "mug-2", 1.0))
+    assert memory.frequency("mug-2") == 6
+
+
+@pytest.mark.parametrize("capacity", [0, 4, 10_001])
+def test_a_capacity_out_of_bounds_is_refused(capacity: int) -> None:
+    with pytest.raises(ValueError, match="give it 5 to 10,000"):
+        ShortTermMemory(capacity)
+
+
+@pytest.mark.nightly
+@policies
+def test_a_million_observations_cost_no_more_memory_than_a_hundred_thousand(policy: str) -> None:
+    memory = ShortTermMemory(100, policy)
+
+    def observe(first: int, last: int) -> int:
+        for number in range(first, last):
+            name = number * 7919 % (150 if number % 3 else 1_000_003)
+            memory.observe(unit(f"Type{name % 300}", f"object-{name}", float(number)))
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        early = observe(0, 100_000)
+        assert observe(100_000, 1_000_000) < 1.05 * early + 200_000
+    finally:
+        tracemalloc.stop()
