@@ -48,7 +48,11 @@ setup(
     name="kc_vla",
     version="0.1.0",
     packages=find_packages(exclude=["test"]),
-    package_data={"kc_vla.annotate": ["page/*"], "kc_vla.memory.evaluation": ["data/*"]},
+    package_data={
+        "kc_vla.annotate": ["page/*"],
+        "kc_vla.memory.evaluation": ["data/*"],
+        "kc_vla.memory.recall": ["data/*"],
+    },
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/kc_vla"]),
         ("share/kc_vla", ["package.xml"]),

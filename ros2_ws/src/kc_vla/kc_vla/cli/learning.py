@@ -22,6 +22,7 @@ _ELSEWHERE: dict[tuple[str, ...], str] = {
     ("train", "policy"): "policy",
     ("export", "policy"): "policy",
     ("eval", "policy"): "simulation",
+    ("eval", "recall"): "recall",
     ("eval", "replacement"): "memory",
 }
 """Modules of this package for what is not of the selector."""

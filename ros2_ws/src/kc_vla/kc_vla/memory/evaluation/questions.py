@@ -1,0 +1,136 @@
+"""The questions of `kc-vla eval recall`, each with a memory to ask: the unit that is meant, near misses, and others.
+
+How the questions were made, and divided by object, is in `data/README.md`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kc_vla.core.untrusted import parsed_yaml, read_text
+from kc_vla.memory.short_term.unit import Position, State, Unit, state_of
+
+KINDS = ("exact", "composite", "vague")
+SPLITS = ("development", "test")
+UNITS = 20
+"""Of the memory that is asked."""
+_PLACES = ("on the table", "on the counter", "on the shelf", "on the floor", "on the desk", "in the cabinet")
+_COLOURS = ("red", "blue", "green", "white", "black", "brown")
+_COLOUR_TOLD = 0.5
+"""Share of the units of which the detector tells the colour, where nobody asks for it."""
+_SHIPPED = Path(__file__).parent / "data" / "recall.yaml"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to a memory.
+
+    Attributes:
+        text: the instruction.
+        kind: of `KINDS`.
+        split: of `SPLITS`.
+        units: of the memory, in chance order.
+        answer: id of the unit that is meant.
+    """
+
+    text: str
+    kind: str
+    split: str
+    units: tuple[Unit, ...]
+    answer: str
+
+
+def read_questions(path: Path = _SHIPPED) -> list[Question]:
+    """All questions, the same at each call."""
+    objects: dict[str, Any] = parsed_yaml(read_text(path))
+    splits = split_objects(list(objects))
+    return [
+        _question(asked, kind, split, object_type, {name: objects[name] for name in names})
+        for split, names in splits.items()
+        for object_type in names
+        for kind in KINDS
+        for asked in _asked(objects[object_type][kind])
+    ]
+
+
+def split_objects(types: Sequence[str]) -> dict[str, list[str]]:
+    """The types of each half: every other one in the order of the SHA-256 of their names."""
+    mixed = sorted(types, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    return {split: sorted(mixed[index::2]) for index, split in enumerate(SPLITS)}
+
+
+def _asked(given: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"ask": given}] if isinstance(given, str) else given
+
+
+def _question(
+    asked: Mapping[str, Any], kind: str, split: str, object_type: str, objects: Mapping[str, Any]
+) -> Question:
+    seed = hashlib.sha256(asked["ask"].encode()).digest()
+    chance = np.random.default_rng(list(seed[:8]))
+    wanted = {name: asked[name] for name in ("state", "colour", "place") if name in asked}
+    scene = _Scene(chance, objects)
+    answer = scene.add(object_type, wanted)
+    if kind == "composite":
+        for name in wanted:
+            scene.add(object_type, {**wanted, name: scene.another(object_type, name, asked)})
+        others = [other for other in objects if other != object_type and scene.may_have(other, wanted)]
+        if others:
+            scene.add(str(chance.choice(others)), wanted)
+    left_out = {object_type, *asked.get("also", ())}
+    rest = [other for other in objects if other not in left_out and other not in scene.types]
+    for other in chance.permutation(rest)[: UNITS - len(scene.units)]:
+        scene.add(str(other), {})
+    order = chance.permutation(len(scene.units))
+    return Question(asked["ask"], kind, split, tuple(scene.units[index] for index in order), answer)
+
+
+class _Scene:
+    """Units by chance, with what was wished of them."""
+
+    def __init__(self, chance: np.random.Generator, objects: Mapping[str, Any]) -> None:
+        self._chance, self._objects = chance, objects
+        self.units: list[Unit] = []
+
+    @property
+    def types(self) -> set[str]:
+        return {unit.object_type for unit in self.units}
+
+    def add(self, object_type: str, wanted: Mapping[str, str]) -> str:
+        """Put a unit there; return its id. What is not wanted is drawn."""
+        about = self._objects[object_type]
+        state = wanted.get("state") or str(self._chance.choice(["none", *about["states"]]))
+        place = wanted.get("place") or str(self._chance.choice(_PLACES))
+        told = "colour" in wanted or (about["colours"] and self._chance.random() < _COLOUR_TOLD)
+        colour = wanted.get("colour") or (str(self._chance.choice(about["colours"])) if told else "")
+        attributes = {"colour": colour, "place": place} if told else {"place": place}
+        object_id = f"{object_type}-{len(self.units)}"
+        x, y, z = (float(each) for each in self._chance.uniform(-5, 5, 3))
+        seen = Position(x, y, z), float(len(self.units))
+        self.units.append(Unit(object_type, object_id, *seen, state_of(state), attributes=attributes))
+        return object_id
+
+    def another(self, object_type: str, name: str, asked: Mapping[str, str]) -> str:
+        """Another state, colour or place than the one that is asked for."""
+        if name == "state" and "not" in asked:
+            return asked["not"]
+        own = self._objects[object_type]
+        choices = {
+            "state": [State.NONE.value, *own["states"]],
+            "colour": own["colours"] if len(own["colours"]) > 1 else _COLOURS,
+            "place": _PLACES,
+        }[name]
+        return str(self._chance.choice([each for each in choices if each != asked[name]]))
+
+    def may_have(self, object_type: str, wanted: Mapping[str, str]) -> bool:
+        """Whether an object of this type could be in that state and have that colour."""
+        about = self._objects[object_type]
+        return wanted.get("state", "none") in ("none", *about["states"]) and (
+            "colour" not in wanted or wanted["colour"] in about["colours"]
+        )

@@ -1,0 +1,188 @@
+"""`kc-vla eval recall`: how often what is recalled first, or among the first three, is what was meant.
+
+KARMA, section 4.3 and table 1, tells .93 for composite and .42 for complex tasks, vague ones among them, by similarity
+of 3072-dimensional vectors; its questions are not published. Ours are in `data/recall.yaml`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from kc_vla.core.files import write_whole
+from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.memory.evaluation.questions import KINDS, Question
+from kc_vla.memory.evaluation.recall_plots import plot_accuracy, plot_confidence
+from kc_vla.memory.evaluation.shares import Share
+from kc_vla.memory.recall.answer import Answer
+from kc_vla.memory.recall.confidence import Calibration, fit
+from kc_vla.memory.recall.recall import SIMILARITY, Ranker, Recall, Weights
+from kc_vla.memory.short_term.memory import ShortTermMemory
+
+WHOLE = Weights()
+VARIANTS: Mapping[str, Weights] = {
+    "similarity alone": SIMILARITY,
+    "+ states, what is excluded": replace(SIMILARITY, state=WHOLE.state, excluded=WHOLE.excluded),
+    "+ attributes": replace(WHOLE, known=0.0, own_words=0.0, known_words=0.0),
+    "+ words": replace(WHOLE, known=0.0, known_words=0.0),
+    "+ what is known of types": replace(WHOLE, known_words=0.0),
+    "+ the words of that: all": WHOLE,
+}
+"""What is added beyond similarity, one after the other; the last has all of it."""
+RANKED = "+ a language model ranks"
+_BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+@dataclass(frozen=True)
+class Row:
+    """An accuracy.
+
+    Attributes:
+        embedding: name of the model.
+        variant: of `VARIANTS`.
+        split: of the questions.
+        kind: of the questions.
+        top1: share of them of which the first unit is what was meant ...
+        top3: ... or one of the first three.
+    """
+
+    embedding: str
+    variant: str
+    split: str
+    kind: str
+    top1: Share
+    top3: Share
+
+
+@dataclass(frozen=True)
+class Sureness:
+    """What confidences are worth, of one embedding and half of the questions, each asked with and without an answer.
+
+    Attributes:
+        embedding: name of the model.
+        split: of the questions.
+        calibration: fitted to the development questions.
+        error: mean distance of a bin's confidence from the share of right answers in it, weighted by its answers.
+        bins: of each that has answers: mean confidence, and how many of them were right.
+    """
+
+    embedding: str
+    split: str
+    calibration: Calibration
+    error: float
+    bins: tuple[tuple[float, Share], ...]
+
+
+def evaluate_recall(
+    output: Path, questions: Sequence[Question], embedders: Sequence[Embedder], ranker: Ranker | None = None
+) -> tuple[list[Row], list[Sureness]]:
+    """Ask all questions of every embedding and variant; written to `output` as tables, JSON and plots.
+
+    Raises:
+        EmbeddingError: an embedder fails.
+        OSError: the results cannot be written.
+    """
+    rows, sureness = [], []
+    for embedder in embedders:
+        for variant, weights in tqdm(VARIANTS.items(), desc=embedder.name, unit="variant"):
+            rows += _rows(embedder.name, variant, questions, [_ask(each, embedder, weights) for each in questions])
+        if ranker is not None:
+            ranked = [_ask(each, embedder, WHOLE, ranker) for each in questions]
+            rows += _rows(embedder.name, RANKED, questions, ranked)
+        sureness += _sureness(embedder, questions)
+    output.mkdir(parents=True, exist_ok=True)
+    found = {"accuracy": [asdict(row) for row in rows], "confidence": [asdict(each) for each in sureness]}
+    write_whole(output / "results.json", json.dumps(found, indent=1) + "\n")
+    write_whole(output / "table.md", table(rows, sureness))
+    plot_accuracy(rows, output / "accuracy.png")
+    plot_confidence(sureness, output / "confidence.png")
+    return rows, sureness
+
+
+def table(rows: Iterable[Row], sureness: Iterable[Sureness] = ()) -> str:
+    """The accuracies as Markdown tables, one for each embedding and half, and what the confidences are worth."""
+    rows, lines = list(rows), list[str]()
+    for embedding, split in dict.fromkeys((row.embedding, row.split) for row in rows):
+        chosen = [row for row in rows if (row.embedding, row.split) == (embedding, split)]
+        kinds = list(dict.fromkeys(f"{row.kind} ({row.top1.of})" for row in chosen))
+        heads = [f"{kind}, top {most}" for kind in kinds for most in (1, 3)]
+        lines += [f"{embedding}, {split} questions, %", "", _line(["", *heads]), _line(["---"] * (1 + len(heads)))]
+        for variant in dict.fromkeys(row.variant for row in chosen):
+            shares = [share for row in chosen if row.variant == variant for share in (row.top1, row.top3)]
+            lines.append(_line([variant, *map(str, shares)]))
+        lines.append("")
+    for each in sureness:
+        lines += [
+            f"{each.embedding}, {each.split} questions, half of them with nothing there that is meant: confidence "
+        ]
+        lines[-1] += f"is off by {each.error:.3f} on average ({each.calibration})"
+        lines += ["", _line(["confidence, mean", "first unit is what was meant, %", "answers"]), _line(["---"] * 3)]
+        lines += [_line([f"{mean:.2f}", str(share), str(share.of)]) for mean, share in each.bins]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _ask(question: Question, embedder: Embedder, weights: Weights, ranker: Ranker | None = None) -> Answer:
+    memory = ShortTermMemory(max(len(question.units), 5), "fifo")
+    for unit in question.units:
+        memory.observe(unit)
+    return Recall(memory, embedder, weights, ranker=ranker).ask(question.text)
+
+
+def _rows(embedding: str, variant: str, questions: Sequence[Question], answers: Sequence[Answer]) -> list[Row]:
+    rows = []
+    for split in dict.fromkeys(question.split for question in questions):
+        for kind in KINDS:
+            places = [
+                [found.unit.object_id for found in answer.found].index(question.answer)
+                if any(found.unit.object_id == question.answer for found in answer.found)
+                else 3
+                for question, answer in zip(questions, answers, strict=True)
+                if (question.split, question.kind) == (split, kind)
+            ]
+            if places:
+                first, among = sum(place < 1 for place in places), sum(place < 3 for place in places)
+                rows.append(Row(embedding, variant, split, kind, Share(first, len(places)), Share(among, len(places))))
+    return rows
+
+
+def _sureness(embedder: Embedder, questions: Sequence[Question]) -> list[Sureness]:
+    both = [each for question in questions for each in (question, without_answer(question))]
+    answers = [_ask(each, embedder, WHOLE) for each in both]
+    score = np.array([answer.found[0].score for answer in answers])
+    lead = score - np.array([answer.found[1].score for answer in answers])
+    right = np.array(
+        [answer.found[0].unit.object_id == each.answer for answer, each in zip(answers, both, strict=True)]
+    )
+    development = np.array([each.split == "development" for each in both])
+    if not development.any():
+        return []
+    calibration = fit(score[development], lead[development], right[development])
+    sure = np.array([calibration.confidence(float(a), float(b)) for a, b in zip(score, lead, strict=True)])
+    found = []
+    for split in dict.fromkeys(question.split for question in questions):
+        of_split = np.array([each.split == split for each in both])
+        place = np.clip(np.digitize(sure, _BINS) - 1, 0, len(_BINS) - 2)
+        bins = []
+        for number in range(len(_BINS) - 1):
+            chosen = of_split & (place == number)
+            if chosen.any():
+                bins.append((float(sure[chosen].mean()), Share(int(right[chosen].sum()), int(chosen.sum()))))
+        error = sum(share.of * abs(mean - share.share) for mean, share in bins) / int(of_split.sum())
+        found.append(Sureness(embedder.name, split, calibration, error, tuple(bins)))
+    return found
+
+
+def without_answer(question: Question) -> Question:
+    """The same question to a memory that has nothing of the type that is meant."""
+    meant = next(unit.object_type for unit in question.units if unit.object_id == question.answer)
+    return replace(question, units=tuple(unit for unit in question.units if unit.object_type != meant))
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

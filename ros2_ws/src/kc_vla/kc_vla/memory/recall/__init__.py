@@ -1,0 +1,1 @@
+"""Which units of a memory an instruction is about, and how sure that is."""

@@ -1,0 +1,85 @@
+"""What an instruction asks for beside the object itself: states that it should have, and what it should not be.
+
+"the clean plate" wants one that is cleaned, "clean the plate" does not: words that are also something to do count as a
+state only where something is described by them, after an article or a form of "be".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from kc_vla.memory.short_term.unit import State
+
+_ALWAYS = {
+    State.HEATED: "heated warmed preheated",
+    State.COOKED: "cooked boiled fried roasted baked",
+    State.SLICED: "sliced chopped diced",
+    State.CLEANED: "cleaned washed rinsed wiped spotless",
+    State.DIRTY: "dirty unwashed filthy stained soiled",
+    State.FILLED: "filled full",
+    State.ON: "",
+    State.OFF: "",
+    State.OPENED: "opened unlocked",
+    State.CLOSED: "closed shut sealed",
+    State.BROKEN: "broken cracked shattered",
+    State.USED_UP: "empty emptied depleted",
+}
+_DESCRIBED = {
+    State.CLEANED: "clean",
+    State.OPENED: "open",
+    State.ON: "running",
+    State.HEATED: "(?:warm|hot)",
+}
+"""Words that describe something only after an article or a form of "be"."""
+_PHRASES = {
+    State.SLICED: r"cut (?:up|into (?:slices|pieces))|in (?:slices|pieces)",
+    State.ON: r"(?:switched|turned|still|left|that is|which is|is) on(?! the| a| my)",
+    State.OFF: r"(?:switched|turned|still|left|that is|which is|is) off",
+    State.USED_UP: r"used up|run out|ran out",
+    State.HEATED: r"heated up|warmed up",
+    State.FILLED: r"full of",
+}
+_BEFORE = r"(?:\b(?:the|a|an|my|your|one|some|any|is|are|was|still|already|not|very|nice|and|,)\s+(?:\w+\s+|\w+,\s+)?)"
+_NEGATION = r"\b(?:not|isn't|aren't|no longer|other than|except(?: for)?|but no|without being|rather than|non)[\s-]+"
+_END_OF_NEGATION = r"(?=[,.;!?]|\bbut\b|\band\b|\bthat\b|\bwhich\b|$)"
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An instruction, understood.
+
+    Attributes:
+        text: as it was given.
+        meaning: of it, without what it is not about.
+        states: of which it should have one; empty where any will do.
+        not_states: that it should not have.
+        not_meant: words for what it should not be.
+    """
+
+    text: str
+    meaning: str
+    states: frozenset[State]
+    not_states: frozenset[State]
+    not_meant: str
+
+
+def understand(text: str) -> Instruction:
+    """What an instruction asks for."""
+    lower = " ".join(text.lower().split())
+    negated = [match.group(1) for match in re.finditer(rf"{_NEGATION}(.*?){_END_OF_NEGATION}", lower)]
+    meaning = " ".join(
+        re.sub(rf"(?:\b(?:that|which) (?:is|are) )?{_NEGATION}.*?{_END_OF_NEGATION}", " ", lower).split()
+    )
+    not_states = frozenset(state for part in negated for state in _states(f"is {part}"))
+    not_meant = " ".join(part for part in negated if not _states(f"is {part}"))
+    return Instruction(text, meaning or lower, frozenset(_states(meaning)), not_states, not_meant)
+
+
+def _states(text: str) -> set[State]:
+    found = {
+        state for state, said in _ALWAYS.items() for word in said.split() if re.search(rf"(?<!be )\b{word}\b", text)
+    }
+    found |= {state for state, said in _PHRASES.items() if re.search(rf"\b(?:{said})\b", text)}
+    found |= {state for state, word in _DESCRIBED.items() if re.search(rf"{_BEFORE}{word}\b", text)}
+    return found

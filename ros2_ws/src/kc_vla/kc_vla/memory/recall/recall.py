@@ -1,0 +1,195 @@
+"""Recall: the units of a memory that an instruction is about (KARMA, 3.5: the top K by cosine), and beyond.
+
+Similarity alone does not know that a plate is dirty, nor that one can cut with a knife. So what is known of its type is
+compared as well, words count beside vectors, and states, attributes and what is excluded are compared as what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.memory.embedding.interface import Embedder, Vectors
+from kc_vla.memory.recall.answer import EVERYTHING, Answer, Filters, Found, line_of, tokens_of
+from kc_vla.memory.recall.confidence import Calibration
+from kc_vla.memory.recall.index import STATES, UnitIndex
+from kc_vla.memory.recall.instruction import Instruction, understand
+from kc_vla.memory.recall.words import words
+from kc_vla.memory.short_term.memory import ShortTermMemory
+from kc_vla.memory.short_term.unit import State, Unit, UnitError
+
+MOST_INSTRUCTION, MOST_FOUND = 2000, 100
+"""Letters of an instruction, and units of an answer."""
+_RANKED = 10
+"""Units that are shown to whoever ranks them again, at most."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much what is compared counts. Chosen on the development questions.
+
+    Attributes:
+        own: cosine with what the unit is.
+        known: cosine with what is known of its type, in the meaning nearest to the instruction.
+        own_words: share of the instruction's words that the unit has.
+        known_words: share of them in what is known of its type.
+        state: it has a state that is asked for; as much less with another one, half of that where none is known. At 0
+            states are said in words that are embedded, instead.
+        attributes: an attribute is as asked for; as much less where it is not.
+        excluded: less where it has a state, or is something, that is excluded.
+    """
+
+    own: float = 1.0
+    known: float = 1.0
+    own_words: float = 0.1
+    known_words: float = 0.3
+    state: float = 0.15
+    attributes: float = 0.1
+    excluded: float = 1.0
+
+
+SIMILARITY = Weights(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+"""The paper's: cosine alone."""
+CALIBRATIONS = {"all-MiniLM-L6-v2": Calibration(-4.91, 3.87, 3.37)}
+"""By the name of the embedder, for the whole of `Weights`: `kc-vla eval recall` fits and prints them."""
+_UNKNOWN = "how sure this is was measured with another embedding: kc-vla eval recall measures it with this one"
+
+
+class Ranker(Protocol):
+    """Puts the first few units in a better order."""
+
+    def rank(self, instruction: str, units: Sequence[Unit]) -> tuple[Sequence[int], str]:
+        """Numbers of `units`, the likeliest first, and what went wrong, in words, empty if nothing did."""
+        ...
+
+
+class Recall:
+    """Answers from one memory. Use it from the thread that changes the memory."""
+
+    def __init__(
+        self,
+        memory: ShortTermMemory,
+        embedder: Embedder,
+        weights: Weights = Weights(),  # it cannot be changed
+        calibration: Calibration | None = None,
+        ranker: Ranker | None = None,
+        sure: float = 0.9,
+    ) -> None:
+        """Follow a memory.
+
+        Args:
+            memory: that is asked.
+            embedder: makes vectors of sentences; have it cached (`Cached`).
+            weights: of what is compared.
+            calibration: of this embedder and these weights; by default one of `CALIBRATIONS`, and if that is of another
+                embedder, the answers say so.
+            ranker: asked where an answer is less sure ...
+            sure: ... than this.
+        """
+        self._embedder, self._weights = embedder, weights
+        known = calibration or CALIBRATIONS.get(embedder.name)
+        self._notes = () if known else (_UNKNOWN,)
+        self._calibration = known or next(iter(CALIBRATIONS.values()))
+        self._ranker, self._sure = ranker, sure
+        knowledge = weights.known > 0 or weights.known_words > 0
+        self._index = UnitIndex(memory, embedder, knowledge, states_in_words=not weights.state)
+
+    def prepare(self) -> None:
+        """Embed what is new in the memory, so that the next question need not wait for it; EmbeddingError likewise."""
+        self._index.update()
+
+    def ask(self, text: str, most: int = 3, filters: Filters = EVERYTHING, most_tokens: int | None = None) -> Answer:
+        """The units that an instruction is about.
+
+        Args:
+            text: the instruction.
+            most: units of the answer, K.
+            filters: what they have to be.
+            most_tokens: of the answer's text; the first units that fit are taken.
+
+        Raises:
+            UnitError: the instruction is empty or too long, or one of the numbers makes no sense.
+            EmbeddingError: something cannot be embedded.
+        """
+        if not text.strip() or len(text) > MOST_INSTRUCTION:
+            raise UnitError(f"an instruction of {len(text)} letters: give it 1 to {MOST_INSTRUCTION}")
+        if not 1 <= most <= MOST_FOUND or (most_tokens is not None and most_tokens < 1):
+            raise UnitError(
+                f"{most} units in {most_tokens} tokens: ask for 1 to {MOST_FOUND} units, in 1 token or more"
+            )
+        self._index.update()
+        candidates = self._candidates(filters)
+        if not candidates.size:
+            return Answer(text, (), 0.0)
+        instruction = understand(text)
+        scores = self._scores(instruction)[candidates]
+        order = np.lexsort((-self._index.stamps[candidates], -scores))[: max(most, _RANKED, 2)]
+        found = [self._found(int(candidates[at]), float(scores[at])) for at in order]
+        lead = found[0].score - found[1].score if len(found) > 1 else found[0].score
+        confidence = self._calibration.confidence(found[0].score, lead)
+        answer = Answer(text, tuple(found), confidence, notes=self._notes)
+        if self._ranker is not None and answer.confidence < self._sure:
+            answer = _ranked(answer, self._ranker)
+        return _fitting(replace(answer, found=answer.found[:most]), most_tokens)
+
+    def _candidates(self, filters: Filters) -> NDArray[np.intp]:
+        numbers = np.flatnonzero(self._index.there)
+        if filters == EVERYTHING:
+            return numbers
+        units = self._index.units
+        return np.array([at for at in numbers if (unit := units[at]) is not None and filters.accept(unit)], np.intp)
+
+    def _scores(self, instruction: Instruction) -> Vectors:
+        """Of every number of the index."""
+        weights, index = self._weights, self._index
+        asked_for = instruction.meaning if weights.excluded else instruction.text
+        own, known = index.cosines(self._embedder.embed([asked_for])[0])
+        scores = weights.own * own + weights.known * known
+        asked = words(instruction.meaning)
+        scores += weights.own_words * index.own_words.scores(asked, index.size)
+        scores += weights.known_words * index.known_scores(asked)
+        scores += weights.attributes * index.agreement(asked)
+        scores += self._of_states(instruction)[index.states]
+        for word in words(instruction.not_meant):
+            scores[list(index.own_words.things(word))] -= weights.excluded
+        return scores
+
+    def _of_states(self, instruction: Instruction) -> Vectors:
+        """What each of `STATES` adds."""
+        weights, asked = self._weights, instruction.states
+        adds = np.zeros(len(STATES), np.float32)
+        for code, state in enumerate(STATES):
+            if asked:
+                adds[code] = weights.state * (1 if state in asked else -0.5 if state is State.NONE else -1)
+            if state in instruction.not_states:
+                adds[code] -= weights.excluded
+        return adds
+
+    def _found(self, number: int, score: float) -> Found:
+        unit = self._index.units[number]
+        assert unit is not None
+        return Found(unit, score)
+
+
+def _ranked(answer: Answer, ranker: Ranker) -> Answer:
+    shown = answer.found[:_RANKED]
+    order, wrong = ranker.rank(answer.instruction, [each.unit for each in shown])
+    rest = [at for at in range(len(answer.found)) if at not in order]
+    found = tuple(answer.found[at] for at in (*order, *rest))
+    return replace(answer, found=found, notes=(*answer.notes, wrong) if wrong else answer.notes)
+
+
+def _fitting(answer: Answer, most_tokens: int | None) -> Answer:
+    if most_tokens is None:
+        return answer
+    kept, used = [], 0
+    for each in answer.found:
+        used += tokens_of(line_of(each.unit)) + 1  # and the end of the line
+        if used > most_tokens:
+            break
+        kept.append(each)
+    return replace(answer, found=tuple(kept), left_out=len(answer.found) - len(kept))
