@@ -18,13 +18,13 @@ _LEAST = 3
 """Letters that a word keeps without its ending."""
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
     """The words of a text that mean something, in order, each without its ending."""
     return tuple(stem(word) for word in re.findall(r"[a-z0-9]+", text.lower()) if word not in _NO_MEANING)
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """A word without an ending of English grammar: "slices" and "sliced" are the same."""
     for ending, instead in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", "")):

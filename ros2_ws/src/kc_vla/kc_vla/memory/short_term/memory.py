@@ -20,9 +20,8 @@ class Key(NamedTuple):
     """What a replacement policy knows of a unit.
 
     There is one for each object, so that two mugs are two units; what is counted, by its text, is the type: people ask
-    for a mug, and which one it was the last time says little of which one it will be. Of the household requests a
-    memory that counts objects finds a tenth, one that counts types half; and a tracker that loses an object and gives
-    it a new id does not take away what was learnt of its type.
+    for a mug, and which one it was the last time says little of which one it will be. A tracker that loses an object
+    and gives it a new id does not take away, either, what was learnt of its type.
     """
 
     object_type: str

@@ -1,0 +1,100 @@
+"""`kc-vla eval recall`: its questions are as they are said to be, and what it writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from openai_server import OpenAiServer
+
+from kc_vla.cli import main
+from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.evaluation.questions import UNITS, Question, read_questions
+from kc_vla.memory.evaluation.recall import VARIANTS, evaluate_recall, without_answer
+from kc_vla.memory.evaluation.shares import Share
+from kc_vla.memory.short_term.unit import Unit
+
+QUESTIONS = read_questions()
+
+
+def meant(question: Question) -> Unit:
+    (unit,) = (unit for unit in question.units if unit.object_id == question.answer)
+    return unit
+
+
+def test_there_are_enough_questions_of_every_kind_in_both_halves() -> None:
+    assert len(QUESTIONS) == len({question.text for question in QUESTIONS}) == 413
+    for split in ("development", "test"):
+        for kind in ("exact", "composite", "vague"):
+            assert sum((each.split, each.kind) == (split, kind) for each in QUESTIONS) >= 50
+
+
+def test_no_object_is_in_both_halves() -> None:
+    types = {
+        split: {unit.object_type for each in QUESTIONS if each.split == split for unit in each.units}
+        for split in ("development", "test")
+    }
+    assert not types["development"] & types["test"]
+    assert min(map(len, types.values())) > 50
+
+
+def test_what_is_meant_is_alone_in_its_type_but_for_near_misses() -> None:
+    for question in QUESTIONS:
+        unit = meant(question)
+        alike = [each for each in question.units if each.object_type == unit.object_type and each != unit]
+        assert len(question.units) == UNITS
+        assert bool(alike) == (question.kind == "composite"), question.text
+        for each in alike:
+            assert (each.state, each.attributes) != (unit.state, unit.attributes), question.text
+        assert without_answer(question).units == tuple(
+            each for each in question.units if each.object_type != unit.object_type
+        )
+
+
+def test_the_questions_are_the_same_again() -> None:
+    assert read_questions() == QUESTIONS
+
+
+def test_a_table_a_file_and_plots_are_written(tmp_path: Path) -> None:
+    questions = [each for each in QUESTIONS if each.split == "development"][::12]
+    rows, sureness = evaluate_recall(tmp_path, questions, [open_embedder()])
+    assert {row.variant for row in rows} == set(VARIANTS)
+    found = json.loads((tmp_path / "results.json").read_text())
+    assert len(found["accuracy"]) == len(rows)
+    assert (tmp_path / "table.md").read_text().count("\n| +") == len(VARIANTS) - 1
+    assert all(row.top3.right >= row.top1.right for row in rows)
+    assert sum(share.of for _, share in sureness[0].bins) == 2 * len(questions)
+    assert {path.name for path in tmp_path.glob("*.png")} == {"accuracy.png", "confidence.png"}
+
+
+def test_an_embedding_that_is_not_there_is_told_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "recall", "--embedding", str(tmp_path), "-o", str(tmp_path / "out")]) == 1
+    assert "has no model.onnx" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("right", "of"), [(0, 10), (10, 10), (1, 1), (61, 63)])
+def test_an_interval_holds_its_share_and_stays_a_share(right: int, of: int) -> None:
+    low, high = Share(right, of).interval
+    assert 0 <= low <= right / of <= high <= 1
+    assert high - low > 0.01
+
+
+def test_an_interval_is_that_of_the_books() -> None:
+    """Newcombe (1998): 81 of 263."""
+    assert Share(81, 263).interval == pytest.approx((0.2553, 0.3662), abs=1e-4)
+
+
+@pytest.mark.nightly
+def test_the_development_questions_are_answered_as_it_is_written(tmp_path: Path) -> None:
+    with OpenAiServer(says=lambda messages: "[0]") as server:
+        words = ["eval", "recall", "--split", "development", "--embedding", "offline", "--server", server.url]
+        assert main([*words, "--served-embedding", "chance", "--ranker", "a-model", "-o", str(tmp_path)]) == 0
+    rows = json.loads((tmp_path / "results.json").read_text())["accuracy"]
+    share = {(row["embedding"], row["variant"], row["kind"]): row["top1"][0] / row["top1"][1] for row in rows}
+    for variant in ("+ the words of that: all", "+ a language model ranks"):
+        assert share["all-MiniLM-L6-v2", variant, "composite"] >= 0.97
+        assert share["all-MiniLM-L6-v2", variant, "vague"] >= 0.75
+    assert share["chance", "similarity alone", "vague"] < 0.3
+    assert "requests, 0 failed" in (tmp_path / "cost.txt").read_text()
