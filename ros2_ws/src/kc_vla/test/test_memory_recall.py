@@ -129,7 +129,7 @@ def test_a_memory_with_nothing_in_it_finds_nothing() -> None:
     ("filters", "ids"),
     [
         (Filters(types=frozenset({"Mug"})), {"mug", "mug far away"}),
-        (Filters(types=frozenset({"butter knife"})), {"knife"}),
+        (Filters(types=frozenset({"butter_knife"})), {"knife"}),
         (Filters(states=frozenset({State.DIRTY})), {"knife"}),
         (Filters(area="kitchen"), {"mug"}),
         (Filters(near=Position(0, 0, 1), radius=1.5), {"mug", "knife"}),

@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from kc_vla.memory.short_term.unit import Position, State, Unit, UnitError, plain
+from kc_vla.memory.short_term.unit import Position, State, Unit, UnitError, plain, spoken
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Filters:
     """What a unit must be to be recalled at all; what is not given is not asked.
 
     Attributes:
-        types: one of these, in any way of writing them.
+        types: one of these: "ButterKnife", "butter_knife" and "butter knife" are the same.
         states: one of these.
         area: in this one.
         near: within `radius` of this point, in its frame ...
@@ -39,6 +39,7 @@ class Filters:
             raise UnitError("a filter by place needs both a point and a radius, m")
         if (self.most_age is None) != (self.now is None):
             raise UnitError("a filter by age needs both the greatest age and the time now, s")
+        object.__setattr__(self, "types", frozenset(spoken(each) for each in self.types))
         numbers = [each for each in (self.radius, self.most_age, self.now) if each is not None]
         if not all(math.isfinite(each) for each in numbers) or min([self.radius or 0, self.most_age or 0]) < 0:
             raise UnitError("radius and age of a filter have to be finite and not negative")
@@ -46,7 +47,7 @@ class Filters:
     def accept(self, unit: Unit) -> bool:
         """Whether a unit may be recalled."""
         return (
-            (not self.types or unit.object_type in self.types or unit.name in self.types)
+            (not self.types or unit.name in self.types)
             and (not self.states or unit.state in self.states)
             and (not self.area or unit.area == self.area)
             and (self.near is None or self.radius is None or _within(unit.position, self.near, self.radius))
@@ -72,7 +73,8 @@ class Answer:
     Attributes:
         instruction: that was asked.
         found: the units, the likeliest first.
-        confidence: share of the answers this sure whose first unit is what was meant, 0..1; see `Calibration`.
+        confidence: share of the answers this sure whose first unit is what was meant, 0..1, before anybody ranked them
+            again; see `Calibration`.
         left_out: units that were likely enough and did not fit into the tokens.
         notes: what went otherwise than it was set to, in words, for people.
     """

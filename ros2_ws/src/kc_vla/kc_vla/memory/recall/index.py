@@ -172,10 +172,9 @@ class UnitIndex:
         self._of_name[number] = of_name = self._names.take(unit.name)
         if fresh and self._knowledge:
             self.known_words.add(of_name, known_words(unit.name))
-        for name, value in unit.attributes.items():
+        for name, value in _told(unit):
             self._values.setdefault(name, {}).setdefault(value, set()).add(number)
-            for word in words(value)[:1]:
-                self._values_by_word.setdefault(word, set()).add((name, value))
+            self._values_by_word.setdefault(words(value)[0], set()).add((name, value))
         self._refresh(object_id, unit, sentences)
 
     def _refresh(self, object_id: str, unit: Unit, sentences: tuple[str, ...]) -> None:
@@ -194,15 +193,15 @@ class UnitIndex:
         if self._names.leave(unit.name) and self._knowledge:
             self.known_words.remove(of_name, known_words(unit.name))
         self.own_words.remove(number, own_words(unit))
-        for name, value in unit.attributes.items():
+        for name, value in _told(unit):
             numbers = self._values[name][value]
             numbers.remove(number)
             if not numbers:
                 del self._values[name][value]
-                for word in words(value)[:1]:
-                    self._values_by_word[word].remove((name, value))
-                    if not self._values_by_word[word]:
-                        del self._values_by_word[word]
+                word = words(value)[0]
+                self._values_by_word[word].remove((name, value))
+                if not self._values_by_word[word]:
+                    del self._values_by_word[word]
         self._numbers.leave(object_id)
         del self._entries[object_id]
         self._there[number] = False
@@ -228,6 +227,11 @@ class UnitIndex:
         self._rows, self._of_name = _longer(self._rows, size), _longer(self._of_name, size)
         self._codes, self._there = _longer(self._codes, size), _longer(self._there, size)
         self._stamps = _longer(self._stamps, size)
+
+
+def _told(unit: Unit) -> list[tuple[str, str]]:
+    """Its attributes with a value that has words."""
+    return [(name, value) for name, value in unit.attributes.items() if words(value)]
 
 
 def _longer(array: NDArray[np.generic], size: int) -> NDArray[Any]:

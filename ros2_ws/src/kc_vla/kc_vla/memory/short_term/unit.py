@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 from kc_vla.core.errors import StackError
@@ -117,6 +118,7 @@ def plain(text: str) -> str:
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
+@lru_cache(maxsize=4096)
 def spoken(text: str) -> str:
     """A name as people write it: "butter knife" for "ButterKnife" and "butter_knife"."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_|/-]+", " ", plain(text))
