@@ -207,6 +207,7 @@ def test_another_file_than_was_named_is_not_used(hub: str) -> None:
         fetch(f"someone/model@{REVISION}#{'0' * 64}", endpoint=hub)
 
 
+@pytest.mark.nightly  # the library tries for 20 s
 def test_a_hub_that_is_not_there_is_told_in_a_line(hub: str) -> None:
     with pytest.raises(EmbeddingError, match="someone/model") as caught:
         fetch(f"someone/model@{REVISION}#{'0' * 64}", endpoint="http://127.0.0.1:9")

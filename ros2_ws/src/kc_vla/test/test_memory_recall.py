@@ -82,6 +82,8 @@ KITCHEN = (
         ("the plate that is not dirty", "plate-1"),
         ("the blue mug", "mug-2"),
         ("a mug, but not the blue one", "mug-1"),
+        ("a mug, but not the red mug on the desk", "mug-2"),
+        ("a mug other than the blue mug", "mug-1"),
         ("the candle that is on", "candle-1"),
         ("something soft", "Pillow"),
     ],

@@ -18,8 +18,6 @@ _ALWAYS = {
     State.CLEANED: "cleaned washed rinsed wiped spotless",
     State.DIRTY: "dirty unwashed filthy stained soiled",
     State.FILLED: "filled full",
-    State.ON: "",
-    State.OFF: "",
     State.OPENED: "opened unlocked",
     State.CLOSED: "closed shut sealed",
     State.BROKEN: "broken cracked shattered",
@@ -54,14 +52,14 @@ class Instruction:
         meaning: of it, without what it is not about.
         states: of which it should have one; empty where any will do.
         not_states: that it should not have.
-        not_meant: words for what it should not be.
+        not_meant: what it should not be, in words; each is excluded by itself.
     """
 
     text: str
     meaning: str
     states: frozenset[State]
     not_states: frozenset[State]
-    not_meant: str
+    not_meant: tuple[str, ...]
 
 
 def understand(text: str) -> Instruction:
@@ -72,7 +70,7 @@ def understand(text: str) -> Instruction:
         re.sub(rf"(?:\b(?:that|which) (?:is|are) )?{_NEGATION}.*?{_END_OF_NEGATION}", " ", lower).split()
     )
     not_states = frozenset(state for part in negated for state in _states(f"is {part}"))
-    not_meant = " ".join(part for part in negated if not _states(f"is {part}"))
+    not_meant = tuple(each for part in negated if not _states(f"is {part}") for each in re.split(r"\bn?or\b", part))
     return Instruction(text, meaning or lower, frozenset(_states(meaning)), not_states, not_meant)
 
 

@@ -154,8 +154,8 @@ class Recall:
         scores += weights.known_words * index.known_scores(asked)
         scores += weights.attributes * index.agreement(asked)
         scores += self._of_states(instruction)[index.states]
-        for word in words(instruction.not_meant):
-            scores[list(index.own_words.things(word))] -= weights.excluded
+        for excluded in instruction.not_meant:
+            scores[list(index.own_words.having(words(excluded)))] -= weights.excluded
         return scores
 
     def _of_states(self, instruction: Instruction) -> Vectors:

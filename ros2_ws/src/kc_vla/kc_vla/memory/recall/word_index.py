@@ -33,16 +33,17 @@ class WordIndex:
             if not things:
                 del self._things[word]
 
-    def things(self, word: str) -> set[int]:
-        """The numbers of those that have a word."""
-        return self._things.get(word, set())
+    def having(self, asked: Iterable[str]) -> set[int]:
+        """The numbers of those that have all of these words; those that nothing has are passed over."""
+        known = [self._things[word] for word in asked if word in self._things]
+        return set.intersection(*known) if known else set()
 
     def scores(self, asked: Iterable[str], size: int) -> Scores:
         """For each number below `size`, how much of what is asked for it has, 0..1; what few have counts more."""
         scores = np.zeros(size, np.float32)
         whole = 0.0
         for word in dict.fromkeys(asked):
-            things = self.things(word)
+            things = self._things.get(word, set())
             weight = math.log((self._count + 1) / (len(things) + 0.5))
             whole += weight
             if things:
