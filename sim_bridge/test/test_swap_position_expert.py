@@ -33,6 +33,23 @@ def test_the_expert_takes_over_a_task_half_done(undrawn: Simulator) -> None:
     assert np.linalg.norm((bottom.pose.p - middle.pose.p)[0, :2].numpy()) < 0.01
 
 
+def test_the_expert_puts_a_stack_right_that_came_apart_again(undrawn: Simulator) -> None:
+    """A policy that is taught may push the bottom cube off the middle one, and stack on."""
+    frame = undrawn.reset("spatial", 9)
+    world = undrawn._env.unwrapped
+    bottom, middle, top = (world.cubes[index] for index in world.order[0].tolist())
+    while frame.completed_stages < 3:
+        frame = undrawn.step(undrawn.expert.plan(1)[0][0])
+    for _ in range(20):
+        frame = undrawn.step([0, 0, 0.02, 0, 0, 0, 1])
+    x, y = middle.pose.p[0, :2].tolist()
+    bottom.set_pose(Pose.create(sapien.Pose(p=[x, y - 0.06, 0.02])))
+    top.set_pose(Pose.create(sapien.Pose(p=[x, y - 0.06, 0.06])))
+    while not frame.done:
+        frame = undrawn.step(undrawn.expert.plan(1)[0][0])
+    assert frame.reason == "success"
+
+
 def test_the_plan_foresees_the_end_of_the_first_wait(undrawn: Simulator) -> None:
     undrawn.reset("spatial", 2)
     plan, _ = undrawn.expert.plan(16)

@@ -118,7 +118,7 @@ def _decide(task: _Task, state: _State) -> Step:
     scene, tempo = state.scene, task.tempo
     if state.completed == STAGES:
         return release(scene, tempo)
-    cube = _TURN[state.completed]
+    cube = _due(state)
     if scene.held is not None and (scene.held != cube or state.waits_at_home):
         return put(scene, _aside(_free_place(task, scene), scene, tempo), tempo)
     if state.waits_at_home:
@@ -130,6 +130,20 @@ def _decide(task: _Task, state: _State) -> Step:
     if state.completed == 0 and state.start_wait > 0:
         return "wait", np.zeros(TOOL_DELTA_SIZE)
     return fetch(scene, cube, task.home[2], tempo)
+
+
+def _must_mend(state: _State) -> bool:
+    """Whether the bottom cube is off the middle one again, on which it was put, or not yet let go there."""
+    if state.completed <= APART:
+        return False
+    return state.scene.held == BOTTOM or not _stands_on(state.scene, BOTTOM, MIDDLE)
+
+
+def _due(state: _State) -> int:
+    """The cube that is to be moved now, by the level at which it began."""
+    if not _must_mend(state):
+        return _TURN[state.completed]
+    return TOP if _stands_on(state.scene, TOP, BOTTOM) or state.scene.held == TOP else BOTTOM
 
 
 def _aside(place: Cube, scene: Scene, tempo: Tempo) -> Cube:
@@ -156,7 +170,10 @@ def _goal(task: _Task, state: _State) -> Cube:
         wanted = task.places[state.completed + 1]
         place = wanted if _room(wanted, state.scene) > _SPARE_ROOM else _free_place(task, state.scene)
         return _aside(place, state.scene, task.tempo)
-    below = state.scene.cubes[MIDDLE if state.completed == APART else BOTTOM]
+    due = _due(state)
+    if due == TOP and _must_mend(state):
+        return _aside(_free_place(task, state.scene), state.scene, task.tempo)
+    below = state.scene.cubes[MIDDLE if due == BOTTOM else BOTTOM]
     return Cube(below.position + np.array([0.0, 0.0, 2 * CUBE_HALF_SIZE]), below.yaw)
 
 
@@ -177,5 +194,12 @@ def _is_placed(state: _State) -> bool:
     cube = cubes[_TURN[state.completed]].position
     if state.completed < APART:  # anywhere on the table will do
         return bool(cube[2] < CUBE_HALF_SIZE + HEIGHT_LIMIT)
-    gap = cube - cubes[MIDDLE if state.completed == APART else BOTTOM].position
+    if state.completed == APART:
+        return _stands_on(state.scene, BOTTOM, MIDDLE)
+    return _stands_on(state.scene, TOP, BOTTOM) and not _must_mend(state)
+
+
+def _stands_on(scene: Scene, cube: int, other: int) -> bool:
+    """Whether a cube stands on another one as neighbours in the stack do."""
+    gap = scene.cubes[cube].position - scene.cubes[other].position
     return bool(np.hypot(gap[0], gap[1]) < NEIGHBOUR_LIMIT and abs(gap[2] - 2 * CUBE_HALF_SIZE) < HEIGHT_LIMIT)
