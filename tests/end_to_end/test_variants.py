@@ -36,9 +36,8 @@ def assert_same_pictures(run: FinishedRun, other: FinishedRun) -> None:
                 )
 
 
-@pytest.mark.parametrize(
-    ("simulator", "alone"), [("toy", "toy_run"), pytest.param("maniskill", "good_run", marks=pytest.mark.nightly)]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize(("simulator", "alone"), [("toy", "toy_run"), ("maniskill", "good_run")])
 def test_two_stacks_in_one_folder_repeat_the_episode_and_do_not_mix(
     launch: Callable[..., Stack], request: pytest.FixtureRequest, simulator: str, alone: str, other_domain: int
 ) -> None:

@@ -107,7 +107,7 @@ def killed(path: Path, begin: int, after_s: float) -> int:
 
 
 @pytest.mark.parametrize(
-    "kills", [pytest.param(20, id="some"), pytest.param(100, id="many", marks=pytest.mark.nightly)]
+    "kills", [pytest.param(6, id="some"), pytest.param(100, id="many", marks=pytest.mark.nightly)]
 )
 def test_what_was_committed_survives_kill_9(kills: int, tmp_path: Path) -> None:
     chance, begin = random.Random(kills), 0
