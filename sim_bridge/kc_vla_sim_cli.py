@@ -96,6 +96,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _collect(options: argparse.Namespace) -> int:
+    from kc_vla.datasets.lerobot.errors import DataSetError
     from kc_vla_sim.collect.command import CollectOptions, collect, collect_plans
     from kc_vla_sim.collect.drivers import DrivingPolicy
 
@@ -114,8 +115,12 @@ def _collect(options: argparse.Namespace) -> int:
         renderer=options.renderer,
         policy=policy,
         skip=options.skip,
+        first_frames=options.first_frames,
     )
-    for line in collect_plans(wanted) if options.plans or policy is not None else collect(wanted):
+    plans = options.plans or policy is not None
+    if options.first_frames is not None and not plans:
+        raise DataSetError("--first-frames ends episodes before they succeed: it goes with --plans or --from-policy")
+    for line in collect_plans(wanted) if plans else collect(wanted):
         print(line)
     return 0
 
@@ -212,6 +217,9 @@ def _parser() -> argparse.ArgumentParser:
     collect.add_argument("--policy-models", default="", help="folder of models with it (default: those shipped)")
     collect.add_argument(
         "--policy-share", type=_share, default=0.8, help="of the time in which it drives (default 0.8)"
+    )
+    collect.add_argument(
+        "--first-frames", type=positive, metavar="N", help="of each episode with plans; many starts for little time"
     )
     collect.set_defaults(run=_collect)
 

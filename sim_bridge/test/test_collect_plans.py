@@ -57,6 +57,21 @@ def test_seeds_that_another_folder_has_are_left_out(episode: PlannedEpisode, tmp
     assert read_planned(read_folder(tmp_path / SET).file(0)).about == episode.about
 
 
+def test_only_the_first_frames_are_kept_where_starts_are_wanted(episode: PlannedEpisode, tmp_path: Path) -> None:
+    assert collect(tmp_path, 1, "--skip", "1", "--first-frames", "40") == 0
+    start = read_planned(read_folder(tmp_path / SET).file(0))
+    assert start.frames[-1] < 40
+    np.testing.assert_array_equal(start.frames, episode.frames[: len(start.frames)])
+    np.testing.assert_array_equal(start.plans, episode.plans[: len(start.frames)])
+
+
+def test_first_frames_alone_are_no_data_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["collect", *WANTED[1:], "--first-frames", "40", "--output", str(tmp_path / "data")]
+    assert main(words) == 1
+    assert "it goes with --plans" in capsys.readouterr().err
+    assert not (tmp_path / "data").exists()
+
+
 def test_pictures_are_drawn_at_other_sizes_than_they_are_kept(collected: Path) -> None:
     setting = Setting("standard", "standard", 32, "cpu")
     assert {drawn_size(setting, seed) for seed in range(40)} == {32, 48, 64, 80}

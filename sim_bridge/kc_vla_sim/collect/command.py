@@ -42,6 +42,7 @@ class CollectOptions:
         renderer: see `Simulator`.
         policy: that drives, where plans are collected; None: the expert does.
         skip: seeds at the split's start that are left out, as another folder has them.
+        first_frames: how much of each episode is played, where plans are collected; None: all of it.
     """
 
     tasks: tuple[str, ...]
@@ -55,6 +56,7 @@ class CollectOptions:
     renderer: str
     policy: DrivingPolicy | None = None
     skip: int = 0
+    first_frames: int | None = None
 
     @property
     def seeds(self) -> range:
@@ -64,7 +66,12 @@ class CollectOptions:
     @property
     def chosen(self) -> dict[str, int | str]:
         """Of `seeds`, for the settings that a folder is begun with."""
-        return {"split": self.split, **({"skip": self.skip} if self.skip else {})}
+        chosen: dict[str, int | str] = {"split": self.split}
+        if self.skip:
+            chosen["skip"] = self.skip
+        if self.first_frames is not None:
+            chosen["first_frames"] = self.first_frames
+        return chosen
 
 
 def collect(options: CollectOptions) -> Iterator[str]:
@@ -120,7 +127,7 @@ def collect_plans(options: CollectOptions) -> Iterator[str]:
         try:
             folders = {task: opened.enter_context(_planned(task, setting, options)) for task in options.tasks}
             jobs = [
-                PlanJob(setting, task, folder.file(index), seeds[index], policy=options.policy)
+                PlanJob(setting, task, folder.file(index), seeds[index], True, options.policy, options.first_frames)
                 for task, folder in folders.items()
                 for index in folder.missing(len(seeds))
             ]

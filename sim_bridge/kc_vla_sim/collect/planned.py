@@ -48,6 +48,7 @@ class PlanJob:
         seed: of the episode.
         kicks: whether the arm is pushed off its way at random.
         policy: that drives in place of the expert, most of the time (DAgger).
+        first_frames: how much of it is played; None: all.
     """
 
     setting: Setting
@@ -56,6 +57,7 @@ class PlanJob:
     seed: int
     kicks: bool = True
     policy: DrivingPolicy | None = None
+    first_frames: int | None = None
 
 
 @lru_cache(maxsize=len(DRAWN))
@@ -70,7 +72,7 @@ def drawn_size(setting: Setting, seed: int) -> int:
 
 
 def record_planned(job: PlanJob) -> tuple[str, ...]:
-    """Record an episode that succeeds, or any that a policy drives; return why the attempts before it failed.
+    """Record an episode that does not fail, or any that a policy drives; return why the attempts before it failed.
 
     What the expert would do is right in an episode that fails, too, for as long as it goes on.
 
@@ -90,9 +92,9 @@ def record_planned(job: PlanJob) -> tuple[str, ...]:
             demonstrator = Demonstrator(simulator.expert, job.seed, len(failures))
             drive = ExpertDriver(demonstrator, chance if job.kicks else None)
         kept = _Kept(simulator, frame, job.setting.image_size)
-        while not frame.done:
+        while not frame.done and (job.first_frames is None or frame.index < job.first_frames):
             frame = kept.step(drive)
-        if frame.success or job.policy is not None:
+        if frame.success or not frame.done or job.policy is not None:
             _write(kept.episode(job, len(failures)), job.file)
             return tuple(failures)
         failures.append(frame.reason)
