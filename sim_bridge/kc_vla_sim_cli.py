@@ -99,6 +99,7 @@ def _collect(options: argparse.Namespace) -> int:
     from kc_vla.datasets.lerobot.errors import DataSetError
     from kc_vla_sim.collect.command import CollectOptions, collect, collect_plans
     from kc_vla_sim.collect.drivers import DrivingPolicy
+    from kc_vla_sim.collect.planned import WHOLE, Stretch
 
     policy = None
     if options.from_policy is not None:
@@ -115,11 +116,11 @@ def _collect(options: argparse.Namespace) -> int:
         renderer=options.renderer,
         policy=policy,
         skip=options.skip,
-        first_frames=options.first_frames,
+        stretch=Stretch(options.stretch, options.begin_by),
     )
     plans = options.plans or policy is not None
-    if options.first_frames is not None and not plans:
-        raise DataSetError("--first-frames ends episodes before they succeed: it goes with --plans or --from-policy")
+    if wanted.stretch != WHOLE and not plans:
+        raise DataSetError("--stretch and --begin-by leave the rest of an episode: they go with --plans, --from-policy")
     for line in collect_plans(wanted) if plans else collect(wanted):
         print(line)
     return 0
@@ -219,7 +220,10 @@ def _parser() -> argparse.ArgumentParser:
         "--policy-share", type=_share, default=0.8, help="of the time in which it drives (default 0.8)"
     )
     collect.add_argument(
-        "--first-frames", type=positive, metavar="N", help="of each episode with plans; many starts for little time"
+        "--stretch", type=positive, metavar="N", help="frames that are kept of each episode with plans (default: all)"
+    )
+    collect.add_argument(
+        "--begin-by", type=not_negative, default=0, metavar="N", help="they begin at a frame drawn up to this one (0)"
     )
     collect.set_defaults(run=_collect)
 
