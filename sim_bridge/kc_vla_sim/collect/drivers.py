@@ -30,7 +30,7 @@ waits learns nothing that would bring it back there, and drifts away."""
 _STRETCH = (20, 80)
 """Control steps until it is drawn anew whether the policy or the expert drives."""
 _LATENCIES = 5
-"""A driving policy answers after up to so many control steps, drawn for each episode."""
+"""A driving policy answers after up to so many control steps, drawn for each episode, and at once in half of them."""
 
 
 class Driver(Protocol):
@@ -99,7 +99,8 @@ class PolicyDriver:
         Raises:
             PolicyError: there is no such policy, or it does not know the task.
         """
-        execution = Execution(latency_steps=int(chance.integers(0, _LATENCIES + 1)))
+        late = int(chance.integers(1, _LATENCIES + 1))
+        execution = Execution(latency_steps=late if chance.random() < 0.5 else 0)
         selector = LiveSelector(OracleSource(), WINDOW_FRAMES)
         self._agent = Agent(selector, _backend(policy), execution, simulator.views, masked=False)
         task = simulator.task
