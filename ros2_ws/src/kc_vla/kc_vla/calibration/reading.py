@@ -1,4 +1,4 @@
-"""Calibration files of joints and of latency, read and checked where they are used."""
+"""Calibration files of joints, of latency and of where a camera is, read and checked where they are used."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from kc_vla.arm.offsets import Offsets
-from kc_vla.cameras.calibration import read_calibration
+from kc_vla.cameras.calibration import load_calibration, read_calibration
 from kc_vla.cameras.errors import CalibrationError
+from kc_vla.core.mounted_camera import MountedCamera
 from kc_vla.core.rig import JointLimits
 
 _MOST_OFFSET = math.radians(20.0)
 """More than that is no offset but another zero pose."""
 _MOST_LATENCY_S = 1.0
+_FARTHEST_M = 100.0
+_IN_HAND = {"eye_in_hand": True, "eye_on_base": False}
 
 
 def load_offsets(path: Path, own: JointLimits) -> Offsets:
@@ -57,6 +61,35 @@ def load_latency(path: Path) -> float:
     """
     value = read_calibration(path).get("camera_to_joints_s")
     return _number(str(path), "camera_to_joints_s", value, -_MOST_LATENCY_S, _MOST_LATENCY_S)
+
+
+def load_camera(pose: Path, lens: Path | None = None) -> MountedCamera:
+    """Read where a camera is, as `kc-vla calibrate hand-eye` and easy_handeye2 write it, and its lens (camera_info).
+
+    Raises:
+        CalibrationError: a file is missing, or holds something that cannot be.
+    """
+    content = read_calibration(pose)
+    told, place = content.get("parameters"), content.get("transformation")
+    kind = told.get("calibration_type") if isinstance(told, dict) else None
+    frame = told.get("tracking_base_frame") if isinstance(told, dict) else None
+    if kind not in _IN_HAND or not isinstance(frame, str) or not frame or not isinstance(place, dict):
+        raise CalibrationError(
+            f"{pose}: no place of a camera: calibration_type ({' or '.join(_IN_HAND)}), tracking_base_frame and "
+            "transformation are wanted, as kc-vla calibrate hand-eye writes them"
+        )
+    x, y, z = (_number(str(pose), name, place.get(name), -_FARTHEST_M, _FARTHEST_M) for name in "xyz")
+    turn = [_number(str(pose), name, place.get(name), -1.01, 1.01) for name in ("qx", "qy", "qz", "qw")]
+    if not 0.99 < float(np.linalg.norm(turn)) < 1.01:
+        raise CalibrationError(f"{pose}: qx, qy, qz, qw are no unit quaternion")
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = Rotation.from_quat(turn).as_matrix(), (x, y, z)
+    if lens is None:
+        return MountedCamera(frame, matrix, _IN_HAND[kind])
+    known = load_calibration(lens)
+    return MountedCamera(
+        frame, matrix, _IN_HAND[kind], np.reshape(known.k, (3, 3)).astype(float), (known.width, known.height)
+    )
 
 
 def _number(where: str, name: str, value: Any, low: float, high: float) -> float:

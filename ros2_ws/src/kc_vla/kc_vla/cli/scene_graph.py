@@ -1,4 +1,4 @@
-"""`kc-vla memory show|query|export|import`: the scene graphs of a long-term memory."""
+"""`kc-vla memory build|show|query|export|import`: the scene graphs of a long-term memory."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kc_vla.bags.errors import BagError
+from kc_vla.cameras.errors import CalibrationError
 from kc_vla.cli.numbers import positive
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
@@ -27,12 +29,24 @@ class _MapError(StackError):
 def main(words: Sequence[str]) -> int:
     """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
     options = main_parser("memory", _add_arguments).parse_args(words)
-    return exit_status("memory", lambda: options.run(options), StackError)
+    return exit_status("memory", lambda: options.run(options), StackError, BagError, CalibrationError)
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Look into the file of a long-term memory, also while a node writes it."
+    parser.description = "Build the file of a long-term memory, or look into it, also while it is written."
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
+    build = actions.add_parser("build", help="from the detections in bags")
+    build.add_argument("store", type=Path, help="file of the memory; a new one is made")
+    build.add_argument("bags", nargs="+", type=Path, metavar="bag", help="bag folder, .mcap or .db3 file")
+    build.add_argument("--map", default="home", help="map_id (default: home)")
+    build.add_argument("--topic", default="", help="of the detections (default: the only one)")
+    build.add_argument(
+        "--frame", default="", help="of the map (default: of the detections, or the base of the camera's)"
+    )
+    build.add_argument("--camera", type=Path, metavar="FILE", help="its place, of kc-vla calibrate hand-eye")
+    build.add_argument("--lens", type=Path, metavar="FILE", help="its lens: then what it does not see any more goes")
+    build.add_argument("--period", type=float, default=0.5, metavar="S", help="between two looks (default 0.5)")
+    build.set_defaults(run=_build)
     names = {
         "show": "a map as text for a planner, and as a picture",
         "query": "objects by text, class, area, radius, relation",
@@ -61,6 +75,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("file", type=Path, help=text)
         action.add_argument("--format", choices=_FORMS, default="", help="(default: by the ending of the file)")
         action.set_defaults(run=run)
+
+
+def _build(options: argparse.Namespace) -> None:
+    from kc_vla.cli.memory_build import build  # heavy imports only for what needs them
+
+    build(options)
 
 
 def _opened(options: argparse.Namespace) -> Store:

@@ -1,0 +1,98 @@
+"""`kc-vla memory build`: a long-term memory from the detections in bags."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from tqdm import tqdm
+
+from kc_vla.bags.errors import BagReadError
+from kc_vla.bags.reader import BagReader
+from kc_vla.calibration.reading import load_camera
+from kc_vla.memory.intake import Intake, IntakeError, lasting_stamp
+from kc_vla.memory.long_term.memory import LongTermMemory
+from kc_vla.memory.long_term.store import Store
+
+_TYPE = "kc_vla_msgs/msg/ObjectDetections"
+_BASE_FRAME = "robot_base"
+
+
+def build(options: argparse.Namespace) -> None:
+    """Take the detections of the bags into the store, each committed before the next, and tell what came of it.
+
+    Raises:
+        StackError: a file cannot be read, or the store cannot be written; what was taken in before stays.
+        BagReadError: a bag cannot be read, or has no detections.
+    """
+    readers = [BagReader(bag) for bag in options.bags]
+    topics = [_topic(reader, options.topic) for reader in readers]
+    camera = load_camera(options.camera, options.lens) if options.camera else None
+    intake: Intake | None = None
+    with Store(options.store) as store:
+        memory = LongTermMemory(store)
+        counts: Counter[str] = Counter()
+        refused: list[str] = []
+        last_ns = 0
+        for reader, topic in zip(readers, topics, strict=True):
+            for received_ns, kind, message in _messages(reader, topic):
+                frame = message.header.frame_id
+                if intake is None:
+                    own = _BASE_FRAME if camera is not None and frame == camera.frame else frame
+                    intake = Intake(options.frame or own, camera)
+                if kind != _TYPE:
+                    intake.flange.put(message)
+                    continue
+                counts["messages"] += 1
+                try:
+                    taken = intake.take(message)
+                except IntakeError as error:
+                    refused.append(str(error))
+                    continue
+                refused += taken.refused
+                stamp_ns = lasting_stamp(taken.stamp_ns, received_ns)
+                if 0 <= stamp_ns - last_ns < options.period * 1e9:
+                    continue
+                last_ns = stamp_ns
+                told = memory.observe(options.map, taken.detections, stamp_ns, taken.view)
+                counts["taken"] += 1
+                counts["new"] += len(told.new)
+                counts["gone"] += len(told.gone)
+            for damage in reader.damages:
+                print(damage)
+        known = len(memory.objects(options.map))
+    if refused:
+        print(f"{len(refused)} messages or detections were left out; the first: {refused[0]}")
+    if not counts["taken"]:
+        raise BagReadError("nothing was taken in: see what is wrong with the detections above")
+    print(
+        f"{options.store}: map {options.map!r} has {known} objects; {counts['taken']} of {counts['messages']} messages "
+        f"were taken in: {counts['new']} objects were new, {counts['gone']} gone"
+    )
+
+
+def _topic(reader: BagReader, wanted: str) -> str:
+    """The topic with the detections of a bag."""
+    found = sorted(name for name, topic in reader.topics().items() if topic.type == _TYPE)
+    if wanted:
+        found = [name for name in found if name.strip("/") == wanted.strip("/")]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BagReadError(f"{reader.path} has detections on {', '.join(found)}: choose one with --topic")
+    where = f" on {wanted}" if wanted else ""
+    raise BagReadError(f"{reader.path} has no detections{where}: record a topic of {_TYPE}")
+
+
+def _messages(reader: BagReader, topic: str) -> Iterator[tuple[int, str, Any]]:
+    """Detections, and the tool poses beside them: when it was received, ns, its type and itself."""
+    space = topic.rpartition("/")[0]
+    known = reader.topics()
+    pose = f"{space}/tool_pose"
+    wanted = [topic, *([pose] if pose in known and known[pose].type == "geometry_msgs/msg/PoseStamped" else [])]
+    count = sum(known[name].count for name in wanted)
+    bar = tqdm(reader.messages(wanted), desc=reader.path.name, total=count, unit="message", leave=False, disable=None)
+    for message in bar:
+        yield message.ref.log_time_ns, message.ref.type, reader.decode(message)

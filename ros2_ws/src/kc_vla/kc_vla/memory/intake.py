@@ -1,0 +1,182 @@
+"""Detections as a detector or the simulator says them, from a topic or from a bag: what a memory can take of them.
+
+Whatever is in a message is looked at before it is believed: a frame that nobody knows, text without end, numbers that
+are none. What cannot be is left out, with a reason; the rest is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import insort
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from kc_vla.core.errors import StackError
+from kc_vla.core.mounted_camera import MountedCamera, Pose
+from kc_vla.core.stamps import nanoseconds
+from kc_vla.memory.long_term.detections import Detection, upright_size
+from kc_vla.memory.long_term.errors import told
+from kc_vla.memory.long_term.nodes import MOST_NAME, Vector
+from kc_vla.memory.long_term.views import CameraView, View
+
+MOST_DETECTIONS = 1000
+"""Of one message."""
+_BEFORE_ALL_ROBOTS_NS = 946_684_800_000_000_000
+"""The year 2000: what is stamped earlier has the clock of a simulator, which begins anew with each of its runs."""
+_NEAR_NS = 100_000_000
+_POSES = 200
+
+
+class IntakeError(StackError):
+    """A message, or a detection of one, cannot be used; the text says why, in one line."""
+
+
+class FlangePath:
+    """Where the flange was lately, for a camera on it."""
+
+    def __init__(self) -> None:
+        self._poses: list[tuple[int, tuple[float, ...]]] = []
+
+    def put(self, message: Any) -> None:
+        """Take a geometry_msgs/PoseStamped in; one with a pose that can be none is passed over."""
+        numbers = _numbers(message.pose)
+        if all(map(math.isfinite, numbers)) and any(numbers[3:]):
+            insort(self._poses, (nanoseconds(message.header.stamp), numbers))
+            del self._poses[:-_POSES]
+
+    def at(self, stamp_ns: int) -> Pose | None:
+        """The pose (4, 4) in the base frame, m, that is nearest in time; None where none is within 0.1 s."""
+        near = min(self._poses, key=lambda each: abs(each[0] - stamp_ns), default=None)
+        return _matrix(near[1]) if near is not None and abs(near[0] - stamp_ns) <= _NEAR_NS else None
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a message says.
+
+    Attributes:
+        stamp_ns: when it was seen; simulated time, if it is that.
+        episode_id: in which episode.
+        detections: in the frame of the memory.
+        refused: of each detection that is left out, why.
+        view: what was in view; None where that is not known.
+    """
+
+    stamp_ns: int
+    episode_id: str
+    detections: list[Detection]
+    refused: list[str] = field(default_factory=list)
+    view: View | None = None
+
+
+class Intake:
+    """Takes kc_vla_msgs/ObjectDetections, as ROS gives them or decoded from a bag."""
+
+    def __init__(self, frame: str, camera: MountedCamera | None = None, farthest_m: float = 4.0) -> None:
+        """Set up.
+
+        Args:
+            frame: that the memory's positions are in; where there is a camera, the base frame that its place is in.
+            camera: whose detections come in its own frame; with a lens, what it has in view is known, too.
+            farthest_m: what lies deeper is not taken for seen.
+        """
+        self.frame, self.camera, self._farthest_m = frame, camera, farthest_m
+        self.flange = FlangePath()
+
+    def take(self, message: Any) -> Taken:
+        """What a message says, its poses in the frame of the memory.
+
+        Raises:
+            IntakeError: it is in a frame that is not known here, too long, or has no stamp.
+        """
+        stamp_ns = nanoseconds(message.header.stamp)
+        if stamp_ns <= 0:
+            raise IntakeError("detections without a stamp: let the detector put in that of its picture")
+        if len(message.detections) > MOST_DETECTIONS:
+            raise IntakeError(f"{len(message.detections)} detections in one message: {MOST_DETECTIONS} are the most")
+        episode_id = _plain(message.episode_id, "episode_id")
+        camera = None if self.camera is None else self.camera.placed(self.flange.at(stamp_ns))
+        moved = self._moved(message.header.frame_id, camera)
+        found: list[Detection] = []
+        refused: list[str] = []
+        for number, each in enumerate(message.detections, 1):
+            try:
+                found.append(_detection(each, moved))
+            except StackError as error:
+                refused.append(f"detection {number} of {len(message.detections)} is left out: {error}")
+        return Taken(stamp_ns, episode_id, found, refused, self._view(camera))
+
+    def _moved(self, frame: str, camera: Pose | None) -> Pose | None:
+        """What brings poses of a frame into that of the memory; None where they are in it."""
+        if not frame:
+            raise IntakeError("detections without a frame_id: let the detector say which frame its poses are in")
+        if frame == self.frame:
+            return None
+        if self.camera is None or frame != self.camera.frame:
+            known = " or ".join(told(each) for each in (self.frame, self.camera.frame if self.camera else "") if each)
+            raise IntakeError(
+                f"detections in the frame {told(frame)}: this memory takes {known}; name its frame, or the file of the "
+                "camera's place"
+            )
+        if camera is None:
+            raise IntakeError("detections of a camera on the flange, and no tool pose within 0.1 s of them")
+        return camera
+
+    def _view(self, camera: Pose | None) -> View | None:
+        if camera is None or self.camera is None or self.camera.matrix is None:
+            return None
+        x, y, z = (float(value) for value in camera[:3, 3])
+        return CameraView((x, y, z), camera[:3, :3], self.camera.matrix, self.camera.size, self._farthest_m)
+
+
+def lasting_stamp(stamp_ns: int, received_ns: int) -> int:
+    """The time to remember something by, ns: that of the message, or of its receipt where the message's is simulated.
+
+    Simulated time begins anew with each run, so that of one run says nothing in the next.
+    """
+    return stamp_ns if stamp_ns >= _BEFORE_ALL_ROBOTS_NS else received_ns
+
+
+def _detection(message: Any, moved: Pose | None) -> Detection:
+    numbers = _numbers(message.pose)
+    size = message.size.x, message.size.y, message.size.z
+    if not all(map(math.isfinite, (*numbers, *size))):
+        raise IntakeError(f"its pose or size is not finite: {told([round(each, 3) for each in (*numbers, *size)])}")
+    if not 0.9 < math.hypot(*numbers[3:]) < 1.1:
+        raise IntakeError(f"its orientation {told(numbers[3:])} is no unit quaternion")
+    pose = _matrix(numbers) if moved is None else moved @ _matrix(numbers)
+    x, y, z = (float(value) for value in pose[:3, 3])
+    position: Vector = x, y, z
+    return Detection(
+        _plain(message.object_type, "object_type"),
+        position,
+        upright_size(pose[:3, :3], size),
+        float(message.confidence),
+        _plain(message.state, "state"),
+        source_id=_plain(message.object_id, "object_id"),
+    )
+
+
+def _plain(text: str, what: str) -> str:
+    """A name of a detector: short, and in letters that can be printed."""
+    if len(text) > MOST_NAME:
+        raise IntakeError(f"its {what} has {len(text)} letters: {MOST_NAME} are the most")
+    if not text.isprintable():
+        raise IntakeError(f"its {what} has control characters: {told(text)}")
+    return text
+
+
+def _numbers(pose: Any) -> tuple[float, ...]:
+    place, turn = pose.position, pose.orientation
+    return place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w
+
+
+def _matrix(numbers: tuple[float, ...]) -> Pose:
+    """A pose (4, 4) of x, y, z (m) and a quaternion x, y, z, w."""
+    matrix = np.eye(4)
+    matrix[:3, 3] = numbers[:3]
+    matrix[:3, :3] = Rotation.from_quat(numbers[3:]).as_matrix()
+    return matrix
