@@ -69,7 +69,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             source_argument("maniskill"),
             *model_arguments(),
-            policy_argument("maniskill", "expert"),
+            policy_argument("maniskill", "learned"),
             *policy_model_arguments(),
             replayed_bag_argument(),
             DeclareLaunchArgument("image_size", default_value="256", description="pixels, every camera, square"),

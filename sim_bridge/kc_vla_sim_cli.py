@@ -96,8 +96,10 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _collect(options: argparse.Namespace) -> int:
+    from kc_vla.datasets.lerobot.errors import DataSetError
     from kc_vla_sim.collect.command import CollectOptions, collect, collect_plans
     from kc_vla_sim.collect.drivers import DrivingPolicy
+    from kc_vla_sim.collect.planned import WHOLE, Stretch
 
     policy = None
     if options.from_policy is not None:
@@ -114,8 +116,12 @@ def _collect(options: argparse.Namespace) -> int:
         renderer=options.renderer,
         policy=policy,
         skip=options.skip,
+        stretch=Stretch(options.stretch, options.begin_by),
     )
-    for line in collect_plans(wanted) if options.plans or policy is not None else collect(wanted):
+    plans = options.plans or policy is not None
+    if wanted.stretch != WHOLE and not plans:
+        raise DataSetError("--stretch and --begin-by leave the rest of an episode: they go with --plans, --from-policy")
+    for line in collect_plans(wanted) if plans else collect(wanted):
         print(line)
     return 0
 
@@ -213,6 +219,12 @@ def _parser() -> argparse.ArgumentParser:
     collect.add_argument(
         "--policy-share", type=_share, default=0.8, help="of the time in which it drives (default 0.8)"
     )
+    collect.add_argument(
+        "--stretch", type=positive, metavar="N", help="frames that are kept of each episode with plans (default: all)"
+    )
+    collect.add_argument(
+        "--begin-by", type=not_negative, default=0, metavar="N", help="they begin at a frame drawn up to this one (0)"
+    )
     collect.set_defaults(run=_collect)
 
     judge = verbs.add_parser(
@@ -239,7 +251,7 @@ def _parser() -> argparse.ArgumentParser:
         help="who chooses them: the learned selector, the simulator's own truth, or none is given (default learned)",
     )
     judge.add_argument("--execute-steps", type=positive, default=5, help="of a chunk before the next is asked for (5)")
-    judge.add_argument("--latency-steps", type=not_negative, default=2, help="until a chunk is used (default 2)")
+    judge.add_argument("--latency-steps", type=not_negative, default=0, help="until a chunk is used (default 0)")
     judge.add_argument("--blend-steps", type=not_negative, default=3, help="fade from chunk to chunk (default 3)")
     judge.add_argument("--untold", action="store_true", help="do not tell the policy which actions run meanwhile")
     judge.add_argument(

@@ -4,12 +4,13 @@
 #
 #   models/policy/make.sh [FOLDER for data and runs, default runs/make_policy] [more words for kc-vla train policy]
 #
-# PLANS, TAUGHT (episodes of each task, in each round) and ROUNDS change how much of it.
+# PLANS, TAUGHT (episodes of each task, in each round), PARTS (stretches of spatial, in each round), ROUNDS, and STEPS
+# (of the last round) change how much of it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${1:-runs/make_policy}
 shift || true
-plans=${PLANS:-120} taught=${TAUGHT:-20} rounds=${ROUNDS:-5}
+plans=${PLANS:-120} taught=${TAUGHT:-10} parts=${PARTS:-40} rounds=${ROUNDS:-8} last=${STEPS:-4000}
 
 hours() { echo "$1: $(awk "BEGIN { printf \"%.2f\", $SECONDS / 3600 }") h since the start of this command"; }
 
@@ -23,8 +24,11 @@ for round in $(seq "$rounds"); do
     before=$((round - 1))
     kc-vla collect --from-policy --policy-models "$folder/models$before" --episodes "$taught" \
         --skip $((plans + before * taught)) --output "$folder/taught$round"
-    data+=(--data "$folder/taught$round/train")
-    kc-vla train policy --config models/policy/train.toml --set steps=2000 "${data[@]}" \
+    kc-vla collect --from-policy --policy-models "$folder/models$before" --episodes "$parts" --task spatial \
+        --stretch 100 --begin-by 330 --skip $((plans + rounds * taught + before * parts)) --output "$folder/parts$round"
+    data+=(--data "$folder/taught$round/train" --data "$folder/parts$round/train")
+    steps=$((round < rounds ? 2000 : last))
+    kc-vla train policy --config models/policy/train.toml --set steps=$steps --set learning_rate=0.0008 "${data[@]}" \
         --init "$folder/round$before" --output "$folder/round$round" "$@"
     kc-vla export policy "$folder/round$round" --models "$folder/models$round" --replace
     hours "round $round"

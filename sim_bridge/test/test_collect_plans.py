@@ -12,7 +12,7 @@ import torch
 
 from kc_vla.cli import main
 from kc_vla.datasets.planned import PlannedEpisode, read_folder, read_planned
-from kc_vla_sim.collect.planned import HORIZON, drawn_size, next_place
+from kc_vla_sim.collect.planned import HORIZON, Stretch, drawn_size, next_place
 from kc_vla_sim.collect.record import Setting
 from kc_vla_sim.envs.counting import CountingRanges
 from kc_vla_sim.envs.cube_stack import MIDDLE, TOP
@@ -55,6 +55,32 @@ def test_few_frames_are_kept_and_all_keyframes(episode: PlannedEpisode) -> None:
 def test_seeds_that_another_folder_has_are_left_out(episode: PlannedEpisode, tmp_path: Path) -> None:
     assert collect(tmp_path, 1, "--skip", "1") == 0
     assert read_planned(read_folder(tmp_path / SET).file(0)).about == episode.about
+
+
+def test_the_first_frames_alone_are_kept_where_starts_are_wanted(episode: PlannedEpisode, tmp_path: Path) -> None:
+    assert collect(tmp_path, 1, "--skip", "1", "--stretch", "40") == 0
+    start = read_planned(read_folder(tmp_path / SET).file(0))
+    assert start.frames[-1] < 40
+    np.testing.assert_array_equal(start.frames, episode.frames[: len(start.frames)])
+    np.testing.assert_array_equal(start.plans, episode.plans[: len(start.frames)])
+
+
+def test_a_middle_alone_is_kept_with_the_keyframes_before_it(episode: PlannedEpisode, tmp_path: Path) -> None:
+    assert collect(tmp_path, 1, "--skip", "1", "--stretch", "60", "--begin-by", "400") == 0
+    part = read_planned(read_folder(tmp_path / SET).file(0))
+    begins = Stretch(60, 400).begins(int(part.about["seed"]))
+    assert 0 < begins <= 400
+    before = part.frames < begins
+    assert set(part.frames[before]) == {0, *episode.keyframes[episode.keyframes < begins]}
+    assert part.frames[-1] < begins + 60
+    assert set(part.frames) <= set(episode.frames)
+
+
+def test_a_part_alone_is_no_data_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["collect", *WANTED[1:], "--stretch", "40", "--output", str(tmp_path / "data")]
+    assert main(words) == 1
+    assert "they go with --plans" in capsys.readouterr().err
+    assert not (tmp_path / "data").exists()
 
 
 def test_pictures_are_drawn_at_other_sizes_than_they_are_kept(collected: Path) -> None:

@@ -134,7 +134,8 @@ class Told:
 def test_who_knows_what_to_do_succeeds_and_is_given_what_is_kept() -> None:
     simulator = Simulator(32, draw=False, variant="paper")
     told = Told(simulator)
-    outcome = Player(simulator, LiveSelector(OracleSource(), WINDOW_FRAMES), told, Execution(), masked=False).play(
+    late = Execution(latency_steps=2)
+    outcome = Player(simulator, LiveSelector(OracleSource(), WINDOW_FRAMES), told, late, masked=False).play(
         "counting", 3, "paper"
     )
     assert outcome.success, outcome.reason

@@ -16,7 +16,7 @@ from kc_vla.datasets.lerobot.writer import DataSetWriter
 from kc_vla.datasets.planned import PlannedFolder, writing
 from kc_vla_sim.check.workers import run_jobs
 from kc_vla_sim.collect.drivers import DrivingPolicy
-from kc_vla_sim.collect.planned import DRAWN, PlanJob, record_planned
+from kc_vla_sim.collect.planned import DRAWN, WHOLE, PlanJob, Stretch, record_planned
 from kc_vla_sim.collect.record import Job, Setting, record
 from kc_vla_sim.errors import BadImageSizeError
 from kc_vla_sim.looks import check_looks
@@ -42,6 +42,7 @@ class CollectOptions:
         renderer: see `Simulator`.
         policy: that drives, where plans are collected; None: the expert does.
         skip: seeds at the split's start that are left out, as another folder has them.
+        stretch: what is kept of each episode, where plans are collected.
     """
 
     tasks: tuple[str, ...]
@@ -55,6 +56,7 @@ class CollectOptions:
     renderer: str
     policy: DrivingPolicy | None = None
     skip: int = 0
+    stretch: Stretch = WHOLE
 
     @property
     def seeds(self) -> range:
@@ -64,7 +66,12 @@ class CollectOptions:
     @property
     def chosen(self) -> dict[str, int | str]:
         """Of `seeds`, for the settings that a folder is begun with."""
-        return {"split": self.split, **({"skip": self.skip} if self.skip else {})}
+        chosen: dict[str, int | str] = {"split": self.split}
+        if self.skip:
+            chosen["skip"] = self.skip
+        if self.stretch != WHOLE:
+            chosen |= {"stretch": self.stretch.frames or 0, "begin_by": self.stretch.begin_by}
+        return chosen
 
 
 def collect(options: CollectOptions) -> Iterator[str]:
@@ -120,7 +127,7 @@ def collect_plans(options: CollectOptions) -> Iterator[str]:
         try:
             folders = {task: opened.enter_context(_planned(task, setting, options)) for task in options.tasks}
             jobs = [
-                PlanJob(setting, task, folder.file(index), seeds[index], policy=options.policy)
+                PlanJob(setting, task, folder.file(index), seeds[index], True, options.policy, options.stretch)
                 for task, folder in folders.items()
                 for index in folder.missing(len(seeds))
             ]

@@ -30,7 +30,7 @@ waits learns nothing that would bring it back there, and drifts away."""
 _STRETCH = (20, 80)
 """Control steps until it is drawn anew whether the policy or the expert drives."""
 _LATENCIES = 5
-"""A driving policy answers after up to so many control steps, drawn for each episode."""
+"""A driving policy answers after up to so many control steps, drawn for each episode, and at once in half of them."""
 
 
 class Driver(Protocol):
@@ -86,20 +86,28 @@ class ExpertDriver:
 class PolicyDriver:
     """Leaves the arm to a policy, with the true keyframes, for most stretches of an episode."""
 
-    def __init__(self, policy: DrivingPolicy, simulator: Simulator, variant: str, chance: np.random.Generator) -> None:
-        """Begin the episode that the simulator has begun.
+    def __init__(
+        self,
+        policy: DrivingPolicy,
+        simulator: Simulator,
+        variant: str,
+        chance: np.random.Generator,
+        takes_over: int = 0,
+    ) -> None:
+        """Begin the episode that the simulator has begun; the expert drives before frame `takes_over`.
 
         Raises:
             PolicyError: there is no such policy, or it does not know the task.
         """
-        execution = Execution(latency_steps=int(chance.integers(0, _LATENCIES + 1)))
+        late = int(chance.integers(1, _LATENCIES + 1))
+        execution = Execution(latency_steps=late if chance.random() < 0.5 else 0)
         selector = LiveSelector(OracleSource(), WINDOW_FRAMES)
         self._agent = Agent(selector, _backend(policy), execution, simulator.views, masked=False)
         task = simulator.task
         assert task is not None
         self._agent.begin(task.name, int(chance.integers(2**31)), variant)
         self._expert, self._chance, self._share = simulator.expert, chance, policy.share
-        self._left, self._policy_drives = 0, False
+        self._left, self._policy_drives, self._takes_over = 0, False, takes_over
 
     def act(self, frame: Frame, phase: str) -> NDArray[np.float32]:
         """See `Driver`."""
@@ -108,7 +116,8 @@ class PolicyDriver:
             self._policy_drives = bool(self._chance.random() < self._share)
         self._left -= 1
         command = self._agent.command(frame)
-        action = command.values if command is not None and self._policy_drives else self._expert.plan(1)[0][0]
+        drives = self._policy_drives and frame.index >= self._takes_over
+        action = command.values if command is not None and drives else self._expert.plan(1)[0][0]
         return action.astype(np.float32)
 
 

@@ -38,6 +38,26 @@ _GRIPPER_CHANGE = 0.25
 
 
 @dataclass(frozen=True)
+class Stretch:
+    """What is kept of an episode, beside its keyframes until then: many starts, or many middles, for little time.
+
+    Attributes:
+        frames: how many, after which the episode is left; None: all.
+        begin_by: it begins at a frame drawn up to this one; the expert drives until then.
+    """
+
+    frames: int | None = None
+    begin_by: int = 0
+
+    def begins(self, seed: int) -> int:
+        """The frame with which it begins."""
+        return int(np.random.default_rng((seed, 3)).integers(self.begin_by + 1))
+
+
+WHOLE = Stretch()
+
+
+@dataclass(frozen=True)
 class PlanJob:
     """One episode to record.
 
@@ -48,6 +68,7 @@ class PlanJob:
         seed: of the episode.
         kicks: whether the arm is pushed off its way at random.
         policy: that drives in place of the expert, most of the time (DAgger).
+        stretch: what is kept of it.
     """
 
     setting: Setting
@@ -56,6 +77,7 @@ class PlanJob:
     seed: int
     kicks: bool = True
     policy: DrivingPolicy | None = None
+    stretch: Stretch = WHOLE
 
 
 @lru_cache(maxsize=len(DRAWN))
@@ -70,7 +92,7 @@ def drawn_size(setting: Setting, seed: int) -> int:
 
 
 def record_planned(job: PlanJob) -> tuple[str, ...]:
-    """Record an episode that succeeds, or any that a policy drives; return why the attempts before it failed.
+    """Record an episode that does not fail, or any that a policy drives; return why the attempts before it failed.
 
     What the expert would do is right in an episode that fails, too, for as long as it goes on.
 
@@ -81,18 +103,20 @@ def record_planned(job: PlanJob) -> tuple[str, ...]:
     """
     simulator = _simulator_for(job.setting, drawn_size(job.setting, job.seed))
     failures: list[str] = []
+    begins = job.stretch.begins(job.seed)
+    ends = None if job.stretch.frames is None else begins + job.stretch.frames
     while len(failures) < MOST_ATTEMPTS:
         chance = np.random.default_rng((job.seed, len(failures), 1))
         frame = simulator.reset(job.task, job.seed)
         if job.policy is not None:
-            drive: Driver = PolicyDriver(job.policy, simulator, job.setting.variant, chance)
+            drive: Driver = PolicyDriver(job.policy, simulator, job.setting.variant, chance, begins)
         else:
             demonstrator = Demonstrator(simulator.expert, job.seed, len(failures))
             drive = ExpertDriver(demonstrator, chance if job.kicks else None)
-        kept = _Kept(simulator, frame, job.setting.image_size)
-        while not frame.done:
+        kept = _Kept(simulator, frame, job.setting.image_size, begins)
+        while not frame.done and (ends is None or frame.index < ends):
             frame = kept.step(drive)
-        if frame.success or job.policy is not None:
+        if frame.success or not frame.done or job.policy is not None:
             _write(kept.episode(job, len(failures)), job.file)
             return tuple(failures)
         failures.append(frame.reason)
@@ -114,8 +138,8 @@ def _write(episode: PlannedEpisode, file: Path) -> None:
 class _Kept:
     """What is kept of an episode while it is played."""
 
-    def __init__(self, simulator: Simulator, frame: Frame, size: int) -> None:
-        self._simulator, self._frame, self._size = simulator, frame, size
+    def __init__(self, simulator: Simulator, frame: Frame, size: int, begins: int) -> None:
+        self._simulator, self._frame, self._size, self._begins = simulator, frame, size, begins
         self._rows: list[dict[str, Any]] = []
         self._waited, self._moved = 0, 0
         self._gripper = 0.0
@@ -126,7 +150,7 @@ class _Kept:
         waits = bool(np.abs(plan[0, :6]).max() < _STILL) and abs(plan[0, 6] - self._gripper) < _GRIPPER_CHANGE
         self._waited, self._moved = (self._waited + 1, 0) if waits else (0, self._moved + 1)
         due = (self._waited - 1) % _EVERY_WAITING == 0 if waits else self._moved <= _FIRST_MOVING
-        due = due or (not waits and self._moved % _EVERY == 0)
+        due = (due or (not waits and self._moved % _EVERY == 0)) and self._frame.index >= self._begins
         if due or self._frame.index == 0 or self._frame.keyframe is not None:
             self._keep()
         action = drive.act(self._frame, phase)

@@ -50,7 +50,7 @@ class Execution:
 
     execute_steps: int = 5
     blend_steps: int = 3
-    latency_steps: int = 2
+    latency_steps: int = 0
     told: bool = True
 
 

@@ -17,6 +17,7 @@ from kc_vla.inference.onnx_sessions import open_session
 from kc_vla.learning.common.config import ConfigError
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError, RunError
+from kc_vla.learning.policy.batches import begun_otherwise
 from kc_vla.learning.policy.config import PolicyConfig, load_policy_config
 from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
 from kc_vla.learning.policy.run import CHECKPOINT, PolicyRun, trained_policy
@@ -131,6 +132,21 @@ def test_actions_that_run_already_begin_the_chunk(run: PolicyRun) -> None:
     with torch.inference_mode():
         chunk = draw_chunks(policy.flow, torch.randn(1, 16, 7), torch.zeros(1, policy.sizes.width), frozen, runs)
     assert torch.equal(chunk[:, :4], frozen[:, :4])
+
+
+def test_what_another_chunk_began_is_mended_by_what_comes_after() -> None:
+    plan = torch.randn((200, 16, 7), generator=torch.Generator().manual_seed(0))
+    late = torch.arange(200) % 7
+    mended = begun_otherwise(plan, late, 6, torch.Generator().manual_seed(1))
+    assert torch.equal(mended[late == 0], plan[late == 0])
+    assert torch.equal(mended[..., 6], plan[..., 6])
+    off = (mended - plan)[..., :6].cumsum(dim=1)
+    when_told = off[torch.arange(200), (late - 1).clamp(min=0)]
+    assert when_told[late == 6].abs().mean() > 2
+    torch.testing.assert_close(off[late == 6, -1], when_told[late == 6] * 0.8**10)
+    assert torch.equal(
+        begun_otherwise(plan, late, 0, torch.Generator().manual_seed(1)), plan
+    )  # positions add up to none
 
 
 class Interrupted(Device):

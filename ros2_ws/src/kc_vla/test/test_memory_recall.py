@@ -84,6 +84,7 @@ KITCHEN = (
         ("a mug, but not the blue one", "mug-1"),
         ("a mug, but not the red mug on the desk", "mug-2"),
         ("a mug other than the blue mug", "mug-1"),
+        ("not the red mug, the blue one", "mug-2"),
         ("the candle that is on", "candle-1"),
         ("something soft", "Pillow"),
     ],
@@ -104,11 +105,24 @@ def test_what_is_meant_comes_first(minilm: Embedder, instruction: str, object_id
         ("a lamp that isn't on", [], [State.ON]),
         ("put the sliced bread on the table", [State.SLICED], []),
         ("the bottle that is no longer full", [], [State.FILLED]),
+        ("the cup which hasn't been washed yet", [], [State.CLEANED]),
+        ("the chocolate that nobody has opened", [], [State.OPENED]),
+        ("cut the lemon", [], []),
+        ("the cut lemon", [State.SLICED], []),
+        ("the microwave whose door stands open", [State.OPENED], []),
+        ("i cannot find the clean cup", [State.CLEANED], []),
+        ("i do not see the clean cup", [State.CLEANED], []),
     ],
 )
 def test_words_for_states_are_told_from_what_is_to_be_done(text: str, states: list, not_states: list) -> None:
     understood = understand(text)
     assert (understood.states, understood.not_states) == (frozenset(states), frozenset(not_states))
+
+
+def test_what_is_not_so_is_more_likely_the_opposite_than_unknown(minilm: Embedder) -> None:
+    cups = [Unit("Cup", f"cup {state.value}", HERE, 0.0, state) for state in (State.NONE, State.CLEANED, State.DIRTY)]
+    found = Recall(memory_of(*cups), minilm).ask("a cup that has not been washed").found
+    assert [each.unit.state for each in found] == [State.DIRTY, State.NONE, State.CLEANED]
 
 
 def test_a_thing_that_is_there_is_more_certain_than_one_that_is_not(minilm: Embedder) -> None:

@@ -24,7 +24,7 @@ def meant(question: Question) -> Unit:
 
 
 def test_there_are_enough_questions_of_every_kind_in_both_halves() -> None:
-    assert len(QUESTIONS) == len({question.text for question in QUESTIONS}) == 413
+    assert len(QUESTIONS) == len({question.text for question in QUESTIONS}) == 484
     for split in ("development", "test"):
         for kind in ("exact", "composite", "vague"):
             assert sum((each.split, each.kind) == (split, kind) for each in QUESTIONS) >= 50

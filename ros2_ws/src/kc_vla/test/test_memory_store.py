@@ -106,9 +106,7 @@ def killed(path: Path, begin: int, after_s: float) -> int:
     return int(told.rsplit(b"\n", 2)[-2])
 
 
-@pytest.mark.parametrize(
-    "kills", [pytest.param(6, id="some"), pytest.param(100, id="many", marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize("kills", [pytest.param(6, id="some"), pytest.param(100, id="many", marks=pytest.mark.nightly)])
 def test_what_was_committed_survives_kill_9(kills: int, tmp_path: Path) -> None:
     chance, begin = random.Random(kills), 0
     for _ in range(kills):

@@ -50,6 +50,11 @@ class Space(ABC):
         """Numbers of an action, the first ones, that move the arm; the others are the gripper's."""
         return self.gaps + self.turns
 
+    @property
+    def deltas(self) -> int:
+        """Numbers of an action, the first ones, that add up from action to action."""
+        return self.moves if self.action is ActionType.TOOL_DELTA else 0
+
     @abstractmethod
     def state_numbers(self, states: Numbers) -> Numbers:
         """States (N, S) as numbers about 1."""

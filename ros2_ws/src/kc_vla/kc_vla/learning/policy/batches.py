@@ -16,6 +16,11 @@ from kc_vla.learning.policy.config import PolicyConfig
 from kc_vla.learning.policy.networks import Known, Policy
 from kc_vla.learning.policy.samples import Samples
 
+_OTHERWISE = 0.7
+"""How far what runs already is off, of what actions spread."""
+_MENDS = 0.2
+"""Of what is left, in a step: as quickly as the expert that is learnt from."""
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -111,26 +116,43 @@ def know(policy: Policy, batch: Batch) -> Known:
     return known
 
 
-def losses(policy: Policy, batch: Batch, most_frozen: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+def losses(
+    policy: Policy, batch: Batch, most_frozen: int, deltas: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor, Tensor]:
     """Mean errors of the velocity, where no action runs already, of the next place, and of whether to rest.
 
     In half of the samples, by chance, up to `most_frozen` actions run already when the answer comes: they are given
-    (training-time real-time chunking).
+    (training-time real-time chunking), as another chunk began them: see `begun_otherwise`.
     """
     known = know(policy, batch)
     place = functional.smooth_l1_loss(known.place.float(), batch.places, beta=0.1)
     rest = functional.binary_cross_entropy_with_logits(known.rest.float(), batch.rests)
-    actions = batch.actions
-    count, horizon, _ = actions.shape
-    device = actions.device
+    count, horizon, _ = batch.actions.shape
+    device = batch.actions.device
     time = torch.rand(count, generator=generator).to(device)
-    noise = torch.randn(actions.shape, generator=generator).to(device)
+    noise = torch.randn(batch.actions.shape, generator=generator).to(device)
     late = torch.randint(1, most_frozen + 1, (count,), generator=generator)
     late = torch.where(torch.rand(count, generator=generator) < 0.5, late, 0).to(device)
     runs = (torch.arange(horizon, device=device)[None] < late[:, None]).float()
+    actions = begun_otherwise(batch.actions, late, deltas, generator)
     on_the_way = torch.lerp(noise, actions, time[:, None, None])
     noisy = torch.where(runs[..., None] > 0, actions, on_the_way)
     velocity = policy.flow(noisy, time, known.condition, actions * runs[..., None], runs)
     free = (1 - runs)[..., None]
     error = ((velocity.float() - (actions - noise)) ** 2 * free).sum()
     return error / (free.sum() * actions.shape[-1]), place, rest
+
+
+def begun_otherwise(actions: Tensor, late: Tensor, deltas: int, generator: torch.Generator) -> Tensor:
+    """Actions (N, H, A), scaled, as they are where another chunk ran the first `late` (N,) of them.
+
+    What runs while a policy thinks comes from its answer before, which was not this one. Who was only ever given the
+    beginning of the very actions to tell reads the rest off it, and goes on with its own mistakes. So what runs is off,
+    by chance, and what comes after it mends a share of that in each step: of the first `deltas` numbers, which add up.
+    """
+    count, horizon, size = actions.shape
+    after = torch.arange(horizon, device=actions.device)[None, :, None] - late[:, None, None]
+    off = _OTHERWISE * torch.randn((count, 1, size), generator=generator).to(actions.device) * (after < 0)
+    off[..., deltas:] = 0.0
+    mends = _MENDS * (1 - _MENDS) ** after.clamp(min=0) * (after >= 0)
+    return actions + off - off.sum(dim=1, keepdim=True) * mends

@@ -179,7 +179,7 @@ class _Training:
             self._samples, config, chance.choice(self._train, config.batch, p=self._shares), self._device, chance
         )
         with self._device.autocast():
-            flow, place, rest = losses(self._policy, batch, config.frozen, generator)
+            flow, place, rest = losses(self._policy, batch, config.frozen, self._space.deltas, generator)
         self._optimizer.zero_grad(set_to_none=True)
         (flow + config.place_weight * place + config.rest_weight * rest).backward()
         torch.nn.utils.clip_grad_norm_(self._policy.parameters(), config.clip)
@@ -202,7 +202,7 @@ class _Training:
         noise = torch.randn(batch.actions.shape, generator=generator).to(self._device.torch)
         chunks = samples.scale.actions(draw_chunks(self._average.flow, noise, known.condition).cpu().numpy())
         gap = (chunks - samples.plans[rows])[:, :_EXECUTED, : space.gaps]
-        off = np.linalg.norm(gap.sum(axis=1) if space.turns else gap[:, -1], axis=1)  # deltas add up
+        off = np.linalg.norm(gap.sum(axis=1) if space.deltas else gap[:, -1], axis=1)
         waits = samples.waits[rows]
         place = np.linalg.norm(space.near_gap(known.place.cpu().numpy()) - space.near_gap(samples.places[rows]), axis=1)
         near = np.abs(space.near_gap(samples.places[rows])).max(axis=1) < 0.05
