@@ -14,6 +14,7 @@ from node_process import Peer, running
 from visualization_msgs.msg import Marker, MarkerArray
 
 from kc_vla.core import topics
+from kc_vla.core.rig import load_rig
 from kc_vla.ros import qos
 from kc_vla.ros.base import CANNOT_START
 from kc_vla_msgs.msg import (
@@ -42,6 +43,7 @@ from kc_vla_msgs.srv import (
 )
 
 SHORT, LONG = "kc_vla.nodes.short_term_memory", "kc_vla.nodes.long_term_memory"
+FRAME = load_rig("panda_sim").base_frame
 FAST = {"diagnostics_period": 0.1}
 
 
@@ -53,7 +55,7 @@ class Detector(Peer):
         self._publisher = self.node.create_publisher(ObjectDetections, topics.DETECTIONS, qos.STATE)
         return self
 
-    def see(self, *things: ObjectDetection, frame: str = "robot_base", stamped: bool = True) -> None:
+    def see(self, *things: ObjectDetection, frame: str = FRAME, stamped: bool = True) -> None:
         """Say once what is there; the node must be there, too."""
         self.until(self._publisher.get_subscription_count)
         message = ObjectDetections(episode_id="one", detections=list(things))
@@ -103,8 +105,8 @@ def test_the_short_term_memory_recalls_what_it_saw_and_learns_how_that_turned_ou
             lambda: units and len(units[-1].units) == 2, thing("Knife", "k1"), thing("Mug", "m1", state="dirty")
         )
         assert {(each.object_id, each.state, each.header.frame_id) for each in units[-1].units} == {
-            ("k1", "", "robot_base"),
-            ("m1", "dirty", "robot_base"),
+            ("k1", "", FRAME),
+            ("m1", "dirty", FRAME),
         }
         assert all(each.segment for each in units[-1].units)
         assert {change.reason for told in changes for change in told.changes} >= {"it was not known"}
@@ -155,7 +157,7 @@ def test_the_short_term_memory_refuses_what_cannot_be_and_lives_on(tmp_path: Pat
             assert (answer.success, told in answer.message) == (False, True), answer.message
         assert process.poll() is None
     said = (tmp_path / "log").read_text()
-    assert "detections in the frame 'moon': this memory takes 'robot_base'" in said
+    assert "detections in the frame 'moon': this memory takes 'panda_link0'" in said
     assert "\x1b" not in said.replace("\x1b[0m", "").replace("\x1b[33m", "")
     assert "Traceback" not in said
     assert max(map(len, said.splitlines())) < 500
@@ -182,7 +184,7 @@ def test_what_the_long_term_memory_has_committed_outlives_it(tmp_path: Path) -> 
             found = peer.query(text="lamp")
             assert (found.objects[0].id, found.objects[0].position.x) == (lamp.id, 5.0)
             assert list(found.objects[0].by_hand) == ["attributes", "confidence", "object_type", "position"]
-            assert found.header.frame_id == "robot_base"
+            assert found.header.frame_id == FRAME
     assert "map 'home' has 0 areas and 3 objects" in (tmp_path / "log").read_text()
 
 
@@ -262,7 +264,7 @@ def test_the_long_term_memory_refuses_what_cannot_be_and_lives_on(tmp_path: Path
         assert [each.object_type for each in peer.objects()] == ["mug"]
         assert process.poll() is None
     said = (tmp_path / "log").read_text()
-    assert "detections in the frame 'moon': this memory takes 'robot_base'" in said
+    assert "detections in the frame 'moon': this memory takes 'panda_link0'" in said
     assert "Traceback" not in said
     assert max(map(len, said.splitlines())) < 500
 

@@ -18,17 +18,18 @@ from kc_vla.inference.worker import Outcome, Runner
 from kc_vla.memory.intake import Intake
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
-from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.parameters import parameter
+from kc_vla.ros.robot import RobotParameters
 from kc_vla_msgs.msg import ObjectDetections
 
 Job = Callable[[], Any]
 
 
 @dataclass(frozen=True)
-class DetectionParameters(NodeParameters):
+class DetectionParameters(RobotParameters):
     """Of a node that takes detections in."""
 
-    frame: str = parameter("robot_base", "that positions are in: of the robot's base, or of a map")
+    frame: str = parameter("", "that positions are in, e.g. map; empty: that of the robot's base")
     camera: str = parameter("", "file with a camera's place (kc-vla calibrate hand-eye), for detections in its frame")
     lens: str = parameter("", "file of its lens; with it, what it has in view is known")
 
@@ -36,15 +37,13 @@ class DetectionParameters(NodeParameters):
         """What looks at each message, and hears where the flange is if the camera is on it.
 
         Raises:
-            StartError: a file is missing, or holds something that cannot be.
+            StartError: there is no such robot; or a file is missing, or holds something that cannot be.
         """
-        if not self.frame:
-            raise StartError("parameter 'frame' is empty: name the frame that positions are in, such as robot_base")
         try:
             camera = load_camera(_path(self.camera), _path(self.lens) if self.lens else None) if self.camera else None
         except (CalibrationError, StackError) as error:
             raise StartError(str(error)) from error
-        intake = Intake(self.frame, camera)
+        intake = Intake(self.frame or self.robot().base_frame, camera)
         if camera is not None and camera.in_hand:
             node.subscribe(PoseStamped, topics.TOOL_POSE, intake.flange.put, qos.STATE)
         return intake
