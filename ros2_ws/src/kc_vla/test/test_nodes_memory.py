@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray, KeyValue
 from geometry_msgs.msg import Point, Vector3
 from nav_msgs.msg import OccupancyGrid
 from node_process import Peer, running
@@ -165,26 +167,25 @@ def test_the_short_term_memory_refuses_what_cannot_be_and_lives_on(tmp_path: Pat
 
 def test_what_the_long_term_memory_has_committed_outlives_it(tmp_path: Path) -> None:
     store = tmp_path / "memory.db"
-    with Detector() as peer:
-        with running(LONG, tmp_path / "log", store=store, period=0.05, **FAST) as process:
-            peer.see_until(lambda: len(peer.objects()) == 2, thing("mug", "m"), thing("table", "t", x=2.0))
-            wanted = EditScene.Request(fields=["object_type", "position", "attributes"])
-            wanted.object = SceneObject(object_type="lamp", position=Point(x=5.0))
-            lamp = peer.call(EditScene, topics.UPSERT_OBJECT, wanted)
-            assert (lamp.success, lamp.message) == (True, "")
-            known = {each.id for each in peer.objects()}
-            with running(LONG, tmp_path / "second", store=store) as second:
-                assert second.wait(60) == CANNOT_START
-            os.kill(process.pid, signal.SIGKILL)
-            process.wait(60)
-        assert "is being written by another process: end it" in (tmp_path / "second").read_text()
-        with running(LONG, tmp_path / "log", store=store, **FAST):
-            assert {each.id for each in peer.objects()} == known
-            assert len(known) == 3
-            found = peer.query(text="lamp")
-            assert (found.objects[0].id, found.objects[0].position.x) == (lamp.id, 5.0)
-            assert list(found.objects[0].by_hand) == ["attributes", "confidence", "object_type", "position"]
-            assert found.header.frame_id == FRAME
+    with Detector() as peer, running(LONG, tmp_path / "log", store=store, period=0.05, **FAST) as process:
+        peer.see_until(lambda: len(peer.objects()) == 2, thing("mug", "m"), thing("table", "t", x=2.0))
+        wanted = EditScene.Request(fields=["object_type", "position", "attributes"])
+        wanted.object = SceneObject(object_type="lamp", position=Point(x=5.0))
+        lamp = peer.call(EditScene, topics.UPSERT_OBJECT, wanted)
+        assert (lamp.success, lamp.message) == (True, "")
+        known = {each.id for each in peer.objects()}
+        with running(LONG, tmp_path / "second", store=store) as second:
+            assert second.wait(60) == CANNOT_START
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(60)
+    assert "is being written by another process: end it" in (tmp_path / "second").read_text()
+    with Detector() as peer, running(LONG, tmp_path / "log", store=store, **FAST):  # that has never heard of the first
+        assert {each.id for each in peer.objects()} == known
+        assert len(known) == 3
+        found = peer.query(text="lamp")
+        assert (found.objects[0].id, found.objects[0].position.x) == (lamp.id, 5.0)
+        assert list(found.objects[0].by_hand) == ["attributes", "confidence", "object_type", "position"]
+        assert found.header.frame_id == FRAME
     assert "map 'home' has 0 areas and 3 objects" in (tmp_path / "log").read_text()
 
 
@@ -267,6 +268,28 @@ def test_the_long_term_memory_refuses_what_cannot_be_and_lives_on(tmp_path: Path
     assert "detections in the frame 'moon': this memory takes 'panda_link0'" in said
     assert "Traceback" not in said
     assert max(map(len, said.splitlines())) < 500
+
+
+def test_a_full_disk_is_told_and_costs_nothing_that_was_committed(tmp_path: Path) -> None:
+    large = [KeyValue(key=str(at), value="x" * 1000) for at in range(60)]
+    wanted = EditScene.Request(fields=["object_type", "position", "attributes"])
+    wanted.object = SceneObject(object_type="lamp", attributes=large)
+    with running(LONG, tmp_path / "log", store=tmp_path / "m.db", period=0.05, **FAST) as process, Detector() as peer:
+        health = peer.hear(DiagnosticArray, topics.DIAGNOSTICS, 10)
+        said = [peer.call(EditScene, topics.UPSERT_OBJECT, wanted)]
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
+        peer.until(lambda: said.append(peer.call(EditScene, topics.UPSERT_OBJECT, wanted)) or not said[-1].success)
+        assert "what was committed is kept; free some space on its disk" in said[-1].message
+        kept = {each.id for each in said[:-1]}
+        many = [thing("cup", f"cup {at}", x=float(at)) for at in range(500)]
+        peer.see_until(
+            lambda: any("free some space" in status.message for each in health for status in each.status), *many
+        )
+        assert {each.id for each in peer.objects(object_type="lamp")} == kept
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        assert peer.call(EditScene, topics.UPSERT_OBJECT, wanted).success
+        assert len(peer.objects(object_type="lamp")) == len(kept) + 1
+        assert process.poll() is None
 
 
 @pytest.mark.parametrize(
