@@ -12,6 +12,8 @@ from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
     CLOSE_S,
+    memories,
+    memory_arguments,
     model_arguments,
     node,
     parameter_arguments,
@@ -85,6 +87,7 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["full", "summary", "none"],
                 description="what is made of each episode; full: video, contact sheet and summary",
             ),
+            *memory_arguments("maniskill"),
             *parameter_arguments("maniskill.yaml"),
             SetParameter("use_sim_time", True),
             *last_word(),
@@ -107,6 +110,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             node("arm_controller", {"state_folder": state_folder(), **texts(mode="mode")}, **AGAIN),
             node("recorder", texts(output_folder="output", rig="rig"), sigterm_timeout=CLOSE_S, **AGAIN),
+            memories(),
             node(
                 "episode_runner",
                 {

@@ -14,11 +14,13 @@ NODES = (
     "keyboard",
     "keyframe_selector",
     "leader_arm",
+    "long_term_memory",
     "piper_emulator",
     "policy_server",
     "recorder",
     "replay_comparison",
     "robot_session",
+    "short_term_memory",
 )
 
 

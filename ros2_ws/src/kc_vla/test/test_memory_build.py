@@ -20,10 +20,11 @@ from kc_vla.calibration.hand_eye import HandEye
 from kc_vla.calibration.reading import load_camera
 from kc_vla.cameras.errors import CalibrationError
 from kc_vla.cli import main
-from kc_vla.memory.intake import MOST_DETECTIONS, Intake, IntakeError
+from kc_vla.memory.intake import MOST_DETECTIONS, Intake, IntakeError, unit_of
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import SceneObject
 from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.short_term.unit import State, UnitError
 from kc_vla_msgs.msg import ObjectDetection, ObjectDetections
 
 FRAME = "robot_base"
@@ -190,6 +191,16 @@ def test_a_message_that_cannot_be_placed_is_refused(message, line) -> None:
         Intake(FRAME).take(message)
     assert str(refused.value).isprintable()
     assert len(str(refused.value)) < 300
+
+
+def test_a_detection_is_a_unit_and_a_state_that_the_paper_has_not_is_not_lost() -> None:
+    known, odd = Intake(FRAME).take(seen(detection(), detection(1.0, "pan", state="held"))).detections
+    assert unit_of(known, FRAME, 17_000_000_000).state is State.DIRTY
+    assert unit_of(known, FRAME, 17_000_000_000).stamp == 17.0
+    assert unit_of(odd, FRAME, 17_000_000_000).attributes == {"state": "held"}
+    nameless = Intake(FRAME).take(seen(detection(object_id=""))).detections[0]
+    with pytest.raises(UnitError, match="without object_id"):
+        unit_of(nameless, FRAME, 17_000_000_000)
 
 
 @pytest.mark.parametrize(("was", "now"), [("eye_in_hand", "eye_of_newt"), ("qw", "qq"), ("x: 0.5", "x: .nan")])

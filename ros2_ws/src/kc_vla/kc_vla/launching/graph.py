@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from launch import LaunchContext, Substitution
-from launch.actions import DeclareLaunchArgument, SetLaunchConfiguration
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetLaunchConfiguration
 from launch.substitutions import EnvironmentVariable, LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -115,6 +115,44 @@ def selector() -> Node:
 def replayed_bag_argument() -> DeclareLaunchArgument:
     """`bag:=`, of a graph whose policy can replay one."""
     return DeclareLaunchArgument("bag", default_value="", description="recorded episode for policy:=replay")
+
+
+MEMORIES = {
+    "none": (),
+    "short": ("short_term_memory",),
+    "long": ("long_term_memory",),
+    "both": ("short_term_memory", "long_term_memory"),
+}
+"""Of each value of `memory:=`, the nodes."""
+
+
+def memory_arguments(map_id: str) -> tuple[DeclareLaunchArgument, ...]:
+    """`memory:=`, of a graph with a robot, and `memory_store:=` and `map_id:=` of the long-term one."""
+    return (
+        DeclareLaunchArgument(
+            "memory",
+            default_value="none",
+            choices=list(MEMORIES),
+            description="which memories take in what is detected; short: what was just seen; long: a scene graph",
+        ),
+        DeclareLaunchArgument(
+            "memory_store",
+            default_value="runs/memory.db",
+            description="file of the long-term memory, which outlives it; a new one is made",
+        ),
+        DeclareLaunchArgument("map_id", default_value=map_id, description="map that the long-term memory is in"),
+    )
+
+
+def memories() -> OpaqueFunction:
+    """The memories, by those arguments and `rig`."""
+    return OpaqueFunction(function=_memories)
+
+
+def _memories(context: LaunchContext) -> list[Node]:
+    own = {"long_term_memory": texts(store="memory_store", map_id="map_id")}
+    wanted = MEMORIES[LaunchConfiguration("memory").perform(context)]
+    return [node(name, {**texts(rig="rig"), **own.get(name, {})}, **AGAIN) for name in wanted]
 
 
 SHIPPED_PARAMETERS = "shipped_parameters"

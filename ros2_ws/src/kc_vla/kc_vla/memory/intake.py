@@ -1,4 +1,4 @@
-"""Detections as a detector or the simulator says them, from a topic or from a bag: what a memory can take of them.
+"""Detections as a detector or the simulator says them, from a topic or from a bag: what the memories can take of them.
 
 Whatever is in a message is looked at before it is believed: a frame that nobody knows, text without end, numbers that
 are none. What cannot be is left out, with a reason; the rest is taken.
@@ -21,6 +21,7 @@ from kc_vla.memory.long_term.detections import Detection, upright_size
 from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.nodes import MOST_NAME, Vector
 from kc_vla.memory.long_term.views import CameraView, View
+from kc_vla.memory.short_term.unit import Position, Unit, UnitError, state_of
 
 MOST_DETECTIONS = 1000
 """Of one message."""
@@ -138,6 +139,26 @@ def lasting_stamp(stamp_ns: int, received_ns: int) -> int:
     Simulated time begins anew with each run, so that of one run says nothing in the next.
     """
     return stamp_ns if stamp_ns >= _BEFORE_ALL_ROBOTS_NS else received_ns
+
+
+def unit_of(seen: Detection, frame: str, stamp_ns: int) -> Unit:
+    """A detection as a unit of the short-term memory.
+
+    A state that the paper does not have is an attribute.
+
+    Raises:
+        UnitError: it does not say which object it is of, or cannot be a unit.
+    """
+    if not seen.source_id:
+        raise UnitError(f"a {told(seen.object_type)} without object_id: the short-term memory knows objects by it")
+    attributes = dict(seen.attributes)
+    try:
+        state = state_of(seen.state)
+    except UnitError:
+        state, attributes["state"] = state_of(""), seen.state
+    return Unit(
+        seen.object_type, seen.source_id, Position(*seen.position, frame), stamp_ns / 1e9, state, attributes=attributes
+    )
 
 
 def _detection(message: Any, moved: Pose | None) -> Detection:

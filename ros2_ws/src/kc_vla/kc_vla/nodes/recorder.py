@@ -68,9 +68,9 @@ RECORDED: tuple[tuple[str, type, QoSProfile], ...] = (
     (topics.STOPPED, Bool, qos.EVENT_LOG),
     (topics.DIAGNOSTICS, DiagnosticArray, qos.EVENT),
 )
-"""Every topic of the stack but those of the cameras: name, type, and what its publisher offers. Not `e_stop` itself:
-whoever sends that waits for a listener, and that must be the arm, which tells on `arm/stopped` when it was stopped and
-released. A new one is a line here."""
+"""Every topic of the stack but those of the cameras and the memories: name, type, and what its publisher offers. Not
+`e_stop` itself: whoever sends that waits for a listener, and that must be the arm, which tells on `arm/stopped` when it
+was stopped and released. A new one is a line here."""
 
 STANDING = (topics.STOPPED,)
 """Those that tell how something stands until they tell otherwise; what else is said belongs to one episode."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rclpy.task import Future
 
+from kc_vla.core.errors import StackError
 from kc_vla.inference.worker import AtOnce, Runner, Worker
 from kc_vla.ros.base import StackNode
 
@@ -48,3 +49,22 @@ async def answer(work: Runner, run: Callable[[], T]) -> T:
     work.submit(run, told.set_result)
     outcome = await told
     return outcome.result()  # type: ignore[no-any-return]
+
+
+async def respond(work: Runner, response: Any, run: Callable[[], T], fill: Callable[[Any, T], None]) -> Any:
+    """Answer a service that has `success` and `message`: by what `work` makes of `run`, or by why it cannot.
+
+    Args:
+        work: does the job.
+        response: of the service.
+        run: the job.
+        fill: puts what it returned into the response, on the node's thread.
+    """
+    try:
+        found = await answer(work, run)
+    except StackError as error:
+        response.message = str(error)
+        return response
+    fill(response, found)
+    response.success = True
+    return response

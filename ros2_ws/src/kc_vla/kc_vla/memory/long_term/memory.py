@@ -111,11 +111,17 @@ class LongTermMemory:
         """Leave an object to the detections again; see `corrections.release`."""
         self._correct(map_id, lambda graph: corrections.release(graph, object_id))
 
-    def take(self, graph: SceneGraph) -> None:
-        """Put a whole map in, e.g. an imported one; GraphError if there is one of that name already."""
-        if len(self.graph(graph.map_id)):
+    def take(self, graph: SceneGraph, replace_known: bool = False) -> None:
+        """Put a whole map in, e.g. an imported one; GraphError if there is one of that name already.
+
+        With `replace_known` that one is given up for it, in one step: whatever ends the process, one of both is there.
+        """
+        known = self.graph(graph.map_id)
+        if len(known) and not replace_known:
             raise GraphError(f"map {told(graph.map_id)} is there already: import under another name, or drop it first")
-        self._commit(self.graph(graph.map_id), Change(tuple(graph.nodes()), (), graph.number))
+        gone = tuple(node.id for node in known.nodes() if node.id not in graph)
+        self._commit(known, Change(tuple(graph.nodes()), gone, graph.number))
+        self._graphs[graph.map_id] = graph
 
     def drop(self, map_id: str) -> None:
         """Forget a map with all that is in it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,18 +100,26 @@ class UnitIndex:
         """Of each unit, s."""
         return self._stamps[: self.size]
 
-    def update(self) -> None:
+    def update(self, most: int | None = None) -> bool:
         """Take in what has changed since the last time; sentences that are new are embedded, all at once.
+
+        Args:
+            most: changes that are taken in, those that came first; None: all.
+
+        Returns:
+            Whether that was all.
 
         Raises:
             EmbeddingError: they cannot be; what changed is taken in the next time.
         """
-        sentences = {each for unit in self._pending.values() if unit is not None for each in self._said_of(unit)}
+        changed = dict(islice(self._pending.items(), most))
+        sentences = {each for unit in changed.values() if unit is not None for each in self._said_of(unit)}
         missing = sorted(each for each in sentences if each not in self._sentences)
         vectors = dict(zip(missing, self._embedder.embed(missing), strict=True)) if missing else {}
         if vectors and len(self._vectors) and len(vectors[missing[0]]) != self._vectors.shape[1]:
             raise EmbeddingError(f"{self._embedder.name} gives vectors of another length than before: start anew")
-        for object_id, unit in self._pending.items():
+        for object_id, unit in changed.items():
+            del self._pending[object_id]
             known = self._entries.get(object_id)
             if unit is not None and known is not None and self._only_newer(unit, known):
                 self._refresh(object_id, unit, known.sentences)
@@ -121,7 +130,7 @@ class UnitIndex:
                 self._take_out(object_id, known)
             if unit is not None:
                 self._put(object_id, unit, vectors)
-        self._pending.clear()
+        return not self._pending
 
     def cosines(self, question: Vectors) -> tuple[Vectors, Vectors]:
         """Of a vector (D,) with what each unit is, and with what is known of its type, in the meaning nearest to it."""

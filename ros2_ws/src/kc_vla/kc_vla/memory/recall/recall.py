@@ -98,9 +98,16 @@ class Recall:
         knowledge = weights.known > 0 or weights.known_words > 0
         self._index = UnitIndex(memory, embedder, knowledge, states_in_words=not weights.state)
 
-    def prepare(self) -> None:
-        """Embed what is new in the memory, so that the next question need not wait for it; EmbeddingError likewise."""
-        self._index.update()
+    def prepare(self, most: int | None = None) -> bool:
+        """Embed what is new in the memory, so that the next question need not wait for it; EmbeddingError likewise.
+
+        Args:
+            most: units that are embedded now; None: all.
+
+        Returns:
+            Whether nothing is left to be embedded.
+        """
+        return self._index.update(most)
 
     def ask(self, text: str, most: int = 3, filters: Filters = EVERYTHING, most_tokens: int | None = None) -> Answer:
         """The units that an instruction is about.

@@ -1,0 +1,193 @@
+"""A long-term memory that is in use, on one of its maps: what is said to it and asked of it, from one thread.
+
+Whoever closes it does so from another thread, and waits until what is being committed is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote
+
+from kc_vla.memory.intake import Taken, lasting_stamp
+from kc_vla.memory.long_term.describe import Description
+from kc_vla.memory.long_term.detections import Settings
+from kc_vla.memory.long_term.errors import GraphError, StoreError, told
+from kc_vla.memory.long_term.exchange import form_of
+from kc_vla.memory.long_term.graph import SceneGraph
+from kc_vla.memory.long_term.memory import LongTermMemory
+from kc_vla.memory.long_term.nodes import Area, Floor, Vector
+from kc_vla.memory.long_term.query import MOST_TEXT, Found, Query, Way, neighbours, way
+from kc_vla.memory.long_term.spreading import Spread
+from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.long_term.words import Embed
+
+T = TypeVar("T")
+_FORMS = (".json", ".graphml")
+_TOKENS = 2000
+
+
+class Size(NamedTuple):
+    """How large a map is."""
+
+    map_id: str
+    areas: int
+    objects: int
+
+
+class LiveScene:
+    """See the module."""
+
+    def __init__(self, path: Path, map_id: str, settings: Settings | None = None, embed: Embed | None = None) -> None:
+        """Open the store, and go to a map.
+
+        Raises:
+            StackError: it cannot be opened, read or written, or the map can be called no such name.
+        """
+        self._lock = threading.Lock()
+        self._folder = path.parent / "maps"
+        try:
+            self._store = Store(path)
+        except OSError as error:
+            raise StoreError(f"{path} cannot be used: {error.strerror or error}; choose another file") from error
+        self.mended = self._store.mended
+        self._closed = False
+        self._memory = LongTermMemory(self._store, settings, embed)
+        self.tally: Counter[str] = Counter()
+        self.map_id = map_id
+        try:
+            self._memory.graph(map_id)
+        except BaseException:
+            self._store.close()
+            raise
+
+    def close(self) -> None:
+        """Leave the store to others, after what is being committed."""
+        with self._lock:
+            self._closed = True
+            self._store.close()
+
+    def size(self, map_id: str = "") -> Size:
+        """How large a map is; without a name, the one that the memory is in."""
+        graph = self.graph(map_id)
+        return Size(graph.map_id, len(graph.areas), sum(1 for _ in graph.known()))
+
+    def graph(self, map_id: str = "") -> SceneGraph:
+        """A map, to be looked at."""
+        return self._with(map_id, lambda name: self._memory.graph(name))
+
+    def take(self, taken: Taken, received_ns: int) -> list[str]:
+        """Commit the detections of a message, and return why some are left out; what is simulated counts as seen when
+        it was received."""
+        stamp_ns = lasting_stamp(taken.stamp_ns, received_ns)
+        found = self._with("", lambda name: self._memory.observe(name, taken.detections, stamp_ns, taken.view))
+        self.tally.update(messages=1, new=len(found.new), gone=len(found.gone), moved=len(found.moved))
+        full = [f"{found.left_out} detections found no room in map {told(self.map_id)}"] if found.left_out else []
+        return [*taken.refused, *full]
+
+    def find(self, map_id: str, query: Query) -> list[Found]:
+        """The objects that fit; see `LongTermMemory.query`."""
+        return self._with(map_id, lambda name: self._memory.query(name, query))
+
+    def neighbours(self, map_id: str, node_id: str) -> list[tuple[str, str]]:
+        """What is beside a node; see `query.neighbours`."""
+        return self._with(map_id, lambda name: neighbours(self._memory.graph(name), node_id))
+
+    def way(self, map_id: str, begin: str, end: str) -> tuple[Way, list[Vector]]:
+        """The shortest way, and the middles of its areas; see `query.way`."""
+
+        def find_way(name: str) -> tuple[Way, list[Vector]]:
+            graph = self._memory.graph(name)
+            found = way(graph, begin, end)
+            return found, [graph.areas[area].position for area in found.areas]
+
+        return self._with(map_id, find_way)
+
+    def describe(self, map_id: str, text: str = "", most_tokens: int = 0, near: Vector | None = None) -> Description:
+        """A map as text for a planner; see `LongTermMemory.describe`. 0 tokens: 2000."""
+        if len(text) > MOST_TEXT:
+            raise GraphError(f"an instruction of {len(text)} letters: {MOST_TEXT} are the most")
+        return self._with(map_id, lambda name: self._memory.describe(name, most_tokens or _TOKENS, text, near))
+
+    def upsert(self, map_id: str, object_id: str, values: Mapping[str, Any]) -> str:
+        """Put an object in by hand, or set fields of one; return its id."""
+        return self._with(map_id, lambda name: self._memory.upsert(name, object_id, **values))
+
+    def edit(self, map_id: str, node_id: str, values: Mapping[str, Any]) -> str:
+        """Set fields of a node by hand; return its id."""
+        self._with(map_id, lambda name: self._memory.edit(name, node_id, **values))
+        return node_id
+
+    def forget(self, map_id: str, object_id: str, release: bool = False) -> None:
+        """Say that there is no such object; `release` leaves it to the detections again."""
+        done = self._memory.release if release else self._memory.forget
+        self._with(map_id, lambda name: done(name, object_id))
+
+    def set_areas(self, map_id: str, floor: Floor, found: Spread) -> list[Area]:
+        """Put a floor in, with its areas, in place of those that it had; return them."""
+
+        def put(name: str) -> list[Area]:
+            self._memory.set_areas(name, floor, found)
+            return [area for area in self._memory.graph(name).areas.values() if area.floor == floor.id]
+
+        return self._with(map_id, put)
+
+    def save(self, map_id: str, file: str = "") -> Path:
+        """Write a map into a file of the folder `maps` beside the store."""
+
+        def write(name: str) -> Path:
+            path = self._file(file or f"{quote(name, safe='')}.json")
+            try:
+                self._folder.mkdir(exist_ok=True)
+                form_of(path).write(self._memory.graph(name), path)
+            except OSError as error:
+                raise StoreError(f"{path} cannot be written: {error.strerror or error}") from error
+            return path
+
+        return self._with(map_id, write)
+
+    def load(self, map_id: str, file: str = "", replace: bool = False) -> Size:
+        """Go over to a map, of the store or of a file of that folder; `replace` gives the one in the store up for it.
+
+        Raises:
+            GraphError: it is in the store already, or cannot be.
+        """
+        if not file and not map_id:
+            raise GraphError("which map? give its map_id, or a file")
+        graph = self._read(self._file(file), map_id) if file else None
+        name = map_id if graph is None else graph.map_id
+
+        def go(name: str) -> None:
+            if graph is None:
+                self._memory.graph(name)
+            else:
+                self._memory.take(graph, replace)
+            self.map_id = name
+
+        self._with(name, go)
+        return self.size()
+
+    def _read(self, path: Path, map_id: str) -> SceneGraph:
+        try:
+            return form_of(path).read(path, map_id)
+        except OSError as error:
+            there = ", ".join(sorted(told(each.name) for each in self._folder.glob("*") if each.suffix in _FORMS)[:20])
+            raise GraphError(
+                f"{path} cannot be read: {error.strerror or error}; there are {there or 'none'}"
+            ) from error
+
+    def _file(self, name: str) -> Path:
+        """The file of that name; GraphError if it is none of the folder."""
+        path = Path(name)
+        if not name.isprintable() or path.name != name or name.startswith(".") or path.suffix not in _FORMS:
+            raise GraphError(f"{told(name)} is no name of a map's file: give one that ends in {' or '.join(_FORMS)}")
+        return self._folder / name
+
+    def _with(self, map_id: str, run: Callable[[str], T]) -> T:
+        with self._lock:
+            if self._closed:
+                raise StoreError("the long-term memory has ended")
+            return run(map_id or self.map_id)

@@ -1,0 +1,159 @@
+"""A short-term memory that is in use: what is said to it and asked of it, from one thread, and its tally."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import NamedTuple
+
+from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.memory.intake import Taken, unit_of
+from kc_vla.memory.recall.answer import EVERYTHING, Answer, Filters
+from kc_vla.memory.recall.recall import Ranker, Recall
+from kc_vla.memory.short_term.memory import Change, Happened, ShortTermMemory
+from kc_vla.memory.short_term.unit import Unit, UnitError, plain
+
+_AT_ONCE = 4
+"""Units that are embedded before the next question or detection gets its turn."""
+_TOLD = 40
+
+
+class Outcome(IntEnum):
+    """How a recall turned out."""
+
+    CONFIRMED = 0
+    NOT_MEANT = 1
+    GONE = 2
+
+
+class Standing(NamedTuple):
+    """A unit, the segment of the replacement policy that it is in, and how often its type was used lately."""
+
+    unit: Unit
+    segment: str
+    frequency: int
+
+
+class News(NamedTuple):
+    """What became of a unit, and why: None happened where it had to leave for another one."""
+
+    happened: Happened | None
+    reason: str
+    standing: Standing
+
+
+class Heard(NamedTuple):
+    """What came of the detections of a message, and of each that is left out, why."""
+
+    news: list[News]
+    refused: list[str]
+
+
+class Recalled(NamedTuple):
+    """An answer, and where each of its units stands."""
+
+    answer: Answer
+    standings: list[Standing]
+
+
+class LiveUnits:
+    """See the module."""
+
+    def __init__(
+        self,
+        memory: ShortTermMemory,
+        embedder: Embedder,
+        ranker: Ranker | None = None,
+    ) -> None:
+        """Args: `memory`; `embedder` makes vectors of sentences; `ranker` looks over what is not sure."""
+        self.memory, self.embedding = memory, embedder.name
+        self.tally: Counter[str] = Counter()
+        self._recall = Recall(memory, embedder, ranker=ranker)
+        self._episode, self._newest = "", 0.0
+
+    def take(self, taken: Taken, frame: str) -> Heard:
+        """Take in the detections of a message, in that frame.
+
+        Simulated time may begin anew with an episode; what was seen at a time that is still to come is forgotten then.
+        """
+        stamp = taken.stamp_ns / 1e9
+        if taken.episode_id != self._episode and stamp < self._newest:
+            self.memory.refresh()
+            self._newest = 0.0
+        self._episode, self._newest = taken.episode_id, max(stamp, self._newest)
+        units, refused = [], list(taken.refused)
+        for each in taken.detections:
+            try:
+                units.append(unit_of(each, frame, taken.stamp_ns))
+            except UnitError as error:
+                refused.append(str(error))
+        return Heard(self.observe(units), refused)
+
+    def observe(self, units: Iterable[Unit], used: bool = False) -> list[News]:
+        """Take in units; see `ShortTermMemory.observe`."""
+        changes = [self.memory.observe(unit, used) for unit in units]
+        for change in changes:
+            self.tally[change.happened.value] += 1
+            self.tally["evicted"] += change.evicted is not None
+        segments = self._segments() if changes else {}
+        return [news for change in changes for news in self._news(change, segments)]
+
+    def ask(self, text: str, most: int, filters: Filters = EVERYTHING, most_tokens: int | None = None) -> Recalled:
+        """The units that an instruction is about; see `Recall.ask`."""
+        try:
+            answer = self._recall.ask(text, most, filters, most_tokens)
+        except Exception:
+            self.tally["failed"] += 1
+            raise
+        self.tally["recalls"] += 1
+        segments = self._segments()
+        return Recalled(answer, [self._standing(each.unit, segments) for each in answer.found])
+
+    def tell(self, object_id: str, outcome: int) -> News:
+        """Tell how a recall turned out.
+
+        Raises:
+            UnitError: there is no such unit, or no such outcome.
+        """
+        if object_id not in self.memory:
+            raise UnitError(f"there is no unit {plain(object_id)[:_TOLD]!r}: it was never seen here, or had to leave")
+        if outcome not in tuple(Outcome):
+            told = ", ".join(f"{each.value} {each.name}" for each in Outcome)
+            raise UnitError(f"there is no outcome {outcome}: give one of {told}")
+        before = self._standing(self.memory[object_id], self._segments())
+        if outcome == Outcome.CONFIRMED:
+            change = self.memory.confirm(object_id)
+        else:
+            change = self.memory.refute(object_id, gone=outcome == Outcome.GONE)
+        self.tally[change.happened.value] += 1
+        after = before if object_id not in self.memory else self._standing(change.unit, self._segments())
+        return News(change.happened, change.reason, after)
+
+    def held(self) -> list[Standing]:
+        """All units, of each segment the next to leave first."""
+        segments = self.memory.segments()
+        return [
+            Standing(self.memory[object_id], name, self.memory.frequency(object_id))
+            for name, held in segments.items()
+            for object_id in held
+        ]
+
+    def prepare(self) -> bool:
+        """Embed some of what is new; return whether that was all. EmbeddingError where it cannot be."""
+        return self._recall.prepare(_AT_ONCE)
+
+    def _segments(self) -> dict[str, str]:
+        """The segment of each unit, by its id."""
+        return {object_id: name for name, held in self.memory.segments().items() for object_id in held}
+
+    def _standing(self, unit: Unit, segments: dict[str, str]) -> Standing:
+        known = unit.object_id in self.memory
+        frequency = self.memory.frequency(unit.object_id) if known else 0
+        return Standing(unit, segments.get(unit.object_id, ""), frequency)
+
+    def _news(self, change: Change, segments: dict[str, str]) -> Iterable[News]:
+        yield News(change.happened, change.reason, self._standing(change.unit, segments))
+        if change.evicted is not None and change.eviction is not None:
+            left = Standing(change.evicted, change.eviction.segment, change.eviction.frequency)
+            yield News(None, change.eviction.reason, left)

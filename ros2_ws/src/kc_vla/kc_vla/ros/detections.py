@@ -1,0 +1,106 @@
+"""Detections for a memory: one message at a time goes to its worker, so that a question waits for no more than one."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+
+from kc_vla.calibration.reading import load_camera
+from kc_vla.cameras.errors import CalibrationError
+from kc_vla.core import topics
+from kc_vla.core.errors import StackError
+from kc_vla.inference.worker import Outcome, Runner
+from kc_vla.memory.intake import Intake
+from kc_vla.ros import qos
+from kc_vla.ros.base import StackNode, StartError
+from kc_vla.ros.parameters import parameter
+from kc_vla.ros.robot import RobotParameters
+from kc_vla_msgs.msg import ObjectDetections
+
+Job = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class DetectionParameters(RobotParameters):
+    """Of a node that takes detections in."""
+
+    frame: str = parameter("", "that positions are in, e.g. map; empty: that of the robot's base")
+    camera: str = parameter("", "file with a camera's place (kc-vla calibrate hand-eye), for detections in its frame")
+    lens: str = parameter("", "file of its lens; with it, what it has in view is known")
+
+    def intake(self, node: StackNode) -> Intake:
+        """What looks at each message, and hears where the flange is if the camera is on it.
+
+        Raises:
+            StartError: there is no such robot; or a file is missing, or holds something that cannot be.
+        """
+        try:
+            camera = load_camera(_path(self.camera), _path(self.lens) if self.lens else None) if self.camera else None
+        except (CalibrationError, StackError) as error:
+            raise StartError(str(error)) from error
+        intake = Intake(self.frame or self.robot().base_frame, camera)
+        if camera is not None and camera.in_hand:
+            node.subscribe(PoseStamped, topics.TOOL_POSE, intake.flange.put, qos.STATE)
+        return intake
+
+
+class DetectionFeed:
+    """See the module."""
+
+    def __init__(
+        self,
+        node: StackNode,
+        work: Runner,
+        job_of: Callable[[ObjectDetections], Job],
+        done: Callable[[Outcome[Any]], None],
+        room: int,
+        period_s: float = 0.0,
+    ) -> None:
+        """Listen.
+
+        Args:
+            node: that is starting.
+            work: does the jobs.
+            job_of: makes the job of a message, on the node's thread; a StackError refuses it, and is told as a problem.
+            done: is told what came of it, there too.
+            room: messages that wait; the oldest goes.
+            period_s: between two of them, s; 0: as they come.
+        """
+        self._node, self._work, self._job_of, self._done = node, work, job_of, done
+        self._waiting: deque[ObjectDetections] = deque(maxlen=room)
+        self._busy, self._at_once = False, not period_s
+        node.subscribe(ObjectDetections, topics.DETECTIONS, self._put, qos.STATE)
+        if period_s:
+            node.every(period_s, self._next)
+
+    def _put(self, message: ObjectDetections) -> None:
+        if len(self._waiting) == self._waiting.maxlen and self._at_once:
+            self._node.statistics.drop(topics.DETECTIONS)
+        self._waiting.append(message)
+        if self._at_once:
+            self._next()
+
+    def _next(self) -> None:
+        while self._waiting and not self._busy:
+            try:
+                job = self._job_of(self._waiting.popleft())
+            except StackError as error:
+                self._node.problem(str(error))
+                continue
+            self._busy = True
+            self._work.submit(job, self._finish)
+
+    def _finish(self, outcome: Outcome[Any]) -> None:
+        self._busy = False
+        self._done(outcome)
+        if self._at_once:
+            self._next()
+
+
+def _path(name: str) -> Path:
+    return Path(name).expanduser()

@@ -1,0 +1,162 @@
+"""Between messages and the scene graph of the long-term memory."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import Point, Pose, PoseStamped, Vector3
+from nav_msgs.msg import OccupancyGrid
+from std_msgs.msg import Header
+
+from kc_vla.memory.long_term.errors import GraphError, told
+from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject, Vector
+from kc_vla.memory.long_term.query import Found, Query, Way
+from kc_vla.memory.long_term.reachable import Reachable, from_grid, from_points
+from kc_vla.memory.long_term.spreading import Spread, spread
+from kc_vla.ros.convert import time_message
+from kc_vla.ros.units import attributes_message
+from kc_vla_msgs.msg import SceneArea
+from kc_vla_msgs.msg import SceneObject as SceneObjectMessage
+from kc_vla_msgs.srv import EditScene, FindWay, QueryScene, SetAreas
+
+_GROUND, _SPACING_M = "ground", 2.0
+_LEVEL = 1e-3
+
+
+def point_message(position: Vector) -> Point:
+    """Return a place, m."""
+    x, y, z = map(float, position)
+    return Point(x=x, y=y, z=z)
+
+
+def object_message(thing: SceneObject) -> SceneObjectMessage:
+    """Return the message of an object."""
+    width, depth, height = map(float, thing.size)
+    return SceneObjectMessage(
+        id=thing.id,
+        object_type=thing.object_type,
+        position=point_message(thing.position),
+        size=Vector3(x=width, y=depth, z=height),
+        area=thing.area,
+        movable=thing.movable,
+        state=thing.state,
+        attributes=attributes_message(thing.attributes),
+        confidence=float(thing.confidence),
+        placed=thing.placed,
+        holder=thing.holder,
+        first_seen=time_message(thing.first_seen_ns),
+        last_seen=time_message(thing.last_seen_ns),
+        sightings=min(thing.sightings, 0xFFFFFFFF),
+        by_hand=sorted(thing.by_hand),
+    )
+
+
+def area_message(area: Area) -> SceneArea:
+    """Return the message of an area."""
+    return SceneArea(
+        id=area.id,
+        name=area.name,
+        floor=area.floor,
+        position=point_message(area.position),
+        adjacent=list(area.adjacent),
+        ways=[float(way_m) for way_m in area.adjacent.values()],
+    )
+
+
+def fields_from(request: EditScene.Request) -> dict[str, Any]:
+    """Return the fields that a request sets, by name; those that cannot be set are told by who is to set them.
+
+    Raises:
+        GraphError: a name and fields are given at once.
+    """
+    if request.name and request.fields:
+        raise GraphError("an area or a floor has a name, an object has fields: give one of both")
+    thing = request.object
+    x, y, z = thing.position.x, thing.position.y, thing.position.z
+    values: dict[str, Any] = {
+        "object_type": thing.object_type,
+        "position": (x, y, z),
+        "size": (thing.size.x, thing.size.y, thing.size.z),
+        "movable": thing.movable,
+        "state": thing.state,
+        "attributes": {each.key: each.value for each in thing.attributes},
+        "confidence": thing.confidence,
+    }
+    wanted = {name: values.get(name) for name in request.fields if name not in ("holder", "placed")}
+    if {"holder", "placed"} & set(request.fields):
+        wanted |= {"holder": thing.holder, "placed": thing.placed}
+    return wanted
+
+
+def place_from(point: Point) -> Vector:
+    """Return a place, m; GraphError if its numbers are none."""
+    if not all(map(math.isfinite, (point.x, point.y, point.z))):
+        raise GraphError("a place that is no number: give x, y, z in m")
+    return point.x, point.y, point.z
+
+
+def query_from(request: QueryScene.Request) -> Query:
+    """Return what is asked for; GraphError if it makes no sense."""
+    asked = request.radius != 0.0
+    return Query(
+        request.text,
+        request.object_type,
+        request.area,
+        place_from(request.near) if asked else None,
+        float(request.radius) if asked and request.radius != math.inf else None,
+        request.relation,
+        request.other,
+        float(request.least_confidence) or 0.2,
+        int(request.limit) or 20,
+    )
+
+
+def query_response(response: QueryScene.Response, found: list[Found], header: Header) -> None:
+    """Put what was found into a response."""
+    response.header = header
+    response.objects = [object_message(each.thing) for each in found]
+    response.scores = [float(each.score) for each in found]
+    response.distances = [math.nan if each.distance_m is None else each.distance_m for each in found]
+
+
+def way_response(response: FindWay.Response, found: Way, places: list[Vector], header: Header) -> None:
+    """Put a way into a response."""
+    response.areas, response.length = list(found.areas), found.length_m
+    response.path.header = header
+    response.path.poses = [PoseStamped(header=header, pose=Pose(position=point_message(each))) for each in places]
+
+
+def spread_from(request: SetAreas.Request) -> tuple[Floor, Spread]:
+    """Return a floor and areas over what can be reached of it; it may take seconds.
+
+    Raises:
+        GraphError: the grid or the points cannot be.
+    """
+    start = place_from(request.start)[:2] if request.use_start else None
+    floor, height = request.floor or _GROUND, float(request.height)
+    if bool(request.points) == bool(request.grid.data):
+        raise GraphError("where can one go? give a grid or points, and one of both")
+    if request.points:
+        points = np.array([place_from(each) for each in request.points])
+        reachable = from_points(points, start=start)
+        height = float(reachable.points[:, 2].min())
+    else:
+        reachable = _of_grid(request.grid, height, float(request.clearance), start)
+    return Floor(floor, height, request.name), spread(reachable, float(request.spacing) or _SPACING_M)
+
+
+def _of_grid(grid: OccupancyGrid, height: float, clearance: float, start: tuple[float, float] | None) -> Reachable:
+    about = grid.info
+    if about.width * about.height != len(grid.data):
+        raise GraphError(f"a grid says {about.width} x {about.height} cells and carries {len(grid.data)}")
+    turn = about.origin.orientation
+    length = math.hypot(turn.x, turn.y, turn.z, turn.w)
+    if not abs(length - 1) < 0.1 or math.hypot(turn.x, turn.y) > _LEVEL:
+        raise GraphError(
+            f"a grid whose origin is turned by {told((turn.x, turn.y, turn.z, turn.w))}: it must lie level"
+        )
+    x, y, _ = place_from(about.origin.position)
+    cells = np.asarray(grid.data, np.int8).reshape(about.height, about.width)
+    return from_grid(cells, about.resolution, (x, y, 2 * math.atan2(turn.z, turn.w)), height, clearance, start)

@@ -1,0 +1,136 @@
+"""Between messages and units of the short-term memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from diagnostic_msgs.msg import KeyValue
+from geometry_msgs.msg import Point
+
+from kc_vla.core.stamps import nanoseconds
+from kc_vla.memory.intake import MOST_DETECTIONS
+from kc_vla.memory.live_units import News, Recalled, Standing
+from kc_vla.memory.recall.answer import Filters
+from kc_vla.memory.short_term.memory import Happened
+from kc_vla.memory.short_term.unit import MOST_LETTERS, Position, State, Unit, UnitError, plain, state_of
+from kc_vla.ros.convert import BadMessageError, check_stamp, time_message
+from kc_vla_msgs.msg import MemoryChange, MemoryUnit, MemoryUnits
+from kc_vla_msgs.srv import RecallUnits
+
+_HAPPENED = {
+    Happened.ADDED: MemoryChange.ADDED,
+    Happened.MERGED: MemoryChange.MERGED,
+    Happened.REFUSED: MemoryChange.REFUSED,
+    Happened.CONFIRMED: MemoryChange.CONFIRMED,
+    Happened.DEMOTED: MemoryChange.DEMOTED,
+    Happened.REMOVED: MemoryChange.REMOVED,
+    None: MemoryChange.EVICTED,
+}
+_TOLD, _MOST_NAMED = 40, 100
+
+
+def attributes_message(attributes: Any) -> list[KeyValue]:
+    """What else is known of an object."""
+    return [KeyValue(key=name, value=value) for name, value in attributes.items()]
+
+
+def unit_message(standing: Standing) -> MemoryUnit:
+    """Return the message of a unit and where it stands."""
+    unit = standing.unit
+    x, y, z, frame = unit.position
+    message = MemoryUnit(
+        object_id=unit.object_id,
+        object_type=unit.object_type,
+        position=Point(x=x, y=y, z=z),
+        state="" if unit.state is State.NONE else unit.state.value,
+        area=unit.area,
+        attributes=attributes_message(unit.attributes),
+        image=unit.image,
+        segment=standing.segment,
+        frequency=standing.frequency,
+    )
+    message.header.stamp, message.header.frame_id = time_message(round(unit.stamp * 1e9)), frame
+    return message
+
+
+def change_message(news: News) -> MemoryChange:
+    """Return the message of what became of a unit."""
+    return MemoryChange(type=_HAPPENED[news.happened], reason=news.reason, unit=unit_message(news.standing))
+
+
+def units_message(held: Iterable[Standing], capacity: int, policy: str, now_ns: int) -> MemoryUnits:
+    """Return the message of all that a memory holds."""
+    message = MemoryUnits(capacity=capacity, policy=policy, units=[unit_message(each) for each in held])
+    message.header.stamp = time_message(now_ns)
+    return message
+
+
+def units_from(messages: Iterable[MemoryUnit], now_ns: int) -> list[Unit]:
+    """Return the units of messages, all of them; one without a stamp was seen now.
+
+    Raises:
+        UnitError: there are too many, or one of them cannot be.
+    """
+    given = list(messages)
+    if not 0 < len(given) <= MOST_DETECTIONS:
+        raise UnitError(f"{len(given)} units at once: give 1 to {MOST_DETECTIONS}")
+    return [_unit(each, now_ns) for each in given]
+
+
+def filters_from(request: RecallUnits.Request, now_ns: int) -> Filters:
+    """Return what the units of an answer have to be.
+
+    Raises:
+        UnitError: there is no such state, or a number makes no sense.
+    """
+    texts = [*request.types, *request.states]
+    if len(texts) > _MOST_NAMED or max(map(len, texts), default=0) > MOST_LETTERS:
+        raise UnitError(f"{len(texts)} types and states: {_MOST_NAMED} are the most, of {MOST_LETTERS} letters each")
+    place = request.near.point
+    if not math.isfinite(place.x + place.y + place.z):
+        raise UnitError("near is no place: its numbers have to be finite")
+    near = Position(place.x, place.y, place.z, request.near.header.frame_id)
+    by_place, by_age = bool(request.radius), bool(request.most_age)
+    if by_place and not near.frame:
+        raise UnitError("near has no frame_id: say which frame the place is in")
+    return Filters(
+        types=frozenset(request.types),
+        states=frozenset(map(state_of, request.states)),
+        area=request.area,
+        near=near if by_place else None,
+        radius=request.radius if by_place else None,
+        most_age=request.most_age if by_age else None,
+        now=now_ns / 1e9 if by_age else None,
+    )
+
+
+def recall_response(response: RecallUnits.Response, recalled: Recalled) -> None:
+    """Put an answer into a response."""
+    answer = recalled.answer
+    response.units = [unit_message(each) for each in recalled.standings]
+    response.scores = [each.score for each in answer.found]
+    response.confidence = answer.confidence
+    response.answer, response.left_out, response.notes = answer.text(), answer.left_out, list(answer.notes)
+
+
+def _unit(message: MemoryUnit, now_ns: int) -> Unit:
+    stamp_ns = nanoseconds(message.header.stamp) or now_ns
+    told = repr(plain(message.object_id)[:_TOLD])
+    try:
+        check_stamp(stamp_ns, now_ns)
+    except BadMessageError as error:
+        raise UnitError(f"the unit {told}: {error}") from error
+    if not message.header.frame_id:
+        raise UnitError(f"the unit {told} has no frame_id: say which frame its position is in")
+    return Unit(
+        message.object_type,
+        message.object_id,
+        Position(message.position.x, message.position.y, message.position.z, message.header.frame_id),
+        stamp_ns / 1e9,
+        state_of(message.state),
+        message.area,
+        {each.key: each.value for each in message.attributes},
+        message.image,
+    )
