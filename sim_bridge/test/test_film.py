@@ -42,6 +42,7 @@ def test_an_episode_is_filmed_whole_and_at_its_own_speed(
     assert [file.name for file in tmp_path.iterdir()] == ["film.mp4"]
 
 
+@pytest.mark.nightly
 def test_waits_are_left_out_when_asked_and_a_film_is_named_after_its_episode(
     tmp_path: Path, undrawn: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,9 @@ from kc_vla_sim.robot import RIG
 from kc_vla_sim.simulator import Simulator
 
 
-@pytest.mark.parametrize(("task", "variant"), [("counting", "paper"), ("identity", "standard")])
+@pytest.mark.parametrize(
+    ("task", "variant"), [("counting", "paper"), pytest.param("identity", "standard", marks=pytest.mark.nightly)]
+)
 def test_it_acts_on_what_it_remembers(task: str, variant: str) -> None:
     """How often it succeeds is measured with `kc-vla eval policy`; here that it does, and holds no single step."""
     selector = LiveSelector(open_source("learned", SourceSettings(device="cpu")), WINDOW_FRAMES)

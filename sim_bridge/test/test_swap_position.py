@@ -134,6 +134,7 @@ def test_the_same_seed_gives_the_same_episode_byte_for_byte(drawn: Simulator) ->
         assert one.detections == other.detections
 
 
+@pytest.mark.nightly
 def test_every_order_comes_up_and_the_stack_stands_in_its_area(undrawn: Simulator) -> None:
     ranges = SPATIAL_RANGES["paper"]
     orders, places, seed = set(), set(), 0
