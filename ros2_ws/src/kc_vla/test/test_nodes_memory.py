@@ -149,6 +149,10 @@ def test_the_short_term_memory_refuses_what_cannot_be_and_lives_on(tmp_path: Pat
         peer.until(lambda: peer.see(thing("mug", "never"), stamped=False) or "without a stamp" in log.read_text())
         peer.see_until(lambda: peer.statistics().added, thing("mug", "m1"), *HOSTILE)
         assert [each.object_id for each in peer.statistics().held.units] == ["m1"]
+        ahead = unit("Pan", "p")
+        ahead.header.stamp.sec = 2**31 - 1
+        refused = peer.call(ObserveUnits, topics.OBSERVE_UNITS, ObserveUnits.Request(units=[ahead]))
+        assert (refused.success, "ahead of this node's clock" in refused.message) == (False, True)
         for request, told in (
             ({"text": ""}, "an instruction of 0 letters"),
             ({"text": "a mug", "k": 4_000_000_000}, "ask for 1 to 100 units"),
@@ -270,6 +274,7 @@ def test_the_long_term_memory_refuses_what_cannot_be_and_lives_on(tmp_path: Path
     assert max(map(len, said.splitlines())) < 500
 
 
+@pytest.mark.nightly
 def test_a_full_disk_is_told_and_costs_nothing_that_was_committed(tmp_path: Path) -> None:
     large = [KeyValue(key=str(at), value="x" * 1000) for at in range(60)]
     wanted = EditScene.Request(fields=["object_type", "position", "attributes"])
@@ -296,7 +301,8 @@ def test_a_full_disk_is_told_and_costs_nothing_that_was_committed(tmp_path: Path
     ("node", "parameters", "line"),
     [
         (LONG, {"store": "/dev/null/memory.db"}, "/dev/null/memory.db cannot be used: "),
-        (SHORT, {"embedding": "/nowhere"}, "/nowhere"),
+        pytest.param(SHORT, {"embedding": "/nowhere"}, "/nowhere", marks=pytest.mark.nightly),
+        pytest.param(LONG, {"camera": "/nowhere.yaml"}, "/nowhere.yaml", marks=pytest.mark.nightly),
     ],
 )
 def test_what_cannot_be_opened_is_told_in_a_line(

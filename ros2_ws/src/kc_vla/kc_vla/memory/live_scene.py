@@ -39,7 +39,13 @@ class Size(NamedTuple):
 
 
 class LiveScene:
-    """See the module."""
+    """See the module.
+
+    Attributes:
+        map_id: the map that it is on.
+        tally: of messages taken in, and of objects that were new, gone and moved.
+        changes: how often something was changed, whatever it was.
+    """
 
     def __init__(self, path: Path, map_id: str, settings: Settings | None = None, embed: Embed | None = None) -> None:
         """Open the store, and go to a map.
@@ -47,22 +53,29 @@ class LiveScene:
         Raises:
             StackError: it cannot be opened, read or written, or the map can be called no such name.
         """
+        if not path.name:
+            raise StoreError(f"{told(str(path))} is no file: name one for the store, such as memory.db")
         self._lock = threading.Lock()
         self._folder = path.parent / "maps"
         try:
             self._store = Store(path)
         except OSError as error:
             raise StoreError(f"{path} cannot be used: {error.strerror or error}; choose another file") from error
-        self.mended = self._store.mended
         self._closed = False
         self._memory = LongTermMemory(self._store, settings, embed)
         self.tally: Counter[str] = Counter()
+        self.changes = 0
         self.map_id = map_id
         try:
             self._memory.graph(map_id)
         except BaseException:
             self._store.close()
             raise
+
+    @property
+    def mended(self) -> str:
+        """What was damaged in the store and is left out, in a line; empty if nothing was."""
+        return self._store.mended
 
     def close(self) -> None:
         """Leave the store to others, after what is being committed."""
@@ -83,7 +96,7 @@ class LiveScene:
         """Commit the detections of a message, and return why some are left out; what is simulated counts as seen when
         it was received."""
         stamp_ns = lasting_stamp(taken.stamp_ns, received_ns)
-        found = self._with("", lambda name: self._memory.observe(name, taken.detections, stamp_ns, taken.view))
+        found = self._change("", lambda name: self._memory.observe(name, taken.detections, stamp_ns, taken.view))
         self.tally.update(messages=1, new=len(found.new), gone=len(found.gone), moved=len(found.moved))
         full = [f"{found.left_out} detections found no room in map {told(self.map_id)}"] if found.left_out else []
         return [*taken.refused, *full]
@@ -114,17 +127,17 @@ class LiveScene:
 
     def upsert(self, map_id: str, object_id: str, values: Mapping[str, Any]) -> str:
         """Put an object in by hand, or set fields of one; return its id."""
-        return self._with(map_id, lambda name: self._memory.upsert(name, object_id, **values))
+        return self._change(map_id, lambda name: self._memory.upsert(name, object_id, **values))
 
     def edit(self, map_id: str, node_id: str, values: Mapping[str, Any]) -> str:
         """Set fields of a node by hand; return its id."""
-        self._with(map_id, lambda name: self._memory.edit(name, node_id, **values))
+        self._change(map_id, lambda name: self._memory.edit(name, node_id, **values))
         return node_id
 
     def forget(self, map_id: str, object_id: str, release: bool = False) -> None:
         """Say that there is no such object; `release` leaves it to the detections again."""
         done = self._memory.release if release else self._memory.forget
-        self._with(map_id, lambda name: done(name, object_id))
+        self._change(map_id, lambda name: done(name, object_id))
 
     def set_areas(self, map_id: str, floor: Floor, found: Spread) -> list[Area]:
         """Put a floor in, with its areas, in place of those that it had; return them."""
@@ -133,7 +146,7 @@ class LiveScene:
             self._memory.set_areas(name, floor, found)
             return [area for area in self._memory.graph(name).areas.values() if area.floor == floor.id]
 
-        return self._with(map_id, put)
+        return self._change(map_id, put)
 
     def save(self, map_id: str, file: str = "") -> Path:
         """Write a map into a file of the folder `maps` beside the store."""
@@ -167,7 +180,7 @@ class LiveScene:
                 self._memory.take(graph, replace)
             self.map_id = name
 
-        self._with(name, go)
+        self._change(name, go)
         return self.size()
 
     def _read(self, path: Path, map_id: str) -> SceneGraph:
@@ -185,6 +198,11 @@ class LiveScene:
         if not name.isprintable() or path.name != name or name.startswith(".") or path.suffix not in _FORMS:
             raise GraphError(f"{told(name)} is no name of a map's file: give one that ends in {' or '.join(_FORMS)}")
         return self._folder / name
+
+    def _change(self, map_id: str, run: Callable[[str], T]) -> T:
+        done = self._with(map_id, run)
+        self.changes += 1
+        return done
 
     def _with(self, map_id: str, run: Callable[[str], T]) -> T:
         with self._lock:

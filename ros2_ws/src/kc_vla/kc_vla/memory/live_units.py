@@ -17,6 +17,8 @@ from kc_vla.memory.short_term.unit import Unit, UnitError, plain
 _AT_ONCE = 4
 """Units that are embedded before the next question or detection gets its turn."""
 _TOLD = 40
+_BACK_NS = 1_000_000_000
+"""So far a clock that is set right may go back."""
 
 
 class Outcome(IntEnum):
@@ -70,18 +72,17 @@ class LiveUnits:
         self.memory, self.embedding = memory, embedder.name
         self.tally: Counter[str] = Counter()
         self._recall = Recall(memory, embedder, ranker=ranker)
-        self._episode, self._newest = "", 0.0
+        self._now_ns = 0
 
-    def take(self, taken: Taken, frame: str) -> Heard:
-        """Take in the detections of a message, in that frame.
+    def take(self, taken: Taken, frame: str, now_ns: int) -> Heard:
+        """Take in the detections of a message, in that frame, at that time.
 
-        Simulated time may begin anew with an episode; what was seen at a time that is still to come is forgotten then.
+        Where time has begun anew, as simulated time does, all is forgotten that was seen before: it would be newer than
+        what is seen now. A stamp alone, which may be wrong, does not do that.
         """
-        stamp = taken.stamp_ns / 1e9
-        if taken.episode_id != self._episode and stamp < self._newest:
+        if now_ns < self._now_ns - _BACK_NS:
             self.memory.refresh()
-            self._newest = 0.0
-        self._episode, self._newest = taken.episode_id, max(stamp, self._newest)
+        self._now_ns = now_ns
         units, refused = [], list(taken.refused)
         for each in taken.detections:
             try:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
@@ -16,30 +14,34 @@ from kc_vla.core import topics
 from kc_vla.core.errors import StackError
 from kc_vla.inference.worker import Outcome
 from kc_vla.memory.embedding.models import open_embedder
-from kc_vla.memory.live_scene import LiveScene, Size
+from kc_vla.memory.live_scene import LiveScene
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.detections import Settings
 from kc_vla.memory.long_term.errors import GraphError, StoreError
-from kc_vla.memory.long_term.nodes import Area, Vector
+from kc_vla.memory.long_term.nodes import Vector
 from kc_vla.memory.long_term.query import Found, Way
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
-from kc_vla.ros.convert import BadMessageError, check_stamp
-from kc_vla.ros.detections import DetectionFeed, DetectionParameters, Job
+from kc_vla.ros.detections import DetectionFeed, DetectionParameters, Job, taken_from
 from kc_vla.ros.health import WARN
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.scene import (
-    area_message,
+    areas_response,
+    description_response,
     fields_from,
+    id_response,
+    neighbours_response,
+    path_response,
     place_from,
     query_from,
     query_response,
+    size_response,
     spread_from,
     way_response,
 )
 from kc_vla.ros.scene_markers import markers
-from kc_vla.ros.work import respond, runner
+from kc_vla.ros.work import Service, runner, serve
 from kc_vla_msgs.msg import ObjectDetections
 from kc_vla_msgs.srv import (
     DescribeScene,
@@ -53,11 +55,6 @@ from kc_vla_msgs.srv import (
     SetAreas,
 )
 
-_Run = Callable[[Any], Any]
-_Fill = Callable[[Any, Any], None]
-_Service = tuple[type, str, _Run, _Fill]
-_ASKING = (QueryScene.Request, GetNeighbours.Request, FindWay.Request, DescribeScene.Request, SaveMap.Request)
-"""What changes nothing."""
 _WAITING = 100
 """Questions that wait at most."""
 _DRAW_S = 1.0
@@ -101,10 +98,9 @@ class LongTermMemoryNode(StackNode):
         self.get_logger().info(f"{values.store}: map {size.map_id!r} has {size.areas} areas and {size.objects} objects")
         self._work = runner(self, False, "the long-term memory", _WAITING, refusals=(StackError,))
         self._markers = self.advertise(MarkerArray, topics.SCENE_MARKERS, qos.STATUS)
-        self._watchers, self._changed, self._drawing = 0, True, False
+        self._watchers, self._drawn, self._drawing = 0, -1, False
         DetectionFeed(self, self._work, self._job_of, self._on_taken, 1, values.period)
-        for kind, name, run, fill in self._offers():
-            self.serve(kind, name, partial(self._answer, run, fill))
+        serve(self, self._work, self._offers())
         self.every(_DRAW_S, self._draw)
 
     def stop(self) -> None:
@@ -114,17 +110,16 @@ class LongTermMemoryNode(StackNode):
 
     def details(self) -> dict[str, object]:
         """Return which map it is in, and what came of the detections."""
-        return {"map": self._live.map_id, "store": self.parameters.store, **self._live.tally} if self.works else {}
+        if not self.works:
+            return {}
+        told = {"map": self._live.map_id, "store": self.parameters.store, "mended": self._live.mended or "nothing"}
+        return {**told, **self._live.tally}
 
     # -- what is seen -------------------------------------------------------------------------------------------
 
     def _job_of(self, message: ObjectDetections) -> Job:
-        taken, now_ns = self._intake.take(message), time.time_ns()
-        try:
-            check_stamp(taken.stamp_ns, now_ns)
-        except BadMessageError as error:
-            raise StackError(f"detections are left out: {error}") from error
-        return partial(self._live.take, taken, now_ns)
+        now_ns = time.time_ns()
+        return partial(self._live.take, taken_from(message, self._intake, now_ns), now_ns)
 
     def _on_taken(self, outcome: Outcome[list[str]]) -> None:
         try:
@@ -132,14 +127,13 @@ class LongTermMemoryNode(StackNode):
         except StackError as error:
             self.problem(str(error), ERROR if isinstance(error, StoreError) else WARN)
             return
-        self._changed = True
         self.problem(refused[0] if refused else "")
 
     def _draw(self) -> None:
         """Show the map to viewers, those that have just come too."""
         before, self._watchers = self._watchers, self._markers.get_subscription_count()
-        if self._watchers and not self._drawing and (self._changed or self._watchers > before):
-            self._changed, self._drawing = False, True
+        if self._watchers and not self._drawing and (self._drawn != self._live.changes or self._watchers > before):
+            self._drawn, self._drawing = self._live.changes, True
             self._work.submit(lambda: markers(self._live.graph(), self._header()), self._on_drawn)
 
     def _on_drawn(self, outcome: Outcome[MarkerArray]) -> None:
@@ -147,31 +141,36 @@ class LongTermMemoryNode(StackNode):
         try:
             self._markers.publish(outcome.result())
         except StackError as error:
-            self._changed = True
+            self._drawn = -1
             self.problem(str(error))
 
     # -- services -----------------------------------------------------------------------------------------------
 
-    def _offers(self) -> tuple[_Service, ...]:
+    def _offers(self) -> tuple[Service, ...]:
         """Of each service its type, name, what works on the request, and what puts that into the response."""
         live = self._live
         return (
             (QueryScene, topics.QUERY_SCENE, lambda asked: live.find(asked.map_id, query_from(asked)), self._found),
-            (GetNeighbours, topics.GET_NEIGHBOURS, lambda asked: live.neighbours(asked.map_id, asked.id), _beside),
+            (
+                GetNeighbours,
+                topics.GET_NEIGHBOURS,
+                lambda asked: live.neighbours(asked.map_id, asked.id),
+                neighbours_response,
+            ),
             (FindWay, topics.FIND_WAY, lambda asked: live.way(asked.map_id, asked.begin, asked.end), self._way),
-            (DescribeScene, topics.DESCRIBE_SCENE, self._describe, _described),
-            (EditScene, topics.UPSERT_OBJECT, self._upsert, _named),
-            (EditScene, topics.EDIT_SCENE, self._edit, _named),
+            (DescribeScene, topics.DESCRIBE_SCENE, self._describe, description_response),
+            (EditScene, topics.UPSERT_OBJECT, self._upsert, id_response),
+            (EditScene, topics.EDIT_SCENE, self._edit, id_response),
             (ForgetObject, topics.FORGET_OBJECT, self._forget, lambda response, nothing: None),
-            (SaveMap, topics.SAVE_MAP, lambda asked: live.save(asked.map_id, asked.file), _saved),
-            (LoadMap, topics.LOAD_MAP, lambda asked: live.load(asked.map_id, asked.file, asked.replace), _loaded),
-            (SetAreas, topics.SET_AREAS, lambda asked: live.set_areas(asked.map_id, *spread_from(asked)), _spread),
+            (SaveMap, topics.SAVE_MAP, lambda asked: live.save(asked.map_id, asked.file), path_response),
+            (LoadMap, topics.LOAD_MAP, lambda asked: live.load(asked.map_id, asked.file, asked.replace), size_response),
+            (
+                SetAreas,
+                topics.SET_AREAS,
+                lambda asked: live.set_areas(asked.map_id, *spread_from(asked)),
+                areas_response,
+            ),
         )
-
-    async def _answer(self, run: _Run, fill: _Fill, request: Any, response: Any) -> Any:
-        answered = await respond(self._work, response, partial(run, request), fill)
-        self._changed = self._changed or not isinstance(request, _ASKING)
-        return answered
 
     def _found(self, response: QueryScene.Response, found: list[Found]) -> None:
         query_response(response, found, self._header())
@@ -197,31 +196,6 @@ class LongTermMemoryNode(StackNode):
 
     def _header(self) -> Header:
         return Header(stamp=self.get_clock().now().to_msg(), frame_id=self._intake.frame)
-
-
-def _beside(response: GetNeighbours.Response, found: list[tuple[str, str]]) -> None:
-    response.relations, response.ids = [each[0] for each in found], [each[1] for each in found]
-
-
-def _described(response: DescribeScene.Response, found: Description) -> None:
-    response.description, response.tokens = found.text, found.tokens
-    response.areas = [area for area, detail in found.details.items() if area and detail]
-
-
-def _named(response: EditScene.Response, node_id: str) -> None:
-    response.id = node_id
-
-
-def _saved(response: SaveMap.Response, path: Path) -> None:
-    response.path = str(path.absolute())
-
-
-def _loaded(response: LoadMap.Response, size: Size) -> None:
-    response.map_id, response.areas, response.objects = size
-
-
-def _spread(response: SetAreas.Response, areas: list[Area]) -> None:
-    response.areas = [area_message(each) for each in areas]
 
 
 def main() -> None:

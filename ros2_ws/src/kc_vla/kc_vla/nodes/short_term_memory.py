@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
@@ -19,12 +17,12 @@ from kc_vla.memory.served import Server, ServerSettings
 from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY, ShortTermMemory
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
-from kc_vla.ros.convert import BadMessageError, check_stamp, time_message
-from kc_vla.ros.detections import DetectionFeed, DetectionParameters, Job
+from kc_vla.ros.convert import time_message
+from kc_vla.ros.detections import DetectionFeed, DetectionParameters, Job, taken_from
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.units import change_message, filters_from, recall_response, units_from, units_message
-from kc_vla.ros.work import respond, runner
+from kc_vla.ros.work import Service, runner, serve
 from kc_vla_msgs.msg import MemoryChanges, MemoryUnits, ObjectDetections
 from kc_vla_msgs.srv import MemoryStatistics, ObserveUnits, RecallUnits, TellRecall
 
@@ -77,10 +75,7 @@ class ShortTermMemoryNode(StackNode):
         self._units = self.advertise(MemoryUnits, topics.SHORT_TERM_UNITS, qos.STATUS)
         self._changes = self.advertise(MemoryChanges, topics.SHORT_TERM_CHANGES, qos.EVENT)
         DetectionFeed(self, self._work, self._job_of, self._on_heard, _WAITING)
-        self.serve(ObserveUnits, topics.OBSERVE_UNITS, self._observe)
-        self.serve(RecallUnits, topics.RECALL_UNITS, self._recall)
-        self.serve(TellRecall, topics.TELL_RECALL, self._tell)
-        self.serve(MemoryStatistics, topics.MEMORY_STATISTICS, self._count)
+        serve(self, self._work, self._offers())
         self.every(_TELL_S, self._publish_units)
 
     def stop(self) -> None:
@@ -96,12 +91,9 @@ class ShortTermMemoryNode(StackNode):
     # -- what is seen -------------------------------------------------------------------------------------------
 
     def _job_of(self, message: ObjectDetections) -> Job:
-        taken = self._intake.take(message)
-        try:
-            check_stamp(taken.stamp_ns, self._now_ns())
-        except BadMessageError as error:
-            raise StackError(f"detections are left out: {error}") from error
-        return lambda: (taken.episode_id, self._live.take(taken, self._intake.frame))
+        now_ns = self._now_ns()
+        taken = taken_from(message, self._intake, now_ns)
+        return lambda: (taken.episode_id, self._live.take(taken, self._intake.frame, now_ns))
 
     def _on_heard(self, outcome: Outcome[tuple[str, Heard]]) -> None:
         try:
@@ -154,44 +146,33 @@ class ShortTermMemoryNode(StackNode):
 
     # -- services -----------------------------------------------------------------------------------------------
 
-    async def _observe(self, request: ObserveUnits.Request, response: ObserveUnits.Response) -> ObserveUnits.Response:
-        now_ns = self._now_ns()
+    def _offers(self) -> tuple[Service, ...]:
+        return (
+            (ObserveUnits, topics.OBSERVE_UNITS, self._observe, self._observed),
+            (RecallUnits, topics.RECALL_UNITS, self._recall, recall_response),
+            (TellRecall, topics.TELL_RECALL, lambda asked: self._live.tell(asked.object_id, asked.outcome), self._told),
+            (MemoryStatistics, topics.MEMORY_STATISTICS, lambda asked: self._all_units(), self._counted),
+        )
 
-        def observe() -> list[News]:
-            return self._live.observe(units_from(request.units, now_ns), request.used)
+    def _observe(self, request: ObserveUnits.Request) -> list[News]:
+        return self._live.observe(units_from(request.units, self._now_ns()), request.used)
 
-        def fill(response: Any, news: list[News]) -> None:
-            response.changes = [change_message(each) for each in news]
-            self._publish_changes(news)
+    def _observed(self, response: ObserveUnits.Response, news: list[News]) -> None:
+        response.changes = [change_message(each) for each in news]
+        self._publish_changes(news)
 
-        return await respond(self._work, response, observe, fill)
+    def _recall(self, request: RecallUnits.Request) -> Recalled:
+        filters = filters_from(request, self._now_ns())
+        return self._live.ask(request.text, int(request.k) or 3, filters, int(request.most_tokens) or None)
 
-    async def _recall(self, request: RecallUnits.Request, response: RecallUnits.Response) -> RecallUnits.Response:
-        now_ns = self._now_ns()
+    def _told(self, response: TellRecall.Response, news: News) -> None:
+        response.change = change_message(news)
+        self._publish_changes([news])
 
-        def ask() -> Recalled:
-            filters = filters_from(request, now_ns)
-            return self._live.ask(request.text, int(request.k) or 3, filters, int(request.most_tokens) or None)
-
-        return await respond(self._work, response, ask, recall_response)
-
-    async def _tell(self, request: TellRecall.Request, response: TellRecall.Response) -> TellRecall.Response:
-        def fill(response: Any, news: News) -> None:
-            response.change = change_message(news)
-            self._publish_changes([news])
-
-        told = partial(self._live.tell, request.object_id, int(request.outcome))
-        return await respond(self._work, response, told, fill)
-
-    async def _count(
-        self, request: MemoryStatistics.Request, response: MemoryStatistics.Response
-    ) -> MemoryStatistics.Response:
-        def fill(response: Any, held: MemoryUnits) -> None:
-            response.held, response.embedding = held, self._live.embedding
-            for name in _COUNTED:
-                setattr(response, name, self._live.tally[name])
-
-        return await respond(self._work, response, self._all_units, fill)
+    def _counted(self, response: MemoryStatistics.Response, held: MemoryUnits) -> None:
+        response.held, response.embedding = held, self._live.embedding
+        for name in _COUNTED:
+            setattr(response, name, self._live.tally[name])
 
     def _now_ns(self) -> int:
         return int(self.get_clock().now().nanoseconds)

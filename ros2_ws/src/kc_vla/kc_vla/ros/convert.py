@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import Point, Pose, Quaternion
 from numpy.typing import NDArray
 from sensor_msgs.msg import Image, JointState
@@ -66,6 +67,11 @@ def episode_from(message: EpisodeStatus) -> Episode | None:
         seed=int(message.seed),
         variant=message.variant,
     )
+
+
+def attributes_message(attributes: Mapping[str, str]) -> list[KeyValue]:
+    """Return what else is known of an object."""
+    return [KeyValue(key=name, value=value) for name, value in attributes.items()]
 
 
 def bytes_array(data: NDArray[np.uint8]) -> array[int]:

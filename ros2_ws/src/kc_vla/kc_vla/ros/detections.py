@@ -15,9 +15,10 @@ from kc_vla.cameras.errors import CalibrationError
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
 from kc_vla.inference.worker import Outcome, Runner
-from kc_vla.memory.intake import Intake
+from kc_vla.memory.intake import Intake, IntakeError, Taken
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
+from kc_vla.ros.convert import BadMessageError, check_stamp
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.robot import RobotParameters
 from kc_vla_msgs.msg import ObjectDetections
@@ -47,6 +48,20 @@ class DetectionParameters(RobotParameters):
         if camera is not None and camera.in_hand:
             node.subscribe(PoseStamped, topics.TOOL_POSE, intake.flange.put, qos.STATE)
         return intake
+
+
+def taken_from(message: ObjectDetections, intake: Intake, now_ns: int) -> Taken:
+    """Return what a message says.
+
+    Raises:
+        IntakeError: it is in a frame that is not known here, too long, or its stamp is none or lies ahead.
+    """
+    taken = intake.take(message)
+    try:
+        check_stamp(taken.stamp_ns, now_ns)
+    except BadMessageError as error:
+        raise IntakeError(f"detections are left out: {error}") from error
+    return taken
 
 
 class DetectionFeed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,17 @@ from geometry_msgs.msg import Point, Pose, PoseStamped, Vector3
 from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import Header
 
+from kc_vla.memory.live_scene import Size
+from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject, Vector
 from kc_vla.memory.long_term.query import Found, Query, Way
 from kc_vla.memory.long_term.reachable import Reachable, from_grid, from_points
 from kc_vla.memory.long_term.spreading import Spread, spread
-from kc_vla.ros.convert import time_message
-from kc_vla.ros.units import attributes_message
+from kc_vla.ros.convert import attributes_message, time_message
 from kc_vla_msgs.msg import SceneArea
 from kc_vla_msgs.msg import SceneObject as SceneObjectMessage
-from kc_vla_msgs.srv import EditScene, FindWay, QueryScene, SetAreas
+from kc_vla_msgs.srv import DescribeScene, EditScene, FindWay, GetNeighbours, LoadMap, QueryScene, SaveMap, SetAreas
 
 _GROUND, _SPACING_M = "ground", 2.0
 _LEVEL = 1e-3
@@ -126,6 +128,37 @@ def way_response(response: FindWay.Response, found: Way, places: list[Vector], h
     response.areas, response.length = list(found.areas), found.length_m
     response.path.header = header
     response.path.poses = [PoseStamped(header=header, pose=Pose(position=point_message(each))) for each in places]
+
+
+def neighbours_response(response: GetNeighbours.Response, found: list[tuple[str, str]]) -> None:
+    """Put what is beside a node into a response."""
+    response.relations, response.ids = [each[0] for each in found], [each[1] for each in found]
+
+
+def description_response(response: DescribeScene.Response, found: Description) -> None:
+    """Put a description into a response."""
+    response.description, response.tokens = found.text, found.tokens
+    response.areas = [area for area, detail in found.details.items() if area and detail]
+
+
+def id_response(response: EditScene.Response, node_id: str) -> None:
+    """Put the id of what was set into a response."""
+    response.id = node_id
+
+
+def path_response(response: SaveMap.Response, path: Path) -> None:
+    """Put the place of a file into a response."""
+    response.path = str(path.absolute())
+
+
+def size_response(response: LoadMap.Response, size: Size) -> None:
+    """Put which map it is, and how large, into a response."""
+    response.map_id, response.areas, response.objects = size
+
+
+def areas_response(response: SetAreas.Response, areas: list[Area]) -> None:
+    """Put areas into a response."""
+    response.areas = [area_message(each) for each in areas]
 
 
 def spread_from(request: SetAreas.Request) -> tuple[Floor, Spread]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
-from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import Point
 
 from kc_vla.core.stamps import nanoseconds
@@ -15,7 +13,7 @@ from kc_vla.memory.live_units import News, Recalled, Standing
 from kc_vla.memory.recall.answer import Filters
 from kc_vla.memory.short_term.memory import Happened
 from kc_vla.memory.short_term.unit import MOST_LETTERS, Position, State, Unit, UnitError, plain, state_of
-from kc_vla.ros.convert import BadMessageError, check_stamp, time_message
+from kc_vla.ros.convert import BadMessageError, attributes_message, check_stamp, time_message
 from kc_vla_msgs.msg import MemoryChange, MemoryUnit, MemoryUnits
 from kc_vla_msgs.srv import RecallUnits
 
@@ -29,11 +27,6 @@ _HAPPENED = {
     None: MemoryChange.EVICTED,
 }
 _TOLD, _MOST_NAMED = 40, 100
-
-
-def attributes_message(attributes: Any) -> list[KeyValue]:
-    """What else is known of an object."""
-    return [KeyValue(key=name, value=value) for name, value in attributes.items()]
 
 
 def unit_message(standing: Standing) -> MemoryUnit:

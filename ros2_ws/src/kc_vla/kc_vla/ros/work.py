@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeVar
 
 from rclpy.task import Future
@@ -51,17 +52,22 @@ async def answer(work: Runner, run: Callable[[], T]) -> T:
     return outcome.result()  # type: ignore[no-any-return]
 
 
-async def respond(work: Runner, response: Any, run: Callable[[], T], fill: Callable[[Any, T], None]) -> Any:
-    """Answer a service that has `success` and `message`: by what `work` makes of `run`, or by why it cannot.
+Service = tuple[type, str, Callable[[Any], Any], Callable[[Any, Any], None]]
+"""Its type, which has `success` and `message`; its name; what works on the request; and what puts that into the
+response."""
 
-    Args:
-        work: does the job.
-        response: of the service.
-        run: the job.
-        fill: puts what it returned into the response, on the node's thread.
-    """
+
+def serve(node: StackNode, work: Runner, services: Iterable[Service]) -> None:
+    """Offer the services of a node that is starting, each worked on by `work`; why it cannot be is its `message`."""
+    for kind, name, run, fill in services:
+        node.serve(kind, name, partial(_respond, work, run, fill))
+
+
+async def _respond(
+    work: Runner, run: Callable[[Any], Any], fill: Callable[[Any, Any], None], request: Any, response: Any
+) -> Any:
     try:
-        found = await answer(work, run)
+        found = await answer(work, partial(run, request))
     except StackError as error:
         response.message = str(error)
         return response
