@@ -75,6 +75,7 @@ def test_any_history_leaves_the_keys_of_a_simple_model(make: Make, capacity: int
         assert len(policy) == len(model.there) <= capacity
         listed = [each for segment in policy.segments().values() for each in segment]
         assert sorted(map(str, listed)) == sorted(model.there)
+        assert all(policy.segment(each) == name for name, held in policy.segments().items() for each in held)
 
 
 @policies

@@ -97,8 +97,7 @@ class LiveUnits:
         for change in changes:
             self.tally[change.happened.value] += 1
             self.tally["evicted"] += change.evicted is not None
-        segments = self._segments() if changes else {}
-        return [news for change in changes for news in self._news(change, segments)]
+        return [news for change in changes for news in self._news(change)]
 
     def ask(self, text: str, most: int, filters: Filters = EVERYTHING, most_tokens: int | None = None) -> Recalled:
         """The units that an instruction is about; see `Recall.ask`."""
@@ -108,8 +107,7 @@ class LiveUnits:
             self.tally["failed"] += 1
             raise
         self.tally["recalls"] += 1
-        segments = self._segments()
-        return Recalled(answer, [self._standing(each.unit, segments) for each in answer.found])
+        return Recalled(answer, [self._standing(each.unit) for each in answer.found])
 
     def tell(self, object_id: str, outcome: int) -> News:
         """Tell how a recall turned out.
@@ -122,13 +120,13 @@ class LiveUnits:
         if outcome not in tuple(Outcome):
             told = ", ".join(f"{each.value} {each.name}" for each in Outcome)
             raise UnitError(f"there is no outcome {outcome}: give one of {told}")
-        before = self._standing(self.memory[object_id], self._segments())
+        before = self._standing(self.memory[object_id])
         if outcome == Outcome.CONFIRMED:
             change = self.memory.confirm(object_id)
         else:
             change = self.memory.refute(object_id, gone=outcome == Outcome.GONE)
         self.tally[change.happened.value] += 1
-        after = before if object_id not in self.memory else self._standing(change.unit, self._segments())
+        after = before if object_id not in self.memory else self._standing(change.unit)
         return News(change.happened, change.reason, after)
 
     def held(self) -> list[Standing]:
@@ -144,17 +142,14 @@ class LiveUnits:
         """Embed some of what is new; return whether that was all. EmbeddingError where it cannot be."""
         return self._recall.prepare(_AT_ONCE)
 
-    def _segments(self) -> dict[str, str]:
-        """The segment of each unit, by its id."""
-        return {object_id: name for name, held in self.memory.segments().items() for object_id in held}
+    def _standing(self, unit: Unit) -> Standing:
+        """Where a unit stands: nowhere, if it had to leave meanwhile."""
+        if unit.object_id not in self.memory:
+            return Standing(unit, "", 0)
+        return Standing(unit, self.memory.segment(unit.object_id), self.memory.frequency(unit.object_id))
 
-    def _standing(self, unit: Unit, segments: dict[str, str]) -> Standing:
-        known = unit.object_id in self.memory
-        frequency = self.memory.frequency(unit.object_id) if known else 0
-        return Standing(unit, segments.get(unit.object_id, ""), frequency)
-
-    def _news(self, change: Change, segments: dict[str, str]) -> Iterable[News]:
-        yield News(change.happened, change.reason, self._standing(change.unit, segments))
+    def _news(self, change: Change) -> Iterable[News]:
+        yield News(change.happened, change.reason, self._standing(change.unit))
         if change.evicted is not None and change.eviction is not None:
             left = Standing(change.evicted, change.eviction.segment, change.eviction.frequency)
             yield News(None, change.eviction.reason, left)

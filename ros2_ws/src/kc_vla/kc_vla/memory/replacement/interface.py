@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 Key = Hashable
+QUEUE = "queue"
+"""The segment of a policy that has one alone."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,10 @@ class Replacement(Protocol):
 
     def frequency(self, key: Key) -> int:
         """How often a key was used, as the policy counts: 0 where it does not."""
+        ...
+
+    def segment(self, key: Key) -> str:
+        """The segment that a key is in; KeyError if it is not there."""
         ...
 
     def segments(self) -> Mapping[str, tuple[Key, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 
-from kc_vla.memory.replacement.interface import Eviction, Key, check_capacity
+from kc_vla.memory.replacement.interface import QUEUE, Eviction, Key, check_capacity
 
 
 class Lfu:
@@ -34,7 +34,7 @@ class Lfu:
         if len(self._counts) == self.capacity:
             least = min(self._queues)
             first = next(iter(self._queues[least]))
-            evicted = Eviction(first, "queue", least, f"it was used least, {least} times")
+            evicted = Eviction(first, QUEUE, least, f"it was used least, {least} times")
             self.remove(first)
         self._put(key, 1)
         return evicted
@@ -63,9 +63,14 @@ class Lfu:
         """See `Replacement`."""
         return self._counts.get(key, 0)
 
+    def segment(self, key: Key) -> str:
+        """See `Replacement`."""
+        self._counts[key]
+        return QUEUE
+
     def segments(self) -> Mapping[str, tuple[Key, ...]]:
         """See `Replacement`."""
-        return {"queue": tuple(key for count in sorted(self._queues) for key in self._queues[count])}
+        return {QUEUE: tuple(key for count in sorted(self._queues) for key in self._queues[count])}
 
     def _put(self, key: Key, count: int) -> None:
         self._counts[key] = count

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 
-from kc_vla.memory.replacement.interface import Eviction, Key, check_capacity
+from kc_vla.memory.replacement.interface import QUEUE, Eviction, Key, check_capacity
 
 
 class Fifo:
     """First in, first out; a key that comes again keeps its place."""
 
-    segment, why = "queue", "it came first"
+    why = "it came first"
 
     def __init__(self, capacity: int) -> None:
         self.capacity = check_capacity(capacity)
@@ -34,7 +34,7 @@ class Fifo:
         evicted = None
         if len(self._queue) == self.capacity:
             first, _ = self._queue.popitem(last=False)
-            evicted = Eviction(first, self.segment, 0, self.why)
+            evicted = Eviction(first, QUEUE, 0, self.why)
         self._queue[key] = None
         return evicted
 
@@ -54,9 +54,14 @@ class Fifo:
         """See `Replacement`."""
         return 0
 
+    def segment(self, key: Key) -> str:
+        """See `Replacement`."""
+        self._queue[key]
+        return QUEUE
+
     def segments(self) -> Mapping[str, tuple[Key, ...]]:
         """See `Replacement`."""
-        return {self.segment: tuple(self._queue)}
+        return {QUEUE: tuple(self._queue)}
 
 
 class Lru(Fifo):

@@ -112,11 +112,18 @@ class WTinyLfu:
 
     def remove(self, key: Key) -> None:
         """See `Replacement`."""
-        del self._queues[self._segment(key)][key]
+        del self._queues[self.segment(key)][key]
 
     def frequency(self, key: Key) -> int:
         """See `Replacement`."""
         return self._sketch.count(key)
+
+    def segment(self, key: Key) -> str:
+        """See `Replacement`."""
+        for name, queue in self._queues.items():
+            if key in queue:
+                return name
+        raise KeyError(key)
 
     def segments(self) -> Mapping[str, tuple[Key, ...]]:
         """See `Replacement`."""
@@ -156,15 +163,9 @@ class WTinyLfu:
         return evicted
 
     def _evict(self, key: Key, reason: str) -> Eviction:
-        segment = self._segment(key)
+        segment = self.segment(key)
         del self._queues[segment][key]
         return Eviction(key, segment, self._sketch.count(key), reason)
-
-    def _segment(self, key: Key) -> str:
-        for name, queue in self._queues.items():
-            if key in queue:
-                return name
-        raise KeyError(key)
 
     def _shrink_window(self) -> None:
         while len(self._window) > self._window_size:

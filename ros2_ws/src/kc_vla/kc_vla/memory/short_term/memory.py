@@ -165,6 +165,10 @@ class ShortTermMemory:
         for object_id in gone:
             self._tell(object_id, None)
 
+    def segment(self, object_id: str) -> str:
+        """The segment of the policy that a unit is in; KeyError for a stranger."""
+        return self._replacement.segment(self._key(object_id))
+
     def segments(self) -> Mapping[str, tuple[str, ...]]:
         """The ids of each segment of the policy, the next to leave first."""
         held = self._replacement.segments()
@@ -172,7 +176,10 @@ class ShortTermMemory:
 
     def frequency(self, object_id: str) -> int:
         """How often its type was used lately, as the policy counts: 0 where it does not. KeyError for a stranger."""
-        return self._replacement.frequency(Key(self._units[object_id].object_type, object_id))
+        return self._replacement.frequency(self._key(object_id))
+
+    def _key(self, object_id: str) -> Key:
+        return Key(self._units[object_id].object_type, object_id)
 
     def _add(self, unit: Unit) -> Change:
         eviction = self._replacement.add(Key(unit.object_type, unit.object_id))
