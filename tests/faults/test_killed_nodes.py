@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from finished_run import assert_policy_was_given_every_keyframe, assert_succeeded
 from stack import PATIENCE_S, Episode, Stack
 
+from kc_vla.bags.errors import BagReadError
+from kc_vla.bags.reader import BagReader
 from kc_vla.episodes.episode import RecordedEpisode
 
 NODES = ("keyframe_selector", "policy_server", "arm_controller")
@@ -16,6 +19,20 @@ def assert_unharmed(bag: RecordedEpisode) -> None:
     assert_succeeded(bag)
     assert_policy_was_given_every_keyframe(bag)
     assert bag.damages == ()
+
+
+def has_messages(bag: Path) -> bool:
+    try:
+        return next(BagReader(bag).messages(), None) is not None
+    except BagReadError:  # nothing of it yet
+        return False
+
+
+def wait_until(stack: Stack, condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < until, stack.tail()
+        time.sleep(0.1)
 
 
 @pytest.mark.parametrize("node", NODES)
@@ -38,12 +55,10 @@ def test_a_killed_recorder_goes_on_with_the_bag(
     killed_at = stack.position
     stack.pause("policy_server")  # nobody waits for a recorder: the episode could be over before it is there again
     try:
+        wait_until(stack, lambda: has_messages(episode.bag))  # a second of an episode is not on the disk yet
         stack.kill("recorder")
         stack.wait_for(r"\[recorder-\d+\]: process has died .*exit code -9", killed_at)
-        until = time.monotonic() + PATIENCE_S
-        while len(list(episode.bag.glob("*.mcap"))) < 2:  # it mends the file and goes on beside it
-            assert time.monotonic() < until, stack.tail()
-            time.sleep(0.1)
+        wait_until(stack, lambda: len(list(episode.bag.glob("*.mcap"))) > 1)  # it mends the file, goes on beside it
     finally:
         stack.resume("policy_server")
     assert episode.wait_for_result() == "succeeded"
