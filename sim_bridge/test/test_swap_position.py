@@ -138,7 +138,7 @@ def test_the_same_seed_gives_the_same_episode_byte_for_byte(drawn: Simulator) ->
 def test_every_order_comes_up_and_the_stack_stands_in_its_area(undrawn: Simulator) -> None:
     ranges = SPATIAL_RANGES["paper"]
     orders, places, seed = set(), set(), 0
-    while len(orders) < 6:
+    while len(orders) < 6 or seed < 10:
         assert seed < 40, orders
         table = Table(undrawn, seed)
         x, y, _ = table.cubes[BOTTOM].pose.p[0].tolist()

@@ -19,8 +19,12 @@ PATIENCE_S = 300.0
 """How long a test waits for what has to come. No test measures time: this only ends a test that hangs."""
 
 MAIN_JOB = {
-    **{"simulator": "toy", "policy": "expert", "source": "oracle"},
-    **{"task": "counting", "variant": "paper", "image_size": 64},
+    "simulator": "toy",
+    "policy": "expert",
+    "source": "oracle",
+    "task": "counting",
+    "variant": "paper",
+    "image_size": 64,
 }
 """Launch arguments of a run that is soon over and whose keyframes are known: most tests are about other things."""
 

@@ -111,14 +111,21 @@ class PolicyDriver:
 
     def act(self, frame: Frame, phase: str) -> NDArray[np.float32]:
         """See `Driver`."""
+        if frame.index < self._takes_over:
+            self._agent.watch(frame)
+            return self._demonstrated()
         if self._left == 0:
             self._left = int(self._chance.integers(*_STRETCH))
             self._policy_drives = bool(self._chance.random() < self._share)
         self._left -= 1
         command = self._agent.command(frame)
-        drives = self._policy_drives and frame.index >= self._takes_over
-        action = command.values if command is not None and drives else self._expert.plan(1)[0][0]
-        return action.astype(np.float32)
+        return (
+            command.values.astype(np.float32) if command is not None and self._policy_drives else self._demonstrated()
+        )
+
+    def _demonstrated(self) -> NDArray[np.float32]:
+        action: NDArray[np.float32] = self._expert.plan(1)[0][0].astype(np.float32)
+        return action
 
 
 @lru_cache(maxsize=1)

@@ -124,6 +124,10 @@ class Agent:
         self.faults[command.reason if isinstance(command, Hold) else "the arm waits"] += 1
         return None
 
+    def watch(self, frame: Frame) -> None:
+        """Take in the next frame while another moves the arm: no chunk is asked for."""
+        self._see(frame, looked_at=False)
+
     def _see(self, frame: Frame, looked_at: bool) -> Observation:
         """Let selector and buffer take in a frame."""
         views = frame.views

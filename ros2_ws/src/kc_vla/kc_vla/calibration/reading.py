@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from kc_vla.arm.offsets import Offsets
 from kc_vla.cameras.calibration import load_calibration, read_calibration
 from kc_vla.cameras.errors import CalibrationError
-from kc_vla.core.mounted_camera import MountedCamera
+from kc_vla.core.mounted_camera import MountedCamera, pose_matrix
 from kc_vla.core.rig import JointLimits
 
 _MOST_OFFSET = math.radians(20.0)
@@ -78,12 +77,11 @@ def load_camera(pose: Path, lens: Path | None = None) -> MountedCamera:
             f"{pose}: no place of a camera: calibration_type ({' or '.join(_IN_HAND)}), tracking_base_frame and "
             "transformation are wanted, as kc-vla calibrate hand-eye writes them"
         )
-    x, y, z = (_number(str(pose), name, place.get(name), -_FARTHEST_M, _FARTHEST_M) for name in "xyz")
+    position = [_number(str(pose), name, place.get(name), -_FARTHEST_M, _FARTHEST_M) for name in "xyz"]
     turn = [_number(str(pose), name, place.get(name), -1.01, 1.01) for name in ("qx", "qy", "qz", "qw")]
     if not 0.99 < float(np.linalg.norm(turn)) < 1.01:
         raise CalibrationError(f"{pose}: qx, qy, qz, qw are no unit quaternion")
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = Rotation.from_quat(turn).as_matrix(), (x, y, z)
+    matrix = pose_matrix(position, turn)
     if lens is None:
         return MountedCamera(frame, matrix, _IN_HAND[kind])
     known = load_calibration(lens)

@@ -11,7 +11,7 @@ from kc_vla.core.errors import StackError
 from kc_vla.core.files import write_whole
 
 _ABOUT = """\
-How often the short-term memory recalls what was meant, on 413 exact, composite and vague instructions, with and without
+How often the short-term memory recalls what was meant, on exact, composite and vague instructions, with and without
 what is added beyond similarity, and what its confidence is worth. Writes table.md, results.json and plots.
 """
 

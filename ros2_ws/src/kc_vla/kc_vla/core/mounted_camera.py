@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 Pose = NDArray[np.float64]
 """(4, 4): the axes of one frame in another, and where it is there, m."""
+
+
+def pose_matrix(position: Sequence[float], quaternion: Sequence[float]) -> Pose:
+    """The pose of a place x, y, z (m) and a quaternion x, y, z, w."""
+    matrix: Pose = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = Rotation.from_quat(quaternion).as_matrix(), position
+    return matrix
 
 
 @dataclass(frozen=True, eq=False)

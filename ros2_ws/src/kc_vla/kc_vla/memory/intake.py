@@ -11,11 +11,9 @@ from bisect import insort
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from scipy.spatial.transform import Rotation
 
 from kc_vla.core.errors import StackError
-from kc_vla.core.mounted_camera import MountedCamera, Pose
+from kc_vla.core.mounted_camera import MountedCamera, Pose, pose_matrix
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.memory.long_term.detections import Detection, upright_size
 from kc_vla.memory.long_term.errors import told
@@ -51,7 +49,9 @@ class FlangePath:
     def at(self, stamp_ns: int) -> Pose | None:
         """The pose (4, 4) in the base frame, m, that is nearest in time; None where none is within 0.1 s."""
         near = min(self._poses, key=lambda each: abs(each[0] - stamp_ns), default=None)
-        return _matrix(near[1]) if near is not None and abs(near[0] - stamp_ns) <= _NEAR_NS else None
+        return (
+            pose_matrix(near[1][:3], near[1][3:]) if near is not None and abs(near[0] - stamp_ns) <= _NEAR_NS else None
+        )
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,8 @@ def _detection(message: Any, moved: Pose | None) -> Detection:
         raise IntakeError(f"its pose or size is not finite: {told([round(each, 3) for each in (*numbers, *size)])}")
     if not 0.9 < math.hypot(*numbers[3:]) < 1.1:
         raise IntakeError(f"its orientation {told(numbers[3:])} is no unit quaternion")
-    pose = _matrix(numbers) if moved is None else moved @ _matrix(numbers)
+    seen = pose_matrix(numbers[:3], numbers[3:])
+    pose = seen if moved is None else moved @ seen
     x, y, z = (float(value) for value in pose[:3, 3])
     position: Vector = x, y, z
     return Detection(
@@ -193,11 +194,3 @@ def _plain(text: str, what: str) -> str:
 def _numbers(pose: Any) -> tuple[float, ...]:
     place, turn = pose.position, pose.orientation
     return place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w
-
-
-def _matrix(numbers: tuple[float, ...]) -> Pose:
-    """A pose (4, 4) of x, y, z (m) and a quaternion x, y, z, w."""
-    matrix = np.eye(4)
-    matrix[:3, 3] = numbers[:3]
-    matrix[:3, :3] = Rotation.from_quat(numbers[3:]).as_matrix()
-    return matrix

@@ -130,10 +130,16 @@ def check_sample(message: Any) -> None:
             raise BadMessageError(f"joint states name {names} joints and give {velocities} velocities")
 
 
+def point_message(position: Sequence[float] | NDArray[np.float64]) -> Point:
+    """Return a place, m."""
+    x, y, z = map(float, position)
+    return Point(x=x, y=y, z=z)
+
+
 def pose_message(pose: Sequence[float] | NDArray[np.float64]) -> Pose:
     """Return a pose message of x, y, z (m) and quaternion x, y, z, w."""
-    x, y, z, qx, qy, qz, qw = (float(v) for v in pose)
-    return Pose(position=Point(x=x, y=y, z=z), orientation=Quaternion(x=qx, y=qy, z=qz, w=qw))
+    qx, qy, qz, qw = map(float, pose[3:])
+    return Pose(position=point_message(pose[:3]), orientation=Quaternion(x=qx, y=qy, z=qz, w=qw))
 
 
 def joint_message(names: tuple[str, ...], positions: Any, velocities: Any, stamp: Time) -> JointState:

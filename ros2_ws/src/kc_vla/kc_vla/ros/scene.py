@@ -18,19 +18,13 @@ from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject, Vector
 from kc_vla.memory.long_term.query import Found, Query, Way
 from kc_vla.memory.long_term.reachable import Reachable, from_grid, from_points
 from kc_vla.memory.long_term.spreading import Spread, spread
-from kc_vla.ros.convert import attributes_message, time_message
+from kc_vla.ros.convert import attributes_message, point_message, time_message
 from kc_vla_msgs.msg import SceneArea
 from kc_vla_msgs.msg import SceneObject as SceneObjectMessage
 from kc_vla_msgs.srv import DescribeScene, EditScene, FindWay, GetNeighbours, LoadMap, QueryScene, SaveMap, SetAreas
 
 _GROUND, _SPACING_M = "ground", 2.0
 _LEVEL = 1e-3
-
-
-def point_message(position: Vector) -> Point:
-    """Return a place, m."""
-    x, y, z = map(float, position)
-    return Point(x=x, y=y, z=z)
 
 
 def object_message(thing: SceneObject) -> SceneObjectMessage:

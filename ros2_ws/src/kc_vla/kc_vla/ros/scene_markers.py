@@ -9,7 +9,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.nodes import SceneObject
 from kc_vla.memory.long_term.tokens import shown
-from kc_vla.ros.scene import point_message
+from kc_vla.ros.convert import point_message
 
 MOST_OBJECTS = 2000
 """That are drawn, the surest: a viewer gets all of them at once."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from geometry_msgs.msg import Point
-
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.memory.intake import MOST_DETECTIONS
 from kc_vla.memory.live_units import News, Recalled, Standing
 from kc_vla.memory.recall.answer import Filters
 from kc_vla.memory.short_term.memory import Happened
 from kc_vla.memory.short_term.unit import MOST_LETTERS, Position, State, Unit, UnitError, plain, state_of
-from kc_vla.ros.convert import BadMessageError, attributes_message, check_stamp, time_message
+from kc_vla.ros.convert import BadMessageError, attributes_message, check_stamp, point_message, time_message
 from kc_vla_msgs.msg import MemoryChange, MemoryUnit, MemoryUnits
 from kc_vla_msgs.srv import RecallUnits
 
@@ -32,11 +30,11 @@ _TOLD, _MOST_NAMED = 40, 100
 def unit_message(standing: Standing) -> MemoryUnit:
     """Return the message of a unit and where it stands."""
     unit = standing.unit
-    x, y, z, frame = unit.position
+    *place, frame = unit.position
     message = MemoryUnit(
         object_id=unit.object_id,
         object_type=unit.object_type,
-        position=Point(x=x, y=y, z=z),
+        position=point_message(place),
         state="" if unit.state is State.NONE else unit.state.value,
         area=unit.area,
         attributes=attributes_message(unit.attributes),
