@@ -11,7 +11,6 @@ from bisect import insort
 from dataclasses import dataclass, field
 from typing import Any
 
-
 from kc_vla.core.errors import StackError
 from kc_vla.core.mounted_camera import MountedCamera, Pose, pose_matrix
 from kc_vla.core.stamps import nanoseconds
