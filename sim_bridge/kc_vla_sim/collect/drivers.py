@@ -12,8 +12,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.core.episode import Episode
+from kc_vla.core.tasks import find_task
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.oracle import OracleSource
+from kc_vla.keyframes.scoring import Scoring, Sight
 from kc_vla.policy.backends import BackendSettings, open_backend
 from kc_vla.policy.interface import Backend
 from kc_vla_sim.collect.demonstrator import Demonstrator
@@ -31,6 +34,9 @@ _STRETCH = (20, 80)
 """Control steps until it is drawn anew whether the policy or the expert drives."""
 _LATENCIES = 5
 """A driving policy answers after up to so many control steps, drawn for each episode, and at once in half of them."""
+
+_QUIET, _ERRS = 15, 0.05
+"""Frames after a keyframe without a false one; the probability of one in each frame after them that is looked at."""
 
 
 class Driver(Protocol):
@@ -83,8 +89,32 @@ class ExpertDriver:
         return action
 
 
+class ErringSource(OracleSource):
+    """Takes the true keyframes, and in half of the episodes a false one now and then.
+
+    A learned selector does: it has seen the tempo of experts, and takes the next too early where a policy is slower.
+    """
+
+    def __init__(self, chance: np.random.Generator) -> None:
+        self._chance, self._errs, self._quiet = chance, bool(chance.random() < 0.5), 0
+
+    def begin(self, episode: Episode) -> Scoring:
+        """See `kc_vla.keyframes.scoring.Source.begin`."""
+        return Scoring(find_task(episode.task).keyframes, self)
+
+    def score(self, sight: Sight, phase: int) -> float:
+        """See `kc_vla.keyframes.scoring.Scorer`."""
+        assert sight.oracle is not None
+        self._quiet += 1
+        looked_at = sight.pixels.size > 0  # the others are not drawn
+        errs = self._errs and looked_at and self._quiet > _QUIET and self._chance.random() < _ERRS
+        if errs or sight.oracle > 0:
+            self._quiet = 0
+        return 1.0 if errs else sight.oracle
+
+
 class PolicyDriver:
-    """Leaves the arm to a policy, with the true keyframes, for most stretches of an episode."""
+    """Leaves the arm to a policy, with the true keyframes and some false ones, for most stretches of an episode."""
 
     def __init__(
         self,
@@ -101,7 +131,7 @@ class PolicyDriver:
         """
         late = int(chance.integers(1, _LATENCIES + 1))
         execution = Execution(latency_steps=late if chance.random() < 0.5 else 0)
-        selector = LiveSelector(OracleSource(), WINDOW_FRAMES)
+        selector = LiveSelector(ErringSource(chance), WINDOW_FRAMES)
         self._agent = Agent(selector, _backend(policy), execution, simulator.views, masked=False)
         task = simulator.task
         assert task is not None

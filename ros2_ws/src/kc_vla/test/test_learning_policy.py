@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hypothesis import given as given_any
+from hypothesis import strategies as st
 
 from kc_vla.cli import main
 from kc_vla.core.episode import Episode
@@ -17,7 +19,7 @@ from kc_vla.inference.onnx_sessions import open_session
 from kc_vla.learning.common.config import ConfigError
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError, RunError
-from kc_vla.learning.policy.batches import begun_otherwise
+from kc_vla.learning.policy.batches import begun_otherwise, with_a_false_one
 from kc_vla.learning.policy.config import PolicyConfig, load_policy_config
 from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
 from kc_vla.learning.policy.run import CHECKPOINT, PolicyRun, trained_policy
@@ -159,6 +161,20 @@ class Interrupted(Device):
         if self.enough == 0:
             raise KeyboardInterrupt
         return super().autocast()
+
+
+@given_any(st.sets(st.integers(0, 40), max_size=6), st.integers(1, 9), st.integers(2, 6), st.integers(0, 99))
+def test_a_false_keyframe_is_one_more_or_in_place_of_the_newest(
+    rows: set[int], after: int, slots: int, seed: int
+) -> None:
+    known = np.array(sorted(rows)[:slots], np.int64)
+    row = (int(known[-1]) if len(known) else 0) + after
+    given = with_a_false_one(known, row, slots, np.random.default_rng(seed))
+    assert given.tolist() == sorted(set(given.tolist()))
+    assert len(given) <= slots
+    assert given[:1].tolist() == known[:1].tolist()
+    assert (given < row).all()
+    assert len(set(given.tolist()) - rows) <= 1
 
 
 def test_an_interrupted_training_comes_to_the_same_weights(data: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from torch.nn import functional
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.policy.config import PolicyConfig
 from kc_vla.learning.policy.networks import Known, Policy
-from kc_vla.learning.policy.samples import Samples
+from kc_vla.learning.policy.samples import Samples, first_and_newest
 
 _OTHERWISE = 0.7
 """How far what runs already is off, of what actions spread."""
@@ -103,10 +103,19 @@ def make_batch(
 def _mistaken(
     samples: Samples, config: PolicyConfig, row: int, known: NDArray[np.int64], chance: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Keyframes as a selector takes them, in half of the cases some frames off the true ones."""
-    if config.shifted == 0 or chance.random() < 0.5:
+    """Keyframes as a selector takes them: in half of the cases some frames off the true ones, at times a false one."""
+    if config.shifted > 0 and chance.random() >= 0.5:
+        known = np.array([chance.choice(samples.beside(each, row, config.shifted)) for each in known], np.int64)
+    return with_a_false_one(known, row, config.slots, chance) if chance.random() < config.invented else known
+
+
+def with_a_false_one(known: NDArray[np.int64], row: int, slots: int, chance: np.random.Generator) -> NDArray[np.int64]:
+    """A frame after the newest keyframe is taken for one, too, or one before it in its place: that ends its phase."""
+    in_place = len(known) > 1 and chance.random() < 0.5
+    true, end = (known[:-1], int(known[-1])) if in_place else (known, row)
+    if len(true) == 0 or true[-1] + 1 >= end:
         return known
-    return np.array([chance.choice(samples.beside(each, row, config.shifted)) for each in known], np.int64)
+    return first_and_newest(np.append(true, chance.integers(true[-1] + 1, end)), slots)
 
 
 def know(policy: Policy, batch: Batch) -> Known:

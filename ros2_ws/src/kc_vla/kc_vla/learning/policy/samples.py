@@ -67,7 +67,7 @@ class Samples:
         """
         rows = self.keyframes[self.episodes[row]]
         rows = rows[self.frames[rows] < int(self.frames[row]) - late]
-        return rows if len(rows) <= slots else np.concatenate([rows[:1], rows[len(rows) - slots + 1 :]])
+        return first_and_newest(rows, slots)
 
     def in_units_of(self, scale: ActionScale) -> Samples:
         """The same with the actions in other units; the range of what was learnt from grows to that of both."""
@@ -87,6 +87,11 @@ class Samples:
         first = np.searchsorted(frames, at - most // 2)
         last = np.searchsorted(frames, min(at + most, self.frames[row] - 1), "right")
         return np.arange(begin + first, begin + max(last, first + 1))
+
+
+def first_and_newest(keyframes: NDArray[np.int64], slots: int) -> NDArray[np.int64]:
+    """Those of the keyframes, oldest first, for which there is room."""
+    return keyframes if len(keyframes) <= slots else np.delete(keyframes, slice(1, len(keyframes) - slots + 1))
 
 
 def pictures_of(material: Material, size: int, number: int) -> list[NDArray[np.uint8]]:
