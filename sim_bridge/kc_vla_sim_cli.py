@@ -146,7 +146,9 @@ def _evaluate(options: argparse.Namespace) -> int:
         films=not options.no_films,
     )
     tasks = simulated_tasks() if options.task == _ALL else (options.task,)
-    wanted = EvalOptions(setting, tasks, options.episodes, options.split, options.processes, options.output)
+    wanted = EvalOptions(
+        setting, tasks, options.episodes, options.split, options.processes, options.output, options.skip
+    )
     for line in evaluate(wanted):
         print(line)
     return 0
@@ -238,6 +240,7 @@ def _parser() -> argparse.ArgumentParser:
     judge.add_argument("--task", default=_ALL, choices=[*sorted(simulated_tasks()), _ALL], help="(default all)")
     judge.add_argument("--episodes", type=positive, default=50, help="of each task (default 50)")
     judge.add_argument("--split", default="test", choices=list(SPLITS), help="to take seeds from (default test)")
+    judge.add_argument("--skip", type=not_negative, default=0, help="seeds at its start that are left out (0)")
     judge.add_argument("--models", default="", help="folder of models with the policy (default: those shipped)")
     judge.add_argument("--model", default="policy", help="name of the policy there (default policy)")
     judge.add_argument(

@@ -74,6 +74,8 @@ def test_an_evaluation_plays_what_is_missing_and_sums_it_up(
             assert opened.streams.video[0].frames > first[0].steps / FILM_EVERY
     assert evaluate(models, output, 2, "--execute-steps", "8") == 1
     assert "was begun with execution" in capsys.readouterr().err
+    assert evaluate(models, tmp_path / "others", 1, "--skip", "2", "--no-films") == 0
+    assert [outcome.seed for outcome in read_outcomes(tmp_path / "others")] == [2]
 
 
 def test_a_policy_that_is_not_there_is_told_before_anything_is_played(

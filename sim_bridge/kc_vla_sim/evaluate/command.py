@@ -72,6 +72,7 @@ class EvalOptions:
         split: that they take their seeds from.
         processes: that play at the same time.
         output: folder for the results.
+        skip: seeds at the split's start that are left out, as something was chosen by them.
     """
 
     setting: Setting
@@ -80,6 +81,7 @@ class EvalOptions:
     split: str
     processes: int
     output: Path
+    skip: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
         PolicyError, SourceError: a model is not there, or not for this robot or task.
         OSError: the results cannot be written.
     """
-    setting, seeds = options.setting, seeds_of(options.split, options.episodes)
+    setting, seeds = options.setting, seeds_of(options.split, options.skip + options.episodes)[options.skip :]
     check_variant(setting.variant)
     check_looks(setting.looks)
     choose_renderer(setting.renderer)
@@ -107,6 +109,8 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
         _player(setting).check(task, setting.variant)
     facts = {**asdict(setting), "split": options.split}
     facts.pop("films")
+    if options.skip:
+        facts["skip"] = options.skip
     with begun(options.output, SETTINGS, facts, "kc-vla eval policy"):
         wanted = [(task, seed) for seed in seeds for task in options.tasks]
         there = {(outcome.task, outcome.seed) for outcome in read_outcomes(options.output)}
