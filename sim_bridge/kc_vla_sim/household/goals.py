@@ -6,6 +6,7 @@ are two. A condition that ends in ": 0" is not to hold.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,8 @@ from kc_vla_sim.household.world import HELD, IN, ON, ROBOT, World
 
 _ARGUMENTS = {"ON": (2,), "INSIDE": (1, 2), "STATE": (2,), "TOGGLEON": (1,), "HOLDON": (2,)}
 _CONDITION = re.compile(r"\s*([A-Za-z]+)\s*\(([^()]*)\)\s*(?::\s*([01]))?\s*")
-_MOST_LETTERS, _MOST_CONDITIONS = 1000, 12
+_MOST_LETTERS, _MOST_CONDITIONS, _MOST_NAMES = 1000, 12, 6
+_MOST_COMPARED = 20_000
 Binding = Mapping[str, str]
 """The thing, by its id, that each name of a goal stands for."""
 Admitted = Mapping[str, frozenset[str]]
@@ -91,6 +93,9 @@ def parse_goal(text: str, about: str = "") -> tuple[Condition, ...]:
         rest = rest[1:]
     if len(found) > _MOST_CONDITIONS:
         raise HouseholdError(f"a goal of {len(found)} conditions: allow {_MOST_CONDITIONS} at most")
+    names = {name for condition in found for name in condition.names}
+    if len(names) > _MOST_NAMES:
+        raise HouseholdError(f"a goal about {len(names)} things: allow {_MOST_NAMES} at most")
     return tuple(found)
 
 
@@ -110,8 +115,13 @@ def bindings(world: World, goal: Sequence[Condition], admitted: Admitted, met: b
             yield dict(binding)
             return
         name = names[len(binding)]
+        around = [
+            {holder.id for holder in world.holders(binding[each.names[0]])}
+            for each in goal
+            if met and each.wanted and each.names[1:] == (name,) and each.names[0] in binding
+        ]
         for thing in candidates(world, name, admitted):
-            if thing in binding.values():
+            if thing in binding.values() or not all(thing in some for some in around):
                 continue
             wider = binding | {name: thing}
             ready = [each for each in goal if name in each.names and set(each.names) <= wider.keys()]
@@ -130,9 +140,12 @@ def candidates(world: World, name: str, admitted: Admitted) -> list[str]:
 
 
 def unmet(world: World, goal: Sequence[Condition], admitted: Admitted) -> list[Condition]:
-    """The conditions that do not hold, for the things for which the most do; all if there are no such things."""
+    """The conditions that do not hold, for the things for which the most do; all if there are no such things.
+
+    Of very many things only the first are compared.
+    """
     least = list(goal)
-    for binding in bindings(world, goal, admitted, met=False):
+    for binding in itertools.islice(bindings(world, goal, admitted, met=False), _MOST_COMPARED):
         wrong = [condition for condition in goal if not condition.holds(world, binding)]
         if len(wrong) < len(least):
             least = wrong
@@ -148,12 +161,12 @@ def _condition(predicate: str, inner: str, wanted: str | None, about: str) -> Co
         raise HouseholdError(f"{predicate} takes {_ARGUMENTS[predicate][-1]} names: {told(inner)} does not fit")
     if predicate == "HOLDON":
         if words[0].lower() != ROBOT:
-            raise HouseholdError(f"only the robot holds things: write HOLDON({ROBOT}, {words[1][:40]})")
+            raise HouseholdError(f"only the robot holds things: {told(words[0])} does not")
         words = words[1:]
     if predicate == "INSIDE" and len(words) == 1:
         if not about:
             raise HouseholdError(
-                f"INSIDE({words[0][:40]}) names no thing that is to be inside: write INSIDE(apple, ...)"
+                f"INSIDE({told(words[0])}) names no thing that is to be inside: write INSIDE(apple, fridge)"
             )
         words = [about, *words]
     state = state_of(words.pop()) if predicate == "STATE" else None

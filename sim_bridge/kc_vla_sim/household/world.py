@@ -76,12 +76,13 @@ class World:
         self.walked_m = 0.0
         self._things: dict[str, Thing] = {}
         self._contents: dict[str, tuple[str, ...]] = {}
+        self._of_kind: dict[str, tuple[str, ...]] = {}
 
     def copy(self) -> World:
         """Another world in the same state."""
         twin = World(self.plan, self.at)
         twin.time_s, twin.walked_m = self.time_s, self.walked_m
-        twin._things, twin._contents = dict(self._things), dict(self._contents)
+        twin._things, twin._contents, twin._of_kind = dict(self._things), dict(self._contents), dict(self._of_kind)
         return twin
 
     @property
@@ -91,7 +92,7 @@ class World:
 
     def of_kind(self, name: str) -> Iterator[Thing]:
         """The things of a type."""
-        return (thing for thing in self._things.values() if thing.kind.name == name)
+        return (self._things[each] for each in self._of_kind.get(name, ()))
 
     def state(self) -> tuple[object, ...]:
         """All that an action may change, but for the time: equal for worlds in the same state."""
@@ -104,6 +105,7 @@ class World:
         if thing.id in self._things:
             raise HouseholdError(f"{thing.id} is there already")
         self._things[thing.id] = thing
+        self._of_kind[thing.kind.name] = (*self._of_kind.get(thing.kind.name, ()), thing.id)
         self._contents[thing.place.holder] = (*self._contents.get(thing.place.holder, ()), thing.id)
 
     def contents(self, holder: str) -> tuple[str, ...]:
