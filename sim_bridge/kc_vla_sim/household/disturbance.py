@@ -21,7 +21,7 @@ from kc_vla_sim.household.goals import candidates
 from kc_vla_sim.household.oracle import UnsolvableError, solve
 from kc_vla_sim.household.sight import Noise
 from kc_vla_sim.household.states import State, with_state
-from kc_vla_sim.household.tasks import Referee, TaskSequence
+from kc_vla_sim.household.tasks import Meaning, Referee, TaskSequence
 from kc_vla_sim.household.workings import settle
 from kc_vla_sim.household.world import HELD, Place, Thing, World
 
@@ -126,10 +126,12 @@ def _drawn(
 def _concerned(world: World, sequence: TaskSequence, referee: Referee) -> list[str]:
     """The things that earlier tasks were done with, and those that later ones may be done with, that can be carried."""
     wanted = set[str]()
+    known = {world.things[name].kind.name for name in referee.handled}
     for task in sequence.tasks[referee.number :]:
         for name in {name for condition in task.conditions for name in condition.names}:
-            meaning = task.means.get(name)
-            wanted |= meaning.fitting(world) if meaning else set(candidates(world, name, {}))
+            meaning = task.means.get(name, Meaning())
+            if meaning.task is None or name not in known:
+                wanted |= meaning.fitting(world) or set(candidates(world, name, {}))
     found = sorted(wanted | referee.handled)
     return [name for name in found if not world.things[name].kind.fixed and world.things[name].place.relation != HELD]
 
