@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from kc_vla_sim.household.deeds import DEEDS
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.goals import bindings, parse_goal
 from kc_vla_sim.household.needs import NEEDS
-from kc_vla_sim.household.scenes import NUMBERS, build_home, build_scene, split_of, types_in
+from kc_vla_sim.household.scenes import NUMBERS, build_building, build_home, build_scene, split_of, types_in
 from kc_vla_sim.household.sight import Noise
 from kc_vla_sim.household.simulator import Household, act
 from kc_vla_sim.household.states import State, consistent
@@ -54,6 +56,15 @@ def test_every_scene_is_the_same_each_time_and_has_the_types_of_its_tasks() -> N
         assert all(world.plan.distance(world.at, area) >= 0 for area in world.plan.areas)
     assert sum(split_of(number) == "test" for number in NUMBERS) == 60
     assert_sound(build_home(3))
+
+
+def test_a_building_has_as_many_things_as_wanted_in_rooms_of_their_own() -> None:
+    world = build_building(700, seed=1)
+    assert_sound(world)
+    assert world.state() == build_building(700, seed=1).state()
+    assert 700 <= len(world.things) < 800
+    assert {area.room for area in world.plan.areas.values()} >= {"kitchen", "kitchen 2", "bathroom 3", "hall"}
+    assert all(math.isfinite(world.plan.distance(world.at, area)) for area in world.plan.areas)
 
 
 def test_the_table_names_needs_and_deeds_that_there_are() -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kc_vla_sim.household.errors import HouseholdError
-from kc_vla_sim.household.generation import COUNT, generated, home_sequence, needed
+from kc_vla_sim.household.generation import COUNT, generated, needed
 from kc_vla_sim.household.goals import parse_goal
+from kc_vla_sim.household.growth import building_sequence, home_sequence
 from kc_vla_sim.household.oracle import UnsolvableError, play, solve
 from kc_vla_sim.household.scenes import SPLITS, build_scene, split_of
 from kc_vla_sim.household.simulator import Household, act
@@ -179,11 +181,18 @@ def test_the_oracle_says_in_a_line_what_cannot_be(goal: str) -> None:
     assert world.time_s == time_s
 
 
-def test_a_long_sequence_in_a_home_is_the_same_each_time_and_each_task_needs_something() -> None:
-    each = home_sequence(2, 12, seed=1)
-    assert each == home_sequence(2, 12, seed=1)
+@pytest.mark.parametrize(("make", "number"), [(home_sequence, 2), (building_sequence, 400)])
+def test_a_long_sequence_is_the_same_each_time_and_each_task_needs_something(
+    make: Callable[[int, int, int], TaskSequence], number: int
+) -> None:
+    each = make(number, 12, 1)
+    assert each == make(number, 12, 1)
     assert len(each.tasks) == 12
     assert len(needed(each.world(), each.tasks)) == 12
+    with pytest.raises(HouseholdError, match="choose 1 to"):
+        make(number, 0, 1)
+    with pytest.raises(HouseholdError, match="choose 1 to"):
+        make(0, 12, 1)
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ from kc_vla_sim.household.needs import CUTS
 from kc_vla_sim.household.oracle import Solution, UnsolvableError, play
 from kc_vla_sim.household.scenes import NUMBERS, SPLITS, split_of
 from kc_vla_sim.household.states import State
-from kc_vla_sim.household.tasks import FILE, HOME, KINDS, Meaning, Referee, Task, TaskSequence, as_json
-from kc_vla_sim.household.types import ROOM_KINDS, kinds
+from kc_vla_sim.household.tasks import FILE, KINDS, Meaning, Referee, Task, TaskSequence, as_json
+from kc_vla_sim.household.types import kinds
 from kc_vla_sim.household.wording import (
     ADJECTIVES,
     PURPOSES,
@@ -62,39 +62,6 @@ def generated(kind: str, split: str, count: int = COUNT) -> Iterator[TaskSequenc
         if found is not None:
             made += 1
             yield found
-
-
-def home_sequence(number: int, length: int, seed: int = 0) -> TaskSequence:
-    """A long sequence in four rooms, for how costs grow: whole tasks of ALFRED, things to fetch and to put away.
-
-    Rooms of both splits are in a home: these say nothing about success.
-
-    Args:
-        number: of the home, 1 to 30.
-        length: how many tasks, each to be done when it is asked for.
-        seed: of the home and of what is drawn.
-
-    Raises:
-        HouseholdError: there is no such home.
-    """
-    empty = TaskSequence(f"{HOME}-{number}-{length}-{seed}", HOME, SPLITS[0], number, seed, ())
-    world, tasks = empty.world(), list[Task]()
-    chance = np.random.default_rng([seed, number, length])
-    speaker = Speaker(chance, test=False)
-    known = [task for first in ROOM_KINDS if first + number in scenes() for task in scenes()[first + number].tasks]
-    for _ in range(_TRIES * length):
-        if len(tasks) == length:
-            break
-        about = known[int(chance.integers(len(known)))]
-        away = put_step(about.thing, about.goal) if about.goal else hold_step(about.thing)
-        steps = (steps_of(about), (hold_step(about.thing),), (away,))[int(chance.choice(3, p=(0.6, 0.2, 0.2)))]
-        task = speaker.task(steps, {}, {}, {})
-        try:
-            world = needed(world, [task])[-1].world
-        except UnsolvableError:
-            continue
-        tasks.append(task)
-    return replace(empty, tasks=tuple(tasks))
 
 
 def needed(world: World, tasks: Sequence[Task], referee: Referee | None = None) -> list[Solution]:

@@ -80,7 +80,7 @@ class _Room:
     """A room whose left wall is at `left`, m, and whose front wall is at y = 0."""
 
     def __init__(self, name: str, kinds: Sequence[Kind], left: float) -> None:
-        deep = _LEAST_DEEP_M.get(name, _USUAL_DEEP_M)
+        deep = _LEAST_DEEP_M.get(name.partition(" ")[0], _USUAL_DEEP_M)
         while True:
             self.width, self.deep, self.left = round(_WIDER * deep, 2), round(deep, 2), left
             found = self._placed(kinds)

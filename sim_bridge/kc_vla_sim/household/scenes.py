@@ -7,6 +7,7 @@ many, in which order furniture stands, where things lie, their colours and what 
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -26,6 +27,7 @@ from kc_vla_sim.household.world import FLOOR, ON, STANDS, Place, Thing, World
 NUMBERS = tuple(first + number for first in ROOM_KINDS for number in range(1, 31))
 """Of the scenes: kitchens 1 to 30, living rooms 201 to 230, bedrooms 301 to 330, bathrooms 401 to 430."""
 SPLITS = ("development", "test")
+_MOST_THINGS = 20_000
 _MORE, _SOILED = 0.25, 0.3
 """How likely there is one more of a thing than a task needs, and how likely what can be dirty is."""
 
@@ -70,6 +72,19 @@ def build_home(number: int, seed: int = 0) -> World:
     return _built([first + number for first in ROOM_KINDS], seed)
 
 
+def build_building(count: int, seed: int = 0) -> World:
+    """Rooms along one long hall, home after home and again from the first, until there are so many things, furniture
+    included: for how costs grow.
+
+    Raises:
+        HouseholdError: the count is not 1 to 20,000, or the seed is negative.
+    """
+    if not 1 <= count <= _MOST_THINGS:
+        raise HouseholdError(f"there is no building with {count} things: choose 1 to {_MOST_THINGS}")
+    homes = itertools.islice(itertools.cycle(range(1, 31)), count)
+    return _built([first + home for home in homes for first in ROOM_KINDS], seed, count)
+
+
 def types_in(number: int) -> Mapping[str, int]:
     """The types that ALFRED's tasks use in a scene, and how many at once.
 
@@ -84,17 +99,29 @@ def types_in(number: int) -> Mapping[str, int]:
     return {name: 1 for name, count in sorted(common.items()) if 2 * count >= len(like)}
 
 
-def _built(numbers: Sequence[int], seed: int) -> World:
+def _built(numbers: Sequence[int], seed: int, count: int = 0) -> World:
+    """The rooms of scenes; with a count only the first ones that have so many things together."""
     if seed < 0:
         raise HouseholdError(f"the seed {seed} is negative: give a whole number from 0")
-    chance = np.random.default_rng([seed, *numbers])
-    stocks = [_stock(number, chance) for number in numbers]
-    rooms = [(room_of(number), furniture) for number, (furniture, _) in zip(numbers, stocks, strict=True)]
+    chance = np.random.default_rng([seed, *(numbers if not count else (count,))])
+    rooms: list[tuple[str, list[Kind]]] = []
+    stocks: list[list[Kind]] = []
+    named = Counter[str]()
+    there = 0
+    for number in numbers:
+        furniture, things = _stock(number, chance)
+        there += len(furniture) + len(things)
+        room = room_of(number)
+        named[room] += 1
+        rooms.append((room if named[room] == 1 else f"{room} {named[room]}", furniture))
+        stocks.append(things)
+        if count and there >= count:
+            break
     plan, plans = lay_out(rooms)
     building = _Building(World(plan, plans[0].entrance), chance)
-    for room, (furniture, things) in zip(plans, stocks, strict=True):
-        building.furnish(room, furniture)
-        building.fill(room, things)
+    for room_plan, (_, furniture), things in zip(plans, rooms, stocks, strict=True):
+        building.furnish(room_plan, furniture)
+        building.fill(room_plan, things)
     settle(building.world)
     return building.world
 
@@ -128,36 +155,40 @@ class _Building:
         self.world = world
         self._chance = chance
         self._count = Counter[str]()
+        self._furniture: dict[str, list[str]] = {}
 
     def furnish(self, room: RoomPlan, furniture: Sequence[Kind]) -> None:
         """Furniture at its places, then what stands on other furniture of that room."""
         for kind, anchor, size in room.furniture:
-            self._add(kind, Place(STANDS, self._area(room, anchor)), size, anchor)
+            self._add(room, kind, Place(STANDS, self._area(room, anchor)), size, anchor)
         for kind in furniture:
             if kind.stands[0] in kinds():
-                self._add(kind, self._spot(room, dict.fromkeys(kind.stands, 1.0), kind, ON), kind.size)
+                self._add(room, kind, self._spot(room, dict.fromkeys(kind.stands, 1.0), kind, ON), kind.size)
 
     def fill(self, room: RoomPlan, things: Sequence[Kind]) -> None:
         """Each thing where its type is likely."""
         for kind in things:
-            self._add(kind, self._spot(room, kind.likely, kind), kind.size)
+            self._add(room, kind, self._spot(room, kind.likely, kind), kind.size)
 
-    def _add(self, kind: Kind, place: Place, size: Vector, anchor: Vector | None = None) -> None:
+    def _add(self, room: RoomPlan, kind: Kind, place: Place, size: Vector, anchor: Vector | None = None) -> None:
         self._count[kind.name] += 1
         colour = kind.colours[int(self._chance.integers(len(kind.colours)))] if kind.colours else ""
         soiled = "soil" in kind.can and self._chance.random() < _SOILED
         states = kind.first_states | (frozenset({State.DIRTY}) if soiled else frozenset())
         if anchor is None:
             anchor = self.world.plan.areas[place.holder].position if place.relation == FLOOR else (0.0, 0.0, 0.0)
-        self.world.add(Thing(f"{kind.name}_{self._count[kind.name]}", kind, place, states, colour, size, anchor))
+        name = f"{kind.name}_{self._count[kind.name]}"
+        self.world.add(Thing(name, kind, place, states, colour, size, anchor))
+        if kind.fixed:
+            self._furniture.setdefault(room.name, []).append(name)
 
     def _spot(self, room: RoomPlan, likely: Mapping[str, float], kind: Kind, relation: str = "") -> Place:
         """A free place, by how likely each type of receptacle is; where all are full, on any other, or the floor."""
         world = self.world
         there = [
             (thing, spot)
-            for thing in world.things.values()
-            if thing.kind.fixed and self._room(thing.id) == room.name and (thing.kind.takes(kind) or relation)
+            for thing in (world.things[name] for name in self._furniture.get(room.name, ()))
+            if thing.kind.takes(kind) or relation
             if (spot := world.free_spot(thing)) is not None
         ]
         names = Counter(thing.kind.name for thing, _ in there)
@@ -174,9 +205,6 @@ class _Building:
             return Place(FLOOR, areas[int(self._chance.integers(len(areas)))])
         thing, spot = there[chosen]
         return Place(relation or thing.kind.relation, thing.id, spot)
-
-    def _room(self, name: str) -> str:
-        return self.world.plan.areas[self.world.area_of(name)].room
 
     def _area(self, room: RoomPlan, anchor: Vector) -> str:
         return self.world.plan.nearest(anchor)

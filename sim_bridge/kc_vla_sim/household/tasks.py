@@ -12,15 +12,15 @@ from typing import Any
 
 from kc_vla_sim.household.errors import HouseholdError, told
 from kc_vla_sim.household.goals import Admitted, Condition, bindings, parse_goal, unmet
-from kc_vla_sim.household.scenes import SPLITS, build_home, build_scene
+from kc_vla_sim.household.scenes import SPLITS, build_building, build_home, build_scene
 from kc_vla_sim.household.states import State, state_of
 from kc_vla_sim.household.types import plain
 from kc_vla_sim.household.world import World
 
 FILE = Path(__file__).with_name("data") / "sequences.jsonl.gz"
 KINDS = ("simple", "composite", "complex")
-HOME = "home"
-"""The kind of long sequences in four rooms; none of them is in the file, see `generation.home_sequence`."""
+HOME, BUILDING = "home", "building"
+"""The kinds of long sequences, none of which is in the file: see `growth.py`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,9 @@ class TaskSequence:
 
     Attributes:
         name: "composite-test-003".
-        kind: of `KINDS`, or `HOME`.
+        kind: of `KINDS`, `HOME` or `BUILDING`.
         split: "development" or "test".
-        scene: its number; of `HOME` the home's.
+        scene: its number; of `HOME` the home's, of `BUILDING` how many things there are.
         seed: of the scene.
         tasks: in their order.
     """
@@ -100,7 +100,8 @@ class TaskSequence:
 
     def world(self) -> World:
         """The home as it is before the first task."""
-        return (build_home if self.kind == HOME else build_scene)(self.scene, self.seed)
+        build = {HOME: build_home, BUILDING: build_building}.get(self.kind, build_scene)
+        return build(self.scene, self.seed)
 
 
 class Referee:
