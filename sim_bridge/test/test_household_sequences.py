@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kc_vla_sim.household.errors import HouseholdError
-from kc_vla_sim.household.generation import COUNT, generated, needed
+from kc_vla_sim.household.generation import COUNT, generated, needed, table
 from kc_vla_sim.household.goals import parse_goal
 from kc_vla_sim.household.growth import building_sequence, home_sequence
 from kc_vla_sim.household.oracle import UnsolvableError, play, solve
@@ -31,6 +31,7 @@ from kc_vla_sim.household.tasks import (
 from kc_vla_sim.household.wording import TEMPLATES
 from kc_vla_sim.household.world import IN, Place, World
 
+DOCS = Path(__file__).parents[2] / "docs"
 SHIPPED = list(sequences().values())
 WASH = Task("wash a mug", "STATE(Mug, clean)")
 PUT_AWAY = Task("put the mug in the cabinet", "INSIDE(Mug, Cabinet)", {"Mug": Meaning(0)})
@@ -47,8 +48,8 @@ def after(world: World, goal: str) -> World:
 def two_mugs() -> World:
     """A kitchen with two mugs, neither of which is clean or in a cabinet."""
     found = next(world for world in map(build_scene, range(1, 31)) if len(list(world.of_kind("Mug"))) > 1)
-    for mug, table in zip(found.of_kind("Mug"), found.of_kind("CounterTop"), strict=False):
-        found.move(mug.id, Place("on", table.id, found.free_spot(table) or 0))
+    for mug, top in zip(found.of_kind("Mug"), found.of_kind("CounterTop"), strict=False):
+        found.move(mug.id, Place("on", top.id, found.free_spot(top) or 0))
     return found
 
 
@@ -233,8 +234,12 @@ def test_a_line_of_a_file_that_is_no_sequence_says_why(line: str) -> None:
 
 
 def test_the_document_shows_an_example_of_each_kind_as_it_is() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "household.md").read_text(encoding="utf-8")
+    text = (DOCS / "household.md").read_text(encoding="utf-8")
     assert {each.kind for each in SHIPPED if str(each) in text} == set(KINDS)
+
+
+def test_the_oracle_does_every_shipped_task_and_needs_what_the_document_says() -> None:
+    assert table(SHIPPED) in (DOCS / "household.md").read_text(encoding="utf-8")
 
 
 def test_an_unknown_name_is_told() -> None:

@@ -132,10 +132,11 @@ class _Maker:
             if len(about) < 2 and task.thing not in about:
                 steps += [each for each in steps_of(task) if each.thing][: int(self._chance.integers(1, 3))]
         found = self._as_tasks(steps, self._colours(steps), {})
+        referee = Referee(found)
+        needed(self.world, found, referee)
         for _ in range(int(self._chance.integers(1, 3))):
-            referee = Referee(found)
-            world = needed(self.world, found, referee)[-1].world
-            found.append(self._vague(world, referee.handled, steps, found))
+            world = needed(self.world, found)[-1].world
+            found = [*found, self._vague(world, referee.handled, steps, found)]
         return found
 
     def _vague(self, world: World, handled: Set[str], steps: Sequence[Step], before: Sequence[Task]) -> Task:
