@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,3 +47,19 @@ def test_people_move_hide_and_use_things() -> None:
             assert world.hidden(found.thing) or found.deed != "hide"
     assert set(done) == set(DEEDS)
     assert noise_of(SHIPPED[0]) == noise_of(SHIPPED[0]) != noise_of(SHIPPED[1])
+
+
+def test_what_a_description_means_survives_what_people_do() -> None:
+    by_state = 0
+    for each in SHIPPED:
+        described = [meaning for meaning in each.tasks[-1].means.values() if meaning.states]
+        if described:
+            by_state += 1
+            referee = Referee(each.tasks)
+            world = play(each.world(), referee, len(each.tasks) - 1)[-1].world
+            meant = [meaning.fitting(world) for meaning in described]
+            for number in range(6):  # other names draw otherwise
+                other = world.copy()
+                disturb(other, replace(each, name=f"{each.name}, {number}"), referee)
+                assert [meaning.fitting(other) for meaning in described] == meant
+    assert by_state > 20
