@@ -10,6 +10,7 @@ setup(
     description="Memory-dependent manipulation tasks in ManiSkill, their experts, and the bridge to ROS 2.",
     license="Apache-2.0",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    package_data={f"{NAME}.household": ["data/*"]},
     py_modules=[f"{NAME}_cli", f"{NAME}_entry"],
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
