@@ -134,6 +134,17 @@ AGREED = [
     ("Throw the ball", "take ball; throw ball"),
     ("Break the vase", "break vase"),
     ("Pick up Apple_1 and put it into Bowl_2", "take Apple_1; put Apple_1 > Bowl_2"),
+    ("wash a cloth, after that move it to the drawer", f"take cloth; {wash('cloth')}; put cloth > drawer"),
+    ("get something to cut with", "take something to cut with"),
+    ("put something to read on the table", "take something to read; put something to read > table"),
+    ("fetch what you put in the cabinet", "take what you put in the cabinet"),
+    (
+        "move the thing you put on the bed to the desk",
+        "take thing you put on the bed; put thing you put on the bed > desk",
+    ),
+    ("put the cup that is dirty in the sink", "take cup that is dirty; put cup that is dirty > sink"),
+    ("move the piece of jewellery to the safe", "take piece of jewellery; put piece of jewellery > safe"),
+    ("get the towel that is clean and blue", "take towel that is clean and blue"),
     ("bring me something cold", "take something cold"),
     ("Put the red fruit you cut on the table", "take red fruit you cut; put red fruit you cut > table"),
     (

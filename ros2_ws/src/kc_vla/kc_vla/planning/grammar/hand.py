@@ -5,6 +5,7 @@ from __future__ import annotations
 from kc_vla.planning.checking import same
 from kc_vla.planning.grammar.devices import by_device, is_knife, knife_for
 from kc_vla.planning.grammar.lexicon import DEVICES, DOORS, FIXED, PUT_DOWN, ROOMS, Deed, noun
+from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING
 from kc_vla.planning.interface import PlanningError
 from kc_vla.planning.skills import Call
 
@@ -125,5 +126,5 @@ class Hand:
 
 def refuse_fixed(name: str) -> None:
     """See that a thing can be carried, as far as its noun tells; PlanningError otherwise."""
-    if name and noun(name) in FIXED:
+    if noun(name) in FIXED and not set(name.split()) & (RELATIVE | SOMETHING):
         raise PlanningError(f"a {noun(name)} cannot be carried: name a thing that can")

@@ -12,7 +12,7 @@ from kc_vla.planning.interface import PlanningError
 _MOST_NOUN = 8
 """Words that a thing is called by."""
 RELATIVE = word_set("that which who where you i we")
-SOMETHING = frozenset(["something", "anything", "whatever", "somewhere"])
+SOMETHING = frozenset(["something", "anything", "whatever", "what"])
 _ALWAYS_PLURAL = word_set(
     "keys scissors lights tissues supplies pants shorts jeans chips stairs drawers tongs contents groceries shelves"
 )
@@ -44,6 +44,8 @@ def name_of(words: Sequence[str], said: str) -> str:
     """A name of words, if they can be one; PlanningError otherwise."""
     if len(words) > _MOST_NOUN and not any(word in RELATIVE or word in SOMETHING for word in words):
         raise PlanningError(f"not understood: {said[:80]!r}: name a thing in {_MOST_NOUN} words at most")
+    if words[0] in SOMETHING:
+        return " ".join(words)
     for at in range(1, len(words)):
         article = words[at] in ("a", "an", "the") and words[at - 1] not in (
             "of",

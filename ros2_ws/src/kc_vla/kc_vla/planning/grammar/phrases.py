@@ -10,7 +10,10 @@ from kc_vla.planning.grammar.lexicon import (
     ARTICLES,
     DEFINITE,
     FILLER,
+    FROM,
+    INTO,
     MEASURES,
+    NEAR,
     NUMBERS,
     PARTS,
     PRONOUNS,
@@ -22,6 +25,10 @@ from kc_vla.planning.grammar.lexicon import (
 from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, name_of, singular, trimmed
 from kc_vla.planning.grammar.reading import Words
 from kc_vla.planning.interface import PlanningError
+
+_JOINS = frozenset(["and", "&", ",", "plus", "/", "or", "+"])
+_WHOLE = word_set("jewellery jewelry furniture paper clothing equipment cloth cutlery cookware matter mail")
+"""Of which a piece is a whole thing."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +68,13 @@ def things_of(words: Words) -> tuple[Thing, ...]:
         PlanningError: one of them is none.
     """
     parts: list[list[str]] = [[]]
-    for word in words:
-        if word in ("and", "&", ",", "plus", "/", "or", "+"):
-            if not (parts[-1] and _only_adjectives(parts[-1])):  # "a green and gold spoon" is one
-                parts.append([])
-        else:
+    for at, word in enumerate(words):
+        if word not in _JOINS:
             parts[-1].append(word)
+        elif RELATIVE & set(parts[-1]) and _only_adjectives(_until_join(words[at + 1 :])):
+            parts[-1].append("and")  # "the supply that is clean and blue" is one
+        elif not (parts[-1] and _only_adjectives(parts[-1])):  # "a green and gold spoon" is one
+            parts.append([])
     return tuple(thing_of(tuple(part)) for part in parts if part)
 
 
@@ -128,12 +136,10 @@ def thing_of(words: Words) -> Thing:
 
 def _with_relative(words: Words, at: int, said: str) -> Thing:
     """ "the fruit that you cut": what was done with it tells which one; "the box that is on the desk" does not."""
-    about = [word for word in words[at:] if word not in ("that", "which", "is", "are", "was", "were", "has", "have")]
     thing = thing_of(words[:at])
-    if {"you", "i", "we", "not", "isn't", "no", "never"} & set(words[at:]):
-        return replace(thing, name=name_of(_no_article(words), said), states=(), definite=True, described=True)
-    states = [STATES[word] for word in about if word in STATES]
-    return replace(thing, states=_ordered([*thing.states, *states]))
+    if not {"you", "i", "we"} & set(words[at:]) and set(words[at:]) & (INTO | NEAR | FROM):
+        return thing
+    return replace(thing, name=name_of(_no_article(words), said), states=(), definite=True, described=True)
 
 
 def _without_water(words: Words, states: list[Deed]) -> Words:
@@ -175,7 +181,9 @@ def _measured(words: Words, states: list[Deed]) -> Words:
     while "of" in words[:-1]:
         at = words.index("of")
         head = words[at - 1] if at else ""
-        if head not in MEASURES and head not in SLICES and head not in PARTS:
+        if (head == "piece" and words[-1] in _WHOLE) or (
+            head not in MEASURES and head not in SLICES and head not in PARTS
+        ):
             break
         states += [STATES[word] for word in words[: at - 1] if word in STATES]
         if head in SLICES:
@@ -192,6 +200,11 @@ def _ordered(states: Sequence[Deed]) -> tuple[Deed, ...]:
 
 def _adjective(word: str) -> bool:
     return word in STATES or word in _COLOURS
+
+
+def _until_join(words: Words) -> Words:
+    end = next((at for at, word in enumerate(words) if word in _JOINS), len(words))
+    return words[:end]
 
 
 def _only_adjectives(words: Sequence[str]) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kc_vla.planning.grammar.lexicon import ARTICLES, FILLER, INNER, INTO, MEASURES, NUMBERS, PARTS, PREPOSITIONS
-from kc_vla.planning.grammar.nouns import RELATIVE, name_of, singular, trimmed
-from kc_vla.planning.grammar.reading import Words
+from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, name_of, singular, trimmed
+from kc_vla.planning.grammar.reading import Words, starts_with_verb
 from kc_vla.planning.interface import PlanningError
 
 _BESIDE = (("left", "of"), ("right", "of"))
@@ -51,12 +51,8 @@ def split_at_prepositions(words: Words, goes: bool = False) -> tuple[Words, list
     while at < len(words):
         word = words[at]
         relative = bool(tails[-1][1] if tails else head) and word in ("that", "which", "you")
-        if relative:  # its own prepositions are no places: "that you cooked in the microwave"
-            end = next(
-                (each for each in range(at + 1, len(words)) if words[each] in ("onto", "into", "to")), len(words)
-            )
-            if goes and end == len(words):  # "put the fruit that you cut on the table": its last place is where it goes
-                end = next((each for each in range(end - 1, at, -1) if words[each] in INTO), end)
+        if relative or (not at and word in SOMETHING):
+            end = _end_of_description(words, at, goes)
             (tails[-1][1] if tails else head).extend(words[at:end])
             at = end
             continue
@@ -74,6 +70,16 @@ def split_at_prepositions(words: Words, goes: bool = False) -> tuple[Words, list
         (tails[-1][1] if tails else head).append(word)
         at += 1
     return tuple(head), [(preposition, tuple(each)) for preposition, each in tails]
+
+
+def _end_of_description(words: Words, at: int, goes: bool) -> int:
+    """Its own prepositions are no places: "that you cooked in the microwave", "something to cut with"."""
+    for each in range(at + 1, len(words) - 1):
+        a_deed = starts_with_verb(words[each + 1 :]) or (words[at] in SOMETHING and words[each + 1] not in ARTICLES)
+        if words[each] in ("onto", "into") or (words[each] == "to" and not a_deed):
+            return each
+    last = (each for each in range(len(words) - 1, at, -1) if goes and words[each] in INTO)
+    return next(last, len(words))  # "put the fruit that you cut on the table": its last place is where it goes
 
 
 def place_of(words: Words) -> str:

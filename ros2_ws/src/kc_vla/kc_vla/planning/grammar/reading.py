@@ -78,6 +78,7 @@ def words_of(text: str) -> Words:
     """The words and stops of a text: in small letters, but for ids such as Apple_1."""
     plain = clean(text).replace("\u2019", "'")
     plain = re.sub(r"(?i)\bas well as\b", "and", plain)
+    plain = re.sub(r"(?i)\bafter (?:that|this)\b", "then", plain)
     plain = re.sub(r"(?i)\b(?:that|which) (?:holds|has|have|contains)\b", "with", plain)
     found = []
     for match in _WORD.finditer(plain):
@@ -119,8 +120,6 @@ def _in_order(words: Words) -> list[Words]:
         if word not in ("after", "before", "once", "when", "while", "until"):
             continue
         rest = _without_subject(words[at + 1 :])
-        if word == "after" and rest[:1] in (("that",), ("this",)) and not starts_with_verb(rest[1:]):
-            return [part for part in (words[:at], *_in_order(rest[1:])) if part]
         if not starts_with_verb(rest) or word == "until":
             continue
         if _bare(words[:at]):
@@ -205,6 +204,8 @@ def _boundary(words: Words, at: int, before: list[str]) -> int:
     described = len(before) > 1 and before[-2] in ARTICLES and before[-1] in STATES  # "a cold, clean tomato"
     if described and word in _ANDS | {","}:
         return 0
+    if word == "to" and before and before[-1] in ("something", "anything", "thing"):
+        return 0  # "something to cut with"
     if word in _ANDS or word == "," or (word == "to" and starts_with_verb(_opened(tuple(before)))):
         skip = at + 1
         while skip < len(words) and (words[skip] in _ANDS or words[skip] in (",", "to") or words[skip] in _ORDER):
