@@ -298,6 +298,31 @@ def test_after_a_failure_the_rest_is_planned(instruction: str, tried: list[Done]
     assert plan(instruction, tried=tried, in_hand=in_hand).calls == calls_of(left)
 
 
+def test_what_the_plan_itself_made_so_is_not_taken_for_something_known() -> None:
+    tried = done("take mug; put mug > sink; on faucet; off faucet; take mug; put mug > table", "table is out of reach")
+    left = plan("put a clean mug on the table", tried=tried, in_hand="Mug_1", recalled="mug, cleaned (id Mug_1)")
+    assert left.calls == calls_of("put mug > table")
+    known = plan("put a clean mug on the table", recalled="mug, cleaned (id Mug_1)")
+    tried = [Done(known.calls[0], "no clean mug is in sight from here")]
+    again = plan("put a clean mug on the table", tried=tried)
+    assert again.calls == calls_of(f"take mug; {wash('mug')}; put mug > table")
+
+
+def test_another_place_and_another_thing_are_kept_to() -> None:
+    said = "cut the bread and bring me the fork"
+    tried = done("take knife; cut bread; put knife > counter", "counter is full")
+    assert plan(said, tried=tried, in_hand="Knife_1").calls == calls_of("put knife > table; take fork")
+    tried += done("put knife > table; take fork", "no fork is in sight from here")
+    assert plan(said, tried=tried).calls == calls_of("take fork")
+    tried = [
+        *done("take mug", "mug is broken"),
+        *done("take second mug; put second mug > sink", "sink is out of reach"),
+    ]
+    assert plan("wash the mug", tried=tried, in_hand="Mug_2").calls == calls_of(
+        "put second mug > sink; on faucet; off faucet; take second mug"
+    )
+
+
 def test_what_fails_for_the_same_reason_again_and_again_is_given_up() -> None:
     failed = Done(Call("PickupObject", ("apple",)), "no apple is in sight from here")
     with pytest.raises(PlanningError, match="failed 3 times: no apple is in sight"):

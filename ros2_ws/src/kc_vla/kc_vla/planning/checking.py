@@ -168,6 +168,11 @@ def same(one: str, other: str) -> bool:
     return first == second or (first[-1] == second[-1] and (set(first) < set(second) or set(second) < set(first)))
 
 
+def is_id(name: str) -> bool:
+    """Whether it looks like an id of a memory: "Mug_2"."""
+    return _ID.fullmatch(name) is not None
+
+
 def _words(name: str) -> list[str]:
     of_type = _ID.fullmatch(" ".join(name.split()))
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", of_type[1]).lower().split() if of_type else plain(name).split()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kc_vla.planning.checking import ORDINALS, in_hand_after, plain, same
+from kc_vla.planning.checking import ORDINALS, in_hand_after, is_id, plain, same
 from kc_vla.planning.grammar.devices import is_knife
 from kc_vla.planning.grammar.lexicon import KNIFE, PUT_DOWN
 from kc_vla.planning.interface import Done, PlanningError, Request
@@ -49,35 +49,44 @@ def what_is_left(plan: Sequence[Call], request: Request) -> tuple[Call, ...]:
     return tuple(left)
 
 
+def matched(plan: Sequence[Call], tried: Sequence[Done]) -> int:
+    """How many calls of a plan are done."""
+    return _done(plan, [done for done in tried if _is_call(done.call)])[0]
+
+
 def _done(plan: Sequence[Call], tried: Sequence[Done]) -> tuple[int, dict[str, str]]:
-    """How many calls of the plan are done, and the ids that its names were found to stand for."""
+    """How many calls of the plan are done, and what its names were found to stand for."""
     at, stands_for = 0, dict[str, str]()
     for done in tried:
-        if done.reason and not _is_so_already(done.reason):
-            other = re.search("in sight|is broken|there is no|full|large", done.reason)  # another thing may do
-            if done is tried[-1] and not other and at < len(plan) and _is_of(done.call, plan[at], stands_for):
-                stands_for.update(zip(plan[at].arguments, done.call.arguments, strict=True))
+        next_at = at
+        while next_at < len(plan) and not _is_of(done.call, plan[next_at], stands_for) and _optional(plan[next_at]):
+            next_at += 1
+        if next_at == len(plan) or not _is_of(done.call, plan[next_at], stands_for):
             continue
-        if at < len(plan) and _is_of(done.call, plan[at], stands_for):
-            stands_for.update(zip(plan[at].arguments, done.call.arguments, strict=True))
-            at += 1
-        elif _optional(plan[at:]) and at + 1 < len(plan) and _is_of(done.call, plan[at + 1], stands_for):
-            at += 1
-            stands_for.update(zip(plan[at].arguments, done.call.arguments, strict=True))
-            at += 1
+        if not done.reason or _is_so_already(done.reason):
+            at = next_at + 1
+        elif done is not tried[-1] or re.search("in sight|is broken|there is no|full|large", done.reason):
+            continue  # another thing may do
+        stands_for.update(zip(plan[next_at].arguments, done.call.arguments, strict=True))
     return at, stands_for
 
 
 def _is_of(done: Call, planned: Call, stands_for: dict[str, str]) -> bool:
-    if BY_NAME[done.skill] != BY_NAME[planned.skill] or len(done.arguments) != len(planned.arguments):
+    """Whether a call that was tried can be that of the plan: by the same names, or by ids that they may stand for."""
+    if BY_NAME[done.skill] != BY_NAME[planned.skill]:
         return False
-    pairs = zip(planned.arguments, done.arguments, strict=True)
-    return all(stands_for.get(name, given) in (given, name) for name, given in pairs)
+    return all(
+        given == name
+        or stands_for.get(name, "") == given
+        or (name not in stands_for and (is_id(given) or same(name, given) or given == f"{ORDINALS[1]} {name}"))
+        or (name in PUT_DOWN and given in PUT_DOWN)
+        for name, given in zip(planned.arguments, done.arguments, strict=True)
+    )
 
 
-def _optional(left: Sequence[Call]) -> bool:
+def _optional(call: Call) -> bool:
     """Going somewhere, and doors, are done on the way by who acts."""
-    return bool(left) and left[0].skill in ("GoToObject", "GoToPlace", "OpenObject", "CloseObject")
+    return call.skill in ("GoToObject", "GoToPlace", "OpenObject", "CloseObject")
 
 
 def _is_so_already(reason: str) -> bool:
