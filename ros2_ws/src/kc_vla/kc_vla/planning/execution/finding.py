@@ -127,8 +127,8 @@ class Finder:
 
     def _found(self, reference: Reference, left_out: set[str], explore: bool) -> Seen:
         robot, before = self._robot, self._robot.explorations
-        recalled = [each for each in robot.memories.recall(reference) if each.object_id not in left_out]
-        known = [] if reference.indefinite else [each for each in recalled if each.handled][:1]
+        recalled = self._recalled(reference, left_out)
+        known = [] if reference.indefinite else [each for each in recalled if each.handled and each.movable][:1]
         seen = self._first(known) or self._in_sight(reference, left_out)
         where = "in sight"
         if seen is None:
@@ -143,8 +143,8 @@ class Finder:
                 self._nowhere[reference.key] = looked
         if seen is None and explore:
             where = "for want of a better one"
-            rest = [each for each in robot.memories.recall(reference, loose=True) if each.object_id not in left_out]
-            seen = self._in_sight(reference, left_out, loose=True) or self._first(rest[: robot.limits.recalled])
+            rest = self._recalled(reference, left_out, loose=True)[: robot.limits.recalled]
+            seen = self._in_sight(reference, left_out, loose=True) or self._first(rest)
         found = tuple(each.object_id for each in recalled[:_TOLD])
         taken = "" if seen is None else seen.object_id
         self.recalls.append(Recall(reference.text, found, taken, robot.explorations - before))
@@ -152,6 +152,11 @@ class Finder:
             raise NotFoundError(f"no {reference.text} was found, in {looked} places that were looked at")
         robot.say(RECALL, f"{reference.text!r} is {robot.known(taken)}, found {where}")
         return seen
+
+    def _recalled(self, reference: Reference, left_out: set[str], loose: bool = False) -> list[Known]:
+        robot = self._robot
+        found = robot.memories.recall(reference, loose, lambda each: robot.grounds.distance(robot.at, each.area))
+        return [each for each in found if each.object_id not in left_out]
 
     def _in_sight(self, reference: Reference, left_out: set[str], loose: bool = False) -> Seen | None:
         """The nearest of the things in sight that fit."""

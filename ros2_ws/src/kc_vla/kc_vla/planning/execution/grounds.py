@@ -37,8 +37,8 @@ class Grounds:
         self._far: dict[str, Mapping[str, float]] = {}
 
     def distance(self, start: str, end: str) -> float:
-        """Of the shortest way, m; 0 from nowhere, infinite where none is known."""
-        if start not in self.areas:
+        """Of the shortest way, m; 0 from or to nowhere, infinite where none is known."""
+        if start not in self.areas or end not in self.areas:
             return 0.0
         if start not in self._far:
             self._far[start] = nx.single_source_dijkstra_path_length(self._network, start)

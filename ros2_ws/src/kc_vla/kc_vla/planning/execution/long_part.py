@@ -22,24 +22,29 @@ from kc_vla.planning.interface import Seen
 
 _LEAST, _MOST_OF_A_TYPE = 0.15, 200
 """Confidence of what is recalled: a thing that four looks at its place did not find is not."""
-_REACH_M = 6.0
-"""No place that belongs to an area is further from its middle."""
+_REACH_M, _STOREY_M = 6.0, 2.5
+"""No place that belongs to an area is further from its middle, or higher above its ground."""
 
 
 class AreaView:
-    """What belongs to an area: whoever stands in it sees that, but for what is shut in."""
+    """What is nearest to an area, of those of its floor: whoever stands in it sees that, but for what is shut in."""
 
     def __init__(self, graph: SceneGraph, area: str) -> None:
         """Args: `graph`, with areas; `area`, the id of one."""
-        self._graph, self._area = graph, area
+        here = graph.areas[area]
+        self._position = here.position
+        self._others = np.array([each.position for each in graph.areas.values() if each.floor == here.floor])
 
     def reach(self) -> tuple[Vector, float]:
         """See `View`."""
-        return self._graph.areas[self._area].position, _REACH_M
+        return self._position, _REACH_M
 
     def holds(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         """See `View`."""
-        return np.array([self._graph.area_at((x, y, z)) == self._area for x, y, z in points.tolist()], np.bool_)
+        nearest = np.linalg.norm(points[:, None, :2] - self._others[None, :, :2], axis=2).min(axis=1)
+        far = np.linalg.norm(points[:, :2] - np.array(self._position[:2]), axis=1)
+        high = points[:, 2] - self._position[2]
+        return np.asarray((far <= nearest + 1e-9) & (high > -_STOREY_M / 4) & (high < _STOREY_M))
 
 
 class LongPart:
@@ -47,19 +52,19 @@ class LongPart:
 
     name = "long-term"
 
-    def __init__(self, memory: LongTermMemory, map_id: str, grounds: Grounds, near: Vector | None = None) -> None:
+    def __init__(self, memory: LongTermMemory, map_id: str, grounds: Grounds) -> None:
         """Go to a map; a new one gets the areas.
 
         Args:
             memory: of some maps.
             map_id: the one that the robot is in.
             grounds: with the ids of areas as the body has them.
-            near: the map is told of from there.
 
         Raises:
             GraphError: the map has other areas, or the memory cannot be written.
         """
-        self._memory, self._map_id, self._near = memory, map_id, near
+        self._memory, self._map_id = memory, map_id
+        self._near: Vector | None = None
         graph = memory.graph(map_id)
         if not graph.areas:
             floors = [Floor(name, 0.0) for name in {each.floor: 0 for each in grounds.areas.values()}]
@@ -90,6 +95,7 @@ class LongPart:
                 refused.append(str(error))
         graph = self.graph
         view = AreaView(graph, look.at) if look.at in graph.areas else None
+        self._near = graph.areas[look.at].position if view is not None else None
         self._memory.observe(self._map_id, detections, round(look.now_s * 1e9), view)
         return refused
 
@@ -124,7 +130,7 @@ class LongPart:
         return fitting((self._known(each.thing) for each in ordered), reference, named, loose)
 
     def text(self, instruction: str, most_tokens: int) -> str:
-        """See `Part`: the map."""
+        """See `Part`: the map, what is near where the last look was from in more detail."""
         return self._memory.describe(self._map_id, most_tokens, instruction[:MOST_TEXT], self._near).text
 
     def _detection(self, seen: Seen) -> Detection:

@@ -9,12 +9,12 @@ import threading
 from collections.abc import Callable
 from itertools import count
 
-from kc_vla.memory.embedding.interface import EmbeddingError
+from kc_vla.core.errors import StackError
 from kc_vla.planning.execution.doing import Doer
 from kc_vla.planning.execution.finding import Finder
 from kc_vla.planning.execution.grounds import Grounds
 from kc_vla.planning.execution.memories import Memories
-from kc_vla.planning.execution.robot import EndedError, ExecutionError, Limits, Robot
+from kc_vla.planning.execution.robot import ExecutionError, Limits, Robot
 from kc_vla.planning.execution.told import END, MEMORY, PLAN, Result, Tell
 from kc_vla.planning.interface import Body, Done, Plan, Planner, PlanningError, Request
 
@@ -107,8 +107,8 @@ class Loop:
                 if not reason or plans == robot.limits.replans:
                     break
                 robot.say(PLAN, f"another plan is needed: {reason}")
-        except (EndedError, PlanningError, EmbeddingError) as error:
-            reason = str(error) if not isinstance(error, PlanningError) or not reason else f"{reason}; {error}"
+        except StackError as error:  # interrupted, not planned, not remembered: a full disk, a server that is down
+            reason = f"{reason}; {error}" if reason and isinstance(error, PlanningError) else str(error)
         held = robot.held
         robot.say(MEMORY, self._state("after"))
         robot.say(END, reason or "done")

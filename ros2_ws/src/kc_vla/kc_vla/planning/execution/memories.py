@@ -23,7 +23,7 @@ from kc_vla.planning.execution.things import OPENED, Known, states_in
 from kc_vla.planning.interface import PlanningError, Seen
 
 BOTH, LONG, SHORT, NONE, HISTORY, CONTEXT = "both", "long", "short", "none", "history", "context"
-_MOST_LOOKED = 5000
+_MOST_LOOKED, _RATHER = 5000, 0.5
 
 
 @dataclass(frozen=True)
@@ -77,20 +77,31 @@ class Memories:
         for part in self.parts:
             part.tell(object_id, outcome, look)
 
-    def recall(self, reference: Reference, loose: bool = False) -> list[Known]:
+    def recall(
+        self, reference: Reference, loose: bool = False, far: Callable[[Known], float] = lambda thing: 0.0
+    ) -> list[Known]:
         """The things that a reference may mean: each once, as the first part has it that does.
 
-        Those that were handled come first, the last one of all, unless any will do; then in the order of the parts,
-        and of a reference without a name the likeliest type first.
+        What may be carried and was handled comes first, the last one of all, unless any will do; then, of a reference
+        without a name, the likeliest type; then what is rather there than not, the nearest first.
+
+        Args:
+            reference: taken apart.
+            loose: also what is meant only perhaps.
+            far: how far away something is, m.
         """
         named = self.namer.named(reference, self.types(), loose)
+        meant = named.types if reference.vague else {}
         found: dict[str, Known] = {}
         for part in self.parts:
             for each in part.recall(reference, named, loose):
                 found.setdefault(each.object_id, each)
-        handled = (lambda each: 0.0) if reference.indefinite else (lambda each: each.handled)
-        meant = named.types if reference.vague else dict.fromkeys(named.types, 0.0)
-        return sorted(found.values(), key=lambda each: (-handled(each), -meant.get(each.object_type, 0.0)))
+
+        def order(thing: Known) -> tuple[float, float, bool, float]:
+            handled = 0.0 if reference.indefinite or not thing.movable else thing.handled
+            return -handled, -meant.get(thing.object_type, 0.0), thing.confidence < _RATHER, far(thing)
+
+        return sorted(found.values(), key=order)
 
     def things(self) -> list[Known]:
         """All that is remembered, each once."""
