@@ -66,6 +66,8 @@ class Doer:
                     return reason or str(error)
                 last = True
                 continue
+            if not reason and skill.name == "OpenObject":
+                self._finder.keep_open(names[0])
             if not reason or last:
                 return reason
             tried.append(names)

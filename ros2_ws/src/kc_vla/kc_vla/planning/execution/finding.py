@@ -34,6 +34,7 @@ class Finder:
         self._last: dict[str, Known] = {}
         self._spoken_of = ""
         self._opened: list[str] = []
+        self._kept_open: set[str] = set()
         self._nowhere: dict[tuple[str, ...], int] = {}
         self.recalls: list[Recall] = []
 
@@ -42,6 +43,7 @@ class Finder:
         self._bound.clear()
         self._last.clear()
         self._opened.clear()
+        self._kept_open.clear()
         self._nowhere.clear()
         self._spoken_of = ""
         self.recalls = []
@@ -99,16 +101,29 @@ class Finder:
         return bool(bound[reference.further :]) and bound[reference.further] != object_id
 
     def opened(self, object_id: str) -> None:
-        """Something was opened on the way, and is to be closed again."""
-        self._opened.append(object_id)
+        """Something was opened on the way, or found open, and is to be closed; unless the plan itself opened it."""
+        if object_id not in self._kept_open and object_id not in self._opened:
+            self._opened.append(object_id)
+
+    def keep_open(self, object_id: str) -> None:
+        """The plan opened something: it is the plan's to close it."""
+        self._kept_open.add(object_id)
+        self._opened = [each for each in self._opened if each != object_id]
 
     def tidy(self) -> None:
-        """Close what was opened on the way, where that is still within reach."""
-        for object_id in self._opened:
-            known = self._robot.known(object_id)
-            if known is not None and known.area == self._robot.at and OPENED in known.states:
-                self._robot.do("CloseObject", object_id)
-        self._opened.clear()
+        """Close what was opened on the way, where that is within reach; what is missed now is closed the next time."""
+        robot, left = self._robot, self._opened
+        self._opened = []
+        for object_id in left:
+            if object_id not in robot.sight:
+                robot.look()
+            known = robot.known(object_id)
+            if (
+                known is None
+                or known.area != robot.at
+                or (OPENED in known.states and robot.do("CloseObject", object_id))
+            ):
+                self._opened.append(object_id)
 
     def _pointed_at(self, text: str, reference: Reference) -> Known | None:
         """The thing of that id, the one that this name stands for already, or that was spoken of last."""
@@ -238,6 +253,10 @@ class Finder:
             self._stop(stop)
             search.done(stop)
             seen = self._in_sight(reference, left_out)
+            for _ in range(_LOOKS - 1):
+                if seen is None:
+                    robot.look()
+                    seen = self._in_sight(reference, left_out)
             if seen is not None:
                 if seen.container != stop.container:
                     self.tidy()

@@ -47,7 +47,7 @@ class Mender:
 
     def do(self, skill: Skill, names: tuple[str, ...]) -> str:
         """Do a skill with things, after what is missing for it; return why it failed."""
-        mended = Counter[str]()
+        mended, retried = Counter[str](), False
         while True:
             try:
                 need, met = self._first_unmet(skill, names)
@@ -58,10 +58,21 @@ class Mender:
             if met is not Met.MENDED:
                 reason = "" if met is Met.DONE else self._robot.do(skill.name, *names)
                 self._finder.note(names[0])
-                return reason
+                if not reason or retried or not self._is_otherwise(skill, names):
+                    return reason
+                retried = True
+                continue
             mended[need] += 1
             if mended[need] > _MENDS:
                 return f"{skill.name}({', '.join(names)}) needs {need!r}, which could not be brought about"
+
+    def _is_otherwise(self, skill: Skill, names: tuple[str, ...]) -> bool:
+        """Whether something that a skill needs looks otherwise now than when it was tried: one look may have erred."""
+        self._robot.look()
+        try:
+            return self._first_unmet(skill, names)[1] is not Met.YES
+        except (UnmetError, NotFoundError):
+            return False
 
     def _first_unmet(self, skill: Skill, names: tuple[str, ...]) -> tuple[str, Met]:
         """The first need that does not hold as it is, and how it stands."""
@@ -168,7 +179,10 @@ class Mender:
         return self._act("PickupObject", self._finder.find(KNIFE).object_id)
 
     def _opened(self, object_id: str) -> Met:
-        if CLOSED not in self._known(object_id).states:
+        known = self._known(object_id)
+        if OPENED in known.states and not known.movable:
+            self._finder.opened(object_id)
+        if CLOSED not in known.states:
             return Met.YES
         self._act("OpenObject", object_id)
         self._finder.opened(object_id)
@@ -180,6 +194,13 @@ class Mender:
 
     def _in(self, state: str, object_id: str) -> bool:
         return state in self._known(object_id).states
+
+    def _surely_in(self, state: str, object_id: str) -> bool:
+        """Whether it is so at two looks: a detector may err, and what is so already is not done."""
+        if not self._in(state, object_id):
+            return False
+        self._robot.look()
+        return object_id not in self._robot.sight or self._in(state, object_id)
 
     def _is_whole(self, object_id: str) -> Met:
         if self._in("broken", object_id):
@@ -201,7 +222,7 @@ _Check = Callable[[Mender, tuple[str, ...]], Met]
 
 
 def _so_already(state: str) -> _Check:
-    return lambda mender, names: Met.DONE if mender._in(state, names[0]) else Met.YES
+    return lambda mender, names: Met.DONE if mender._surely_in(state, names[0]) else Met.YES
 
 
 def _body_knows(mender: Mender, names: tuple[str, ...]) -> Met:

@@ -72,13 +72,13 @@ class Namer:
         Args:
             reference: taken apart.
             known: types that are in sight or remembered.
-            loose: whatever the name could stand for, and not only what it fits best.
+            loose: also what ends like the name, and not only what it fits best: a butter knife for a knife.
         """
         types = tuple(dict.fromkeys((*known, *vocabulary())))
         for words, said in _readings(reference.words):
             tiers = {name: tier for name in types if (tier := tier_of(words, name))}
             if tiers:
-                best = Tier.KIND if loose else max(tiers.values())
+                best = min(max(tiers.values()), Tier.HEAD if loose else Tier.EXACT)
                 meant = {name: float(tier) for name, tier in tiers.items() if tier >= best}
                 return Named(meant, frozenset(said), frozenset(said) & self._colours)
         if reference.vague:

@@ -16,7 +16,7 @@ from kc_vla.planning.execution.told import SKILL, Step, Tell
 from kc_vla.planning.interface import Body, Happened, Seen
 from kc_vla.planning.skills import AREA, BY_NAME, Call
 
-_MOST_NOTES = 20
+_MOST_NOTES, _MOST_TYPES, _SUREST = 20, 20_000, 5
 _TICK_S = 1e-3
 """Between two looks, where nothing took time: the memories need to know which was the later one."""
 
@@ -81,6 +81,7 @@ class Robot:
         self.held: Seen | None = None
         self.interrupted: Callable[[], str] = str
         self._notes: dict[str, None] = {}
+        self._types: dict[str, tuple[str, int]] = {}
         self.begin()
 
     def begin(self) -> None:
@@ -151,7 +152,7 @@ class Robot:
             if wrong := wrong_with(each):
                 self._note(wrong)
             else:
-                found.append(each)
+                found.append(replace(each, object_type=self._called(each)))
         self.held = next((each for each in found if each.relation == HELD), self.held)
         if self.held is not None:
             self.held = replace(self.held, relation=HELD, container="", area=self.at or self.held.area)
@@ -161,6 +162,15 @@ class Robot:
         self.now_s += _TICK_S
         for line in self.memories.take(Look(found, self.at, self.now_s)):
             self._note(line)
+
+    def _called(self, seen: Seen) -> str:
+        """The type that a thing was seen as more often than not: a detector may misname it at times."""
+        name, count = self._types.pop(seen.object_id, (seen.object_type, 0))
+        count = min(count + 1, _SUREST) if name == seen.object_type else count - 1
+        self._types[seen.object_id] = (name, count) if count > 0 else (seen.object_type, 1)
+        if len(self._types) > _MOST_TYPES:
+            del self._types[next(iter(self._types))]
+        return self._types[seen.object_id][0]
 
     def _note(self, line: str) -> None:
         if len(self._notes) < _MOST_NOTES:
