@@ -407,6 +407,41 @@ def test_noise_of_the_detector_is_outlived(robot: Open) -> None:
     assert all(home.carry_out(each).success for each in sequence(12))
 
 
+def hidden(world: World, thing: str, number: int) -> None:
+    """Somebody puts all things of that name into closed furniture."""
+    closed = [
+        each for each in world.things.values() if each.closed and each.kind.name in ("Cabinet", "Drawer", "Fridge")
+    ]
+    for each in [each for each in world.things.values() if each.kind.spoken == thing]:
+        holder = closed[(number := number + 1) % len(closed)]
+        spot = world.free_spot(holder)
+        if spot is not None and holder.kind.takes(each.kind):
+            world.move(each.id, Place(IN, holder.id, spot))
+
+
+def test_what_is_hidden_between_the_instructions_is_found_with_feedback_and_not_without(robot: Open) -> None:
+    succeeded = {}
+    for feedback in (True, False):
+        home = robot(
+            build_scene(12), noise=Noise(missing=0.05, wrong_type=0.02, seed=6), limits=Limits(feedback=feedback)
+        )
+        found = []
+        for number, instruction in enumerate(sequence(12) * 2):
+            found.append(home.carry_out(instruction).success)
+            hidden(home.world, instruction.split("(")[1].split(")")[0], number)
+        succeeded[feedback] = sum(found)
+    assert succeeded[True] == 12
+    assert succeeded[False] < 8
+
+
+def test_a_thing_that_is_misnamed_at_times_is_still_what_it_is(robot: Open) -> None:
+    home = robot(build_scene(12), noise=Noise(wrong_type=0.2, seed=1))
+    for _ in range(20):
+        home.loop.robot.look()
+    called = {each.object_id: each.object_type for each in home.loop.robot.sight.values()}
+    assert all(home.world.things[name].kind.name == kind for name, kind in called.items())
+
+
 def test_steps_are_words(robot: Open) -> None:
     home = robot(build_scene(1), "none")
     home.carry_out("PickupObject(apple)")

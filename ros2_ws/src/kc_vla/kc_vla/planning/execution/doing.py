@@ -68,7 +68,7 @@ class Doer:
                 continue
             if not reason and skill.name == "OpenObject":
                 self._finder.keep_open(names[0])
-            if not reason or last:
+            if not reason or last or not self._robot.limits.feedback:
                 return reason
             tried.append(names)
             last = settled or len(tried) == _TRIES

@@ -14,7 +14,7 @@ from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.planning.execution.grounds import Grounds
 from kc_vla.planning.execution.likely import FLOOR, share, table
 from kc_vla.planning.execution.memories import Memories
-from kc_vla.planning.execution.things import CLOSED, OPENED, Known
+from kc_vla.planning.execution.things import CLOSED, Known
 from kc_vla.planning.skills import BY_NAME
 
 _WALK_M_S = 0.5
@@ -56,8 +56,6 @@ class Search:
         for each in things:
             if not each.movable:
                 self._furniture[each.object_id] = each
-                if OPENED in each.states:
-                    self._looked.add(each.object_id)
 
     def done(self, stop: Stop) -> None:
         """A stop was made, or cannot be."""

@@ -150,6 +150,7 @@ class Finder:
             where = "where it was remembered"
             robot.say(RECALL, f"{reference.text!r}: " + ("; ".join(map(str, recalled[:3])) or "nothing is remembered"))
             seen = self._remembered(reference, recalled, left_out)
+            explore = explore and (robot.limits.feedback or not recalled)
         looked = self._nowhere.get(reference.key, 0)
         if seen is None and explore and not looked:  # whoever planned anew may want it once more
             where = "by exploring"
@@ -188,7 +189,8 @@ class Finder:
         return None if best is None else robot.sight[best.object_id]
 
     def _remembered(self, reference: Reference, recalled: list[Known], left_out: set[str]) -> Seen | None:
-        for each in recalled[: self._robot.limits.recalled]:
+        limits = self._robot.limits
+        for each in recalled[: limits.recalled if limits.feedback else 1]:
             seen = self._visit(each) or self._in_sight(reference, left_out)
             if seen is not None:
                 return seen
@@ -272,9 +274,12 @@ class Finder:
             return
         if robot.at != stop.area:
             robot.do("GoToPlace", stop.area)
-        container = robot.known(stop.container)
-        if container is not None and CLOSED in container.states:
-            self._look_into(stop.container, "")
+        for _ in range(_LOOKS):
+            container = robot.known(stop.container)
+            if container is not None and CLOSED in container.states:
+                self._look_into(stop.container, "")
+                return
+            robot.look()
 
     def _taken(self, reference: Reference, seen: Seen) -> Seen:
         if reference.words and not reference.pronoun:

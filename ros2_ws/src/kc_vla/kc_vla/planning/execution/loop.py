@@ -104,7 +104,7 @@ class Loop:
                 by, tokens = plan.by, tokens + plan.tokens
                 notes |= dict.fromkeys(plan.notes)
                 reason = self._tried(plan, tried)
-                if not reason or plans == robot.limits.replans:
+                if not reason or plans == robot.limits.replans or not robot.limits.feedback:
                     break
                 robot.say(PLAN, f"another plan is needed: {reason}")
         except StackError as error:  # interrupted, not planned, not remembered: a full disk, a server that is down

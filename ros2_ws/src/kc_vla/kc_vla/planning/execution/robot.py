@@ -42,12 +42,15 @@ class Limits:
         replans: plans beyond the first.
         recalled: places that are gone to because a memory says so, for one thing.
         stops: places that are explored for one thing.
+        feedback: for comparison: without, what is not where it was remembered is given up, no other thing is tried and
+            no other plan made, and the memories are not told what proved wrong.
     """
 
     calls: int = 400
     replans: int = 3
     recalled: int = 6
     stops: int = 150
+    feedback: bool = True
 
 
 class Robot:
@@ -110,6 +113,8 @@ class Robot:
 
     def tell(self, object_id: str, outcome: Outcome) -> None:
         """Tell the memories how a recall turned out."""
+        if not self.limits.feedback:
+            return
         self.now_s += _TICK_S
         self.memories.tell(object_id, outcome, Look((), self.at, self.now_s))
 
