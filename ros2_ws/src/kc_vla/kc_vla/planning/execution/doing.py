@@ -37,7 +37,7 @@ class Doer:
         if AREA in skill.arguments:
             return self._go(skill, call.arguments[0])
         reason = self._with_things(skill, call.arguments)
-        self._finder.tidy()
+        self._finder.doors.tidy()
         return reason
 
     def _go(self, skill: Skill, name: str) -> str:
@@ -67,12 +67,12 @@ class Doer:
                 last = True
                 continue
             if not reason and skill.name == "OpenObject":
-                self._finder.keep_open(names[0])
+                self._finder.doors.keep_open(names[0])
             if not reason or last or not self._robot.limits.feedback:
                 return reason
             tried.append(names)
             last = settled or len(tried) == _TRIES
-            self._finder.tidy()
+            self._finder.doors.tidy()
 
     def _things(self, skill: Skill, arguments: tuple[str, ...], without: set[str], explore: bool) -> tuple[str, ...]:
         """The ids of the things that are meant; what has to be in the hand is taken before what follows is looked

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kc_vla.memory.live_units import Outcome
+from kc_vla.planning.execution.doors import Doors
 from kc_vla.planning.execution.explore import Search, Stop
 from kc_vla.planning.execution.parts import fitting
 from kc_vla.planning.execution.reference import Reference, read
 from kc_vla.planning.execution.robot import NotFoundError, Robot
-from kc_vla.planning.execution.things import CLOSED, OPENED, Known
+from kc_vla.planning.execution.things import CLOSED, Known
 from kc_vla.planning.execution.told import EXPLORE, RECALL, Recall
 from kc_vla.planning.interface import Seen
 
@@ -25,6 +26,7 @@ class Finder:
 
     Attributes:
         recalls: of this instruction, in their order.
+        doors: that it opens.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -33,8 +35,7 @@ class Finder:
         self._bound: dict[tuple[str, ...], list[str]] = {}
         self._last: dict[str, Known] = {}
         self._spoken_of = ""
-        self._opened: list[str] = []
-        self._kept_open: set[str] = set()
+        self.doors = Doors(robot)
         self._nowhere: dict[tuple[str, ...], int] = {}
         self.recalls: list[Recall] = []
 
@@ -42,8 +43,7 @@ class Finder:
         """An instruction begins: its names stand for nothing yet."""
         self._bound.clear()
         self._last.clear()
-        self._opened.clear()
-        self._kept_open.clear()
+        self.doors.begin()
         self._nowhere.clear()
         self._spoken_of = ""
         self.recalls = []
@@ -99,31 +99,6 @@ class Finder:
         """Whether a name of this instruction already stands for another thing than this one."""
         bound = self._bound.get(reference.key, []) if reference.words else []
         return bool(bound[reference.further :]) and bound[reference.further] != object_id
-
-    def opened(self, object_id: str) -> None:
-        """Something was opened on the way, or found open, and is to be closed; unless the plan itself opened it."""
-        if object_id not in self._kept_open and object_id not in self._opened:
-            self._opened.append(object_id)
-
-    def keep_open(self, object_id: str) -> None:
-        """The plan opened something: it is the plan's to close it."""
-        self._kept_open.add(object_id)
-        self._opened = [each for each in self._opened if each != object_id]
-
-    def tidy(self) -> None:
-        """Close what was opened on the way, where that is within reach; what is missed now is closed the next time."""
-        robot, left = self._robot, self._opened
-        self._opened = []
-        for object_id in left:
-            if object_id not in robot.sight:
-                robot.look()
-            known = robot.known(object_id)
-            if (
-                known is None
-                or known.area != robot.at
-                or (OPENED in known.states and robot.do("CloseObject", object_id))
-            ):
-                self._opened.append(object_id)
 
     def _pointed_at(self, text: str, reference: Reference) -> Known | None:
         """The thing of that id, the one that this name stands for already, or that was spoken of last."""
@@ -236,9 +211,9 @@ class Finder:
         if robot.sight[container].area != robot.at:
             robot.do("GoToObject", container)
         if not robot.do("OpenObject", container):
-            self.opened(container)
+            self.doors.opened(container)
             if wanted and wanted not in robot.sight:
-                self.tidy()
+                self.doors.tidy()
 
     def _explored(self, reference: Reference, left_out: set[str]) -> tuple[Seen | None, int]:
         """Look at one place after the other; the thing, and how many there were."""
@@ -261,10 +236,10 @@ class Finder:
                     seen = self._in_sight(reference, left_out)
             if seen is not None:
                 if seen.container != stop.container:
-                    self.tidy()
+                    self.doors.tidy()
                 return seen, search.looked
             search.saw(robot.at, filter(None, map(robot.known, robot.sight)))
-            self.tidy()
+            self.doors.tidy()
         return None, search.looked
 
     def _stop(self, stop: Stop) -> None:

@@ -181,11 +181,11 @@ class Mender:
     def _opened(self, object_id: str) -> Met:
         known = self._known(object_id)
         if OPENED in known.states and not known.movable:
-            self._finder.opened(object_id)
+            self._finder.doors.opened(object_id)
         if CLOSED not in known.states:
             return Met.YES
         self._act("OpenObject", object_id)
-        self._finder.opened(object_id)
+        self._finder.doors.opened(object_id)
         return Met.MENDED
 
     def _shut(self, object_id: str) -> Met:
