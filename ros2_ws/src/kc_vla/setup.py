@@ -54,6 +54,7 @@ setup(
         "kc_vla.annotate": ["page/*"],
         "kc_vla.memory.evaluation": ["data/*"],
         "kc_vla.memory.recall": ["data/*"],
+        "kc_vla.planning.execution": ["data/*"],
     },
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/kc_vla"]),

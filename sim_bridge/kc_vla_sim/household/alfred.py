@@ -89,7 +89,7 @@ def summary(annotated: Iterable[Mapping[str, Any]]) -> list[dict[str, object]]:
         goals.setdefault(number, {})[task] = None
         needed = Counter(dict.fromkeys(task.types, 1))
         for _, _, object_id, receptacle in about["plan"]:
-            needed |= Counter({_type(name): 1 for name in (object_id, receptacle) if name})
+            needed |= Counter({type_of(name): 1 for name in (object_id, receptacle) if name})
         if task.kind == "pick_two_obj_and_place":
             needed[thing] = 2
         types[number] = types.get(number, Counter()) | needed
@@ -99,7 +99,7 @@ def summary(annotated: Iterable[Mapping[str, Any]]) -> list[dict[str, object]]:
     ]
 
 
-def _type(name: str) -> str:
+def type_of(name: str) -> str:
     """Of an object id of AI2-THOR, "Sink|+01.38|+00.81|-01.27|SinkBasin", or of a type alone."""
     first = name.split("|")[0]
     return {"Sink": "SinkBasin", "Bathtub": "BathtubBasin"}.get(first, first)
