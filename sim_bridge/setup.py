@@ -30,5 +30,7 @@ setup(
         "trimesh",
     ],
     zip_safe=False,
-    entry_points={"console_scripts": [f"maniskill_bridge = {NAME}_entry:maniskill_bridge"]},
+    entry_points={
+        "console_scripts": [f"{node} = {NAME}_entry:{node}" for node in ("maniskill_bridge", "household")],
+    },
 )

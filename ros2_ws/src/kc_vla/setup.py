@@ -16,6 +16,7 @@ NODES = (
     "leader_arm",
     "long_term_memory",
     "piper_emulator",
+    "planner",
     "policy_server",
     "recorder",
     "replay_comparison",

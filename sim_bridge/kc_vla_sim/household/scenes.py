@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 
 from kc_vla_sim.household.alfred import scenes
-from kc_vla_sim.household.errors import HouseholdError
+from kc_vla_sim.household.errors import HouseholdError, told
 from kc_vla_sim.household.floor_plan import Vector
 from kc_vla_sim.household.layout import RoomPlan, lay_out
 from kc_vla_sim.household.states import State
@@ -83,6 +83,18 @@ def build_building(count: int, seed: int = 0) -> World:
         raise HouseholdError(f"there is no building with {count} things: choose 1 to {_MOST_THINGS}")
     homes = itertools.islice(itertools.cycle(range(1, 31)), count)
     return _built([first + home for home in homes for first in ROOM_KINDS], seed, count)
+
+
+def build(name: str, seed: int = 0) -> World:
+    """The world that people name: "1" as `build_scene` builds it, "home1" as `build_home`.
+
+    Raises:
+        HouseholdError: there is none of that name, or the seed is negative.
+    """
+    number = name.removeprefix("home")
+    if not number.isdecimal() or not number.isascii() or len(number) > 3:
+        raise HouseholdError(f"there is no scene {told(name)}: give a number such as 1, or a home such as home1")
+    return build_home(int(number), seed) if name != number else build_scene(int(number), seed)
 
 
 def types_in(number: int) -> Mapping[str, int]:
