@@ -7,6 +7,7 @@ out takes its place; the skill that is being done is stopped first.
 from __future__ import annotations
 
 import json
+import time
 from collections import deque
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -38,7 +39,7 @@ from kc_vla_msgs.action import ExecuteInstruction
 from kc_vla_msgs.srv import LookAround
 
 _MODEL_TOKENS = 2000
-_LOOK_S = 0.2
+_LOOK_S, _ASK_AGAIN_S = 0.2, 2.0
 
 
 @dataclass(frozen=True)
@@ -129,24 +130,27 @@ class PlannerNode(StackNode):
     async def _begin(self) -> None:
         """Wait for the robot, and carry out what the parameters ask for."""
         values = self.parameters
-        waited = 0.0
-        while not self._body.ready:
-            if waited > values.startup_timeout:
-                self.fail(f"no robot offers {topics.DO_SKILL} and {topics.LOOK_AROUND}: is its node alive?")
-                return
-            await self.sleep(_LOOK_S)
-            waited += _LOOK_S
-        around = await self.ask(self._look, LookAround.Request(), values.startup_timeout)
+        around = await self._robot(time.monotonic() + values.startup_timeout)
+        if around is None:
+            self.fail(f"no robot answers on {topics.DO_SKILL} and {topics.LOOK_AROUND}: is its node alive?")
+            return
         try:
-            if around is None:
-                raise StartError(f"the robot does not answer on {topics.LOOK_AROUND}: is its node alive?")
             self._loop = self._opened(around)
-        except (StackError, StartError) as error:
+        except StackError as error:
             self.cannot_start(str(error))
             return
         if values.instruction:
             result = await self._carried_out(values.instruction)
             self.exit_code, self.done = int(not result.success), True
+
+    async def _robot(self, until_s: float) -> LookAround.Response | None:
+        """What the robot says of where it is; None where none does in time. It has found all of this node by then."""
+        while time.monotonic() < until_s:
+            if not self._body.ready:
+                await self.sleep(_LOOK_S)
+            elif (around := await self.ask(self._look, LookAround.Request(), _ASK_AGAIN_S)) is not None:
+                return around
+        return None
 
     def _opened(self, around: LookAround.Response) -> Loop:
         values = self.parameters
