@@ -25,7 +25,7 @@ from kc_vla.planning.execution.memories import NAMES, Budget, Memories, open_mem
 from kc_vla.planning.execution.metrics import Pair, reduced_exploration, retrieval_accuracy, success_rate
 from kc_vla.planning.execution.naming import Namer
 from kc_vla.planning.execution.parts import Look
-from kc_vla.planning.execution.reference import MOST_LETTERS, read
+from kc_vla.planning.execution.reference import MOST_LETTERS, Reference, read
 from kc_vla.planning.execution.things import Fit, Known, fits, known_of, wrong_with
 from kc_vla.planning.execution.told import Recall, Result
 from kc_vla.planning.interface import PlanningError, Seen
@@ -94,6 +94,29 @@ def test_what_points_at_something_or_has_no_name_is_told_apart() -> None:
     assert read("second mug").key == read("the mug").key != read("the clean mug").key
 
 
+@pytest.mark.parametrize(
+    ("text", "called", "states", "also", "place", "done"),
+    [
+        ("the food that is cold and green", ("green", "food"), set(), {"cold"}, "", False),
+        ("supply which is clean and blue", ("blue", "supply"), {State.CLEANED}, set(), "", False),
+        ("the clean, blue cleaning supply", ("blue", "cleaning", "supply"), {State.CLEANED}, set(), "", False),
+        ("the baked good", ("baked", "good"), set(), set(), "", False),
+        ("the piece of cookware that is black", ("black", "cookware"), set(), set(), "", False),
+        ("a piece of bread", ("bread",), {State.SLICED}, set(), "", False),
+        ("the thing you put on the desk before", (), set(), set(), "desk", True),
+        ("what you put in the box", (), set(), set(), "box", True),
+        ("the item you cooled a while ago", (), set(), {"cold"}, "", True),
+        ("something I can eat", (), set(), set(), "", False),
+    ],
+)
+def test_descriptions_and_deeds_are_taken_apart(
+    text: str, called: tuple[str, ...], states: set[State], also: set[str], place: str, done: bool
+) -> None:
+    reference = read(text)
+    assert (reference.called, reference.states, reference.also) == (called, states, also)
+    assert (reference.place, reference.done) == (place, done)
+
+
 @given(st.text(max_size=300))
 def test_any_text_is_read_and_nothing_longer_than_allowed_is_kept(text: str) -> None:
     reference = read(text)
@@ -131,9 +154,63 @@ def test_a_kind_of_things_is_all_that_wordnet_says_is_one(embedder: Embedder) ->
     assert not {"Mug", "Book"} & set(food)
 
 
+def carried(text: str) -> Reference:
+    return replace(read(text), carried=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant", "other"),
+    [
+        ("the dish", {"Bowl"}, {"DishSponge"}),
+        ("drinking vessel", {"Mug"}, {"SinkBasin", "BathtubBasin"}),
+        ("food", {"Apple", "Bread", "Potato"}, {"Fork", "Fridge"}),
+        ("something to eat", {"Bread", "Tomato"}, {"Fork", "Plate"}),
+        ("something I can clean with", {"Cloth"}, {"GarbageCan", "SinkBasin"}),
+        ("the baked good", {"Bread"}, {"Pan"}),
+        ("toilet paper roll", {"ToiletPaper"}, {"ToiletPaperHanger"}),
+    ],
+)
+def test_what_is_to_be_carried_is_named_by_kind_or_purpose(
+    text: str, meant: set[str], other: set[str], embedder: Embedder
+) -> None:
+    named = Namer(embedder).named(carried(text), ())
+    close = {name for name in named.types if named.close(name, handled=False)}
+    assert meant <= close
+    assert not other & close
+
+
+def test_of_a_kind_what_was_handled_and_looks_as_said_comes_first(embedder: Embedder) -> None:
+    memories = opened("short", embedder)
+    mug = replace(APPLE, object_type="Mug", object_id="Mug_1", attributes={"colour": "green"})
+    bowl = replace(APPLE, object_type="Bowl", object_id="Bowl_1", attributes={"colour": "blue"})
+    sponge = replace(APPLE, object_type="DishSponge", object_id="DishSponge_1", attributes={"colour": "green"})
+    look(memories, 1.0, 1, mug, bowl, sponge, furniture("SinkBasin_1", 1, "off"))
+    assert next(each.object_id for each in memories.recall(carried("the dish"))) == "Bowl_1"
+    memories.handled(mug, 2.0)
+    assert next(each.object_id for each in memories.recall(carried("the dish"))) == "Mug_1"
+    assert next(each.object_id for each in memories.recall(carried("the green dish"))) == "Mug_1"
+    assert next(each.object_id for each in memories.recall(carried("the dish that is blue"))) == "Bowl_1"
+    assert all(each.movable for each in memories.recall(carried("vessel"), loose=True))
+
+
+def test_what_the_robot_did_with_a_thing_tells_which_one_is_meant(embedder: Embedder) -> None:
+    memories = opened("short", embedder)
+    apple = replace(APPLE, relation="in", container="SinkBasin_1")
+    cup = replace(APPLE, object_type="Cup", object_id="Cup_1", state="cleaned")
+    look(memories, 1.0, 1, APPLE, cup)
+    memories.handled(apple, 2.0)
+    look(memories, 3.0, 1, replace(apple, state="cleaned"))
+    memories.handled(replace(cup, relation="on", container="Desk_1"), 4.0)
+    assert [each.object_id for each in memories.recall(carried("the thing you washed"))] == ["Apple_1"]
+    assert [each.object_id for each in memories.recall(carried("what you put on the desk"))] == ["Cup_1"]
+    look(memories, 5.0, 1, replace(cup, relation="in", container="Drawer_1"))
+    assert [each.object_id for each in memories.recall(carried("the thing you put on the desk before"))] == ["Cup_1"]
+    memories.begin()
+    assert not memories.recall(carried("the thing you washed"))
+
+
 def test_what_is_asked_for_has_to_be_so_and_what_is_not_known_may_be(embedder: Embedder) -> None:
     namer = Namer(embedder)
-    namer.notice(["red", "green"])
     thing = known_of(replace(APPLE, state="dirty"), 0.0)
 
     def fit(text: str, what: Known = thing) -> Fit:

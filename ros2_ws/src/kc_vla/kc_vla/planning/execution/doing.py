@@ -16,6 +16,8 @@ from kc_vla.planning.skills import AREA, BY_NAME, Call, Skill
 
 _TRIES = 3
 """Things that a name fits that are tried, before room is made."""
+_CARRIED = frozenset({"held", "can be picked up", "can be sliced"})
+"""Needs of skills whose first thing is no furniture."""
 
 
 class Doer:
@@ -93,7 +95,8 @@ class Doer:
             and self._is(text, held.object_id)
         ):
             return held.object_id
-        return self._finder.find(text, without, explore).object_id
+        carried = not _CARRIED.isdisjoint(skill.needs)
+        return self._finder.find(text, without, explore, carried).object_id
 
     def _is(self, text: str, object_id: str) -> bool:
         """Whether what is in the hand may be what a text means, where that is not known better."""

@@ -6,6 +6,7 @@ Within one instruction a name stands for one thing throughout, "second mug" for 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from kc_vla.memory.live_units import Outcome
 from kc_vla.planning.execution.doors import Doors
@@ -48,20 +49,21 @@ class Finder:
         self._spoken_of = ""
         self.recalls = []
 
-    def find(self, text: str, without: Iterable[str] = (), explore: bool = True) -> Seen:
+    def find(self, text: str, without: Iterable[str] = (), explore: bool = True, carried: bool = False) -> Seen:
         """Bring the thing that is meant into sight.
 
         Args:
             text: the reference.
             without: ids of things that were tried and will not do.
             explore: look for it where nothing of it is remembered.
+            carried: it is to be taken into the hand.
 
         Raises:
             NotFoundError: it is nowhere; the text says how many places were looked at.
             EndedError: see `Robot.do`.
         """
         self._keep_up()
-        reference, left_out = read(text), set(without)
+        reference, left_out = replace(read(text), carried=carried), set(without)
         pointed = self._pointed_at(text, reference)
         if pointed is not None and pointed.object_id not in left_out:
             seen = self._visit(pointed)
@@ -119,23 +121,30 @@ class Finder:
         robot, before = self._robot, self._robot.explorations
         recalled = self._recalled(reference, left_out)
         known = [] if reference.indefinite else [each for each in recalled if each.handled and each.movable][:1]
-        seen = self._first(known) or self._in_sight(reference, left_out)
+        seen = self._first(known)
+        wanted = known[0].object_id if known and seen is None and robot.limits.feedback else ""
+        if not wanted:  # or somebody took that one elsewhere: it is looked for before another is taken
+            seen = seen or self._in_sight(reference, left_out)
         where = "in sight"
         if seen is None:
             where = "where it was remembered"
             robot.say(RECALL, f"{reference.text!r}: " + ("; ".join(map(str, recalled[:3])) or "nothing is remembered"))
-            seen = self._remembered(reference, recalled, left_out)
+            seen = None if wanted else self._remembered(reference, recalled, left_out)
             explore = explore and (robot.limits.feedback or not recalled)
         looked = self._nowhere.get(reference.key, 0)
         if seen is None and explore and not looked:  # whoever planned anew may want it once more
             where = "by exploring"
-            seen, looked = self._explored(reference, left_out)
+            seen, looked = self._explored(reference, left_out, wanted)
             if seen is None:
                 self._nowhere[reference.key] = looked
         if seen is None and explore:
             where = "for want of a better one"
             rest = self._recalled(reference, left_out, loose=True)[: robot.limits.recalled]
-            seen = self._in_sight(reference, left_out, loose=True) or self._first(rest)
+            seen = (
+                self._in_sight(reference, left_out)
+                or self._in_sight(reference, left_out, loose=True)
+                or self._first(rest)
+            )
         found = tuple(each.object_id for each in recalled[:_TOLD])
         taken = "" if seen is None else seen.object_id
         self.recalls.append(Recall(reference.text, found, taken, robot.explorations - before))
@@ -155,7 +164,7 @@ class Finder:
         things = [known for name in robot.sight if name not in left_out and (known := robot.known(name)) is not None]
         named = robot.memories.namer.named(reference, (each.object_type for each in things), loose)
         fit = fitting(iter(things), reference, named, loose)
-        weights = named.types if reference.vague else {}
+        weights = named.types if reference.vague or named.by_kind else {}
         best = min(
             fit,
             key=lambda each: (-weights.get(each.object_type, 0.0), robot.grounds.distance(robot.at, each.area)),
@@ -215,11 +224,13 @@ class Finder:
             if wanted and wanted not in robot.sight:
                 self.doors.tidy()
 
-    def _explored(self, reference: Reference, left_out: set[str]) -> tuple[Seen | None, int]:
-        """Look at one place after the other; the thing, and how many there were."""
+    def _explored(self, reference: Reference, left_out: set[str], wanted: str) -> tuple[Seen | None, int]:
+        """Look at one place after the other; the thing (that of the id, if one is wanted), and how many there were."""
         robot = self._robot
         named = robot.memories.namer.named(reference, robot.memories.types())
-        search = Search(named.types, robot.memories, robot.grounds)
+        known = robot.memories.thing(wanted) or self._last.get(wanted)
+        types = named.likely if known is None else {known.object_type: 1.0}
+        search = Search(types, robot.memories, robot.grounds)
         for _ in range(robot.limits.stops):
             search.saw(robot.at, filter(None, map(robot.known, robot.sight)))
             stop = search.next(robot.at, robot.now_s)
@@ -229,11 +240,11 @@ class Finder:
             robot.say(EXPLORE, f"looking for {reference.text!r} {_told(stop)}")
             self._stop(stop)
             search.done(stop)
-            seen = self._in_sight(reference, left_out)
+            seen = self._there(reference, left_out, wanted)
             for _ in range(_LOOKS - 1):
                 if seen is None:
                     robot.look()
-                    seen = self._in_sight(reference, left_out)
+                    seen = self._there(reference, left_out, wanted)
             if seen is not None:
                 if seen.container != stop.container:
                     self.doors.tidy()
@@ -241,6 +252,9 @@ class Finder:
             search.saw(robot.at, filter(None, map(robot.known, robot.sight)))
             self.doors.tidy()
         return None, search.looked
+
+    def _there(self, reference: Reference, left_out: set[str], wanted: str) -> Seen | None:
+        return self._robot.sight.get(wanted) if wanted else self._in_sight(reference, left_out)
 
     def _stop(self, stop: Stop) -> None:
         robot = self._robot

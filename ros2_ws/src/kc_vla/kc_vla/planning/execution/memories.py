@@ -19,11 +19,13 @@ from kc_vla.planning.execution.naming import Namer
 from kc_vla.planning.execution.parts import Look, Outcome, Part
 from kc_vla.planning.execution.reference import Reference
 from kc_vla.planning.execution.short_part import ShortPart
-from kc_vla.planning.execution.things import OPENED, Known, states_in
+from kc_vla.planning.execution.things import OPENED, Known, did, states_in
 from kc_vla.planning.interface import PlanningError, Seen
 
 BOTH, LONG, SHORT, NONE, HISTORY, CONTEXT = "both", "long", "short", "none", "history", "context"
 _MOST_LOOKED, _RATHER = 5000, 0.5
+_HANDLED = 0.2
+"""What was handled is so much likelier meant by what serves a purpose, in scores of `Kinds`."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Memories:
 
     def take(self, look: Look) -> list[str]:
         """Take in what is seen; return what was left out and why, a line each."""
-        self.namer.notice(each.attributes.get("colour", "") for each in look.seen)
+        self.namer.notice(look.seen)
         if any(isinstance(part, (LongPart, ShortPart)) for part in self.parts):
             self._note(look)
         return [line for part in self.parts for line in part.take(look)]
@@ -91,7 +93,7 @@ class Memories:
             far: how far away something is, m.
         """
         named = self.namer.named(reference, self.types(), loose)
-        meant = named.types if reference.vague else {}
+        meant = named.types if reference.vague or named.by_kind else {}
         found: dict[str, Known] = {}
         for part in self.parts:
             for each in part.recall(reference, named, loose):
@@ -99,7 +101,12 @@ class Memories:
 
         def order(thing: Known) -> tuple[float, float, bool, float]:
             handled = 0.0 if reference.indefinite or not thing.movable else thing.handled
-            return -handled, -meant.get(thing.object_type, 0.0), thing.confidence < _RATHER, far(thing)
+            if reference.done:
+                handled = did(reference, thing)
+            elif named.by_kind:
+                handled = float(handled > 0)
+            likely = meant.get(thing.object_type, 0.0) + (_HANDLED if named.by_kind and thing.handled else 0.0)
+            return -handled, -likely, thing.confidence < _RATHER, far(thing)
 
         return sorted(found.values(), key=order)
 

@@ -10,6 +10,7 @@ from kc_vla.memory.recall.answer import Filters
 from kc_vla.memory.recall.recall import MOST_FOUND, MOST_INSTRUCTION, Recall
 from kc_vla.memory.short_term.memory import ShortTermMemory
 from kc_vla.memory.short_term.unit import Position, State, Unit, UnitError, state_of
+from kc_vla.planning.execution.deeds import Deeds
 from kc_vla.planning.execution.naming import Named
 from kc_vla.planning.execution.parts import Look, Outcome, fitting
 from kc_vla.planning.execution.reference import Reference
@@ -30,6 +31,7 @@ class ShortPart:
         self.memory = memory
         self._recall = Recall(memory, embedder)
         self._handled: dict[str, int] = {}
+        self._deeds = Deeds()
         self._fixed: set[str] = set()
         self._number = count(1)
 
@@ -37,6 +39,7 @@ class ShortPart:
         """Forget all, as at every start of a robot."""
         self.memory.refresh()
         self._handled.clear()
+        self._deeds.begin()
         self._fixed.clear()
 
     def take(self, look: Look) -> Sequence[str]:
@@ -44,10 +47,13 @@ class ShortPart:
         refused = []
         for each in look.seen:
             if each.movable or each.state:
+                if (before := self.thing(each.object_id)) is not None:
+                    self._deeds.saw(each, before.states)
                 try:
                     self.memory.observe(_unit(each, look.now_s), whole=True)
                 except UnitError as error:
                     refused.append(str(error))
+        self._deeds.keep({unit.object_id for unit in self.memory})
         self._handled = {name: at for name, at in self._handled.items() if name in self.memory}
         fixed = self._fixed | {each.object_id for each in look.seen if not each.movable}
         self._fixed = {name for name in fixed if name in self.memory}
@@ -57,6 +63,7 @@ class ShortPart:
         """See `Part`."""
         self.memory.observe(_unit(seen, now_s), used=True, whole=True)
         self._handled[seen.object_id] = next(self._number)
+        self._deeds.handled(seen)
 
     def tell(self, object_id: str, outcome: Outcome, look: Look) -> None:
         """See `Part`."""
@@ -83,6 +90,8 @@ class ShortPart:
         """See `Part`."""
         if not named.types or not len(self.memory):
             return []
+        if named.by_kind or reference.done:  # they are compared by more than this
+            return fitting(self.things(), reference, named, loose)
         answer = self._recall.ask(reference.text, MOST_FOUND, Filters(types=frozenset(named.types)))
         return fitting((self._known(each.unit) for each in answer.found), reference, named, loose)
 
@@ -108,6 +117,7 @@ class ShortPart:
             handled=float(self._handled.get(unit.object_id, 0)),
             movable=unit.object_id not in self._fixed,
             source=self.name,
+            deeds=self._deeds.of(unit.object_id),
         )
 
 

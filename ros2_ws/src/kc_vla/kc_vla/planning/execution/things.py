@@ -36,6 +36,7 @@ class Known:
         handled: larger the later the robot handled it; 0 where it did not, as far as it remembers.
         movable: it may be carried elsewhere.
         source: what knows it: "sight", "short-term", "long-term", "history", "context".
+        deeds: what the robot did with it, as far as it remembers: see `Deeds`.
     """
 
     object_type: str
@@ -51,6 +52,7 @@ class Known:
     handled: float = 0.0
     movable: bool = True
     source: str = "sight"
+    deeds: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def states(self) -> frozenset[str]:
@@ -123,7 +125,11 @@ class Fit(IntEnum):
 
 def fits(reference: Reference, named: Named, thing: Known) -> Fit:
     """Whether a thing is meant: `MAYBE` where nothing speaks against it, and not all that is asked for is known."""
-    if thing.object_type not in named.types:
+    if thing.object_type not in named.types or (reference.carried and not thing.movable):
+        return Fit.NO
+    if reference.done and thing.deeds:
+        return Fit.YES if did(reference, thing) else Fit.NO
+    if named.by_kind and not named.close(thing.object_type, bool(thing.handled)):
         return Fit.NO
     states = thing.states
     if states & {state.value for state in reference.not_states}:
@@ -138,6 +144,18 @@ def fits(reference: Reference, named: Named, thing: Known) -> Fit:
         return Fit.NO
     there = not reference.place or not thing.container or _is_there(reference.place, thing.container)
     return Fit.YES if wanted and not said and there else Fit.MAYBE
+
+
+def did(reference: Reference, thing: Known) -> float:
+    """When the robot did with a thing what a reference tells it by, see `Known.deeds`; 0 where it did not."""
+    asked = {state.value for state in reference.states} | reference.also
+    when = [number for deed, number in thing.deeds.items() if deed in asked]
+    if reference.place:
+        left = ((number, *deed.partition(" ")) for deed, number in thing.deeds.items())
+        when += [number for number, _, _, holder in left if holder and _is_there(reference.place, holder)]
+    if not when and not asked and not reference.place:
+        return thing.handled
+    return max(when, default=0.0)
 
 
 def _is_there(place: str, container: str) -> bool:
