@@ -13,14 +13,14 @@ from kc_vla_sim.household.evaluation import PLAYED, rows_of
 from kc_vla_sim.household.tasks import sequence
 from kc_vla_sim.household.trial import ALL, Arm, TaskRecord, play
 
-RECORD = TaskRecord("a", "composite", 0, True, True, "", 2, 50.0, 9, 1, 2, True, 8, 100.0)
+RECORD = TaskRecord("a", "composite", 0, True, True, "", 2, 50.0, 9, 1, 2, False, True, 8, 100.0)
 ONE = ["eval", "household", "--split", "development", "--kind", "composite", "--sequences", "1", "--processes", "1"]
 
 
 def test_what_is_reduced_is_counted_over_tasks_that_both_did() -> None:
     records = [
         RECORD,
-        replace(RECORD, sequence="b", number=1, explorations=0, alone_explorations=4),
+        replace(RECORD, sequence="b", number=1, explorations=0, known=True, alone_explorations=4),
         replace(RECORD, number=1, explorations=90, alone_reached=False),  # it looked for nothing
         replace(RECORD, number=2, explorations=90, reached=False),
         replace(RECORD, number=3, explorations=0, alone_explorations=0),
@@ -29,7 +29,8 @@ def test_what_is_reduced_is_counted_over_tasks_that_both_did() -> None:
     assert row.exploration.value == pytest.approx(1 - 2 / 12)
     assert row.exploration.of == 12
     assert row.exploration.low <= row.exploration.value <= row.exploration.high
-    assert row.later.value == 1.0
+    assert row.known.value == 1.0
+    assert row.known.of == 4
     assert row.seconds.value == pytest.approx(0.5)
     assert row.success.value == pytest.approx(4 / 5)
     assert row.alone.value == pytest.approx(4 / 5)

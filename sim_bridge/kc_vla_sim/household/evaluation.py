@@ -87,7 +87,7 @@ class Row:
         alone: likewise of the robot without a memory, in the same homes.
         retrieval: MRA: share of the recalls of things seen before that had them first.
         exploration, seconds: RE and RT: of the tasks in which both robots reached the goal.
-        later: RE without the first task of each sequence, of which nobody can remember anything.
+        known: RE of the tasks about things that had all been seen before: nobody remembers what he never saw.
     """
 
     arm: Arm
@@ -98,7 +98,7 @@ class Row:
     retrieval: Figure
     exploration: Figure
     seconds: Figure
-    later: Figure
+    known: Figure
 
 
 def evaluate(options: EvalOptions) -> Iterator[str]:
@@ -143,12 +143,12 @@ def rows_of(arm: Arm, records: Iterable[TaskRecord]) -> list[Row]:
 def table(rows: Sequence[Row]) -> str:
     """As Markdown, in percent with 95 % intervals."""
     lines = [
-        "| memory | | sequences | tasks | success | without memory | retrieval | reduced exploration | later tasks | "
-        "reduced time |",
+        "| memory | | sequences | tasks | success | without memory | retrieval | reduced exploration | "
+        "of what was seen | reduced time |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
-        figures = (row.success, row.alone, row.retrieval, row.exploration, row.later, row.seconds)
+        figures = (row.success, row.alone, row.retrieval, row.exploration, row.known, row.seconds)
         cells = [row.arm.memory, _how(row.arm), row.kind, row.tasks, *figures]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines) + "\n"
@@ -178,7 +178,7 @@ def _row(arm: Arm, kind: str, records: Sequence[TaskRecord]) -> Row:
         share(sum(each.recalled for each in records), sum(each.recalls for each in records)),
         _reduced(records, lambda each: (each.explorations, each.alone_explorations)),
         _reduced(records, lambda each: (each.seconds, each.alone_seconds)),
-        _reduced([each for each in records if each.number], lambda each: (each.explorations, each.alone_explorations)),
+        _reduced([each for each in records if each.known], lambda each: (each.explorations, each.alone_explorations)),
     )
 
 

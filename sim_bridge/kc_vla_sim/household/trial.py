@@ -20,7 +20,7 @@ from kc_vla.memory.embedding.models import open_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
 from kc_vla.planning.execution.loop import Loop
-from kc_vla.planning.execution.memories import NONE, Memories, open_memories
+from kc_vla.planning.execution.memories import BOTH, LONG, NONE, Memories, open_memories
 from kc_vla.planning.execution.metrics import retrieval_accuracy
 from kc_vla.planning.execution.parts import Look
 from kc_vla.planning.execution.robot import Limits
@@ -69,6 +69,7 @@ class TaskRecord:
         reason: why not, as far as it can tell.
         explorations, seconds, calls: that it took.
         recalled, recalls: of so many recalls whose thing had been seen before so many had it first.
+        known: all that it took, put down or used had been seen before, so that nothing had to be looked for.
         alone_reached, alone_explorations, alone_seconds: of the robot without a memory.
         disturbance: what somebody did before it; empty for nothing.
     """
@@ -84,6 +85,7 @@ class TaskRecord:
     calls: int
     recalled: int
     recalls: int
+    known: bool
     alone_reached: bool
     alone_explorations: int
     alone_seconds: float
@@ -93,9 +95,9 @@ class TaskRecord:
 class _Watching:
     """A household, and the ids of all that was seen in it."""
 
-    def __init__(self, world: World, noise: Noise | None) -> None:
+    def __init__(self, world: World, noise: Noise | None, seen: Collection[str] = ()) -> None:
         self.home = Household(world, noise)
-        self.seen: set[str] = set()
+        self.seen = set(seen)
 
     def do(self, call: Call) -> Happened:
         """See `Body`."""
@@ -129,22 +131,26 @@ def play(
         memories = open_memories(
             arm.memory, embedder, grounds_of(world.plan), LongTermMemory(store), capacity=arm.capacity
         )
-        show(memories, world, arm.shown)
+        shown = show(memories, world, arm.shown)
         noise = noise_of(sequence) if arm.disturbed else None
-        body = _Watching(world, noise)
+        body = _Watching(world, noise, shown if arm.memory in (BOTH, LONG) else set())
         loop = _loop(body, planner, memories, arm, tell)
         referee = Referee(sequence.tasks)
         return [_task(sequence, number, arm, planner, loop, body, referee) for number in range(len(sequence.tasks))]
 
 
-def show(memories: Memories, world: World, shown: str) -> None:
-    """Walk through a copy of the home, see `Arm.shown`; then the robot is started anew."""
+def show(memories: Memories, world: World, shown: str) -> set[str]:
+    """Walk through a copy of the home, see `Arm.shown`, and start the robot anew; return the ids of what it kept."""
     home, now_s = Household(world.copy()), 0.0
+    kept: set[str] = set()
     for area in world.plan.areas:
         now_s += 1.0
         seen = home.do(Call("GoToPlace", (area,))).seen
-        memories.take(Look([each for each in seen if shown == ALL or not each.movable], area, now_s))
+        look = Look([each for each in seen if shown == ALL or not each.movable], area, now_s)
+        kept |= {each.object_id for each in look.seen}
+        memories.take(look)
     memories.begin()
+    return kept
 
 
 def _task(
@@ -183,6 +189,7 @@ def _task(
         result.calls,
         round((recalls.value or 0.0) * recalls.whole),
         int(recalls.whole),
+        all(each.taken in seen for each in result.recalls),
         alone_reached,
         alone.explorations,
         alone.seconds,
