@@ -1,7 +1,8 @@
-"""Entry point of the simulator's node: beside the package, which takes seconds to import. See kc_vla.ros.entry."""
+"""Entry point of the simulators' nodes: beside the package, which takes seconds to import. See kc_vla.ros.entry."""
 
 from functools import partial
 
 from kc_vla.ros.entry import run
 
 maniskill_bridge = partial(run, "kc_vla_sim.nodes.maniskill_bridge")
+household = partial(run, "kc_vla_sim.nodes.household")

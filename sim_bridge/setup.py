@@ -10,6 +10,7 @@ setup(
     description="Memory-dependent manipulation tasks in ManiSkill, their experts, and the bridge to ROS 2.",
     license="Apache-2.0",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    package_data={f"{NAME}.household": ["data/*"]},
     py_modules=[f"{NAME}_cli", f"{NAME}_entry"],
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
@@ -29,5 +30,7 @@ setup(
         "trimesh",
     ],
     zip_safe=False,
-    entry_points={"console_scripts": [f"maniskill_bridge = {NAME}_entry:maniskill_bridge"]},
+    entry_points={
+        "console_scripts": [f"{node} = {NAME}_entry:{node}" for node in ("maniskill_bridge", "household")],
+    },
 )

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kc_vla.core.tasks import simulated_tasks
-from kc_vla_sim.check.workers import run_jobs
 from kc_vla_sim.simulator import Simulator
+from kc_vla_sim.workers import run_jobs
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import psutil
 
 SCRIPT = """
 import time
-from kc_vla_sim.check.workers import run_jobs
+from kc_vla_sim.workers import run_jobs
 if __name__ == "__main__":
     print("begins", flush=True)
     list(run_jobs(time.sleep, [60, 60], 2, "sleep"))

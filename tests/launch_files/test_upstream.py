@@ -26,6 +26,7 @@ from kc_vla.launching import endings
 ROOT = Path(__file__).parents[2]
 CASES = {
     "annotate": ({"bag": "runs"},),
+    "household": ({}, {"instruction": "wash an apple"}),
     "maniskill": ({},),
     "piper": ({"arm": "emulated", "can": "no_such_can"}, {"can": "no_such_can", "policy": "leader", "leader": "/bus"}),
     "replay": ({"bag": "<bag>", "output": "<output>", "source": "rules"},),

@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 DIMENSION = 8
 Answer = tuple[int, Any]
-"""Status, and content for JSON or text as it is."""
+"""Status, and content for JSON, text as it is, or bytes one after the other for as long as they are taken."""
 
 
 class OpenAiServer:
@@ -40,6 +40,9 @@ class OpenAiServer:
                 server.keys.append(self.headers.get("Authorization", ""))
                 time.sleep(server.slow_s)
                 status, content = server.answers.pop(0) if server.answers else server.proper(self.path, given)
+                if isinstance(content, Iterator):
+                    self._stream(status, content)
+                    return
                 data = (content if isinstance(content, str) else json.dumps(content)).encode()
                 try:
                     self.send_response(status)
@@ -49,6 +52,17 @@ class OpenAiServer:
                     self.wfile.write(data)
                 except BrokenPipeError:
                     pass  # who asked has stopped waiting
+
+            def _stream(self, status: int, content: Iterator[bytes]) -> None:
+                self.send_response(status)
+                self.send_header("Content-Type", "text/event-stream")
+                self.end_headers()
+                try:
+                    for each in content:
+                        self.wfile.write(each)
+                        self.wfile.flush()
+                except (BrokenPipeError, ConnectionResetError):
+                    pass
 
             def log_message(self, *args: object) -> None:
                 pass
@@ -75,6 +89,8 @@ class OpenAiServer:
             data.reverse()  # the API tells the order by `index`
             usage = {"prompt_tokens": 3 * len(data), "total_tokens": 3 * len(data)}
             return 200, {"object": "list", "model": given["model"], "data": data, "usage": usage}
+        if path == "/v1/chat/completions" and given.get("stream"):
+            return 200, streamed(self.says(given["messages"]))
         if path == "/v1/chat/completions":
             message = {"role": "assistant", "content": self.says(given["messages"])}
             usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
@@ -82,6 +98,23 @@ class OpenAiServer:
             about = {"id": "1", "object": "chat.completion", "created": 0, "model": given["model"]}
             return 200, {**about, "choices": [choice], "usage": usage}
         return 404, {"error": {"message": f"no such path {path}"}}
+
+
+def streamed(text: str, end: str | None = "stop", step: int = 40) -> Iterator[bytes]:
+    """The events of an answer that comes bit by bit; `end` is why it ends, None where it breaks off."""
+    about = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
+    for at in range(0, len(text), step):
+        delta = {"index": 0, "delta": {"role": "assistant", "content": text[at : at + step]}, "finish_reason": None}
+        yield _event({**about, "choices": [delta]})
+    if end is not None:
+        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        yield _event({**about, "choices": [{"index": 0, "delta": {}, "finish_reason": end}]})
+        yield _event({**about, "choices": [], "usage": usage})
+        yield b"data: [DONE]\n\n"
+
+
+def _event(content: dict[str, Any]) -> bytes:
+    return f"data: {json.dumps(content)}\n\n".encode()
 
 
 def vector_of(text: str) -> list[float]:

@@ -30,6 +30,7 @@ MAIN_JOB = {
 
 PIPER = ("kc_vla", "piper.launch.py")
 REPLAY = ("kc_vla", "replay.launch.py")
+HOUSEHOLD = ("kc_vla", "household.launch.py")
 
 _MARK = "KC_VLA_TEST_STACK"
 _STARTED = re.compile(r"\[(?P<node>\w+)-\d+\]: process started with pid \[(?P<pid>\d+)\]")
@@ -65,7 +66,7 @@ class Stack:
         assert ros2, "there is no ros2: source env.sh first"
         self.output = output
         self._mark = uuid.uuid4().hex
-        main_job = {} if launch_file in (PIPER, REPLAY) else MAIN_JOB
+        main_job = {} if launch_file in (PIPER, REPLAY, HOUSEHOLD) else MAIN_JOB
         given = {**main_job, "output": output, **arguments}
         self._process = subprocess.Popen(
             [*wrapper, ros2, "launch", *launch_file, *(f"{name}:={value}" for name, value in given.items())],

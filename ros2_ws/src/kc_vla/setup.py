@@ -16,6 +16,7 @@ NODES = (
     "leader_arm",
     "long_term_memory",
     "piper_emulator",
+    "planner",
     "policy_server",
     "recorder",
     "replay_comparison",
@@ -54,6 +55,7 @@ setup(
         "kc_vla.annotate": ["page/*"],
         "kc_vla.memory.evaluation": ["data/*"],
         "kc_vla.memory.recall": ["data/*"],
+        "kc_vla.planning.execution": ["data/*"],
     },
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/kc_vla"]),

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from tqdm import tqdm
 
 from kc_vla.core.tasks import find_task
-from kc_vla_sim.check.workers import Setting, run_jobs, simulator_for
+from kc_vla_sim.check.simulators import Setting, simulator_for
 from kc_vla_sim.probes.gather import Episode, play_for_probes
 from kc_vla_sim.probes.inputs import INPUTS
 from kc_vla_sim.probes.verdict import Verdict, chance, judge
+from kc_vla_sim.workers import run_jobs
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from kc_vla_sim.check.aliasing import check_aliasing
 from kc_vla_sim.check.determinism import check_determinism
 from kc_vla_sim.check.experts import check_experts
 from kc_vla_sim.check.report import CheckReport
-from kc_vla_sim.check.workers import Setting
+from kc_vla_sim.check.simulators import Setting
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.variants import check_variant
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla_sim.check.workers import Setting, run_jobs, simulator_for
+from kc_vla_sim.check.simulators import Setting, simulator_for
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.simulator import Simulator
+from kc_vla_sim.workers import run_jobs
 
 PICTURE_EVERY = 5
 """The states of all frames are compared, and the pictures of frame 0, of every fifth and of the last."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kc_vla_sim.check.episode import Outcome, run_episode
-from kc_vla_sim.check.workers import Setting, run_jobs, simulator_for
+from kc_vla_sim.check.simulators import Setting, simulator_for
+from kc_vla_sim.workers import run_jobs
 
 TARGET = 0.97
 """Least share of successes."""

@@ -14,7 +14,6 @@ from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.meta import Form
 from kc_vla.datasets.lerobot.writer import DataSetWriter
 from kc_vla.datasets.planned import PlannedFolder, writing
-from kc_vla_sim.check.workers import run_jobs
 from kc_vla_sim.collect.drivers import DrivingPolicy
 from kc_vla_sim.collect.planned import DRAWN, WHOLE, PlanJob, Stretch, record_planned
 from kc_vla_sim.collect.record import Job, Setting, record
@@ -24,6 +23,7 @@ from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robot import CONTROL_RATE, RIG
 from kc_vla_sim.simulator import LARGEST_IMAGE
 from kc_vla_sim.variants import check_variant
+from kc_vla_sim.workers import run_jobs
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.sources import SourceSettings, open_source
 from kc_vla.media.mp4 import Mp4Writer
 from kc_vla.policy.backends import BackendSettings, open_backend
-from kc_vla_sim.check.workers import run_jobs
 from kc_vla_sim.evaluate.agent import HORIZON, WINDOW_FRAMES, Execution
 from kc_vla_sim.evaluate.player import FILM_EVERY, Outcome, Player
 from kc_vla_sim.evaluate.results import add_outcome, read_outcomes, write_summary
@@ -24,6 +23,7 @@ from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robot import CONTROL_RATE, RIG
 from kc_vla_sim.simulator import Simulator
 from kc_vla_sim.variants import check_variant
+from kc_vla_sim.workers import run_jobs
 
 SETTINGS, FILMS = "evaluation.json", "films"
 _MASKED = "none"

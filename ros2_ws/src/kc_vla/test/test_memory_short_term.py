@@ -171,6 +171,15 @@ def test_counting_types_finds_more_than_counting_objects() -> None:
     assert np.mean(gains) > 0.03
 
 
+def test_what_a_whole_observation_lacks_is_so_no_more() -> None:
+    memory = ShortTermMemory(5)
+    memory.observe(unit(state=State.FILLED, attributes={"also": "cold"}))
+    assert memory.observe(unit(stamp=1.0)).unit.state is State.FILLED
+    seen = memory.observe(unit(stamp=2.0), whole=True).unit
+    assert (seen.state, dict(seen.attributes)) == (State.NONE, {})
+    assert memory.observe(unit(stamp=1.0, state=State.DIRTY), whole=True).happened is Happened.REFUSED
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("policy", ["fifo", "lfu", "adaptive"])
 def test_a_million_observations_cost_no_more_memory_than_a_hundred_thousand(policy: str) -> None:

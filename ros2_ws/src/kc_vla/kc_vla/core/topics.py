@@ -58,6 +58,12 @@ SAVE_MAP = "long_term_memory/save"
 LOAD_MAP = "long_term_memory/load"
 SET_AREAS = "long_term_memory/set_areas"
 
+DO_SKILL = "do_skill"
+LOOK_AROUND = "look_around"
+EXECUTE_INSTRUCTION = "execute_instruction"
+PLANNER_STEPS = "planner/steps"
+HOUSEHOLD = "household/state"
+
 DIAGNOSTICS = "/diagnostics"
 
 EMULATOR_VIEW = "emulator/view"

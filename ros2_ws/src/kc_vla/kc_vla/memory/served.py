@@ -6,9 +6,9 @@ Any server does, in the cloud or beside the robot: its address is a setting, its
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,15 @@ _MOST_TOLD = 200
 
 
 class ServerError(StackError):
-    """A server cannot be asked, or what it says cannot be used; the message is one line for people."""
+    """A server cannot be asked, or what it says cannot be used; the message is one line for people.
+
+    Attributes:
+        status: of HTTP, where the server refused; 0 otherwise.
+    """
+
+    def __init__(self, text: str, status: int = 0) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,14 @@ class ServerSettings:
     input_price: float = 0.0
     output_price: float = 0.0
     most_tokens: int = 500
+
+
+class Said(NamedTuple):
+    """What a language model answered, and the tokens that it was given and gave; 0 where the server tells none."""
+
+    text: str
+    input_tokens: int
+    output_tokens: int
 
 
 @dataclass
@@ -82,12 +98,15 @@ class Server:
             )
         from openai import OpenAI  # takes a second
 
+        from kc_vla.memory.bounded_client import bounded_client
+
         self.settings, self.cost = settings, Cost()
         self._client: OpenAI = OpenAI(
             api_key=key or "none",
             base_url=settings.base_url or None,
             timeout=settings.timeout_s,
             max_retries=settings.retries,
+            http_client=bounded_client(settings.timeout_s),
         )
 
     def embed(self, sentences: Sequence[str]) -> Vectors:
@@ -130,8 +149,63 @@ class Server:
             raise self._unusable("an empty text")
         return text
 
+    def stream(
+        self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None, hear: Callable[[str], None]
+    ) -> Said:
+        """What a language model answers, told bit by bit while it comes.
+
+        Args:
+            messages: what it is asked.
+            schema: a JSON schema that the answer is to follow, with its name, as the API wants it; None: any text.
+            hear: is given each bit of the text.
+
+        Raises:
+            ServerError: nothing comes, or it breaks off, or goes on for longer than the time-out or 1 MB.
+        """
+        parts: list[str] = []
+        sent, received, end = 0, 0, ""
+
+        def read(**given: Any) -> None:
+            nonlocal sent, received, end
+            with self._client.chat.completions.create(**given) as answer:
+                for each in answer:
+                    for choice in each.choices or ():
+                        if choice.delta.content:
+                            parts.append(str(choice.delta.content))
+                            hear(parts[-1])
+                        end = choice.finish_reason or end
+                    if each.usage is not None:
+                        sent, received = each.usage.prompt_tokens, each.usage.completion_tokens
+
+        form = {} if schema is None else {"response_format": {"type": "json_schema", "json_schema": schema}}
+        try:
+            self._ask(
+                read,
+                model=self.settings.model,
+                messages=list(messages),
+                max_completion_tokens=self.settings.most_tokens,
+                temperature=0,
+                stream=True,
+                stream_options={"include_usage": True},
+                **form,
+            )
+        except (AttributeError, TypeError) as error:
+            raise self._unusable("something else than the API says") from error
+        finally:
+            self._count(sent, received)
+        if not end:
+            raise self._unusable("a text that breaks off")
+        if end == "length":
+            raise self._unusable(f"more than {self.settings.most_tokens} tokens: allow it more, or ask for less")
+        text = "".join(parts)
+        if not text.strip():
+            raise self._unusable("an empty text")
+        return Said(text, sent, received)
+
     def _ask(self, call: Any, **given: Any) -> Any:
         from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
+
+        from kc_vla.memory.bounded_client import TooMuchError
 
         self.cost.requests += 1
         where = f"the server of the model {self.settings.model}"
@@ -143,17 +217,20 @@ class Server:
         except APIConnectionError as error:
             raise self._failed(f"{where} cannot be reached: is {self._client.base_url} its address?") from error
         except APIStatusError as error:
-            said = " ".join(str(error.message).split())[:_MOST_TOLD]
-            raise self._failed(f"{where} answered {error.status_code}: {said}") from error
+            key = self._client.api_key  # some servers say it back
+            said = " ".join(str(error.message).replace(key, "...").split())[:_MOST_TOLD]
+            raise self._failed(f"{where} answered {error.status_code}: {said}", error.status_code) from error
+        except TooMuchError as error:
+            raise self._failed(f"{where} {error}") from error
         except (OpenAIError, ValueError) as error:
             raise self._failed(f"{where} answered with something else than the API says") from error
 
     def _unusable(self, what: str) -> ServerError:
         return self._failed(f"the server of the model {self.settings.model} answered with {what}")
 
-    def _failed(self, text: str) -> ServerError:
+    def _failed(self, text: str, status: int = 0) -> ServerError:
         self.cost.failures += 1
-        return ServerError(text)
+        return ServerError(text, status)
 
     def _count(self, sent: int, received: int) -> None:
         self.cost.input_tokens += sent

@@ -104,7 +104,7 @@ class ShortTermMemory:
         for object_id, unit in self._units.items():
             listener(object_id, unit)
 
-    def observe(self, unit: Unit, used: bool = False) -> Change:
+    def observe(self, unit: Unit, used: bool = False, whole: bool = False) -> Change:
         """Take in what was seen of an object; a known one is merged, for a new one another may have to go.
 
         What a known unit has and the new one lacks (state, area, image, attributes) is kept. What is older than what is
@@ -113,6 +113,7 @@ class ShortTermMemory:
         Args:
             unit: as seen.
             used: the robot did something with it: counts as a use even if it was in view all the time.
+            whole: it says all that there is: what it lacks is so no more, and is not kept.
         """
         known = self._units.get(unit.object_id)
         if known is None:
@@ -121,7 +122,7 @@ class ShortTermMemory:
             late = known.stamp - unit.stamp
             return Change(Happened.REFUSED, known, f"it was seen {late:.3g} s before what is known of it")
         away = unit.stamp - known.stamp
-        merged = _merged(known, unit)
+        merged = unit if whole else _merged(known, unit)
         self._units[unit.object_id] = merged
         if unit.object_type != known.object_type:
             self._replacement.remove(Key(known.object_type, known.object_id))

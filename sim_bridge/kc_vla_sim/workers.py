@@ -1,4 +1,4 @@
-"""Episodes in parallel processes: each has a simulator of its own and one thread, which is the fastest way to many."""
+"""Jobs in parallel processes of one thread each, which is the fastest way to many."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypeVar
 
-import torch
 from tqdm import tqdm
 
 from kc_vla_sim.errors import SimulationError
-from kc_vla_sim.simulator import Simulator
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -28,26 +24,11 @@ _ONE_THREAD = {"LP_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # of software Vul
 
 
 class WorkerError(SimulationError):
-    """A process that played episodes died."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a simulator is made with; see `Simulator`."""
-
-    variant: str
-    renderer: str = "auto"
-    image_size: int = 16
-
-
-@lru_cache(maxsize=1)
-def simulator_for(setting: Setting) -> Simulator:
-    """This process's simulator with `setting`; it draws only when asked to."""
-    return Simulator(setting.image_size, setting.renderer, draw=False, variant=setting.variant)
+    """A process that did jobs died."""
 
 
 def run_jobs(
-    work: Callable[[Job], Result], jobs: Sequence[Job], processes: int, title: str
+    work: Callable[[Job], Result], jobs: Sequence[Job], processes: int, title: str, unit: str = "episode"
 ) -> Iterator[tuple[Job, Result]]:
     """Do `work` for each of `jobs`, show a progress bar with `title`, and yield as they are done, in any order.
 
@@ -57,19 +38,17 @@ def run_jobs(
         WorkerError: a process died.
     """
     if processes == 1:
-        for job in tqdm(jobs, desc=title, unit="episode"):
+        for job in tqdm(jobs, desc=title, unit=unit):
             yield job, work(job)
         return
     with _one_thread_in_children():
         pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _prepare, (os.getpid(),))
         try:
             running = {pool.submit(work, job): job for job in jobs}
-            for done in tqdm(as_completed(running), total=len(jobs), desc=title, unit="episode"):
+            for done in tqdm(as_completed(running), total=len(jobs), desc=title, unit=unit):
                 yield running.pop(done), done.result()
         except BrokenProcessPool as error:
-            raise WorkerError(
-                "a process that played episodes died, for lack of memory? try fewer --processes"
-            ) from error
+            raise WorkerError("a process died, for lack of memory? try fewer --processes") from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
@@ -82,7 +61,6 @@ def _prepare(parent: int) -> None:
     ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)  # what it plays is written whole or not at all
     if os.getppid() != parent:  # it died while this one began
         os._exit(1)
-    torch.set_num_threads(1)
 
 
 @contextmanager

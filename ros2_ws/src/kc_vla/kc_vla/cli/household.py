@@ -1,0 +1,86 @@
+"""`kc-vla eval household`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from kc_vla.cli.numbers import positive
+from kc_vla.cli.verbs import exit_status, main_parser
+from kc_vla.core.errors import StackError
+
+_ABOUT = """\
+Play sequences of household tasks in the symbolic household, planned offline, with each memory, and each task also
+without any: how often the goals are reached, and how much exploration and time a memory saves. The same command goes on
+where it was interrupted. Writes table.md, results.json, played.jsonl and plots.
+"""
+_MEMORIES = ("both", "long", "short", "none", "history", "context")
+_KINDS = ("simple", "composite", "complex")
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    options = main_parser("eval", _add_arguments).parse_args(words)
+    try:
+        import kc_vla_sim.household as _  # noqa: F401  # no part of a robot
+    except ModuleNotFoundError:
+        print("kc-vla eval household: the package kc_vla_sim is not installed: run ./setup.sh", file=sys.stderr)
+        return 2
+    return exit_status("eval", lambda: _evaluate(options), StackError, ValueError)
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = _ABOUT
+    parser.add_argument("what", choices=["household"], help="what is measured")
+    parser.add_argument(
+        "--memory",
+        action="append",
+        choices=_MEMORIES,
+        help="both memories, one of them, none, the last things seen, or those handled; can be repeated (all)",
+    )
+    parser.add_argument("--kind", action="append", choices=_KINDS, help="of sequences; can be repeated (all)")
+    parser.add_argument("--split", choices=["development", "test"], default="test", help="of sequences (test)")
+    parser.add_argument("--sequences", type=positive, default=120, help="of each kind, at most (120: all)")
+    parser.add_argument(
+        "--disturbed",
+        action="store_true",
+        help="somebody moves, hides or uses a thing between two tasks, and the detector errs",
+    )
+    parser.add_argument(
+        "--no-feedback", action="store_true", help="the robot takes no notice of how its plan turns out"
+    )
+    parser.add_argument(
+        "--shown",
+        choices=["furniture", "all"],
+        default="furniture",
+        help="what the long-term memory kept of the home before: what stands there, or all that lay open (furniture)",
+    )
+    parser.add_argument(
+        "--capacity", action="append", type=positive, help="units of the short-term memory; can be repeated (100)"
+    )
+    parser.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    parser.add_argument("-o", "--output", type=Path, default=Path("runs/household"), help="folder for the results")
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    from kc_vla_sim.household.evaluation import EvalOptions, evaluate
+    from kc_vla_sim.household.trial import Arm
+
+    arms = [
+        Arm(memory, options.disturbed, not options.no_feedback, options.shown, capacity)
+        for memory in options.memory or _MEMORIES
+        for capacity in options.capacity or [100]
+    ]
+    wanted = EvalOptions(
+        arms=tuple(dict.fromkeys(arms)),
+        kinds=tuple(options.kind or _KINDS),
+        split=options.split,
+        count=options.sequences,
+        processes=options.processes,
+        output=options.output,
+    )
+    for line in evaluate(wanted):
+        print(line)

@@ -1,0 +1,261 @@
+"""Node `planner`: an instruction in, skills out, each fed back into both memories, which it holds itself.
+
+What is planned, recalled, explored and done is told in lines. An instruction that comes while another one is carried
+out takes its place; the skill that is being done is stopped first.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from std_msgs.msg import String
+
+from kc_vla.core import topics
+from kc_vla.core.errors import StackError
+from kc_vla.memory.embedding.models import OFFLINE, open_embedder
+from kc_vla.memory.long_term.memory import LongTermMemory
+from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.served import ServerSettings
+from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY
+from kc_vla.planning.choosing import PLANNERS, PlannerSettings, open_planner
+from kc_vla.planning.execution.loop import Loop
+from kc_vla.planning.execution.memories import BOTH, NAMES, open_memories
+from kc_vla.planning.execution.robot import Limits
+from kc_vla.planning.execution.told import MEMORY, Result, Step
+from kc_vla.ros import qos
+from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
+from kc_vla.ros.skill_client import SkillClient
+from kc_vla.ros.skills import grounds_from
+from kc_vla.ros.work import answer, runner
+from kc_vla_msgs.action import ExecuteInstruction
+from kc_vla_msgs.srv import LookAround
+
+_MODEL_TOKENS = 2000
+_LOOK_S, _ASK_AGAIN_S = 0.2, 2.0
+
+
+@dataclass(frozen=True)
+class PlannerParameters(NodeParameters):
+    """Parameters of the node."""
+
+    instruction: str = parameter("", "to carry out at once, after which the node ends; empty: wait for the action")
+    planner: str = parameter(
+        "grammar", "what makes plans: grammar (offline), or model (a language model)", choices=PLANNERS
+    )
+    model: str = parameter("", "name of the language model, for planner 'model'")
+    server: str = parameter("", "address of its OpenAI-compatible API; empty: OpenAI's own")
+    server_timeout: float = parameter(60.0, "s for one answer of the server", low=0.1, high=3600.0)
+    offline: bool = parameter(True, "the grammar plans where the model does not, and the result says so")
+    cache: str = parameter("", "folder for the model's answers, for runs that can be repeated; empty: none")
+    memory: str = parameter(BOTH, "what the robot remembers with", choices=tuple(NAMES))
+    store: str = parameter("runs/memory.db", "file of the long-term memory, which outlives the node")
+    map_id: str = parameter("home", "map that the long-term memory is in")
+    capacity: int = parameter(100, "units of the short-term memory", low=LEAST_CAPACITY, high=MOST_CAPACITY)
+    embedding: str = parameter(OFFLINE, "makes vectors of sentences: offline, a folder with an ONNX model, or hub:...")
+    calls: int = parameter(400, "skills that one instruction may take", low=1, high=100_000)
+    skill_timeout: float = parameter(120.0, "s of wall time that one skill may take", low=0.1, high=86400.0)
+    startup_timeout: float = parameter(60.0, "s to wait for the robot", low=1.0, high=3600.0)
+
+
+class PlannerNode(StackNode):
+    """See the module."""
+
+    Parameters = PlannerParameters
+    parameters: PlannerParameters
+
+    def __init__(self) -> None:
+        super().__init__("planner")
+
+    def start(self) -> None:
+        """Open planner and memories; the loop begins when the robot has said where it is."""
+        values = self.parameters
+        self._store: Store | None = None
+        self._loop: Loop | None = None
+        try:
+            self._planner = open_planner(self._settings())
+            self._embedder = open_embedder(values.embedding)
+            self._store = Store(_path(values.store))
+        except (StackError, OSError) as error:
+            raise StartError(str(error)) from error
+        self._goal: Any = None
+        self._told: deque[Step] = deque(maxlen=1000)
+        self._work = runner(self, False, "the planner", refusals=(StackError,))
+        self._steps = self.advertise(String, topics.PLANNER_STEPS, qos.EVENT)
+        self._body = SkillClient(self, values.skill_timeout)
+        self._hear = self.from_any_thread(self._publish)
+        self._look = self.call(LookAround, topics.LOOK_AROUND)
+        self._server = ActionServer(
+            self,
+            ExecuteInstruction,
+            topics.EXECUTE_INSTRUCTION,
+            execute_callback=self._execute,
+            goal_callback=self._accept,
+            cancel_callback=self._cancel,
+            callback_group=self._together,
+        )
+        assert self.executor is not None
+        self.executor.create_task(self._begin)
+
+    def stop(self) -> None:
+        """End the instruction, its skill first, and leave the store to others."""
+        if self._loop is not None:
+            self._loop.stop("the planner ends")
+        self._body.close()
+        self._server.destroy()
+        self._work.close()
+        if self._store is not None:
+            self._store.close()
+
+    def details(self) -> dict[str, object]:
+        """Return who plans, and with which memory."""
+        return {"planner": self.parameters.planner, "memory": self.parameters.memory}
+
+    # -- beginning ----------------------------------------------------------------------------------------------
+
+    def _settings(self) -> PlannerSettings:
+        values = self.parameters
+        server = None
+        if values.model:
+            server = ServerSettings(values.model, values.server, values.server_timeout, most_tokens=_MODEL_TOKENS)
+        return PlannerSettings(values.planner, server, values.offline, _path(values.cache) if values.cache else None)
+
+    async def _begin(self) -> None:
+        """Wait for the robot, and carry out what the parameters ask for."""
+        values = self.parameters
+        around = await self._robot(time.monotonic() + values.startup_timeout)
+        if around is None:
+            self.fail(f"no robot answers on {topics.DO_SKILL} and {topics.LOOK_AROUND}: is its node alive?")
+            return
+        try:
+            self._loop = self._opened(around)
+        except StackError as error:
+            self.cannot_start(str(error))
+            return
+        if values.instruction:
+            result = await self._carried_out(values.instruction)
+            self.exit_code, self.done = int(not result.success), True
+
+    async def _robot(self, until_s: float) -> LookAround.Response | None:
+        """What the robot says of where it is; None where none does in time. It has found all of this node by then."""
+        while time.monotonic() < until_s:
+            if not self._body.ready:
+                await self.sleep(_LOOK_S)
+            elif (around := await self.ask(self._look, LookAround.Request(), _ASK_AGAIN_S)) is not None:
+                return around
+        return None
+
+    def _opened(self, around: LookAround.Response) -> Loop:
+        values = self.parameters
+        assert self._store is not None
+        grounds = grounds_from(around.areas)
+        memories = open_memories(
+            values.memory, self._embedder, grounds, LongTermMemory(self._store), values.map_id, values.capacity
+        )
+        limits = Limits(calls=values.calls)
+        return Loop(self._body, self._planner, memories, grounds, around.at, self._tell, limits, self._body.cancel)
+
+    # -- instructions -------------------------------------------------------------------------------------------
+
+    def _accept(self, goal: ExecuteInstruction.Goal) -> GoalResponse:
+        """Accept a goal once the robot is there; it takes the place of another one."""
+        if self._loop is None:
+            self.get_logger().warning("an instruction is refused: the robot is not there yet")
+            return GoalResponse.REJECT
+        self._loop.stop("another instruction came")
+        return GoalResponse.ACCEPT
+
+    def _cancel(self, goal: Any) -> CancelResponse:
+        if self._loop is not None and goal is self._goal:
+            self._loop.stop()
+        return CancelResponse.ACCEPT
+
+    async def _execute(self, goal: Any) -> ExecuteInstruction.Result:
+        result = await self._carried_out(goal.request.instruction, goal)
+        if goal.is_cancel_requested:
+            goal.canceled()
+        elif result.success:
+            goal.succeed()
+        else:
+            goal.abort()
+        return ExecuteInstruction.Result(
+            success=result.success,
+            reason=result.reason,
+            planner=result.by,
+            duration=result.seconds,
+            walked=result.walked_m,
+            explorations=result.explorations,
+            skills=result.calls,
+            replans=result.replans,
+            tokens=result.tokens,
+            in_hand=result.in_hand,
+            notes=list(result.notes),
+        )
+
+    async def _carried_out(self, instruction: str, goal: Any = None) -> Result:
+        assert self._loop is not None
+
+        def work() -> Result:
+            assert self._loop is not None
+            if goal is not None and goal.is_cancel_requested:  # while it waited for the one before to end
+                return _not_done(instruction, "a person said stop")
+            self._goal = goal
+            return self._loop.carry_out(instruction)
+
+        try:
+            result: Result = await answer(self._work, work)
+            self.problem("")
+        except StackError as error:
+            self.problem(str(error), ERROR)
+            result = _not_done(instruction, str(error))
+        self._publish()
+        self._goal = None
+        self._say(_summary(result))
+        return result
+
+    # -- telling ------------------------------------------------------------------------------------------------
+
+    def _tell(self, step: Step) -> None:
+        """A step of the loop, on its thread."""
+        self._told.append(step)
+        self._hear()
+
+    def _publish(self) -> None:
+        while self._told:
+            step = self._told.popleft()
+            self._say(str(step))
+            self._steps.publish(String(data=json.dumps(asdict(step))))
+            if self._goal is not None and step.kind != MEMORY:
+                feedback = ExecuteInstruction.Feedback(kind=step.kind, text=step.text, elapsed=step.now_s)
+                self._goal.publish_feedback(feedback)
+
+    def _say(self, text: str) -> None:
+        for line in text.splitlines():
+            print(line, flush=True)
+
+
+def _not_done(instruction: str, reason: str) -> Result:
+    return Result(instruction, False, reason, "", 0.0, 0.0, 0, 0, 0)
+
+
+def _summary(result: Result) -> str:
+    outcome = "done" if result.success else f"not done: {result.reason}"
+    told = f"{result.seconds:.1f} s, {result.walked_m:.1f} m, {result.explorations} explored, {result.calls} skills"
+    notes = "".join(f"\n  note: {note}" for note in result.notes)
+    return f"'{result.instruction}': {outcome} (planned by {result.by or 'nobody'}; {told}){notes}"
+
+
+def _path(name: str) -> Path:
+    return Path(name).expanduser()
+
+
+def main() -> None:
+    """Run the node."""
+    run_node(PlannerNode)

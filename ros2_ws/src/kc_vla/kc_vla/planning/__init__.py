@@ -1,0 +1,1 @@
+"""Instructions into skills, and skills into deeds, with what the memories know."""

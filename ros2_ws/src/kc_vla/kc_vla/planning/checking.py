@@ -1,0 +1,214 @@
+"""An answer of a planner, held against the skill table before anything is done: each call in it is one that there is.
+
+What follows from the table alone is followed: what is in the hand, what was opened, switched on, cut. A name stands
+for one thing throughout a plan. Whether there is such a thing at all, and what it can, the body finds out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kc_vla.planning.interface import PlanningError
+from kc_vla.planning.skills import BY_NAME, Call
+
+MOST_CALLS = 60
+MOST_LETTERS = 120
+"""Of an argument."""
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+"""What tells the second of two things of one name."""
+IT = frozenset({"it", "them", "this", "that", "one"})
+_TOLD = 60
+_NAME = re.compile(r"[\w .,'&#|+/:%-]*\w[\w .,'&#|+/:%-]*")
+_ARTICLES = re.compile(r"^(?:(?:the|a|an|my|your|some)\s+)+")
+_ID = re.compile(r"(\w+?)_[0-9]+")
+_CUTS = ("knife", "knives", "cut", "blade", "cleaver")
+
+
+@dataclass
+class _Known:
+    """What the calls before imply.
+
+    Attributes:
+        held: name of what is in the hand; empty for nothing.
+        from_before: it was in the hand before the plan, by a name that nobody of the plan gave it.
+        facts: of each name, what was made of it: ("opened", "fridge").
+    """
+
+    held: str = ""
+    from_before: bool = False
+    facts: set[tuple[str, str]] = field(default_factory=set)
+
+
+_Need = Callable[[_Known, tuple[str, ...]], str]
+
+
+def _not(fact: str, reason: str) -> _Need:
+    return lambda known, names: reason.format(*names) if (fact, names[-1]) in known.facts else ""
+
+
+def _first_not(fact: str, reason: str) -> _Need:
+    return lambda known, names: reason.format(*names) if (fact, names[0]) in known.facts else ""
+
+
+def _in_hand(known: _Known, names: tuple[str, ...]) -> str:
+    if not known.held:
+        return f"the hand is empty: pick up {names[0]} first"
+    if known.from_before or same(names[0], known.held):
+        return ""
+    return f"{known.held} is in the hand, not {names[0]}"
+
+
+def _knife(known: _Known, names: tuple[str, ...]) -> str:
+    if any(part in known.held.lower() for part in _CUTS):
+        return ""
+    return f"{known.held or 'nothing'} is in the hand: pick up a knife to slice {names[0]}"
+
+
+_NEEDS: Mapping[str, _Need] = {
+    "held": _in_hand,
+    "hand empty": lambda known, names: (
+        f"{known.held} is in the hand: put it down before {names[0]} is picked up" if known.held else ""
+    ),
+    "not broken": _first_not("broken", "{0} is broken by then"),
+    "not sliced": _first_not("sliced", "{0} is sliced by then"),
+    "knife in the hand": _knife,
+    "closed": _first_not("opened", "{0} is open by then"),
+    "opened": _first_not("closed", "{0} is closed by then"),
+    "on": _first_not("off", "{0} is off by then"),
+    "off": _first_not("on", "{0} is on by then"),
+    "not at work": _first_not("on", "{0} is on: switch it off first"),
+    "holder open": _not("closed", "{1} is closed by then: open it first"),
+    "holder not in it": lambda known, names: f"{names[0]} cannot be put on itself" if same(*names) else "",
+}
+"""Of the needs of the table those that can be told without looking."""
+
+
+def _take(known: _Known, names: tuple[str, ...]) -> None:
+    known.held, known.from_before = names[0], False
+
+
+def _leave(known: _Known, names: tuple[str, ...]) -> None:
+    known.held, known.from_before = "", False
+
+
+def _becomes(fact: str, no_more: str = "") -> Callable[[_Known, tuple[str, ...]], None]:
+    def change(known: _Known, names: tuple[str, ...]) -> None:
+        known.facts.discard((no_more, names[0]))
+        known.facts.add((fact, names[0]))
+
+    return change
+
+
+_DEEDS: Mapping[str, Callable[[_Known, tuple[str, ...]], None]] = {
+    "take": _take,
+    "put": _leave,
+    "drop": _leave,
+    "open": _becomes("opened", "closed"),
+    "close": _becomes("closed", "opened"),
+    "switch on": _becomes("on", "off"),
+    "switch off": _becomes("off", "on"),
+    "slice": _becomes("sliced"),
+    "break": _becomes("broken"),
+}
+
+
+def checked(answer: Sequence[tuple[Any, Any]], in_hand: str = "", most: int = MOST_CALLS) -> tuple[Call, ...]:
+    """The calls of an answer, if all is as the table wants it.
+
+    Args:
+        answer: names of skills with their arguments, whatever anybody said.
+        in_hand: type or id of what the robot holds; empty for nothing.
+        most: calls that a plan may have.
+
+    Returns:
+        The calls, by the table's first names.
+
+    Raises:
+        PlanningError: it is not; the message is one line that says which call is wrong, and why.
+    """
+    if not answer:
+        raise PlanningError("the plan has no call: give at least one")
+    if len(answer) > most:
+        raise PlanningError(f"the plan has {len(answer)} calls: give {most} at most")
+    known = _Known(in_hand, bool(in_hand))
+    return tuple(_checked(known, number, *each) for number, each in enumerate(answer, start=1))
+
+
+def in_hand_after(calls: Sequence[Call], in_hand: str = "") -> str:
+    """What is in the hand after these calls, where each succeeded; empty for nothing."""
+    known = _Known(in_hand, bool(in_hand))
+    for call in calls:
+        for deed in BY_NAME[call.skill].does:
+            if deed in _DEEDS:
+                _DEEDS[deed](known, call.arguments)
+    return known.held
+
+
+def plain(name: str) -> str:
+    """A name for comparing: "the red Mug" and "red mug" are one; an id stays as it is."""
+    text = " ".join(name.split())
+    return text if _ID.fullmatch(text) else _ARTICLES.sub("", text.lower().replace("_", " "))
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two names can be meant for one thing.
+
+    "mug" and "the red mug" can, "lamp" and "DeskLamp_2", and a pronoun with everything; "second mug" and "mug" cannot.
+    """
+    if _ID.fullmatch(one) and _ID.fullmatch(other):
+        return one == other
+    first, second = _words(one), _words(other)
+    if not first or not second or first[0] in IT or second[0] in IT:
+        return True
+    if set(first[:1] + second[:1]) & set(ORDINALS) and first[0] != second[0] and not _ID.fullmatch(other):
+        return False
+    return first == second or (first[-1] == second[-1] and (set(first) < set(second) or set(second) < set(first)))
+
+
+def is_id(name: str) -> bool:
+    """Whether it looks like an id of a memory: "Mug_2"."""
+    return _ID.fullmatch(name) is not None
+
+
+def _words(name: str) -> list[str]:
+    of_type = _ID.fullmatch(" ".join(name.split()))
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", of_type[1]).lower().split() if of_type else plain(name).split()
+
+
+def _checked(known: _Known, number: int, name: Any, arguments: Any) -> Call:
+    where = f"call {number}"
+    skill = BY_NAME.get(name) if isinstance(name, str) else None
+    if skill is None:
+        raise PlanningError(f"{where}: there is no skill {_told(name)}: there are {', '.join(BY_NAME)}")
+    where = f"call {number}, {skill.name}"
+    if not isinstance(arguments, list | tuple) or len(arguments) != len(skill.arguments):
+        wanted = f"{len(skill.arguments)} name{'s' if len(skill.arguments) > 1 else ''}: {', '.join(skill.arguments)}"
+        given = len(arguments) if isinstance(arguments, list | tuple) else 1
+        raise PlanningError(f"{where}: it takes {wanted}; {given} were given")
+    for each in arguments:
+        _check_name(where, each)
+    call = Call(skill.name, tuple(" ".join(each.split()) for each in arguments))
+    names = tuple(map(plain, call.arguments))
+    for need in skill.needs:
+        reason = _NEEDS[need](known, names) if need in _NEEDS else ""
+        if reason:
+            raise PlanningError(f"{where}: {reason}")
+    for deed in skill.does:
+        if deed in _DEEDS:
+            _DEEDS[deed](known, names)
+    return call
+
+
+def _check_name(where: str, name: object) -> None:
+    if not isinstance(name, str) or not 0 < len(name) <= MOST_LETTERS:
+        raise PlanningError(f"{where}: {_told(name)} is no name: a text of 1 to {MOST_LETTERS} letters is wanted")
+    if not _NAME.fullmatch(name) or not plain(name):
+        raise PlanningError(f"{where}: the name {_told(name)} has other than letters, digits and spaces")
+
+
+def _told(text: object) -> str:
+    shown = text if isinstance(text, str) else type(text).__name__
+    return ascii(shown[:_TOLD]) + ("..." if len(shown) > _TOLD else "")

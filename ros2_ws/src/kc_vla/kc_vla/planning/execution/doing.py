@@ -1,0 +1,107 @@
+"""Does one call of a plan: finds the things that its names stand for, and does the skill with them.
+
+Where that fails (it does not fit in, it cannot be carried) the next thing is tried that the name fits and that is
+known; then room is made; then another one is looked for.
+"""
+
+from __future__ import annotations
+
+from kc_vla.planning.execution.finding import Finder
+from kc_vla.planning.execution.mending import Mender, UnmetError
+from kc_vla.planning.execution.reference import read
+from kc_vla.planning.execution.robot import NotFoundError, Robot
+from kc_vla.planning.execution.things import Fit, fits
+from kc_vla.planning.interface import PlanningError
+from kc_vla.planning.skills import AREA, BY_NAME, Call, Skill
+
+_TRIES = 3
+"""Things that a name fits that are tried, before room is made."""
+_CARRIED = frozenset({"held", "can be picked up", "can be sliced"})
+"""Needs of skills whose first thing is no furniture."""
+
+
+class Doer:
+    """Does calls with one robot."""
+
+    def __init__(self, robot: Robot, finder: Finder) -> None:
+        """Args: `robot`, and the `finder` of its things."""
+        self._robot, self._finder, self._mender = robot, finder, Mender(robot, finder)
+
+    def do(self, call: Call) -> str:
+        """Do a call; return why it failed, an empty text where it did not.
+
+        Raises:
+            EndedError: see `Robot.do`.
+        """
+        skill = BY_NAME.get(call.skill)
+        if skill is None or len(call.arguments) != len(skill.arguments):
+            return f"{str(call)[:80]!r} is no call of the skill table"
+        if AREA in skill.arguments:
+            return self._go(skill, call.arguments[0])
+        reason = self._with_things(skill, call.arguments)
+        self._finder.doors.tidy()
+        return reason
+
+    def _go(self, skill: Skill, name: str) -> str:
+        """To an area; plans also name things there, that are gone to."""
+        robot = self._robot
+        try:
+            return robot.do(skill.name, robot.grounds.called(name, robot.at))
+        except PlanningError:
+            return self._with_things(BY_NAME["GoToObject"], (name,))
+
+    def _with_things(self, skill: Skill, arguments: tuple[str, ...]) -> str:
+        """With the thing that is meant; then with others that are known, then with room made, then with what exploring
+        finds. Where a name stood for a holder before, others come last."""
+        tried: list[tuple[str, ...]] = []
+        reason, last = "", False
+        settled = self._finder.stands_for_one(arguments[-1])
+        while True:
+            if last and "holder has room" in skill.needs and any(map(self._mender.made_room, tried)):
+                return self._mender.do(skill, tried[0])
+            try:
+                without = {names[-1] for names in tried}
+                names = self._things(skill, arguments, without, explore=last or not tried)
+                reason = self._mender.do(skill, names)
+            except (NotFoundError, UnmetError) as error:
+                if last or not tried:
+                    return reason or str(error)
+                last = True
+                continue
+            if not reason and skill.name == "OpenObject":
+                self._finder.doors.keep_open(names[0])
+            if not reason or last or not self._robot.limits.feedback:
+                return reason
+            tried.append(names)
+            last = settled or len(tried) == _TRIES
+            self._finder.doors.tidy()
+
+    def _things(self, skill: Skill, arguments: tuple[str, ...], without: set[str], explore: bool) -> tuple[str, ...]:
+        """The ids of the things that are meant; what has to be in the hand is taken before what follows is looked
+        for."""
+        if len(arguments) == 1:
+            return (self._meant(skill, arguments[0], without, explore),)
+        first = self._meant(skill, arguments[0], set())
+        if "held" in skill.needs:
+            self._mender.take(first)
+        return first, self._finder.find(arguments[1], {*without, first}, explore).object_id
+
+    def _meant(self, skill: Skill, text: str, without: set[str], explore: bool = True) -> str:
+        held = self._robot.held
+        if (
+            held is not None
+            and "held" in skill.needs
+            and held.object_id not in without
+            and self._is(text, held.object_id)
+        ):
+            return held.object_id
+        carried = not _CARRIED.isdisjoint(skill.needs)
+        return self._finder.find(text, without, explore, carried).object_id
+
+    def _is(self, text: str, object_id: str) -> bool:
+        """Whether what is in the hand may be what a text means, where that is not known better."""
+        known, reference = self._robot.known(object_id), read(text)
+        if known is None or reference.further or self._finder.stands_for_another(reference, object_id):
+            return False
+        named = self._robot.memories.namer.named(reference, [known.object_type])
+        return text == object_id or reference.pronoun or fits(reference, named, known) is Fit.YES

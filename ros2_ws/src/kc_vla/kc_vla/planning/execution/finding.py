@@ -1,0 +1,290 @@
+"""Which thing a plan means, and where it is: in sight, recalled, or found by exploring.
+
+Within one instruction a name stands for one thing throughout, "second mug" for another one, "it" for the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kc_vla.memory.live_units import Outcome
+from kc_vla.planning.execution.doors import Doors
+from kc_vla.planning.execution.explore import Search, Stop
+from kc_vla.planning.execution.parts import fitting
+from kc_vla.planning.execution.reference import Reference, read
+from kc_vla.planning.execution.robot import NotFoundError, Robot
+from kc_vla.planning.execution.things import CLOSED, Known
+from kc_vla.planning.execution.told import EXPLORE, RECALL, Recall
+from kc_vla.planning.interface import Seen
+
+_TOLD, _DEEP, _LOOKS = 10, 4, 2
+"""Ids of a recall that are told, containers in one another, and looks before a thing is taken for gone."""
+
+
+class Finder:
+    """Finds things for one robot.
+
+    Attributes:
+        recalls: of this instruction, in their order.
+        doors: that it opens.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        """Args: `robot`."""
+        self._robot = robot
+        self._bound: dict[tuple[str, ...], list[str]] = {}
+        self._last: dict[str, Known] = {}
+        self._spoken_of = ""
+        self.doors = Doors(robot)
+        self._nowhere: dict[tuple[str, ...], int] = {}
+        self.recalls: list[Recall] = []
+
+    def begin(self) -> None:
+        """An instruction begins: its names stand for nothing yet."""
+        self._bound.clear()
+        self._last.clear()
+        self.doors.begin()
+        self._nowhere.clear()
+        self._spoken_of = ""
+        self.recalls = []
+
+    def find(self, text: str, without: Iterable[str] = (), explore: bool = True, carried: bool = False) -> Seen:
+        """Bring the thing that is meant into sight.
+
+        Args:
+            text: the reference.
+            without: ids of things that were tried and will not do.
+            explore: look for it where nothing of it is remembered.
+            carried: it is to be taken into the hand.
+
+        Raises:
+            NotFoundError: it is nowhere; the text says how many places were looked at.
+            EndedError: see `Robot.do`.
+        """
+        self._keep_up()
+        reference, left_out = replace(read(text), carried=carried), set(without)
+        pointed = self._pointed_at(text, reference)
+        if pointed is not None and pointed.object_id not in left_out:
+            seen = self._visit(pointed)
+            if seen is not None:
+                return self._taken(reference, seen)
+        if reference.pronoun and not self._spoken_of:
+            raise NotFoundError(f"nobody knows what {text!r} stands for: name the thing")
+        if pointed is not None and not reference.words:
+            raise NotFoundError(f"{pointed} is not there any more")
+        further = self._bound.get(reference.key, [])[: reference.further or None] if reference.further else []
+        seen = self._found(reference, left_out | set(further), explore)
+        return self._taken(reference, seen)
+
+    def bring(self, object_id: str) -> bool:
+        """Bring a thing that was found before into sight again; whether it is."""
+        self._keep_up()
+        known = self._last.get(object_id) or self._robot.memories.thing(object_id)
+        return known is not None and self._visit(known) is not None
+
+    def note(self, object_id: str) -> None:
+        """A thing is of interest in this instruction: where it is left is not forgotten before it ends."""
+        known = self._robot.known(object_id)
+        if known is not None:
+            self._last[object_id] = known
+
+    def knows(self, object_id: str) -> bool:
+        """Whether a thing is of interest in this instruction."""
+        return object_id in self._last
+
+    def stands_for_one(self, text: str) -> bool:
+        """Whether a name of this instruction already stands for a thing."""
+        return bool(self._bound.get(read(text).key))
+
+    def stands_for_another(self, reference: Reference, object_id: str) -> bool:
+        """Whether a name of this instruction already stands for another thing than this one."""
+        bound = self._bound.get(reference.key, []) if reference.words else []
+        return bool(bound[reference.further :]) and bound[reference.further] != object_id
+
+    def _pointed_at(self, text: str, reference: Reference) -> Known | None:
+        """The thing of that id, the one that this name stands for already, or that was spoken of last."""
+        robot = self._robot
+        named = robot.known(text) or self._last.get(text) or robot.memories.thing(text)
+        if named is not None:
+            return named
+        bound = self._bound.get(reference.key, []) if reference.words else []
+        name = ""
+        if reference.pronoun:
+            last = robot.memories.last_handled()
+            self._spoken_of = name = self._spoken_of or ("" if last is None else last.object_id)
+        elif len(bound) > reference.further:
+            name = bound[reference.further]
+        return robot.known(name) or self._last.get(name) or robot.memories.thing(name)
+
+    def _found(self, reference: Reference, left_out: set[str], explore: bool) -> Seen:
+        robot, before = self._robot, self._robot.explorations
+        recalled = self._recalled(reference, left_out)
+        known = [] if reference.indefinite else [each for each in recalled if each.handled and each.movable][:1]
+        seen = self._first(known)
+        wanted = known[0].object_id if known and seen is None and robot.limits.feedback else ""
+        if not wanted:  # or somebody took that one elsewhere: it is looked for before another is taken
+            seen = seen or self._in_sight(reference, left_out)
+        where = "in sight"
+        if seen is None:
+            where = "where it was remembered"
+            robot.say(RECALL, f"{reference.text!r}: " + ("; ".join(map(str, recalled[:3])) or "nothing is remembered"))
+            seen = None if wanted else self._remembered(reference, recalled, left_out)
+            explore = explore and (robot.limits.feedback or not recalled)
+        looked = self._nowhere.get(reference.key, 0)
+        if seen is None and explore and not looked:  # whoever planned anew may want it once more
+            where = "by exploring"
+            seen, looked = self._explored(reference, left_out, wanted)
+            if seen is None:
+                self._nowhere[reference.key] = looked
+        if seen is None and explore:
+            where = "for want of a better one"
+            rest = self._recalled(reference, left_out, loose=True)[: robot.limits.recalled]
+            seen = (
+                self._in_sight(reference, left_out)
+                or self._in_sight(reference, left_out, loose=True)
+                or self._first(rest)
+            )
+        found = tuple(each.object_id for each in recalled[:_TOLD])
+        taken = "" if seen is None else seen.object_id
+        self.recalls.append(Recall(reference.text, found, taken, robot.explorations - before))
+        if seen is None:
+            raise NotFoundError(f"no {reference.text} was found, in {looked} places that were looked at")
+        robot.say(RECALL, f"{reference.text!r} is {robot.known(taken)}, found {where}")
+        return seen
+
+    def _recalled(self, reference: Reference, left_out: set[str], loose: bool = False) -> list[Known]:
+        robot = self._robot
+        found = robot.memories.recall(reference, loose, lambda each: robot.grounds.distance(robot.at, each.area))
+        return [each for each in found if each.object_id not in left_out]
+
+    def _in_sight(self, reference: Reference, left_out: set[str], loose: bool = False) -> Seen | None:
+        """The nearest of the things in sight that fit."""
+        robot = self._robot
+        things = [known for name in robot.sight if name not in left_out and (known := robot.known(name)) is not None]
+        named = robot.memories.namer.named(reference, (each.object_type for each in things), loose)
+        fit = fitting(iter(things), reference, named, loose)
+        weights = named.types if reference.vague or named.by_kind else {}
+        best = min(
+            fit,
+            key=lambda each: (-weights.get(each.object_type, 0.0), robot.grounds.distance(robot.at, each.area)),
+            default=None,
+        )
+        return None if best is None else robot.sight[best.object_id]
+
+    def _remembered(self, reference: Reference, recalled: list[Known], left_out: set[str]) -> Seen | None:
+        limits = self._robot.limits
+        for each in recalled[: limits.recalled if limits.feedback else 1]:
+            seen = self._visit(each) or self._in_sight(reference, left_out)
+            if seen is not None:
+                return seen
+        return None
+
+    def _first(self, known: Iterable[Known]) -> Seen | None:
+        return next((seen for each in known if (seen := self._visit(each)) is not None), None)
+
+    def _visit(self, thing: Known) -> Seen | None:
+        """Go where a thing is thought to be, and open what hides it; tell the memories whether it is there."""
+        robot, name = self._robot, thing.object_id
+        if name in robot.sight:
+            return robot.sight[name]
+        if thing.area in robot.grounds.areas and thing.area != robot.at:
+            robot.do("GoToPlace", thing.area)
+        if name not in robot.sight:
+            self._uncover(thing)
+        for _ in range(_LOOKS - 1):  # a detector may miss it once
+            if name not in robot.sight:
+                robot.look()
+        if name in robot.sight:
+            robot.tell(name, Outcome.CONFIRMED)
+            return robot.sight[name]
+        robot.tell(name, Outcome.GONE)
+        self._last.pop(name, None)
+        robot.say(RECALL, f"{thing} is not there any more")
+        return None
+
+    def _uncover(self, thing: Known) -> None:
+        """Open what a thing is in, if that is closed; close it again if the thing is not in there."""
+        robot, name = self._robot, thing.container
+        for _ in range(_DEEP):
+            holder = robot.known(name) or robot.memories.thing(name)
+            if holder is None:
+                return
+            if name in robot.sight and CLOSED in holder.states:
+                self._look_into(name, thing.object_id)
+                return
+            name = holder.container
+
+    def _look_into(self, container: str, wanted: str) -> None:
+        robot = self._robot
+        if robot.sight[container].area != robot.at:
+            robot.do("GoToObject", container)
+        if not robot.do("OpenObject", container):
+            self.doors.opened(container)
+            if wanted and wanted not in robot.sight:
+                self.doors.tidy()
+
+    def _explored(self, reference: Reference, left_out: set[str], wanted: str) -> tuple[Seen | None, int]:
+        """Look at one place after the other; the thing (that of the id, if one is wanted), and how many there were."""
+        robot = self._robot
+        named = robot.memories.namer.named(reference, robot.memories.types())
+        known = robot.memories.thing(wanted) or self._last.get(wanted)
+        types = named.likely if known is None else {known.object_type: 1.0}
+        search = Search(types, robot.memories, robot.grounds)
+        for _ in range(robot.limits.stops):
+            search.saw(robot.at, filter(None, map(robot.known, robot.sight)))
+            stop = search.next(robot.at, robot.now_s)
+            if stop is None:
+                break
+            robot.explorations += 1
+            robot.say(EXPLORE, f"looking for {reference.text!r} {_told(stop)}")
+            self._stop(stop)
+            search.done(stop)
+            seen = self._there(reference, left_out, wanted)
+            for _ in range(_LOOKS - 1):
+                if seen is None:
+                    robot.look()
+                    seen = self._there(reference, left_out, wanted)
+            if seen is not None:
+                if seen.container != stop.container:
+                    self.doors.tidy()
+                return seen, search.looked
+            search.saw(robot.at, filter(None, map(robot.known, robot.sight)))
+            self.doors.tidy()
+        return None, search.looked
+
+    def _there(self, reference: Reference, left_out: set[str], wanted: str) -> Seen | None:
+        return self._robot.sight.get(wanted) if wanted else self._in_sight(reference, left_out)
+
+    def _stop(self, stop: Stop) -> None:
+        robot = self._robot
+        if not stop.container:
+            robot.do("Explore", stop.area)
+            return
+        if robot.at != stop.area:
+            robot.do("GoToPlace", stop.area)
+        for _ in range(_LOOKS):
+            container = robot.known(stop.container)
+            if container is not None and CLOSED in container.states:
+                self._look_into(stop.container, "")
+                return
+            robot.look()
+
+    def _taken(self, reference: Reference, seen: Seen) -> Seen:
+        if reference.words and not reference.pronoun:
+            ids = self._bound.setdefault(reference.key, [])
+            if seen.object_id not in ids:
+                ids.append(seen.object_id)
+        if seen.movable:
+            self._spoken_of = seen.object_id
+        self.note(seen.object_id)
+        return seen
+
+    def _keep_up(self) -> None:
+        """Where the things of this instruction are, as they are seen now."""
+        for name in self._last:
+            self.note(name)
+
+
+def _told(stop: Stop) -> str:
+    return f"in {stop.container}" if stop.container else f"around {stop.area}"

@@ -1,0 +1,193 @@
+"""The long-term memory as a part of a robot's: the scene graph of one map, which outlives the process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.memory.long_term.detections import Detection
+from kc_vla.memory.long_term.errors import GraphError, told
+from kc_vla.memory.long_term.graph import SceneGraph
+from kc_vla.memory.long_term.memory import LongTermMemory
+from kc_vla.memory.long_term.nodes import Floor, SceneObject, Vector
+from kc_vla.memory.long_term.query import MOST_TEXT, Query
+from kc_vla.planning.execution.grounds import Grounds
+from kc_vla.planning.execution.naming import Named
+from kc_vla.planning.execution.parts import Look, Outcome, fitting
+from kc_vla.planning.execution.reference import Reference
+from kc_vla.planning.execution.things import CLOSED, OPENED, Known, attributes_of, place_of, states_in
+from kc_vla.planning.interface import Seen
+
+_LEAST, _MOST_OF_A_TYPE = 0.15, 200
+"""Confidence of what is recalled: a thing that four looks at its place did not find is not."""
+_REACH_M, _STOREY_M = 6.0, 2.5
+"""No place that belongs to an area is further from its middle, or higher above its ground."""
+
+
+class AreaView:
+    """What is nearest to an area, of those of its floor: whoever stands in it sees that, but for what is shut in."""
+
+    def __init__(self, graph: SceneGraph, area: str) -> None:
+        """Args: `graph`, with areas; `area`, the id of one."""
+        here = graph.areas[area]
+        self._position = here.position
+        self._others = np.array([each.position for each in graph.areas.values() if each.floor == here.floor])
+
+    def reach(self) -> tuple[Vector, float]:
+        """See `View`."""
+        return self._position, _REACH_M
+
+    def holds(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """See `View`."""
+        nearest = np.linalg.norm(points[:, None, :2] - self._others[None, :, :2], axis=2).min(axis=1)
+        far = np.linalg.norm(points[:, :2] - np.array(self._position[:2]), axis=1)
+        high = points[:, 2] - self._position[2]
+        return np.asarray((far <= nearest + 1e-9) & (high > -_STOREY_M / 4) & (high < _STOREY_M))
+
+
+class LongPart:
+    """See the module."""
+
+    name = "long-term"
+
+    def __init__(self, memory: LongTermMemory, map_id: str, grounds: Grounds) -> None:
+        """Go to a map; a new one gets the areas.
+
+        Args:
+            memory: of some maps.
+            map_id: the one that the robot is in.
+            grounds: with the ids of areas as the body has them.
+
+        Raises:
+            GraphError: the map has other areas, or the memory cannot be written.
+        """
+        self._memory, self._map_id = memory, map_id
+        self._near: Vector | None = None
+        graph = memory.graph(map_id)
+        if not graph.areas:
+            floors = [Floor(name, 0.0) for name in {each.floor: 0 for each in grounds.areas.values()}]
+            memory.take(SceneGraph(map_id, (*floors, *grounds.areas.values())), replace_known=True)
+        elif set(graph.areas) != set(grounds.areas):
+            raise GraphError(f"map {told(map_id)} has other areas than the robot: give the map_id of this home")
+
+    @property
+    def graph(self) -> SceneGraph:
+        """The map, to be looked at."""
+        return self._memory.graph(self._map_id)
+
+    @property
+    def latest_s(self) -> float:
+        """When the newest of what it knows was seen, s; 0 where nothing was."""
+        return max((each.last_seen_ns for each in self.graph.objects.values()), default=0) / 1e9
+
+    def begin(self) -> None:
+        """Nothing: it stays."""
+
+    def take(self, look: Look) -> Sequence[str]:
+        """See `Part`; what belongs to the area and was not seen is believed in less."""
+        refused, detections = [], []
+        for each in look.seen:
+            try:
+                detections.append(self._detection(each))
+            except GraphError as error:
+                refused.append(str(error))
+        graph = self.graph
+        view = AreaView(graph, look.at) if look.at in graph.areas else None
+        self._near = graph.areas[look.at].position if view is not None else None
+        self._memory.observe(self._map_id, detections, round(look.now_s * 1e9), view)
+        return refused
+
+    def handled(self, seen: Seen, now_s: float) -> None:
+        """Nothing: it does not remember what it did."""
+
+    def tell(self, object_id: str, outcome: Outcome, look: Look) -> None:
+        """See `Part`; whoever went to its place to find it, and did not, takes more of its confidence than a glance."""
+        known = self.graph.named(object_id)
+        if known is None or outcome is not Outcome.GONE or known.last_seen_ns >= round(look.now_s * 1e9):
+            return
+        self._memory.observe(self._map_id, [], round(look.now_s * 1e9), _Spot(known))
+
+    def things(self) -> Iterator[Known]:
+        """See `Part`."""
+        return map(self._known, self.graph.known(_LEAST))
+
+    def thing(self, object_id: str) -> Known | None:
+        """See `Part`; by the body's id, or that of the graph, which its text tells."""
+        found = self.graph.named(object_id) or self.graph.objects.get(object_id)
+        return None if found is None or found.forgotten or found.confidence < _LEAST else self._known(found)
+
+    def types(self) -> Iterable[str]:
+        """See `Part`."""
+        return (each.object_type for each in self.graph.known(_LEAST))
+
+    def recall(self, reference: Reference, named: Named, loose: bool = False) -> Sequence[Known]:
+        """See `Part`; the surest first."""
+        queries = (Query(object_type=name, least=_LEAST, limit=_MOST_OF_A_TYPE) for name in named.types)
+        found = (each for query in queries for each in self._memory.query(self._map_id, query))
+        ordered = sorted(found, key=lambda each: (-each.thing.confidence, -each.thing.last_seen_ns, each.thing.id))
+        return fitting((self._known(each.thing) for each in ordered), reference, named, loose)
+
+    def text(self, instruction: str, most_tokens: int) -> str:
+        """See `Part`: the map, what is near where the last look was from in more detail."""
+        return self._memory.describe(self._map_id, most_tokens, instruction[:MOST_TEXT], self._near).text
+
+    def _detection(self, seen: Seen) -> Detection:
+        known = self.graph.named(seen.object_id)
+        attributes, state = attributes_of(seen), seen.state
+        states = states_in(state, attributes)
+        for shut in states & {OPENED, CLOSED}:  # whether it hides what is in it counts here
+            state = shut
+            attributes.pop("also", None)
+            if others := states - {shut}:
+                attributes["also"] = ", ".join(sorted(others))
+        if known is not None:  # what was so and is no more
+            attributes |= {name: "" for name, value in known.attributes.items() if value and name not in attributes}
+            state = state or ("none" if known.state else "")
+        return Detection(
+            seen.object_type,
+            seen.position,
+            seen.size,
+            seen.confidence,
+            state,
+            attributes,
+            seen.movable,
+            seen.object_id,
+        )
+
+    def _known(self, thing: SceneObject) -> Known:
+        graph, relation, container = self.graph, *place_of(thing.attributes)
+        top, seen = thing, {thing.id}
+        while (holder := graph.objects.get(top.holder)) is not None and holder.id not in seen:
+            top = holder
+            seen.add(top.id)
+        if not container and (holder := graph.objects.get(thing.holder)) is not None:
+            relation, container = thing.placed, holder.source_id or holder.id
+        return Known(
+            thing.object_type,
+            thing.source_id or thing.id,
+            thing.position,
+            graph.area_at(top.position) or thing.area,
+            thing.state,
+            thing.attributes,
+            container,
+            relation,
+            thing.last_seen_ns / 1e9,
+            thing.confidence,
+            movable=thing.movable,
+            source=self.name,
+        )
+
+
+class _Spot:
+    """The place of one thing, that was looked at."""
+
+    def __init__(self, thing: SceneObject) -> None:
+        self._position, self._radius_m = thing.position, thing.diagonal_m
+
+    def reach(self) -> tuple[Vector, float]:
+        return self._position, 0.01
+
+    def holds(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return np.asarray(np.linalg.norm(points - np.array(self._position), axis=1) <= self._radius_m)

@@ -1,0 +1,172 @@
+"""The closed loop: plan, do each call, take in what is seen, mend, plan anew; what KARMA (limitations) lacks.
+
+A person may say stop, or another instruction, at any time from another thread; what is being done is ended first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from itertools import count
+
+from kc_vla.core.errors import StackError
+from kc_vla.planning.execution.doing import Doer
+from kc_vla.planning.execution.finding import Finder
+from kc_vla.planning.execution.grounds import Grounds
+from kc_vla.planning.execution.memories import Memories
+from kc_vla.planning.execution.robot import ExecutionError, Limits, Robot
+from kc_vla.planning.execution.told import END, MEMORY, PLAN, Result, Tell
+from kc_vla.planning.interface import Body, Done, Plan, Planner, PlanningError, Request
+
+_LINES = 12
+"""Of what is remembered, that are told before and after."""
+_MOST_INSTEAD = 20
+
+
+class Loop:
+    """Carries instructions out, one at a time."""
+
+    def __init__(
+        self,
+        body: Body,
+        planner: Planner,
+        memories: Memories,
+        grounds: Grounds,
+        at: str = "",
+        tell: Tell | None = None,
+        limits: Limits | None = None,
+        cancel: Callable[[], None] | None = None,
+    ) -> None:
+        """Args:
+        body: does the skills.
+        planner: makes plans.
+        memories: of the robot.
+        grounds: where it can go.
+        at: the area in which it stands; empty where that is not known.
+        tell: is told each step.
+        limits: of an instruction.
+        cancel: makes the body end the skill that it is doing; without, a skill is ended by itself.
+        """
+        self.robot = Robot(body, memories, grounds, at, tell, limits)
+        self.robot.interrupted = self._wrong
+        self._finder = Finder(self.robot)
+        self._doer = Doer(self.robot, self._finder)
+        self._planner, self._cancel = planner, cancel
+        self._busy = threading.Lock()
+        self._lock = threading.Lock()
+        self._running, self._why, self._instead = False, "", ""
+
+    def stop(self, why: str = "a person said stop") -> bool:
+        """End the instruction that is being carried out, from any thread; return whether one is."""
+        return self._interrupt(why, "")
+
+    def instead(self, instruction: str) -> bool:
+        """End it, and carry another one out, from any thread; return whether one is being carried out."""
+        return self._interrupt("another instruction came", instruction)
+
+    def run(self, instruction: str) -> list[Result]:
+        """Carry an instruction out, and those that come instead of it, 20 at most; see `carry_out`."""
+        results = [self.carry_out(instruction)]
+        while results[-1].then and len(results) < _MOST_INSTEAD:
+            results.append(self.carry_out(results[-1].then))
+        return results
+
+    def carry_out(self, instruction: str) -> Result:
+        """Carry an instruction out.
+
+        Raises:
+            ExecutionError: another one is being carried out.
+        """
+        if not self._busy.acquire(blocking=False):
+            raise ExecutionError("an instruction is being carried out: stop it, or give this one instead of it")
+        try:
+            with self._lock:
+                self._running, self._why, self._instead = True, "", ""
+            return self._carried_out(instruction)
+        finally:
+            with self._lock:
+                self._running = False
+            self._busy.release()
+
+    def _carried_out(self, instruction: str) -> Result:
+        robot = self.robot
+        began_s, plans, tokens, by = robot.now_s, 0, 0, ""
+        robot.begin()
+        self._finder.begin()
+        tried: list[Done] = []
+        notes: dict[str, None] = {}
+        reason = ""
+        try:
+            robot.look()
+            robot.say(MEMORY, self._state("before"))
+            for plans in count():
+                plan = self._plan(instruction, tried)
+                by, tokens = plan.by, tokens + plan.tokens
+                notes |= dict.fromkeys(plan.notes)
+                reason = self._tried(plan, tried)
+                if not reason or plans == robot.limits.replans or not robot.limits.feedback:
+                    break
+                robot.say(PLAN, f"another plan is needed: {reason}")
+        except StackError as error:  # interrupted, not planned, not remembered: a full disk, a server that is down
+            reason = f"{reason}; {error}" if reason and isinstance(error, PlanningError) else str(error)
+        held = robot.held
+        robot.say(MEMORY, self._state("after"))
+        robot.say(END, reason or "done")
+        with self._lock:
+            then = self._instead
+        return Result(
+            instruction,
+            not reason,
+            reason,
+            by,
+            robot.now_s - began_s,
+            robot.walked_m,
+            robot.explorations,
+            robot.calls,
+            plans,
+            tokens,
+            tuple(self._finder.recalls),
+            "" if held is None else held.object_id,
+            then,
+            (*notes, *robot.notes),
+        )
+
+    def _plan(self, instruction: str, tried: list[Done]) -> Plan:
+        memories, held = self.robot.memories, self.robot.held
+        request = Request(
+            instruction,
+            memories.surroundings(instruction),
+            memories.recalled(instruction),
+            "" if held is None else held.object_id,
+            tuple(tried),
+        )
+        plan = self._planner.plan(request)
+        if not plan.calls:
+            raise PlanningError(f"the plan of {plan.by} is empty: say the instruction in other words")
+        self.robot.say(PLAN, f"by {plan.by}: {', '.join(map(str, plan.calls))}")
+        return plan
+
+    def _tried(self, plan: Plan, tried: list[Done]) -> str:
+        """Do the calls of a plan; return why it failed."""
+        for call in plan.calls:
+            reason = self._doer.do(call)
+            tried.append(Done(call, reason))
+            if reason:
+                return f"{call}: {reason}"
+        return ""
+
+    def _state(self, when: str) -> str:
+        return "\n".join((f"{when}:", *(f"  {line}" for line in self.robot.memories.lines(_LINES))))
+
+    def _wrong(self) -> str:
+        with self._lock:
+            return self._why
+
+    def _interrupt(self, why: str, instead: str) -> bool:
+        with self._lock:
+            if not self._running:
+                return False
+            self._why, self._instead = why, instead
+        if self._cancel is not None:
+            self._cancel()
+        return True

@@ -1,0 +1,208 @@
+"""What a robot remembers: both memories, one of them, none, or what other methods have in their place.
+
+One class with different parts; whoever plans and acts asks it and not the parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.memory.long_term.memory import LongTermMemory
+from kc_vla.memory.short_term.memory import ShortTermMemory
+from kc_vla.planning.execution.grounds import Grounds
+from kc_vla.planning.execution.history_part import ContextPart, HistoryPart
+from kc_vla.planning.execution.long_part import LongPart
+from kc_vla.planning.execution.naming import Namer
+from kc_vla.planning.execution.parts import Look, Outcome, Part
+from kc_vla.planning.execution.reference import Reference
+from kc_vla.planning.execution.short_part import ShortPart
+from kc_vla.planning.execution.things import OPENED, Known, did, states_in
+from kc_vla.planning.interface import PlanningError, Seen
+
+BOTH, LONG, SHORT, NONE, HISTORY, CONTEXT = "both", "long", "short", "none", "history", "context"
+_MOST_LOOKED, _RATHER = 5000, 0.5
+_HANDLED = 0.2
+"""What was handled is so much likelier meant by what serves a purpose, in scores of `Kinds`."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Tokens of a prompt that each memory may take."""
+
+    surroundings: int = 2000
+    recalled: int = 500
+
+
+class Memories:
+    """See the module.
+
+    Attributes:
+        name: of `NAMES`.
+        parts: the ones asked first come first.
+        namer: finds out which types a reference names.
+        looked: when each area, and each container that hides what is in it, was looked at or into last, s; only of what
+            a part that keeps all that it sees was told.
+    """
+
+    def __init__(self, name: str, parts: Sequence[Part], namer: Namer, budget: Budget = Budget()) -> None:  # frozen
+        self.name, self.parts, self.namer, self._budget = name, parts, namer, budget
+        self.looked: dict[str, float] = {}
+
+    @property
+    def latest_s(self) -> float:
+        """When the newest of what it knows was seen, s."""
+        return max((part.latest_s for part in self.parts if isinstance(part, LongPart)), default=0.0)
+
+    def begin(self) -> None:
+        """A robot starts, or a sequence of instructions does: only what outlives that is kept."""
+        self.looked.clear()
+        for part in self.parts:
+            part.begin()
+
+    def take(self, look: Look) -> list[str]:
+        """Take in what is seen; return what was left out and why, a line each."""
+        self.namer.notice(look.seen)
+        if any(isinstance(part, (LongPart, ShortPart)) for part in self.parts):
+            self._note(look)
+        return [line for part in self.parts for line in part.take(look)]
+
+    def handled(self, seen: Seen, now_s: float) -> None:
+        """The robot did something with a thing, that is so now."""
+        for part in self.parts:
+            part.handled(seen, now_s)
+
+    def tell(self, object_id: str, outcome: Outcome, look: Look) -> None:
+        """How a recall of a thing turned out."""
+        for part in self.parts:
+            part.tell(object_id, outcome, look)
+
+    def recall(
+        self, reference: Reference, loose: bool = False, far: Callable[[Known], float] = lambda thing: 0.0
+    ) -> list[Known]:
+        """The things that a reference may mean: each once, as the first part has it that does.
+
+        What may be carried and was handled comes first, the last one of all, unless any will do; then, of a reference
+        without a name, the likeliest type; then what is rather there than not, the nearest first.
+
+        Args:
+            reference: taken apart.
+            loose: also what is meant only perhaps.
+            far: how far away something is, m.
+        """
+        named = self.namer.named(reference, self.types(), loose)
+        meant = named.types if reference.vague or named.by_kind else {}
+        found: dict[str, Known] = {}
+        for part in self.parts:
+            for each in part.recall(reference, named, loose):
+                found.setdefault(each.object_id, each)
+
+        def order(thing: Known) -> tuple[float, float, bool, float]:
+            handled = 0.0 if reference.indefinite or not thing.movable else thing.handled
+            if reference.done:
+                handled = did(reference, thing)
+            elif named.by_kind:
+                handled = float(handled > 0)
+            likely = meant.get(thing.object_type, 0.0) + (_HANDLED if named.by_kind and thing.handled else 0.0)
+            return -handled, -likely, thing.confidence < _RATHER, far(thing)
+
+        return sorted(found.values(), key=order)
+
+    def things(self) -> list[Known]:
+        """All that is remembered, each once."""
+        found: dict[str, Known] = {}
+        for part in self.parts:
+            for each in part.things():
+                found.setdefault(each.object_id, each)
+        return list(found.values())
+
+    def thing(self, object_id: str) -> Known | None:
+        """What is remembered of the thing of that id, by the part that saw it last."""
+        found = (each for part in self.parts if (each := part.thing(object_id)) is not None)
+        return max(found, key=lambda each: each.seen_s, default=None)
+
+    def types(self) -> Iterator[str]:
+        """The types of all that is remembered."""
+        return (name for part in self.parts for name in part.types())
+
+    def last_handled(self) -> Known | None:
+        """What the robot handled last, as far as it remembers."""
+        return max((each for each in self.things() if each.handled), key=lambda each: each.handled, default=None)
+
+    def surroundings(self, instruction: str) -> str:
+        """What the long-term memory has, as text; empty without one."""
+        return self._text(instruction, self._budget.surroundings, lambda part: isinstance(part, LongPart))
+
+    def recalled(self, instruction: str) -> str:
+        """What the others have on an instruction, as text."""
+        return self._text(instruction, self._budget.recalled, lambda part: not isinstance(part, LongPart))
+
+    def lines(self, most: int) -> list[str]:
+        """What is remembered of what may be carried, in words, the newest first."""
+        newest = sorted((each for each in self.things() if each.movable), key=lambda each: -each.seen_s)
+        return [f"{each} [{each.source}, {each.seen_s:.0f} s]" for each in islice(newest, most)]
+
+    def _text(self, instruction: str, most_tokens: int, wanted: Callable[[Part], bool]) -> str:
+        return "\n".join(filter(None, (part.text(instruction, most_tokens) for part in self.parts if wanted(part))))
+
+    def _note(self, look: Look) -> None:
+        fixed = (each for each in look.seen if not each.movable)
+        open_ones = (each.object_id for each in fixed if OPENED in states_in(each.state, each.attributes))
+        for place in filter(None, (look.at, *open_ones)):
+            self.looked.pop(place, None)
+            self.looked[place] = look.now_s
+        while len(self.looked) > _MOST_LOOKED:
+            del self.looked[next(iter(self.looked))]
+
+
+def open_memories(
+    name: str,
+    embedder: Embedder,
+    grounds: Grounds,
+    long_term: LongTermMemory | None = None,
+    map_id: str = "home",
+    capacity: int = 100,
+    policy: str = "adaptive",
+    budget: Budget = Budget(),  # frozen
+) -> Memories:
+    """What a robot remembers, by name.
+
+    Args:
+        name: "both", "long", "short", "none" (LoTa-Bench: what is in sight), "history" (HELPER), "context" (CAPEAM).
+        embedder: cached.
+        grounds: where it can go.
+        long_term: for "both" and "long"; the caller closes its store.
+        map_id: of the home.
+        capacity: units of the short-term memory.
+        policy: by which they leave.
+        budget: of prompts.
+
+    Raises:
+        PlanningError: there is no such memory, or it needs a long-term memory.
+        GraphError: the map is of another home.
+    """
+    if name not in NAMES:
+        raise PlanningError(f"there is no memory {name[:40]!r}: choose {', '.join(NAMES)}")
+    parts: list[Part] = []
+    for part in NAMES[name]:
+        if part is LongPart:
+            if long_term is None:
+                raise PlanningError(f"the memory {name!r} needs a long-term memory: open a store for it")
+            parts.append(LongPart(long_term, map_id, grounds))
+        elif part is ShortPart:
+            parts.append(ShortPart(ShortTermMemory(capacity, policy), embedder))
+        else:
+            parts.append(HistoryPart() if part is HistoryPart else ContextPart())
+    return Memories(name, parts, Namer(embedder), budget)
+
+
+NAMES: Mapping[str, Iterable[type]] = {
+    BOTH: (ShortPart, LongPart),
+    LONG: (LongPart,),
+    SHORT: (ShortPart,),
+    NONE: (),
+    HISTORY: (HistoryPart,),
+    CONTEXT: (ContextPart,),
+}

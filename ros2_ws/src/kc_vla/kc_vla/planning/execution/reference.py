@@ -1,0 +1,172 @@
+"""What a plan calls a thing ("the washed apple", "second mug", "something to drink from"), taken apart.
+
+What it asks of states and what it excludes is understood as in a recall (`kc_vla.memory.recall.instruction`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kc_vla.memory.recall.instruction import Instruction, understand
+from kc_vla.memory.recall.knowledge import senses
+from kc_vla.memory.recall.words import stem
+from kc_vla.memory.short_term.unit import State, plain, spoken
+
+MOST_LETTERS = 200
+"""Of a reference that is looked at."""
+PRONOUNS = frozenset({"it", "them", "this", "that", "one", "those", "these"})
+_ANY = re.compile(
+    r"^(?:(?:the|that|this|an?)\s+)?(?:(some|any|no)?(?:thing|one|body)s?|(?:item|object|stuff)s?|what(?:ever)?)\b"
+)
+_IS = re.compile(r"^(.+?),? (?:that|which) (?:is|are) ((?:\w+,? (?:and )?){0,3}\w+)$")
+_JOINED = re.compile(r",? and |, ?")
+_LISTED = re.compile(r"^\w+, (?:and )?\w+ \w+")
+_DONE = re.compile(r"\b(?:you|i|we)\b(?!.*\b(?:can|could|may|might|to)\b)")
+"""What was done with it: "the thing you washed", and not what can be: "something I can eat"."""
+_WHEN = re.compile(r"\s+(?:(?:just )?(?:before|earlier|already|now|then)|a (?:while|moment|minute) ago|last)$")
+_ARTICLES = re.compile(r"^(?:(?:the|my|your|our|their|his|her|its|this|that|these|those|same|first)\s+)+")
+_INDEFINITE = re.compile(r"^(?:(?:an?|some|any)\s+)+(?=\S)")
+_FURTHER = {"second": 1, "another": 1, "other": 1, "next": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5}
+_NUMBER = re.compile(r"(?:#|\s)(\d{1,2})$")
+_CLAUSE = re.compile(r"\s(?:that|which|who|you|i|we|to|for|with|from|without)\s|,")
+_PLACE = re.compile(r"\s(?:on top of|inside of|inside|next to|near|beside|on|in|at|under)\s")
+_PIECE = re.compile(r"^(slice|piece)s? of (?:the )?")
+_COLD = frozenset({stem(word) for word in ("cold", "cooled", "chilled", "refrigerated", "cool")})
+"""A state that ALFRED asks for and `State` has not: detectors tell it beside the state."""
+COLD = "cold"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A reference, taken apart.
+
+    Attributes:
+        text: in one line, as it was.
+        called: what it is called, in words as they were.
+        words: the same, without endings and articles, the last one first of all: ("red", "mug").
+        states: it should have one of; empty where any will do.
+        also: words for other states that it should have: "cold".
+        not_states: that it should not have.
+        further: how many others of that name are not meant: 1 for "second mug".
+        indefinite: any will do: "an apple".
+        vague: it has no name: "something to drink from".
+        place: where it is said to be; empty where nothing is said.
+        done: it is told by what the robot did with it: the states are those it was brought into, the place is where it
+            was put.
+        carried: it is to be taken into the hand: no furniture.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    states: frozenset[State] = frozenset()
+    also: frozenset[str] = frozenset()
+    not_states: frozenset[State] = frozenset()
+    further: int = 0
+    indefinite: bool = False
+    vague: bool = False
+    place: str = ""
+    done: bool = False
+    called: tuple[str, ...] = ()
+    carried: bool = False
+
+    @property
+    def pronoun(self) -> bool:
+        """Whether it only points at what was spoken of."""
+        return self.text.lower() in PRONOUNS
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What all things of that name have in common: that of "mug" and "second mug" is the same."""
+        return (*self.words, *sorted(state.value for state in self.states), *sorted(self.also))
+
+
+def read(text: str) -> Reference:
+    """Take a reference apart; one that says nothing has no words."""
+    text = plain(text[:MOST_LETTERS])
+    lower = spoken(text) if " " not in text else text.lower()
+    understood = understand(f"the {lower}" if not lower.startswith("the ") else lower)
+    if (thing := _ANY.match(lower)) is not None and lower not in PRONOUNS:
+        return _nameless(text, lower, understood, indefinite=thing.group(1) is not None)
+    rest, further = lower, 0
+    if (number := _NUMBER.search(rest)) is not None:
+        rest, further = rest[: number.start()], max(int(number.group(1)) - 1, 0)
+    indefinite = _INDEFINITE.match(rest) is not None
+    rest = _INDEFINITE.sub("", _ARTICLES.sub("", rest))
+    first, _, others = rest.partition(" ")
+    if first in _FURTHER and others:
+        rest, further = others, _FURTHER[first]
+    states = set(understood.states)
+    if (piece := _PIECE.match(rest)) is not None:
+        rest = _PIECE.sub("", rest)
+        if piece.group(1) == "slice" or _is_eaten(_CLAUSE.split(rest)[0]):
+            states.add(State.SLICED)
+    if (clause := _IS.match(rest)) is not None and not _PLACE.search(f" {clause.group(2)} "):
+        rest = f"{_JOINED.sub(' ', clause.group(2))} {clause.group(1)}"
+    elif _LISTED.match(rest):
+        rest = _JOINED.sub(" ", rest)
+    states -= _named_in(rest)
+    head = _CLAUSE.split(rest, maxsplit=1)[0]
+    head, place = [*_PLACE.split(head, maxsplit=1), ""][:2]
+    found, called, also = [], [], set()
+    words = re.findall(r"[^\W_]+", head)
+    for at, word in enumerate(words):
+        if _is_name(words, at):
+            called.append(word)
+            found.append(stem(word))
+        elif stem(word) in _COLD:
+            also.add(COLD)
+        elif not understand(f"is {word}").states or word == head:
+            found.append("of" if word == "of" else stem(word))
+            called.append(word)
+    return Reference(
+        text,
+        tuple(found),
+        frozenset(states),
+        frozenset(also),
+        understood.not_states,
+        further,
+        indefinite,
+        not found,
+        _ARTICLES.sub("", _INDEFINITE.sub("", place)),
+        called=tuple(called),
+    )
+
+
+def _is_name(words: Sequence[str], at: int) -> bool:
+    """Whether a word that else tells a state makes one name with the next one: "baked goods"."""
+    if at + 1 >= len(words):
+        return False
+    name = f"{words[at]} {words[at + 1]}"
+    return any({name, f"{name}s"} & set(each.words.split(", ")) for each in (*senses(name), *senses(f"{name}s")))
+
+
+def _is_eaten(name: str) -> bool:
+    """A piece of bread is a slice; a piece of furniture is a whole thing."""
+    return any("food" in each.kinds.split(", ") for each in senses(name)[:1])
+
+
+def _named_in(text: str) -> frozenset[State]:
+    words = re.findall(r"[^\W_]+", text)
+    names = (word for at, word in enumerate(words) if _is_name(words, at))
+    return frozenset(state for word in names for state in understand(f"is {word}").states)
+
+
+def _nameless(text: str, lower: str, understood: Instruction, indefinite: bool) -> Reference:
+    """A reference like "something to drink from" or "the thing you put in the box before"."""
+    done = _DONE.search(lower) is not None
+    lower = _WHEN.sub("", lower)
+    place = [*_PLACE.split(lower, maxsplit=1), ""][1] if done else ""
+    also = {COLD} if _COLD & {stem(word) for word in re.findall(r"\w+", lower)} else set()
+    return Reference(
+        text,
+        (),
+        understood.states,
+        frozenset(also),
+        understood.not_states,
+        indefinite=indefinite and not done,
+        vague=True,
+        place=_ARTICLES.sub("", _INDEFINITE.sub("", place)),
+        done=done,
+    )

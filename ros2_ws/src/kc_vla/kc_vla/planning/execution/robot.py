@@ -1,0 +1,188 @@
+"""A body with its memories: every skill goes through here, is counted and told, and what is seen then remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from kc_vla.core.errors import StackError
+from kc_vla.memory.intake import MOST_DETECTIONS
+from kc_vla.planning.execution.grounds import Grounds
+from kc_vla.planning.execution.memories import Memories
+from kc_vla.planning.execution.parts import Look, Outcome
+from kc_vla.planning.execution.things import HELD, Known, known_of, wrong_with
+from kc_vla.planning.execution.told import SKILL, Step, Tell
+from kc_vla.planning.interface import Body, Happened, Seen
+from kc_vla.planning.skills import AREA, BY_NAME, Call
+
+_MOST_NOTES, _MOST_TYPES, _SUREST = 20, 20_000, 5
+_TICK_S = 1e-3
+"""Between two looks, where nothing took time: the memories need to know which was the later one."""
+
+
+class ExecutionError(StackError):
+    """An instruction, or a step of it, cannot be carried out; the text says in one line why."""
+
+
+class EndedError(ExecutionError):
+    """Nothing more is to be done for an instruction: a person interrupted it, or it took too long."""
+
+
+class NotFoundError(ExecutionError):
+    """Something is nowhere to be found."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """No instruction is carried out without end.
+
+    Attributes:
+        calls: of skills, for one instruction.
+        replans: plans beyond the first.
+        recalled: places that are gone to because a memory says so, for one thing.
+        stops: places that are explored for one thing.
+        feedback: for comparison: without, what is not where it was remembered is given up, no other thing is tried and
+            no other plan made, and the memories are not told what proved wrong.
+    """
+
+    calls: int = 400
+    replans: int = 3
+    recalled: int = 6
+    stops: int = 150
+    feedback: bool = True
+
+
+class Robot:
+    """See the module.
+
+    Attributes:
+        memories: what it remembers.
+        grounds: where it can go.
+        limits: of an instruction.
+        at: the area in which it stands; empty where it does not know.
+        now_s: its clock: what skills took, added up, after all that it remembers.
+        sight: what it sees now, by id; what is in its hand it knows without seeing it.
+        held: what it holds.
+        calls, walked_m, explorations: of this instruction.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        memories: Memories,
+        grounds: Grounds,
+        at: str = "",
+        tell: Tell | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        """Args: see the attributes; `body` does the skills; `tell` is told each step."""
+        self._body, self._tell = body, tell
+        self.memories, self.grounds, self.limits, self.at = memories, grounds, limits or Limits(), at
+        self.now_s = memories.latest_s + 1.0
+        self.sight: dict[str, Seen] = {}
+        self.held: Seen | None = None
+        self.interrupted: Callable[[], str] = str
+        self._notes: dict[str, None] = {}
+        self._types: dict[str, tuple[str, int]] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """An instruction begins."""
+        self.calls, self.walked_m, self.explorations = 0, 0.0, 0
+        self._notes.clear()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was seen and left out, each reason once."""
+        return tuple(self._notes)
+
+    def say(self, kind: str, text: str) -> None:
+        """Tell a step."""
+        if self._tell is not None:
+            self._tell(Step(kind, text, self.now_s))
+
+    def look(self) -> None:
+        """Look, and remember what is seen."""
+        self._take(self._body.look())
+
+    def known(self, object_id: str) -> Known | None:
+        """A thing in sight, as it is seen; None where it is not."""
+        seen = self.sight.get(object_id)
+        return None if seen is None else known_of(seen, self.now_s)
+
+    def tell(self, object_id: str, outcome: Outcome) -> None:
+        """Tell the memories how a recall turned out."""
+        if not self.limits.feedback:
+            return
+        self.now_s += _TICK_S
+        self.memories.tell(object_id, outcome, Look((), self.at, self.now_s))
+
+    def do(self, skill: str, *arguments: str) -> str:
+        """Do a skill; return why it failed, an empty text where it did not.
+
+        Raises:
+            EndedError: a person interrupted it, or the instruction took as many calls as it may.
+        """
+        self._go_on()
+        call = Call(skill, arguments)
+        self.calls += 1
+        happened = self._body.do(call)
+        self.now_s += happened.seconds
+        self.walked_m += happened.walked_m
+        if happened.done:
+            self._moved(call, happened)
+        self._take(happened.seen if happened.done else self._body.look())
+        if happened.done and AREA not in BY_NAME[skill].arguments and skill != "GoToObject":
+            thing = self.sight.get(arguments[0])
+            if thing is not None:
+                self.memories.handled(thing, self.now_s)
+        self.say(SKILL, f"{call}: {'done' if happened.done else happened.reason} ({happened.seconds:.1f} s)")
+        self._go_on()
+        return "" if happened.done else happened.reason or "it did not succeed, and nobody said why"
+
+    def _moved(self, call: Call, happened: Happened) -> None:
+        if AREA in BY_NAME[call.skill].arguments:
+            self.at = call.arguments[0]
+        elif call.skill == "GoToObject":
+            self.at = next((each.area for each in happened.seen if each.object_id == call.arguments[0]), self.at)
+        elif call.skill == "PickupObject":
+            self.held = self.sight.get(call.arguments[0])
+        elif call.skill in ("PutObject", "ThrowObject"):
+            self.held = None
+
+    def _take(self, seen: Sequence[Seen]) -> None:
+        found: list[Seen] = []
+        for each in islice(seen, MOST_DETECTIONS):
+            if wrong := wrong_with(each):
+                self._note(wrong)
+            else:
+                found.append(replace(each, object_type=self._called(each)))
+        self.held = next((each for each in found if each.relation == HELD), self.held)
+        if self.held is not None:
+            self.held = replace(self.held, relation=HELD, container="", area=self.at or self.held.area)
+            if all(each.object_id != self.held.object_id for each in found):
+                found.append(self.held)
+        self.sight = {each.object_id: each for each in found}
+        self.now_s += _TICK_S
+        for line in self.memories.take(Look(found, self.at, self.now_s)):
+            self._note(line)
+
+    def _called(self, seen: Seen) -> str:
+        """The type that a thing was seen as more often than not: a detector may misname it at times."""
+        name, count = self._types.pop(seen.object_id, (seen.object_type, 0))
+        count = min(count + 1, _SUREST) if name == seen.object_type else count - 1
+        self._types[seen.object_id] = (name, count) if count > 0 else (seen.object_type, 1)
+        if len(self._types) > _MOST_TYPES:
+            del self._types[next(iter(self._types))]
+        return self._types[seen.object_id][0]
+
+    def _note(self, line: str) -> None:
+        if len(self._notes) < _MOST_NOTES:
+            self._notes[line] = None
+
+    def _go_on(self) -> None:
+        if wrong := self.interrupted():
+            raise EndedError(wrong)
+        if self.calls >= self.limits.calls:
+            raise EndedError(f"{self.calls} skills were tried, the most that an instruction may take: say it in parts")

@@ -1,0 +1,65 @@
+"""Words that make up the name of a thing or a place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kc_vla.planning.grammar.lexicon import FILLER, word_set
+from kc_vla.planning.grammar.reading import Words, starts_with_verb
+from kc_vla.planning.interface import PlanningError
+
+_MOST_NOUN = 8
+"""Words that a thing is called by."""
+RELATIVE = word_set("that which who where you i we")
+SOMETHING = frozenset(["something", "anything", "whatever", "what"])
+_ALWAYS_PLURAL = word_set(
+    "keys scissors lights tissues supplies pants shorts jeans chips stairs drawers tongs contents groceries shelves"
+)
+_ONE_WITH_S = word_set("glass dress bus gas canvas compass lens cactus tennis series")
+
+
+def trimmed(words: Words) -> Words:
+    """Without what means nothing at both ends."""
+    while words and (words[-1] in FILLER or words[-1] in (",", "and", "to", "/")):
+        words = words[:-1]
+    while words and (words[0] in FILLER or words[0] in (",", "and", "of", "/")):
+        words = words[1:]
+    return words
+
+
+def singular(word: str) -> str:
+    """A noun of one thing."""
+    if word in _ALWAYS_PLURAL or word in _ONE_WITH_S or len(word) < 3 or not word.endswith("s") or word.endswith("ss"):
+        return word
+    for ending, instead in (("knives", "knife"), ("loaves", "loaf"), ("shelves", "shelf"), ("ies", "y")):
+        if word.endswith(ending) and len(word) > 4:
+            return word[: len(word) - len(ending)] + instead
+    if re.search(r"(?:s|x|z|ch|sh|o)es$", word):
+        return word[:-2] if not word.endswith(("vases", "cases")) else word[:-1]
+    return word[:-1]
+
+
+def name_of(words: Sequence[str], said: str) -> str:
+    """A name of words, if they can be one; PlanningError otherwise."""
+    if len(words) > _MOST_NOUN and not any(word in RELATIVE or word in SOMETHING for word in words):
+        raise PlanningError(f"not understood: {said[:80]!r}: name a thing in {_MOST_NOUN} words at most")
+    if words[0] in SOMETHING:
+        return " ".join(words)
+    for at in range(1, len(words)):
+        article = words[at] in ("a", "an", "the") and words[at - 1] not in (
+            "of",
+            "in",
+            "on",
+            "you",
+            "from",
+            "with",
+            "at",
+        )
+        if (
+            article
+            or words[at] in ("it", "them")
+            or (at + 1 < len(words) and words[at + 1] == "it" and starts_with_verb(words[at:]))
+        ):
+            raise PlanningError(f"not understood: {said[:80]!r}")
+    return " ".join(words)

@@ -1,0 +1,298 @@
+"""An instruction as words, and the words as clauses: each begins with a verb and asks for one thing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kc_vla.planning.grammar.lexicon import (
+    ARTICLES,
+    FILLER,
+    INTO,
+    OPENINGS,
+    PREPOSITIONS,
+    PRONOUNS,
+    REFUSED,
+    STATES,
+    WITH,
+    Deed,
+    first_words,
+    longest,
+    particles,
+    verbs,
+    word_set,
+)
+from kc_vla.planning.instruction import clean
+from kc_vla.planning.interface import PlanningError
+
+MOST_WORDS = 300
+_WORD = re.compile(r"\w+\|[\w|+.#-]*\w|\w[\w'#-]*\w|\w|[.!?;:,&/()+]")
+_STOPS, _ANDS = frozenset(".!?;:()"), frozenset(["and", "&", "plus", "or"])
+_STEPS = word_set("second third fourth fifth step 1 2 3 4 5 6")
+_ORDER = frozenset(["then", "afterwards", "next", "finally"])
+_OPENINGS = tuple(tuple(each.split()) for each in OPENINGS)
+_NOUN_TOO = word_set("slice cut light clean cool warm set place rest store bin trash drop heat run wash")
+"""Verbs that can be in a noun phrase as well."""
+_PLAIN = word_set("put pick bring take grab")
+"""Verbs that are nothing else."""
+Words = tuple[str, ...]
+
+
+class Clause(NamedTuple):
+    """What is asked for at once.
+
+    Attributes:
+        deed: what.
+        words: after the verb.
+        said: all of it, for people.
+        swapped: it came behind "after": what is before it is done afterwards.
+    """
+
+    deed: Deed
+    words: Words
+    said: str
+    particle: str = ""
+
+
+def clauses_of(text: str) -> list[Clause]:
+    """The clauses of an instruction, in the order in which they are to be done.
+
+    Raises:
+        PlanningError: there are words that begin with no verb that is known, or there are too many.
+    """
+    words = words_of(text)
+    if len(words) > MOST_WORDS:
+        raise PlanningError(f"an instruction of more than {MOST_WORDS} words: give less at once")
+    _refuse_negation(words)
+    found: list[Clause] = []
+    for sentence in _split(words, _STOPS):
+        part = _in_order(sentence)
+        found += [clause for each in part for clause in _clauses(each)]
+    if not found:
+        raise PlanningError(f"no words in the instruction {text[:60]!r}: say what is to be done")
+    return found
+
+
+def words_of(text: str) -> Words:
+    """The words and stops of a text: in small letters, but for ids such as Apple_1."""
+    plain = clean(text).replace("\u2019", "'")
+    plain = re.sub(r"(?i)\bas well as\b", "and", plain)
+    plain = re.sub(r"(?i)\bafter (?:that|this)\b", "then", plain)
+    plain = re.sub(r"(?i)\b(?:that|which) (?:holds|has|have|contains)\b", "with", plain)
+    found = []
+    for match in _WORD.finditer(plain):
+        word = match.group().strip("'")
+        found.append(word if "_" in word or "|" in word else word.lower().removesuffix("'s"))
+    return tuple(word for word in found if word)
+
+
+def starts_with_verb(words: Sequence[str]) -> bool:
+    """Whether a clause can begin here."""
+    return verb_at(words) is not None
+
+
+def verb_at(words: Sequence[str]) -> tuple[Deed, int] | None:
+    """The verb that words begin with, and of how many words it is."""
+    if not words or words[0] not in first_words():
+        return None
+    for count in range(min(longest(), len(words)), 0, -1):
+        deed = verbs().get(tuple(words[:count]))
+        if deed is not None:
+            return deed, count
+    return (Deed.TOGGLE, 1) if any((words[0], each) in particles() for each in words[1:8]) else None
+
+
+def _refuse_negation(words: Words) -> None:
+    """ "a plate that is not dirty" is a description; everything else with "not" is beyond this grammar."""
+    described = False
+    for word in words:
+        described = word in ("that", "which", "something") or (described and word not in _STOPS and word not in _ANDS)
+        if word in REFUSED and not described:
+            raise PlanningError(
+                f"not understood: {word!r} in {' '.join(words)[:80]!r}: say what is to be done, plainly"
+            )
+
+
+def _in_order(words: Words) -> list[Words]:
+    """A sentence in parts: what is said to be done after something comes after it."""
+    for at, word in enumerate(words):
+        if word not in ("after", "before", "once", "when", "while", "until"):
+            continue
+        rest = _without_subject(words[at + 1 :])
+        if not starts_with_verb(rest) or word == "until":
+            continue
+        if _bare(words[:at]):
+            head, tail = words[:at], rest
+            later = _in_order(tail)
+            return [*later[:-1], later[-1], head] if word in ("after", "once", "when") else [head, *later]
+        comma = next((index for index, each in enumerate(rest) if each == "," and _verb_after(rest, index)), None)
+        if comma is None:
+            return _in_order(rest)
+        first, second = rest[:comma], rest[comma + 1 :]
+        return [*_in_order(second), first] if word == "before" else [first, *_in_order(second)]
+    return [words] if words else []
+
+
+def _bare(words: Words) -> bool:
+    return bool(_opened(tuple(word for word in words if word not in _ANDS and word != ",")))
+
+
+def _without_subject(words: Words) -> Words:
+    for start in (("you", "have"), ("you've",), ("you",), ("it", "is"), ("i",)):
+        if words[: len(start)] == start:
+            return words[len(start) :]
+    return words
+
+
+def _verb_after(words: Words, at: int) -> bool:
+    return starts_with_verb(_opened(words[at + 1 :]))
+
+
+def _clauses(words: Words) -> list[Clause]:
+    parts: list[list[str]] = [[]]
+    words = _with_behind(words)
+    at = 0
+    while at < len(words):
+        skip = _boundary(words, at, parts[-1])
+        again = () if skip else _same_verb(words, at, parts[-1])
+        if skip or again:
+            parts.append(list(again))
+            skip = skip or 2
+            at += skip - 1
+            continue
+        parts[-1].append(words[at])
+        at += 1
+    return [_clause(tuple(part)) for part in parts if _opened(tuple(part))]
+
+
+def _with_behind(words: Words) -> Words:
+    """ "with a book in hand, turn on the lamp" as "turn on the lamp with a book in hand"."""
+    if words[:1] != ("with",):
+        return words
+    start = next((at for at in range(1, len(words)) if (verb_at(words[at:]) or (None, 0))[1] > 1), 0)
+    return (*words[start:], *(word for word in words[:start] if word != ",")) if start else words
+
+
+def _same_verb(words: Words, at: int, before: Sequence[str]) -> Words:
+    """The verb that is said once for two places: "put the pen in the cup and the pencil in the mug"."""
+    if words[at] not in ("and", ","):
+        return ()
+    opened = _opened(tuple(before))
+    found = verb_at(opened)
+    skip = at + 2 if words[at + 1 : at + 2] == ("and",) else at + 1
+    end = next((each for each in range(skip, len(words)) if words[each] in _ANDS or words[each] == ","), len(words))
+    rest = words[skip:end]
+    if found is None or found[0] is not Deed.MOVE or not set(opened[found[1] :]) & INTO or _with_in(opened):
+        return ()
+    place = next((index for index, word in enumerate(rest) if word in INTO), 0)
+    return opened[: found[1]] if place and rest[0] not in PREPOSITIONS else ()
+
+
+def _with_in(words: Words) -> bool:
+    """ "a mug with a pen in": its place is not yet said."""
+    return any(word in WITH for word in words)
+
+
+def _boundary(words: Words, at: int, before: list[str]) -> int:
+    """1 + how many words are left out, where a new clause begins at `at`; 0 where none does."""
+    word = words[at]
+    if word in _ORDER and words[at + 1 : at + 2] != ("to",):
+        return 2
+    if word in ("as", "while") and words[at + 1 : at + 2] == ("you",) and starts_with_verb(words[at + 2 :]):
+        return 3
+    described = len(before) > 1 and before[-2] in ARTICLES and before[-1] in STATES  # "a cold, clean tomato"
+    if described and word in _ANDS | {","}:
+        return 0
+    if word == "to" and before and before[-1] in ("something", "anything", "thing"):
+        return 0  # "something to cut with"
+    if word in _ANDS or word == "," or (word == "to" and starts_with_verb(_opened(tuple(before)))):
+        skip = at + 1
+        while skip < len(words) and (words[skip] in _ANDS or words[skip] in (",", "to") or words[skip] in _ORDER):
+            skip += 1
+        rest = _opened(words[skip:])
+        if starts_with_verb(rest) and not _part_of_noun(rest) and (word != "to" or not _noun_phrase(rest)):
+            return skip - at + 1
+        return 0
+    if before and word in first_words() and _opened(tuple(before)):
+        rest = words[at:]
+        found = verb_at(rest)
+        follows = rest[found[1]] if found and found[1] < len(rest) else ""
+        if found and (
+            (
+                found[1] > 1
+                and rest[1] in ("on", "off", "up")
+                and word not in ("set", "light", "put", "place")
+                and before[-1] not in ARTICLES
+            )
+            or (follows in ("it", "them") and before[-1] not in ARTICLES and before[-1] not in ("you", "i"))
+        ):
+            return 1
+        if word in _PLAIN and follows in ARTICLES and before[-1] not in ARTICLES | PREPOSITIONS | _ANDS:
+            return 1
+        if (word, "on") in particles() and word in ("turn", "switch") and before[-1] not in ARTICLES | {"light"}:
+            return 1
+    return 0
+
+
+def _part_of_noun(rest: Words) -> bool:
+    """ "slice of tomato", "clean knife": a verb that is none here."""
+    if rest[0] not in _NOUN_TOO:
+        return False
+    follows = rest[1] if len(rest) > 1 else ""
+    return follows == "of" or (follows == "" and rest[0] in ("slice", "cut", "light", "trash", "bin"))
+
+
+def _noun_phrase(rest: Words) -> bool:
+    """After "to": a place, not a deed."""
+    return rest[0] in ("trash", "bin", "light", "microwave", "rest") and (len(rest) == 1 or rest[1] not in ARTICLES)
+
+
+def _opened(words: Words) -> Words:
+    """Words without what may come before a verb."""
+    while words:
+        if words[0] in FILLER or words[0] in (",", "/") or (words[0] in _STEPS and words[1:2] in ((",",), ())):
+            words = words[1:]
+            continue
+        found = verb_at(words)
+        for opening in _OPENINGS:
+            if words[: len(opening)] == opening and (found is None or found[1] <= len(opening)):
+                rest = _opened(words[len(opening) :])
+                if starts_with_verb(rest) or found is None:
+                    words = words[len(opening) :]
+                    break
+        else:
+            return words
+    return words
+
+
+def _clause(words: Words) -> Clause:
+    words = _opened(words)
+    said = " ".join(words)
+    while words and (words[-1] in FILLER or words[-1] in _ANDS or words[-1] in (",", "to", "/")):
+        words = words[:-1]
+    found = verb_at(words)
+    if found is None:
+        raise PlanningError(
+            f"not understood: {said[:80]!r}: begin with what is to be done, as in 'put the mug on the desk'"
+        )
+    deed, count = found
+    rest = words[count:]
+    if count == 1:
+        for at, word in enumerate(rest[:8]):
+            with_particle = particles().get((words[0], word))
+            follows = rest[at + 1] if at + 1 < len(rest) else ""
+            ends = follows in WITH or not follows or (follows in PREPOSITIONS and (rest[0] in PRONOUNS or word != "on"))
+            if with_particle is not None and ends and at:
+                return Clause(with_particle, rest[:at] + rest[at + 1 :], said, word)
+    return Clause(deed, rest, said, words[count - 1] if count > 1 else "")
+
+
+def _split(words: Words, stops: frozenset[str]) -> list[Words]:
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word in stops:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return [tuple(part) for part in parts if part]

@@ -1,0 +1,171 @@
+"""The rest of a plan after a step of it failed: what was done is left out, and what stood in the way is seen to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kc_vla.planning.checking import ORDINALS, in_hand_after, is_id, plain, same
+from kc_vla.planning.grammar.devices import is_knife
+from kc_vla.planning.grammar.lexicon import KNIFE, PUT_DOWN
+from kc_vla.planning.interface import Done, PlanningError, Request
+from kc_vla.planning.skills import BY_NAME, Call
+
+_MOST_SAME = 3
+"""Times that a call may fail for one reason."""
+_HANDS = ("PickupObject", "PutObject", "ThrowObject")
+
+
+def hand_at_start(request: Request) -> str:
+    """What was in the hand before the first of what was tried."""
+    for done in request.tried:
+        if done.call.skill in _HANDS and _is_call(done.call) and not done.reason:
+            return "" if done.call.skill == "PickupObject" else done.call.arguments[0]
+    return request.in_hand
+
+
+def _is_call(call: Call) -> bool:
+    return call.skill in BY_NAME and len(call.arguments) == len(BY_NAME[call.skill].arguments) and all(call.arguments)
+
+
+def what_is_left(plan: Sequence[Call], request: Request) -> tuple[Call, ...]:
+    """The calls that are still to be done, of a plan from the beginning.
+
+    Raises:
+        PlanningError: nothing else can be tried.
+    """
+    tried = [done for done in request.tried if _is_call(done.call)]
+    failed = tried[-1] if tried and tried[-1].reason else None
+    if failed and sum(each == failed for each in tried) >= _MOST_SAME:
+        raise PlanningError(f"{failed.call} failed {_MOST_SAME} times: {failed.reason}")
+    at, stands_for = _done(plan, tried)
+    left = [Call(call.skill, tuple(stands_for.get(name, name) for name in call.arguments)) for call in plan[at:]]
+    if failed:
+        names = {given: name for name, given in stands_for.items()}
+        left = _without_obstacle(left, failed, tried, names, request.instruction)
+    left = _with_hand(left, request.in_hand)
+    if not left:
+        raise PlanningError("nothing is left to be done: all of the plan succeeded, or was so already")
+    return tuple(left)
+
+
+def matched(plan: Sequence[Call], tried: Sequence[Done]) -> int:
+    """How many calls of a plan are done."""
+    return _done(plan, [done for done in tried if _is_call(done.call)])[0]
+
+
+def _done(plan: Sequence[Call], tried: Sequence[Done]) -> tuple[int, dict[str, str]]:
+    """How many calls of the plan are done, and what its names were found to stand for."""
+    at, stands_for = 0, dict[str, str]()
+    for done in tried:
+        next_at = at
+        while next_at < len(plan) and not _is_of(done.call, plan[next_at], stands_for) and _optional(plan[next_at]):
+            next_at += 1
+        if next_at == len(plan) or not _is_of(done.call, plan[next_at], stands_for):
+            continue
+        if not done.reason or _is_so_already(done.reason):
+            at = next_at + 1
+        elif done is not tried[-1] or re.search("in sight|is broken|there is no|full|large", done.reason):
+            continue  # another thing may do
+        stands_for.update(zip(plan[next_at].arguments, done.call.arguments, strict=True))
+    return at, stands_for
+
+
+def _is_of(done: Call, planned: Call, stands_for: dict[str, str]) -> bool:
+    """Whether a call that was tried can be that of the plan: by the same names, or by ids that they may stand for."""
+    if BY_NAME[done.skill] != BY_NAME[planned.skill]:
+        return False
+    return all(
+        given == name
+        or stands_for.get(name, "") == given
+        or (name not in stands_for and (is_id(given) or same(name, given) or given == f"{ORDINALS[1]} {name}"))
+        or (name in PUT_DOWN and given in PUT_DOWN)
+        for name, given in zip(planned.arguments, done.arguments, strict=True)
+    )
+
+
+def _optional(call: Call) -> bool:
+    """Going somewhere, and doors, are done on the way by who acts."""
+    return call.skill in ("GoToObject", "GoToPlace", "OpenObject", "CloseObject")
+
+
+def _is_so_already(reason: str) -> bool:
+    return "already" in reason
+
+
+def _without_obstacle(
+    left: list[Call], failed: Done, tried: Sequence[Done], names: dict[str, str], instruction: str
+) -> list[Call]:
+    """Leave out, or put before, what the reason of a failure asks for."""
+    call, reason = failed.call, failed.reason
+    planned = bool(left) and BY_NAME[left[0].skill] == BY_NAME[call.skill]
+    if _is_so_already(reason):
+        return left
+    if planned and call.skill in ("GoToObject", "GoToPlace"):
+        return left[1:]  # it only told where to look
+    if planned and call.skill == "PutObject":
+        name, where = left[0].arguments
+        where = names.get(where, where)
+        failures = [each for each in tried if each.reason and each.call.arguments[:1] == call.arguments[:1]]
+        if where in PUT_DOWN[:-1] and where not in instruction.lower():  # nobody said where
+            return [Call("PutObject", (name, PUT_DOWN[min(len(failures), len(PUT_DOWN) - 1)])), *left[1:]]
+        if "is full" in reason or "too large" in reason:
+            raise PlanningError(f"{call} cannot be done: {reason}")
+    if "closed" in reason and "open it first" in reason:
+        return [Call("OpenObject", (_subject(reason, call),)), *left]
+    if "switch it off first" in reason:
+        return [Call("SwitchOff", call.arguments[:1]), *left]
+    if "close it first" in reason:
+        return [Call("CloseObject", call.arguments[:1]), *left]
+    if "no knife" in reason:
+        return [Call("PickupObject", (KNIFE,)), *left]
+    if planned and "is broken" in reason:
+        given = left[0].arguments[0]
+        name = names.get(given, given)
+        other = f"{ORDINALS[1]} {re.sub(r'_?[0-9]+$', '', name)}"
+        return [Call(each.skill, tuple(other if one == given else one for one in each.arguments)) for each in left]
+    return left
+
+
+def _subject(reason: str, call: Call) -> str:
+    """Of "Fridge_1 is closed: open it first" the fridge."""
+    named = reason.split(" is closed")[0].strip()
+    return named if named and len(named.split()) <= 3 else call.arguments[-1]
+
+
+def _with_hand(left: list[Call], in_hand: str) -> list[Call]:
+    """The hand as it is: what is in it already is not picked up, what is in the way is put down."""
+    if not left:
+        return left
+    for at, call in enumerate(left):
+        held = in_hand_after(left[:at], in_hand)
+        if call.skill == "PickupObject" and held:
+            if _one_thing(call.arguments[0], held):
+                return left[:at] + left[at + 1 :]
+            return [*left[:at], Call("PutObject", (held, PUT_DOWN[0])), *left[at:]]
+        if call.skill in ("PutObject", "ThrowObject"):
+            if not held:
+                return [*left[:at], Call("PickupObject", call.arguments[:1]), *left[at:]]
+            if at == 0 and not _one_thing(call.arguments[0], held) and call.arguments[0] != held:
+                return left if _unlike(call.arguments[0], held) is False else _exchange(left, at, held)
+            return left
+        if call.skill == "SliceObject" and not is_knife(held):
+            take = [Call("PutObject", (held, PUT_DOWN[0]))] if held else []
+            return [*left[:at], *take, Call("PickupObject", (KNIFE,)), *left[at:]]
+    return left
+
+
+def _exchange(left: list[Call], at: int, held: str) -> list[Call]:
+    name = left[at].arguments[0]
+    return [*left[:at], Call("PutObject", (held, PUT_DOWN[0])), Call("PickupObject", (name,)), *left[at:]]
+
+
+def _one_thing(name: str, held: str) -> bool:
+    """Whether a name can be that of what is held, which may be told by its id."""
+    bare = re.sub(r"[ _]?[0-9]+$", "", held)
+    return name == held or same(name, held) or plain(name).split()[-1] in bare.lower()
+
+
+def _unlike(name: str, held: str) -> bool:
+    """Whether a name and an id are surely of two things: both are ids."""
+    return bool(re.search(r"_[0-9]+$", name)) and bool(re.search(r"_[0-9]+$", held))

@@ -1,0 +1,143 @@
+"""What a planner is told and what it answers; what a body is that does the skills of a plan.
+
+A plan names things as people do ("apple", "the red mug", "it") or by an id that a memory told ("Apple_1"). Which thing
+is meant, where it is, and how to get there is found out while the plan is carried out: a plan that named places would
+be wrong as soon as somebody moved something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from kc_vla.core.errors import StackError
+from kc_vla.planning.skills import Call
+
+
+class PlanningError(StackError, ValueError):
+    """An instruction that no plan was made for; the text says in one line why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """A call that was tried.
+
+    Attributes:
+        call: as it was carried out.
+        reason: why it failed; empty where it did not.
+    """
+
+    call: Call
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What there is to plan for.
+
+    Attributes:
+        instruction: of a person, as it was said.
+        surroundings: what the long-term memory knows, as text under its token budget; empty without one.
+        recalled: what the short-term memory recalls for the instruction, as text; empty without one.
+        in_hand: type or id of what the robot holds; empty for nothing.
+        tried: what was tried for this instruction already, in its order: the last one failed, and the plan is to go on
+            from there.
+    """
+
+    instruction: str
+    surroundings: str = ""
+    recalled: str = ""
+    in_hand: str = ""
+    tried: Sequence[Done] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Skills to be done one after the other.
+
+    Attributes:
+        calls: each in the skill table, with as many arguments as it takes.
+        by: which planner made it: "grammar", "model", as every result says.
+        tokens: that a language model was given and gave; 0 without one.
+        notes: what went otherwise than it was set to, in words, for people.
+    """
+
+    calls: tuple[Call, ...]
+    by: str
+    tokens: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class Planner(Protocol):
+    """Makes plans."""
+
+    def plan(self, request: Request) -> Plan:
+        """Return a plan.
+
+        Raises:
+            PlanningError: it cannot; the text says why.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One thing that is seen. Its fields are those of the memories' detections and units, and of `ObjectDetection`.
+
+    Attributes:
+        object_type: "Apple".
+        object_id: the same each time it is seen: "Apple_1".
+        position: of the middle of its box, in the frame `map`, m.
+        size: along the axes of the map, m.
+        state: one of the paper's: "sliced", or empty.
+        attributes: its "colour"; "also", its other states; "place": "in Fridge_1".
+        relation: "on" or "in" the container, "held", on the "floor", or "stands" of furniture.
+        container: id of the thing that it is on or in; empty where there is none.
+        area: in which one reaches it.
+        movable: it may be carried elsewhere.
+        confidence: 0..1.
+    """
+
+    object_type: str
+    object_id: str
+    position: tuple[float, float, float]
+    size: tuple[float, float, float]
+    state: str
+    attributes: Mapping[str, str]
+    relation: str
+    container: str
+    area: str
+    movable: bool
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True)
+class Happened:
+    """What came of a call.
+
+    Attributes:
+        done: it succeeded; otherwise nothing has changed but the time.
+        reason: why it failed, in one line; empty where it succeeded.
+        seconds: that it took.
+        walked_m: on the way.
+        seen: what is seen afterwards.
+    """
+
+    done: bool
+    reason: str
+    seconds: float
+    walked_m: float
+    seen: tuple[Seen, ...] = ()
+
+
+class Body(Protocol):
+    """A robot that can do the skills of the table with things that it sees, by their ids, and areas that it knows."""
+
+    def do(self, call: Call) -> Happened:
+        """Do a skill: whatever the call says, it fails with a reason or does what the table says."""
+        ...
+
+    def look(self) -> Sequence[Seen]:
+        """What is seen now."""
+        ...

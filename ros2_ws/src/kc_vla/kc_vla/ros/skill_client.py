@@ -1,0 +1,125 @@
+"""A body beyond an action: asked by the thread of a worker, which waits; the node's own thread does the talking."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from rclpy.action import ActionClient
+
+from kc_vla.core import topics
+from kc_vla.planning.interface import Happened, PlanningError, Seen
+from kc_vla.planning.skills import Call
+from kc_vla.ros.base import StackNode
+from kc_vla.ros.skills import happened_from, seen_from
+from kc_vla_msgs.action import DoSkill
+from kc_vla_msgs.srv import LookAround
+
+_CANCEL_S = 5.0
+"""How long a skill that was stopped may take to end."""
+
+
+class SkillClient:
+    """See the module. A `Body` for one thread; `cancel` is for any."""
+
+    def __init__(self, node: StackNode, timeout_s: float) -> None:
+        """Args: `node`, that is starting and closes this in its `stop`; `timeout_s`, of one skill, or look."""
+        self._node, self._timeout_s = node, timeout_s
+        self._client = ActionClient(node, DoSkill, topics.DO_SKILL)
+        self._look = node.call(LookAround, topics.LOOK_AROUND)
+        self._wake = node.from_any_thread(self._work)
+        self._lock = threading.Lock()
+        self._asked: Any = None
+        self._goal: Any = None
+        self._answer: Any = None
+        self._answered = threading.Event()
+        self._cancelled = False
+        self._closed = False
+
+    @property
+    def ready(self) -> bool:
+        """Whether a body is there."""
+        return bool(self._client.server_is_ready() and self._look.service_is_ready())
+
+    def close(self) -> None:
+        """Stop the skill that is being done, and let nobody wait any more; on the node's thread."""
+        with self._lock:
+            self._closed = True
+        if self._goal is not None:
+            self._goal.cancel_goal_async()
+        self._answered.set()
+        self._client.destroy()
+
+    def do(self, call: Call) -> Happened:
+        """See `Body`; one that takes too long is stopped."""
+        began = time.monotonic()
+        goal = DoSkill.Goal(skill=call.skill, arguments=list(call.arguments))
+        answer = self._ask(goal, self._timeout_s)
+        if answer is None and not self._closed:
+            self.cancel()
+            if self._answered.wait(_CANCEL_S):
+                answer = self._answer
+            reason = f"{call.skill} took more than {self._timeout_s:g} s: it was stopped"
+            return Happened(False, reason, time.monotonic() - began, 0.0)
+        if not isinstance(answer, DoSkill.Result):
+            return Happened(False, answer or "the robot's node is ending", time.monotonic() - began, 0.0)
+        return happened_from(answer)
+
+    def look(self) -> Sequence[Seen]:
+        """See `Body`.
+
+        Raises:
+            PlanningError: nobody answers.
+        """
+        answer = self._ask(LookAround.Request(), self._timeout_s)
+        if not isinstance(answer, LookAround.Response):
+            raise PlanningError("the robot does not say what it sees: is its node alive?")
+        return [seen_from(each) for each in answer.seen]
+
+    def cancel(self) -> None:
+        """Have the skill stopped that is being done, from any thread."""
+        with self._lock:
+            self._cancelled = True
+        self._wake()
+
+    def _ask(self, what: Any, timeout_s: float) -> Any:
+        """Wait for the answer of the node's thread; None where it did not come in time."""
+        with self._lock:
+            if self._closed:
+                return None
+            self._asked, self._answer, self._cancelled = what, None, False
+            self._answered.clear()
+        self._wake()
+        return self._answer if self._answered.wait(timeout_s) else None
+
+    # -- on the node's thread -----------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        with self._lock:
+            asked, self._asked, cancelled = self._asked, None, self._cancelled
+        if isinstance(asked, LookAround.Request):
+            self._look.call_async(asked).add_done_callback(lambda future: self._tell(future.result()))
+        elif asked is not None:
+            self._client.send_goal_async(asked).add_done_callback(self._on_goal)
+        if cancelled and self._goal is not None:
+            self._goal.cancel_goal_async()
+
+    def _on_goal(self, future: Any) -> None:
+        goal = future.result()
+        if not goal.accepted:
+            self._tell("the robot refuses the skill: it is busy with another one")
+            return
+        self._goal = goal
+        if self._cancelled:
+            goal.cancel_goal_async()
+        goal.get_result_async().add_done_callback(self._on_result)
+
+    def _on_result(self, future: Any) -> None:
+        self._goal = None
+        self._tell(future.result().result)
+
+    def _tell(self, answer: Any) -> None:
+        self._answer = answer
+        self._answered.set()

@@ -1,0 +1,89 @@
+"""Between messages and what a planner and a body tell each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Pose, Quaternion, Vector3
+
+from kc_vla.memory.long_term.nodes import Area
+from kc_vla.planning.execution.grounds import Grounds
+from kc_vla.planning.interface import Happened, Seen
+from kc_vla.ros.convert import attributes_message, point_message
+from kc_vla_msgs.action import DoSkill
+from kc_vla_msgs.msg import ObjectDetection, ObjectDetections, SceneArea, SeenObject
+
+MAP_FRAME = "map"
+"""In which everything in a home is."""
+
+
+def detection_message(seen: Seen) -> ObjectDetection:
+    """Return a thing that is seen as any detector tells it."""
+    width, depth, height = map(float, seen.size)
+    return ObjectDetection(
+        object_id=seen.object_id,
+        object_type=seen.object_type,
+        state=seen.state,
+        pose=Pose(position=point_message(seen.position), orientation=Quaternion(w=1.0)),
+        size=Vector3(x=width, y=depth, z=height),
+        confidence=float(seen.confidence),
+    )
+
+
+def detections_message(seen: Iterable[Seen], stamp: Time) -> ObjectDetections:
+    """Return all that is seen at a time as any detector tells it."""
+    message = ObjectDetections(detections=[detection_message(each) for each in seen])
+    message.header.stamp, message.header.frame_id = stamp, MAP_FRAME
+    return message
+
+
+def seen_message(seen: Seen) -> SeenObject:
+    """Return a thing that is seen, with where it is as people would say it."""
+    return SeenObject(
+        detection=detection_message(seen),
+        area=seen.area,
+        relation=seen.relation,
+        container=seen.container,
+        movable=seen.movable,
+        attributes=attributes_message(seen.attributes),
+    )
+
+
+def grounds_from(areas: Iterable[SceneArea]) -> Grounds:
+    """Return where a robot can go; PlanningError if it is nowhere."""
+    return Grounds(
+        Area(
+            each.id,
+            each.floor,
+            (each.position.x, each.position.y, each.position.z),
+            dict(zip(each.adjacent, each.ways, strict=False)),
+            each.name,
+        )
+        for each in areas
+    )
+
+
+def happened_from(result: DoSkill.Result) -> Happened:
+    """Return what came of a skill."""
+    seen = tuple(seen_from(each) for each in result.seen)
+    return Happened(result.done, result.reason, result.duration, result.walked, seen)
+
+
+def seen_from(message: SeenObject) -> Seen:
+    """Return a thing that is seen."""
+    about = message.detection
+    place, size = about.pose.position, about.size
+    return Seen(
+        object_type=about.object_type,
+        object_id=about.object_id,
+        position=(place.x, place.y, place.z),
+        size=(size.x, size.y, size.z),
+        state=about.state,
+        attributes={each.key: each.value for each in message.attributes},
+        relation=message.relation,
+        container=message.container,
+        area=message.area,
+        movable=message.movable,
+        confidence=about.confidence,
+    )

@@ -1,0 +1,409 @@
+"""What references mean, where things are looked for, what memories say of them, and what they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.live_units import Outcome
+from kc_vla.memory.long_term.errors import GraphError
+from kc_vla.memory.long_term.memory import LongTermMemory
+from kc_vla.memory.long_term.nodes import Area
+from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.short_term.unit import State
+from kc_vla.planning.execution.explore import Search, Stop
+from kc_vla.planning.execution.grounds import Grounds
+from kc_vla.planning.execution.likely import FLOOR, holders, share, vocabulary
+from kc_vla.planning.execution.memories import NAMES, Budget, Memories, open_memories
+from kc_vla.planning.execution.metrics import Pair, reduced_exploration, retrieval_accuracy, success_rate
+from kc_vla.planning.execution.naming import Namer
+from kc_vla.planning.execution.parts import Look
+from kc_vla.planning.execution.reference import MOST_LETTERS, Reference, read
+from kc_vla.planning.execution.things import Fit, Known, fits, known_of, wrong_with
+from kc_vla.planning.execution.told import Recall, Result
+from kc_vla.planning.interface import PlanningError, Seen
+
+AREAS = {f"area_{number}": (2.0 * number, 0.0, 0.0) for number in range(4)}
+GROUNDS = Grounds(
+    Area(name, "ground", place, {f"area_{at + step}": 2.0 for step in (-1, 1) if 0 <= at + step < 4}, room)
+    for at, ((name, place), room) in enumerate(
+        zip(AREAS.items(), ("hall", "kitchen", "kitchen", "bedroom"), strict=True)
+    )
+)
+SIZES = {"Fridge": (0.8, 0.7, 1.8), "CounterTop": (1.2, 0.6, 0.9)}
+APPLE = Seen(
+    "Apple", "Apple_1", (2.0, 0.5, 1.0), (0.08, 0.08, 0.08), "", {"colour": "red"}, "on", "CounterTop_1", "area_1", True
+)
+
+
+def furniture(name: str, area: int, state: str = "") -> Seen:
+    kind = name.split("_")[0]
+    size = SIZES.get(kind, (0.5, 0.5, 0.5))
+    return Seen(kind, name, (2.0 * area, 0.5, size[2] / 2), size, state, {}, "stands", "", f"area_{area}", False)
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Embedder:
+    return open_embedder()
+
+
+@pytest.fixture
+def long_term(tmp_path: Path) -> Iterator[LongTermMemory]:
+    with Store(tmp_path / "memory.db") as store:
+        yield LongTermMemory(store)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "states", "further"),
+    [
+        ("apple", ("appl",), set(), 0),
+        ("the red mug", ("red", "mug"), set(), 0),
+        ("the washed apple", ("appl",), {State.CLEANED}, 0),
+        ("a sliced tomato", ("tomato",), {State.SLICED}, 0),
+        ("second mug", ("mug",), set(), 1),
+        ("another book", ("book",), set(), 1),
+        ("Book#3", ("book",), set(), 2),
+        ("CounterTop", ("counter", "top"), set(), 0),
+        ("slice of bread", ("bread",), {State.SLICED}, 0),
+        ("the apple that you washed", ("appl",), {State.CLEANED}, 0),
+        ("the mug on the table", ("mug",), set(), 0),
+    ],
+)
+def test_references_are_taken_apart(text: str, words: tuple[str, ...], states: set[State], further: int) -> None:
+    reference = read(text)
+    assert reference.words == words
+    assert reference.states == states
+    assert reference.further == further
+    assert not reference.vague
+
+
+def test_what_points_at_something_or_has_no_name_is_told_apart() -> None:
+    assert read("it").pronoun
+    assert read("something to drink from").vague
+    assert read("an apple").indefinite
+    assert not read("the apple").indefinite
+    assert read("the cold apple").also == {"cold"}
+    assert read("the mug in the sink").place == "sink"
+    assert read("second mug").key == read("the mug").key != read("the clean mug").key
+
+
+@pytest.mark.parametrize(
+    ("text", "called", "states", "also", "place", "done"),
+    [
+        ("the food that is cold and green", ("green", "food"), set(), {"cold"}, "", False),
+        ("supply which is clean and blue", ("blue", "supply"), {State.CLEANED}, set(), "", False),
+        ("the clean, blue cleaning supply", ("blue", "cleaning", "supply"), {State.CLEANED}, set(), "", False),
+        ("the baked good", ("baked", "good"), set(), set(), "", False),
+        ("the piece of cookware that is black", ("black", "cookware"), set(), set(), "", False),
+        ("a piece of bread", ("bread",), {State.SLICED}, set(), "", False),
+        ("the thing you put on the desk before", (), set(), set(), "desk", True),
+        ("what you put in the box", (), set(), set(), "box", True),
+        ("the item you cooled a while ago", (), set(), {"cold"}, "", True),
+        ("something I can eat", (), set(), set(), "", False),
+    ],
+)
+def test_descriptions_and_deeds_are_taken_apart(
+    text: str, called: tuple[str, ...], states: set[State], also: set[str], place: str, done: bool
+) -> None:
+    reference = read(text)
+    assert (reference.called, reference.states, reference.also) == (called, states, also)
+    assert (reference.place, reference.done) == (place, done)
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read_and_nothing_longer_than_allowed_is_kept(text: str) -> None:
+    reference = read(text)
+    assert len(reference.text) <= MOST_LETTERS
+    assert sum(map(len, reference.words)) <= MOST_LETTERS
+
+
+@pytest.mark.parametrize(
+    ("text", "types"),
+    [
+        ("apple", {"Apple"}),
+        ("knife", {"Knife"}),
+        ("sink", {"SinkBasin"}),
+        ("table", {"DiningTable", "CoffeeTable", "SideTable"}),
+        ("couch", {"Sofa"}),
+        ("trash can", {"GarbageCan"}),
+        ("refrigerator", {"Fridge"}),
+        ("lamp", {"DeskLamp", "FloorLamp"}),
+        ("bottle of soap", {"SoapBottle"}),
+        ("coffee mug", {"Mug"}),
+        ("phone", {"CellPhone"}),
+        ("something to cut with", {"Knife", "ButterKnife"}),
+        ("something to drink from", {"Mug", "Cup"}),
+        ("crocodile", {"crocodile"}),
+    ],
+)
+def test_names_stand_for_types(text: str, types: set[str], embedder: Embedder) -> None:
+    assert set(Namer(embedder).named(read(text), ()).types) == types
+
+
+def test_a_kind_of_things_is_all_that_wordnet_says_is_one(embedder: Embedder) -> None:
+    assert "Apple" in Namer(embedder).named(read("the fruit"), ()).types
+    food = Namer(embedder).named(read("a food"), ()).types
+    assert {"Apple", "Bread", "Egg"} <= set(food)
+    assert not {"Mug", "Book"} & set(food)
+
+
+def carried(text: str) -> Reference:
+    return replace(read(text), carried=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant", "other"),
+    [
+        ("the dish", {"Bowl"}, {"DishSponge"}),
+        ("drinking vessel", {"Mug"}, {"SinkBasin", "BathtubBasin"}),
+        ("food", {"Apple", "Bread", "Potato"}, {"Fork", "Fridge"}),
+        ("something to eat", {"Bread", "Tomato"}, {"Fork", "Plate"}),
+        ("something I can clean with", {"Cloth"}, {"GarbageCan", "SinkBasin"}),
+        ("the baked good", {"Bread"}, {"Pan"}),
+        ("toilet paper roll", {"ToiletPaper"}, {"ToiletPaperHanger"}),
+    ],
+)
+def test_what_is_to_be_carried_is_named_by_kind_or_purpose(
+    text: str, meant: set[str], other: set[str], embedder: Embedder
+) -> None:
+    named = Namer(embedder).named(carried(text), ())
+    close = {name for name in named.types if named.close(name, handled=False)}
+    assert meant <= close
+    assert not other & close
+
+
+def test_of_a_kind_what_was_handled_and_looks_as_said_comes_first(embedder: Embedder) -> None:
+    memories = opened("short", embedder)
+    mug = replace(APPLE, object_type="Mug", object_id="Mug_1", attributes={"colour": "green"})
+    bowl = replace(APPLE, object_type="Bowl", object_id="Bowl_1", attributes={"colour": "blue"})
+    sponge = replace(APPLE, object_type="DishSponge", object_id="DishSponge_1", attributes={"colour": "green"})
+    look(memories, 1.0, 1, mug, bowl, sponge, furniture("SinkBasin_1", 1, "off"))
+    assert next(each.object_id for each in memories.recall(carried("the dish"))) == "Bowl_1"
+    memories.handled(mug, 2.0)
+    assert next(each.object_id for each in memories.recall(carried("the dish"))) == "Mug_1"
+    assert next(each.object_id for each in memories.recall(carried("the green dish"))) == "Mug_1"
+    assert next(each.object_id for each in memories.recall(carried("the dish that is blue"))) == "Bowl_1"
+    assert all(each.movable for each in memories.recall(carried("vessel"), loose=True))
+
+
+def test_what_the_robot_did_with_a_thing_tells_which_one_is_meant(embedder: Embedder) -> None:
+    memories = opened("short", embedder)
+    apple = replace(APPLE, relation="in", container="SinkBasin_1")
+    cup = replace(APPLE, object_type="Cup", object_id="Cup_1", state="cleaned")
+    look(memories, 1.0, 1, APPLE, cup)
+    memories.handled(apple, 2.0)
+    look(memories, 3.0, 1, replace(apple, state="cleaned"))
+    memories.handled(replace(cup, relation="on", container="Desk_1"), 4.0)
+    assert [each.object_id for each in memories.recall(carried("the thing you washed"))] == ["Apple_1"]
+    assert [each.object_id for each in memories.recall(carried("what you put on the desk"))] == ["Cup_1"]
+    look(memories, 5.0, 1, replace(cup, relation="in", container="Drawer_1"))
+    assert [each.object_id for each in memories.recall(carried("the thing you put on the desk before"))] == ["Cup_1"]
+    memories.begin()
+    assert not memories.recall(carried("the thing you washed"))
+
+
+def test_what_is_asked_for_has_to_be_so_and_what_is_not_known_may_be(embedder: Embedder) -> None:
+    namer = Namer(embedder)
+    thing = known_of(replace(APPLE, state="dirty"), 0.0)
+
+    def fit(text: str, what: Known = thing) -> Fit:
+        reference = read(text)
+        return fits(reference, namer.named(reference, ["Apple"]), what)
+
+    assert fit("the red apple") is Fit.YES
+    assert fit("the green apple") is Fit.NO
+    assert fit("the dirty apple") is Fit.YES
+    assert fit("the clean apple") is Fit.NO
+    assert fit("the sliced apple") is Fit.MAYBE
+    assert fit("the big apple") is Fit.MAYBE
+    assert fit("the tomato") is Fit.NO
+    assert fit("the cold apple", replace(thing, attributes={"also": "cold"})) is Fit.YES
+    assert fit("the apple on the counter") is Fit.YES
+    assert fit("the apple in the fridge") is Fit.MAYBE
+
+
+def test_shares_of_places_add_up_and_an_unknown_type_is_where_its_kind_is() -> None:
+    for name in (*vocabulary(), "Mango", "Crocodile"):
+        assert sum(share(name, holder) for holder in (*holders(), FLOOR)) == pytest.approx(1.0)
+    assert share("Apple", "CounterTop") > share("Apple", "Fridge") > share("Apple", "Bed")
+    assert share("Mango", "Fridge") > share("Mango", "Bed")
+    assert share("Crocodile", "Fridge") == share("Crocodile", "Bed")
+
+
+def test_areas_are_found_by_id_or_room_and_the_nearest_of_a_room() -> None:
+    assert GROUNDS.called("area_3", "area_0") == "area_3"
+    assert GROUNDS.called("the kitchen", "area_0") == "area_1"
+    assert GROUNDS.called("kitchen", "area_3") == "area_2"
+    assert GROUNDS.distance("area_0", "area_3") == 6.0
+    with pytest.raises(PlanningError, match="no area or room 'moon'"):
+        GROUNDS.called("moon", "area_0")
+    with pytest.raises(PlanningError, match="without areas"):
+        Grounds([])
+
+
+def opened(name: str, embedder: Embedder, long_term: LongTermMemory | None = None, capacity: int = 20) -> Memories:
+    return open_memories(name, embedder, GROUNDS, long_term, capacity=capacity, budget=Budget(400, 60))
+
+
+def look(memories: Memories, now_s: float, at: int, *seen: Seen) -> None:
+    assert memories.take(Look(seen, f"area_{at}", now_s)) == []
+
+
+def test_exploring_goes_where_it_is_likely_and_near_and_nowhere_twice(
+    embedder: Embedder, long_term: LongTermMemory
+) -> None:
+    memories = opened("both", embedder, long_term)
+    look(memories, 1.0, 0, furniture("Fridge_1", 1, "closed"), furniture("CounterTop_1", 2), furniture("Bed_1", 3))
+    search = Search({"Apple": 1.0}, memories, GROUNDS)
+    search.saw("area_0", ())
+    order = []
+    at = "area_0"
+    while (stop := search.next(at, 10.0)) is not None:
+        order.append(stop)
+        search.done(stop)
+        at = stop.area
+    assert order[0] == Stop("area_2")
+    assert order.index(Stop("area_1", "Fridge_1")) < order.index(Stop("area_3"))
+    assert len(set(order)) == len(order) == 4
+    assert Search({"Bed": 1.0}, memories, GROUNDS).next("area_0", 10.0) != Stop("area_1", "Fridge_1")
+
+
+def test_where_was_looked_a_moment_ago_comes_last_and_after_an_hour_no_more(
+    embedder: Embedder, long_term: LongTermMemory
+) -> None:
+    memories = opened("both", embedder, long_term)
+    beds = (furniture(f"Bed_{area}", area) for area in (0, 1, 3))
+    look(memories, 1.0, 2, furniture("CounterTop_1", 2), *beds)
+
+    def first(now_s: float) -> Stop | None:
+        return Search({"Apple": 1.0}, memories, GROUNDS).next("area_3", now_s)
+
+    assert first(5.0) != Stop("area_2")
+    assert first(8000.0) == Stop("area_2")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_memory_recalls_what_it_is_to_and_no_more(
+    name: str, embedder: Embedder, long_term: LongTermMemory
+) -> None:
+    memories = opened(name, embedder, long_term)
+    mug = replace(APPLE, object_type="Mug", object_id="Mug_1", attributes={"colour": "white"})
+    look(memories, 1.0, 1, furniture("CounterTop_1", 1), APPLE, mug)
+    memories.handled(replace(mug, state="cleaned"), 2.0)
+    look(memories, 3.0, 1, furniture("CounterTop_1", 1), APPLE, replace(mug, state="cleaned"))
+    apple = [each.object_id for each in memories.recall(read("apple"))]
+    clean = [each.object_id for each in memories.recall(read("the washed mug"))]
+    counter = [each.object_id for each in memories.recall(read("counter"))]
+    assert apple == (["Apple_1"] if name in ("both", "long", "short", "history") else [])
+    assert clean == (
+        ["Mug_1"] if name in ("both", "long", "short", "history") else ["Mug_1"] if name == "context" else []
+    )
+    assert counter == (["CounterTop_1"] if name in ("both", "long") else [])
+    last = memories.last_handled()
+    assert (last is not None) == (name in ("both", "short", "history", "context"))
+    assert bool(memories.surroundings("apple")) == (name in ("both", "long"))
+    assert bool(memories.recalled("apple")) == (name in ("both", "short", "history", "context"))
+    memories.begin()
+    assert [each.object_id for each in memories.recall(read("apple"))] == (
+        ["Apple_1"] if name in ("both", "long") else []
+    )
+
+
+@pytest.mark.parametrize("name", ["both", "long", "short"])
+def test_what_is_no_more_so_is_not_remembered_as_so(name: str, embedder: Embedder, long_term: LongTermMemory) -> None:
+    memories = opened(name, embedder, long_term)
+    look(memories, 1.0, 1, replace(APPLE, state="sliced", attributes={"also": "cold"}))
+    look(memories, 9.0, 1, replace(APPLE, relation="floor", container="", attributes={"place": "on the floor"}))
+    known = memories.thing("Apple_1")
+    assert known is not None
+    assert known.states == frozenset()
+    assert known.container == ""
+
+
+@pytest.mark.parametrize("name", ["both", "long", "short", "history"])
+def test_what_was_looked_for_and_is_gone_is_believed_in_no_more(
+    name: str, embedder: Embedder, long_term: LongTermMemory
+) -> None:
+    memories = opened(name, embedder, long_term)
+    for now_s in range(1, 6):
+        look(memories, float(now_s), 1, furniture("CounterTop_1", 1), APPLE)
+    for now_s in range(20, 24):
+        look(memories, float(now_s), 1, furniture("CounterTop_1", 1))
+        memories.tell("Apple_1", Outcome.GONE, Look((), "area_1", now_s + 0.5))
+    assert memories.recall(read("apple")) == []
+
+
+def test_what_is_shut_in_is_not_taken_for_gone(embedder: Embedder, long_term: LongTermMemory) -> None:
+    memories = opened("long", embedder, long_term)
+    fridge = furniture("Fridge_1", 1)
+    inside = replace(APPLE, position=(2.0, 0.5, 0.6), relation="in", container="Fridge_1")
+    look(memories, 1.0, 1, replace(fridge, state="opened"), inside)
+    for now_s in range(2, 12):
+        look(memories, float(now_s), 1, replace(fridge, state="off", attributes={"also": "closed"}))
+    assert [each.container for each in memories.recall(read("apple"))] == ["Fridge_1"]
+
+
+def test_the_last_handled_is_meant_unless_any_will_do_and_a_list_is_bounded(embedder: Embedder) -> None:
+    memories = opened("short", embedder)
+    first, second = APPLE, replace(APPLE, object_id="Apple_2", position=(4.0, 0.5, 1.0), area="area_2")
+    look(memories, 1.0, 1, first, second)
+    memories.handled(first, 2.0)
+    memories.handled(second, 3.0)
+    assert [each.object_id for each in memories.recall(read("the apple"))] == ["Apple_2", "Apple_1"]
+    history = opened("history", embedder)
+    for number in range(50):
+        look(history, float(number), 1, replace(APPLE, object_id=f"Apple_{number}"))
+    assert next(each.object_id for each in history.recall(read("apple"))) == "Apple_49"
+    assert len(history.things()) == 10
+    assert len(history.recalled("apple").splitlines()) < 10
+
+
+def test_the_long_term_memory_stays_with_its_home(embedder: Embedder, long_term: LongTermMemory) -> None:
+    memories = opened("both", embedder, long_term)
+    look(memories, 50.0, 1, APPLE)
+    assert opened("both", embedder, long_term).latest_s == 50.0
+    other = Grounds([Area("room", "ground", (0.0, 0.0, 0.0))])
+    with pytest.raises(GraphError, match="other areas"):
+        open_memories("long", embedder, other, long_term)
+    with pytest.raises(PlanningError, match="needs a long-term memory"):
+        opened("long", embedder)
+
+
+def test_a_detection_that_cannot_be_is_told() -> None:
+    assert wrong_with(APPLE) == ""
+    assert "200 letters" in wrong_with(replace(APPLE, object_id="x" * 201))
+    assert "control characters" in wrong_with(replace(APPLE, attributes={"colour": "red\n{name: node_9}"}))
+    assert "no number" in wrong_with(replace(APPLE, position=(float("nan"), 0.0, 0.0)))
+    assert "without a type" in wrong_with(replace(APPLE, object_type=" "))
+
+
+def result(explorations: int, seconds: float) -> Result:
+    return Result("", True, "", "grammar", seconds, 0.0, explorations, 1, 0)
+
+
+def test_shares_are_of_what_counts() -> None:
+    pairs = [
+        Pair(result(1, 50.0), result(4, 100.0), True),
+        Pair(result(0, 10.0), result(0, 10.0), True),
+        Pair(result(9, 10.0), result(6, 10.0), False),
+    ]
+    share_of = reduced_exploration(pairs)
+    assert (share_of.value, share_of.whole, share_of.left_out) == (0.75, 4.0, 2)
+    assert (reduced_exploration([Pair(result(6, 1.0), result(4, 1.0), True)]).value or 0) == -0.5
+    assert success_rate([True, False]).value == 0.5
+    recalls = [
+        Recall("apple", ("Apple_2", "Apple_1"), "Apple_2", 0),
+        Recall("mug", (), "", 3),
+        Recall("pot", (), "", 1),
+    ]
+    meant = {"apple": ["Apple_1"], "mug": ["Mug_1"], "pot": ["Pot_1"]}
+    first = retrieval_accuracy(recalls, lambda name: meant[name], {"Apple_1", "Mug_1"})
+    assert (first.value, first.whole, first.left_out) == (0.0, 2, 1)
+    assert retrieval_accuracy(recalls, lambda name: meant[name], {"Apple_1", "Mug_1"}, first=3).value == 0.5

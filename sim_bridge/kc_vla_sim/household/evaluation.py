@@ -1,0 +1,239 @@
+"""Sequences of household tasks with each memory: how often the goals are reached, and what looking for things costs.
+
+Every figure is of tasks; its 95 % interval is Wilson's for shares, and for reduced exploration and time that of 2,000
+draws of as many sequences with replacement.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kc_vla.core.begun import begun
+from kc_vla.core.files import write_whole
+from kc_vla.memory.evaluation.shares import Share
+from kc_vla_sim.household.errors import HouseholdError
+from kc_vla_sim.household.evaluation_plots import plot_memories
+from kc_vla_sim.household.tasks import KINDS, TaskSequence, sequences
+from kc_vla_sim.household.trial import Arm, TaskRecord, play
+from kc_vla_sim.workers import run_jobs
+
+PLAYED, TABLE, RESULTS, SETTINGS = "played.jsonl", "table.md", "results.json", "evaluation.json"
+_DRAWS = 2000
+
+
+@dataclass(frozen=True)
+class EvalOptions:
+    """What is asked for.
+
+    Attributes:
+        arms: ways of playing.
+        kinds: of sequences.
+        split: "development" or "test".
+        count: sequences of each kind, at most.
+        processes: that play at the same time.
+        output: folder for the results.
+    """
+
+    arms: tuple[Arm, ...]
+    kinds: tuple[str, ...]
+    split: str
+    count: int
+    processes: int
+    output: Path
+
+
+@dataclass(frozen=True)
+class _Job:
+    sequence: TaskSequence
+    arm: Arm
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with its 95 % interval; None of nothing.
+
+    Attributes:
+        value, low, high: shares; those of what was reduced may be negative.
+        of: how many it is a figure of: tasks, recalls, or what the robot without a memory needed.
+    """
+
+    value: float | None
+    low: float
+    high: float
+    of: float
+
+    def __str__(self) -> str:
+        """In percent."""
+        if self.value is None:
+            return "-"
+        return f"{100 * self.value:.1f} ({100 * self.low:.1f} to {100 * self.high:.1f})"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of the sequences of a kind with one memory.
+
+    Attributes:
+        arm, kind: which.
+        tasks: how many were played.
+        success: share of tasks whose goal holds afterwards.
+        alone: likewise of the robot without a memory, in the same homes.
+        retrieval: MRA: share of the recalls of things seen before that had them first.
+        exploration, seconds: RE and RT: of the tasks in which both robots reached the goal.
+        known: RE of the tasks about things that had all been seen before: nobody remembers what he never saw.
+    """
+
+    arm: Arm
+    kind: str
+    tasks: int
+    success: Figure
+    alone: Figure
+    retrieval: Figure
+    exploration: Figure
+    seconds: Figure
+    known: Figure
+
+
+def evaluate(options: EvalOptions) -> Iterator[str]:
+    """Play what is missing of the evaluation in `output`; yield the table, and a line that says where all of it is.
+
+    Raises:
+        HouseholdError: there are no such sequences.
+        BegunError: the folder is of another evaluation.
+        OSError: the results cannot be written.
+    """
+    chosen = _chosen(options)
+    if not chosen:
+        raise HouseholdError(f"there is no sequence of that kind in the split {options.split}: choose another")
+    with begun(options.output, SETTINGS, {"split": options.split}, "kc-vla eval household"):
+        there = {(each["sequence"], Arm(**each["arm"])) for each in _played(options.output)}
+        jobs = [_Job(each, arm) for arm in options.arms for each in chosen if (each.name, arm) not in there]
+        processes = max(1, min(options.processes, len(jobs)))
+        for job, records in run_jobs(_play, jobs, processes, f"eval {options.split}", "sequence"):
+            _keep(options.output, job, records)
+        names = {each.name for each in chosen}
+        found = [
+            row
+            for arm in options.arms
+            for row in rows_of(arm, (each for each in _records(options.output, arm) if each.sequence in names))
+        ]
+        text = table(found)
+        write_whole(options.output / TABLE, text)
+        write_whole(options.output / RESULTS, json.dumps([asdict(each) for each in found], indent=2) + "\n")
+        plot_memories(found, options.output)
+        yield text
+        yield f"{options.output}: table, figures and plots"
+
+
+def rows_of(arm: Arm, records: Iterable[TaskRecord]) -> list[Row]:
+    """What came of each kind, and of all kinds together where there is more than one."""
+    played = list(records)
+    kinds = [kind for kind in KINDS if any(each.kind == kind for each in played)]
+    rows = [_row(arm, kind, [each for each in played if each.kind == kind]) for kind in kinds]
+    return [*rows, _row(arm, "all", played)] if len(kinds) > 1 else rows
+
+
+def table(rows: Sequence[Row]) -> str:
+    """As Markdown, in percent with 95 % intervals."""
+    lines = [
+        "| memory | | sequences | tasks | success | without memory | retrieval | reduced exploration | "
+        "of what was seen | reduced time |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in rows:
+        figures = (row.success, row.alone, row.retrieval, row.exploration, row.known, row.seconds)
+        cells = [row.arm.memory, _how(row.arm), row.kind, row.tasks, *figures]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines) + "\n"
+
+
+def _how(arm: Arm) -> str:
+    said = (
+        "disturbed" * arm.disturbed,
+        "" if arm.feedback else "without feedback",
+        f"shown {arm.shown}",
+        "" if arm.capacity == Arm(arm.memory).capacity else f"{arm.capacity} units",
+    )
+    return ", ".join(filter(None, said))
+
+
+def _row(arm: Arm, kind: str, records: Sequence[TaskRecord]) -> Row:
+    def share(right: int, of: int) -> Figure:
+        return Figure(right / of, *Share(right, of).interval, of) if of else Figure(None, 0.0, 0.0, 0)
+
+    count = len(records)
+    return Row(
+        arm,
+        kind,
+        count,
+        share(sum(each.reached for each in records), count),
+        share(sum(each.alone_reached for each in records), count),
+        share(sum(each.recalled for each in records), sum(each.recalls for each in records)),
+        _reduced(records, lambda each: (each.explorations, each.alone_explorations)),
+        _reduced(records, lambda each: (each.seconds, each.alone_seconds)),
+        _reduced([each for each in records if each.known], lambda each: (each.explorations, each.alone_explorations)),
+    )
+
+
+def _reduced(records: Sequence[TaskRecord], costs: Callable[[TaskRecord], tuple[float, float]]) -> Figure:
+    """1 - the cost with the memory over that without, of the tasks that both did and that cost something without."""
+    by_sequence: dict[str, list[tuple[float, float]]] = {}
+    for each in records:
+        if each.reached and each.alone_reached and costs(each)[1]:
+            by_sequence.setdefault(each.sequence, []).append(costs(each))
+    if not by_sequence:
+        return Figure(None, 0.0, 0.0, 0)
+    sums = np.array([np.sum(pairs, axis=0) for pairs in by_sequence.values()])
+    chance = np.random.default_rng(0)
+    drawn = sums[chance.integers(len(sums), size=(_DRAWS, len(sums)))].sum(axis=1)
+    low, high = np.quantile(1 - drawn[:, 0] / drawn[:, 1], (0.025, 0.975))
+    spent, whole = sums.sum(axis=0)
+    return Figure(float(1 - spent / whole), float(low), float(high), float(whole))
+
+
+def _chosen(options: EvalOptions) -> list[TaskSequence]:
+    of_split = [each for each in sequences().values() if each.split == options.split]
+    return [
+        each for kind in options.kinds for each in [each for each in of_split if each.kind == kind][: options.count]
+    ]
+
+
+def _play(job: _Job) -> list[TaskRecord]:
+    return play(job.sequence, job.arm)
+
+
+def _keep(folder: Path, job: _Job, records: Sequence[TaskRecord]) -> None:
+    """Add what came of a sequence, in a line of its own whatever stands before it."""
+    path = folder / PLAYED
+    torn = path.exists() and path.stat().st_size > 0 and path.read_bytes()[-1:] != b"\n"
+    line = {"sequence": job.sequence.name, "arm": asdict(job.arm), "tasks": [asdict(each) for each in records]}
+    with path.open("a", encoding="utf-8") as file:
+        file.write(("\n" if torn else "") + json.dumps(line) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _played(folder: Path) -> Iterator[Mapping[str, Any]]:
+    path = folder / PLAYED
+    if not path.exists():
+        return
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            found = json.loads(line)
+            Arm(**found["arm"])
+        except (ValueError, TypeError, KeyError):  # cut off by a crash: it is played again
+            continue
+        yield found
+
+
+def _records(folder: Path, arm: Arm) -> Iterator[TaskRecord]:
+    for each in _played(folder):
+        if Arm(**each["arm"]) == arm:
+            yield from (TaskRecord(**task) for task in each["tasks"])

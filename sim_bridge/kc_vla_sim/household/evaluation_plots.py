@@ -1,0 +1,41 @@
+"""Pictures of `kc-vla eval household`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure as Picture
+
+from kc_vla.core.files import replacing
+
+if TYPE_CHECKING:
+    from kc_vla_sim.household.evaluation import Row
+
+_SHOWN = (("success", "goal reached, %"), ("exploration", "exploration saved, %"), ("seconds", "time saved, %"))
+
+
+def plot_memories(rows: Sequence[Row], folder: Path) -> None:
+    """Success, reduced exploration and reduced time of each memory, by the kind of sequence: memories.png."""
+    kinds = list(dict.fromkeys(row.kind for row in rows))
+    arms = list(dict.fromkeys(row.arm for row in rows))
+    figure = Picture(figsize=(4.5 * len(_SHOWN), 4.0), layout="constrained")
+    for axis, (name, label) in zip(figure.subplots(1, len(_SHOWN)), _SHOWN, strict=True):
+        for number, arm in enumerate(arms):
+            found = [(kinds.index(row.kind), getattr(row, name)) for row in rows if row.arm == arm]
+            found = [(at, each) for at, each in found if each.value is not None]
+            at = [at + 0.8 * (number + 0.5) / len(arms) - 0.4 for at, _ in found]
+            value = [100 * each.value for _, each in found]
+            ends = [
+                [100 * (each.value - each.low) for _, each in found],
+                [100 * (each.high - each.value) for _, each in found],
+            ]
+            said = f"{arm.memory}{', disturbed' if arm.disturbed else ''}{'' if arm.feedback else ', no feedback'}"
+            axis.bar(at, value, 0.8 / len(arms), yerr=ends, capsize=2, label=said)
+        axis.set_xticks(range(len(kinds)), kinds)
+        axis.set(ylabel=label, ylim=(None, 101))
+        axis.axhline(0, color="black", linewidth=0.8)
+    figure.axes[0].legend(fontsize="small")
+    with replacing(folder / "memories.png") as part:
+        figure.savefig(part, format="png", dpi=110)

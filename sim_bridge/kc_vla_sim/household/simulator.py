@@ -1,0 +1,69 @@
+"""A household in which a robot does skills and looks: the one way in for planners, nodes and tests."""
+
+from __future__ import annotations
+
+from kc_vla.planning.interface import Happened, Seen
+from kc_vla.planning.skills import BY_NAME, Call, Skill
+from kc_vla_sim.household.deeds import DEEDS
+from kc_vla_sim.household.errors import told
+from kc_vla_sim.household.needs import NEEDS, Given
+from kc_vla_sim.household.sight import Detector, Noise
+from kc_vla_sim.household.workings import settle
+from kc_vla_sim.household.world import World
+
+_MOST_LETTERS = 200
+
+
+class Household:
+    """A world and a robot in it, whose detector may err.
+
+    Attributes:
+        world: the true state; whoever acts in it is not to look at it.
+    """
+
+    def __init__(self, world: World, noise: Noise | None = None) -> None:
+        self.world = world
+        self._detector = Detector(noise)
+
+    def look(self) -> tuple[Seen, ...]:
+        """What the camera sees now; it takes no time."""
+        return tuple(self._detector.see(self.world))
+
+    def do(self, call: Call) -> Happened:
+        """Do a skill. Whatever the call says, it fails with a reason or does what the table says."""
+        time_s, walked_m = self.world.time_s, self.world.walked_m
+        reason = act(self.world, call)
+        seconds, far = self.world.time_s - time_s, self.world.walked_m - walked_m
+        return Happened(not reason, reason, seconds, far, () if reason else self.look())
+
+
+def act(world: World, call: Call) -> str:
+    """Do a skill in a world; return why it failed, an empty text where it succeeded."""
+    skill = BY_NAME.get(call.skill)
+    if skill is None:
+        return f"there is no skill {told(str(call.skill))}: there are {', '.join(BY_NAME)}"
+    wrong = _wrong_arguments(skill, call)
+    if wrong:
+        return wrong
+    given = Given(world, tuple(call.arguments))
+    world.wait(skill.seconds)
+    for name in skill.needs:
+        if not NEEDS[name].holds(given):
+            return NEEDS[name].reason.format(*map(_shown, call.arguments))
+    for name in skill.does:
+        DEEDS[name](given)
+    settle(world)
+    return ""
+
+
+def _wrong_arguments(skill: Skill, call: Call) -> str:
+    wanted = f"{skill.name} takes {len(skill.arguments)} names: {', '.join(skill.arguments)}"
+    if len(call.arguments) != len(skill.arguments):
+        return f"{wanted}; {len(call.arguments)} were given"
+    if not all(isinstance(name, str) and 0 < len(name) <= _MOST_LETTERS for name in call.arguments):
+        return f"{wanted}; each is a text of 1 to {_MOST_LETTERS} letters"
+    return ""
+
+
+def _shown(name: str) -> str:
+    return name if name.isascii() and name.isidentifier() else told(name)

@@ -1,0 +1,218 @@
+"""Plays a sequence of household tasks with a robot that remembers, and each task also with one that does not.
+
+The robot without a memory begins each task in a copy of the home as it is then, with the same planner: what both needed
+differs by what was remembered. A robot with a long-term memory was shown the home before: it walked through all areas,
+opened nothing, and was started anew. `shown` says whether it kept what stands there alone (KARMA's scene graph is of
+what stays), or also what lay about.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.long_term.memory import LongTermMemory
+from kc_vla.memory.long_term.store import Store
+from kc_vla.planning.execution.loop import Loop
+from kc_vla.planning.execution.memories import BOTH, LONG, NONE, Memories, open_memories
+from kc_vla.planning.execution.metrics import retrieval_accuracy
+from kc_vla.planning.execution.parts import Look
+from kc_vla.planning.execution.robot import Limits
+from kc_vla.planning.execution.told import Tell
+from kc_vla.planning.grammar.planner import GrammarPlanner
+from kc_vla.planning.interface import Happened, Planner, Seen
+from kc_vla.planning.skills import Call
+from kc_vla_sim.household.disturbance import disturb, noise_of
+from kc_vla_sim.household.ground import grounds_of
+from kc_vla_sim.household.sight import Noise
+from kc_vla_sim.household.simulator import Household
+from kc_vla_sim.household.tasks import Referee, Task, TaskSequence
+from kc_vla_sim.household.types import plain
+from kc_vla_sim.household.world import World
+
+FURNITURE, ALL = "furniture", "all"
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way of playing sequences.
+
+    Attributes:
+        memory: of `kc_vla.planning.execution.memories.NAMES`.
+        disturbed: somebody does something between two tasks, and the detector errs.
+        feedback: whether the robot takes notice of how its plan turns out.
+        shown: "furniture" or "all": what the long-term memory kept of the home before.
+        capacity: units of the short-term memory.
+    """
+
+    memory: str
+    disturbed: bool = False
+    feedback: bool = True
+    shown: str = FURNITURE
+    capacity: int = 100
+
+
+@dataclass(frozen=True)
+class TaskRecord:
+    """What came of one task.
+
+    Attributes:
+        sequence: its name; number: of the task in it, from 0; kind: of the sequence.
+        reached: the goal holds afterwards.
+        believed: the robot thinks so.
+        reason: why not, as far as it can tell.
+        explorations, seconds, calls: that it took.
+        recalled, recalls: of so many recalls whose thing had been seen before so many had it first.
+        known: all that it took, put down or used had been seen before, so that nothing had to be looked for.
+        alone_reached, alone_explorations, alone_seconds: of the robot without a memory.
+        disturbance: what somebody did before it; empty for nothing.
+    """
+
+    sequence: str
+    kind: str
+    number: int
+    reached: bool
+    believed: bool
+    reason: str
+    explorations: int
+    seconds: float
+    calls: int
+    recalled: int
+    recalls: int
+    known: bool
+    alone_reached: bool
+    alone_explorations: int
+    alone_seconds: float
+    disturbance: str = ""
+
+
+class _Watching:
+    """A household, and the ids of all that was seen in it."""
+
+    def __init__(self, world: World, noise: Noise | None, seen: Collection[str] = ()) -> None:
+        self.home = Household(world, noise)
+        self.seen = set(seen)
+
+    def do(self, call: Call) -> Happened:
+        """See `Body`."""
+        happened = self.home.do(call)
+        self._note(happened.seen)
+        return happened
+
+    def look(self) -> Sequence[Seen]:
+        """See `Body`."""
+        seen = self.home.look()
+        self._note(seen)
+        return seen
+
+    def _note(self, seen: Sequence[Seen]) -> None:
+        self.seen |= {each.object_id for each in seen}
+
+
+def play(
+    sequence: TaskSequence, arm: Arm, planner: Planner | None = None, tell: Tell | None = None
+) -> list[TaskRecord]:
+    """Play a sequence from its beginning to its end, whatever fails on the way.
+
+    Raises:
+        PlanningError: there is no such memory.
+    """
+    planner, embedder = planner or GrammarPlanner(), _embedder()
+    with ExitStack() as opened:
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="household-")))
+        world = sequence.world()
+        store = opened.enter_context(Store(folder / "memory.db"))
+        memories = open_memories(
+            arm.memory, embedder, grounds_of(world.plan), LongTermMemory(store), capacity=arm.capacity
+        )
+        shown = show(memories, world, arm.shown)
+        noise = noise_of(sequence) if arm.disturbed else None
+        body = _Watching(world, noise, shown if arm.memory in (BOTH, LONG) else set())
+        loop = _loop(body, planner, memories, arm, tell)
+        referee = Referee(sequence.tasks)
+        return [_task(sequence, number, arm, planner, loop, body, referee) for number in range(len(sequence.tasks))]
+
+
+def show(memories: Memories, world: World, shown: str) -> set[str]:
+    """Walk through a copy of the home, see `Arm.shown`, and start the robot anew; return the ids of what it kept."""
+    home, now_s = Household(world.copy()), 0.0
+    kept: set[str] = set()
+    for area in world.plan.areas:
+        now_s += 1.0
+        seen = home.do(Call("GoToPlace", (area,))).seen
+        look = Look([each for each in seen if shown == ALL or not each.movable], area, now_s)
+        kept |= {each.object_id for each in look.seen}
+        memories.take(look)
+    memories.begin()
+    return kept
+
+
+def _task(
+    sequence: TaskSequence,
+    number: int,
+    arm: Arm,
+    planner: Planner,
+    loop: Loop,
+    body: _Watching,
+    referee: Referee,
+) -> TaskRecord:
+    world = body.home.world
+    happened = disturb(world, sequence, referee) if arm.disturbed and number else None
+    apart, task_alone = world.copy(), referee.copy()
+    task = referee.begin(world)
+    seen = set(body.seen)
+    result = loop.carry_out(task.instruction)
+    recalls = retrieval_accuracy(result.recalls, lambda text: _meant(text, task, referee), seen)
+    reached = not referee.judge(world)
+    alone, alone_reached = result, reached
+    if arm.memory != NONE:
+        task_alone.begin(apart)
+        noise = noise_of(sequence) if arm.disturbed else None
+        none = open_memories(NONE, _embedder(), grounds_of(apart.plan))
+        alone = _loop(_Watching(apart, noise), planner, none, arm, None).carry_out(task.instruction)
+        alone_reached = not task_alone.judge(apart)
+    return TaskRecord(
+        sequence.name,
+        sequence.kind,
+        number,
+        reached,
+        result.success,
+        result.reason,
+        result.explorations,
+        result.seconds,
+        result.calls,
+        round((recalls.value or 0.0) * recalls.whole),
+        int(recalls.whole),
+        all(each.taken in seen for each in result.recalls),
+        alone_reached,
+        alone.explorations,
+        alone.seconds,
+        "" if happened is None else str(happened),
+    )
+
+
+def _loop(body: _Watching, planner: Planner, memories: Memories, arm: Arm, tell: Tell | None) -> Loop:
+    world = body.home.world
+    return Loop(body, planner, memories, grounds_of(world.plan), world.at, tell, Limits(feedback=arm.feedback))
+
+
+def _meant(reference: str, task: Task, referee: Referee) -> Collection[str]:
+    """The things that a reference of a plan may mean, where the task says so."""
+    text = plain(reference)
+    meant: set[str] = set()
+    for name, things in referee.admitted.items():
+        words = {plain(name.partition("#")[0]), plain(task.means[name].word)} - {""}
+        if any(word in text for word in words):
+            meant |= set(things)
+    return meant
+
+
+@cache
+def _embedder() -> Embedder:
+    return open_embedder()

@@ -1,0 +1,94 @@
+"""What `kc-vla eval household` measures: memories against none, on sequences of tasks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kc_vla.cli import main
+from kc_vla_sim.household.evaluation import PLAYED, rows_of
+from kc_vla_sim.household.tasks import sequence
+from kc_vla_sim.household.trial import ALL, Arm, TaskRecord, play
+
+RECORD = TaskRecord("a", "composite", 0, True, True, "", 2, 50.0, 9, 1, 2, False, True, 8, 100.0)
+ONE = ["eval", "household", "--split", "development", "--kind", "composite", "--sequences", "1", "--processes", "1"]
+
+
+def test_what_is_reduced_is_counted_over_tasks_that_both_did() -> None:
+    records = [
+        RECORD,
+        replace(RECORD, sequence="b", number=1, explorations=0, known=True, alone_explorations=4),
+        replace(RECORD, number=1, explorations=90, alone_reached=False),  # it looked for nothing
+        replace(RECORD, number=2, explorations=90, reached=False),
+        replace(RECORD, number=3, explorations=0, alone_explorations=0),
+    ]
+    (row,) = rows_of(Arm("both"), records)
+    assert row.exploration.value == pytest.approx(1 - 2 / 12)
+    assert row.exploration.of == 12
+    assert row.exploration.low <= row.exploration.value <= row.exploration.high
+    assert row.known.value == 1.0
+    assert row.known.of == 4
+    assert row.seconds.value == pytest.approx(0.5)
+    assert row.success.value == pytest.approx(4 / 5)
+    assert row.alone.value == pytest.approx(4 / 5)
+    assert row.retrieval.value == pytest.approx(0.5)
+    assert "83.3" in str(row.exploration)
+
+
+def test_nothing_is_no_figure() -> None:
+    (row,) = rows_of(Arm("none"), [replace(RECORD, recalls=0, recalled=0, alone_explorations=0)])
+    assert row.exploration.value is None
+    assert str(row.retrieval) == "-"
+
+
+def test_kinds_are_told_one_by_one_and_together() -> None:
+    rows = rows_of(Arm("both"), [RECORD, replace(RECORD, kind="simple", reached=False)])
+    assert [(row.kind, row.success.value) for row in rows] == [("simple", 0.0), ("composite", 1.0), ("all", 0.5)]
+
+
+def test_a_memory_saves_looking_for_what_was_seen() -> None:
+    played = play(sequence("composite-development-001"), Arm("both", shown=ALL))
+    assert all(each.reached and each.believed for each in played)
+    assert sum(each.explorations for each in played) == 0
+    assert sum(each.alone_explorations for each in played) > 0
+    assert sum(each.seconds for each in played) < sum(each.alone_seconds for each in played)
+
+
+def test_a_robot_without_a_memory_is_compared_with_itself() -> None:
+    played = play(sequence("composite-development-001"), Arm("none"))
+    assert [each.explorations for each in played] == [each.alone_explorations for each in played]
+    assert [each.reached for each in played] == [each.alone_reached for each in played]
+
+
+def test_a_disturbed_sequence_says_what_somebody_did_and_is_the_same_each_time() -> None:
+    played = play(sequence("composite-development-001"), Arm("both", disturbed=True))
+    assert any("somebody" in each.disturbance for each in played)
+    assert not played[0].disturbance
+    assert play(sequence("composite-development-001"), Arm("both", disturbed=True)) == played
+
+
+def test_an_evaluation_goes_on_where_it_was_cut_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*ONE, "--memory", "both", "--memory", "none", "--output", str(tmp_path / "found")]
+    assert main(words) == 0
+    first = capsys.readouterr().out
+    assert "| both | shown furniture | composite |" in first
+    assert "| none | shown furniture | composite |" in first
+    file = tmp_path / "found" / PLAYED
+    whole = file.read_text()
+    both, none = whole.splitlines()
+    file.write_text(both + "\n" + none[: len(none) // 2])  # a crash
+    assert main(words) == 0
+    assert capsys.readouterr().out == first
+    assert file.read_text().startswith(both + "\n" + none[: len(none) // 2] + "\n")
+    assert json.loads((tmp_path / "found/results.json").read_text())[0]["arm"]["memory"] == "both"
+    assert (tmp_path / "found/memories.png").stat().st_size > 1000
+
+
+def test_a_folder_of_another_evaluation_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    assert main([*ONE, "--memory", "none", "--output", str(tmp_path)]) == 1
+    assert "choose another place" in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["notes.txt"]

@@ -1,0 +1,145 @@
+"""The nodes of the household, each a process of its own: instructions by action, stopped, replaced, and killed."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from action_msgs.msg import GoalStatus
+from node_process import Peer, running
+from rclpy.action import ActionClient
+from std_msgs.msg import String
+
+from kc_vla.core import topics
+from kc_vla.ros import qos
+from kc_vla.ros.base import CANNOT_START
+from kc_vla_msgs.action import DoSkill, ExecuteInstruction
+from kc_vla_msgs.msg import ObjectDetections
+from kc_vla_msgs.srv import LookAround
+
+_ASK_AGAIN_S = 5.0
+HOUSEHOLD, PLANNER = "kc_vla_sim.nodes.household", "kc_vla.nodes.planner"
+
+
+class Person(Peer):
+    """Says what is to be done, and hears what is."""
+
+    def __enter__(self) -> Person:
+        super().__enter__()
+        self._planner = ActionClient(self.node, ExecuteInstruction, topics.EXECUTE_INSTRUCTION)
+        self._skills = ActionClient(self.node, DoSkill, topics.DO_SKILL)
+        self.steps: list[Any] = []
+        self.truth = self.hear(String, topics.HOUSEHOLD, qos.STATUS)
+        return self
+
+    def say(self, instruction: str) -> Any:
+        """Give an instruction, again until the planner accepts it: a new one may not know this client yet."""
+        self.until(self._planner.server_is_ready)
+
+        def accepted() -> Any:
+            sent = self._planner.send_goal_async(ExecuteInstruction.Goal(instruction=instruction), self.steps.append)
+            asked = time.monotonic()
+            self.until(lambda: sent.done() or time.monotonic() > asked + _ASK_AGAIN_S)
+            return sent.result() if sent.done() and sent.result().accepted else None
+
+        return self.until(accepted)
+
+    def do(self, skill: str, *arguments: str) -> Any:
+        """Have a skill done, without a planner; return the goal."""
+        self.until(self._skills.server_is_ready)
+        sent = self._skills.send_goal_async(DoSkill.Goal(skill=skill, arguments=list(arguments)))
+        return self.until(lambda: sent.done() and sent.result())
+
+    def result(self, goal: Any) -> Any:
+        """Wait for what comes of a goal."""
+        asked = goal.get_result_async()
+        return self.until(lambda: asked.done() and asked.result())
+
+    def heard(self, kind: str, words: str) -> bool:
+        """Whether a step was told."""
+        return any(each.feedback.kind == kind and words in each.feedback.text for each in self.steps)
+
+    @property
+    def home(self) -> dict[str, Any]:
+        """What is true."""
+        self.until(lambda: self.truth)
+        found: dict[str, Any] = json.loads(self.truth[-1].data)
+        return found
+
+
+@pytest.fixture
+def person() -> Iterator[Person]:
+    with Person() as somebody:
+        yield somebody
+
+
+def test_a_skill_is_done_told_refused_and_stopped(person: Person, tmp_path: Path) -> None:
+    with running(HOUSEHOLD, tmp_path / "log", scene="'1'", pace=10.0):
+        around = person.call(LookAround, topics.LOOK_AROUND, LookAround.Request())
+        assert around.at in {area.id for area in around.areas}
+        seen = person.hear(ObjectDetections, topics.DETECTIONS, qos.STATE)
+        goal = person.do("Explore", around.areas[-1].id)
+        assert not person.do("Explore", around.at).accepted  # it has one body
+        done = person.result(goal).result
+        assert done.done
+        assert done.walked > 0
+        assert {each.object_id for each in seen[-1].detections} == {each.detection.object_id for each in done.seen}
+        person.until(lambda: person.home["robot"] == around.areas[-1].id)
+        wrong = person.result(person.do("Dance", "Apple_1")).result
+        assert "no skill" in wrong.reason
+        away = person.do("GoToPlace", around.at)
+        away.cancel_goal_async()
+        stopped = person.result(away)
+        assert stopped.status == GoalStatus.STATUS_CANCELED
+        assert stopped.result.reason == "it was stopped"
+        assert person.home["robot"] == around.areas[-1].id
+
+
+def test_an_instruction_is_stopped_and_another_takes_its_place(person: Person, tmp_path: Path) -> None:
+    store = {"store": str(tmp_path / "memory.db")}
+    with running(HOUSEHOLD, tmp_path / "home", scene="'1'", pace=4.0), running(PLANNER, tmp_path / "log", **store):
+        goal = person.say("wash an apple")
+        person.until(lambda: person.heard("explore", "apple"))
+        goal.cancel_goal_async()
+        stopped = person.result(goal)
+        assert stopped.status == GoalStatus.STATUS_CANCELED
+        assert "a person said stop" in stopped.result.reason
+        first = person.say("put a potato into the fridge")
+        person.until(lambda: person.heard("plan", "fridge"))
+        second = person.say("go to the sink")
+        replaced = person.result(first)
+        assert not replaced.result.success
+        assert "another instruction came" in replaced.result.reason
+        done = person.result(second)
+        assert done.status == GoalStatus.STATUS_SUCCEEDED
+        assert done.result.planner == "grammar"
+        assert done.result.skills > 0
+
+
+def test_a_skill_ends_when_the_planner_is_killed_and_the_next_planner_goes_on(person: Person, tmp_path: Path) -> None:
+    store = {"store": str(tmp_path / "memory.db")}
+    with running(HOUSEHOLD, tmp_path / "home", scene="'1'", pace=20.0):
+        with running(PLANNER, tmp_path / "log", **store) as planner:
+            person.say("pick up an apple")
+            person.until(lambda: person.heard("skill", "Explore"))
+            planner.kill()
+            planner.wait()
+        with running(PLANNER, tmp_path / "log", **store):
+            done = person.result(person.say("go to the sink"))
+            assert done.result.success, done.result.reason
+
+
+def test_a_home_that_there_is_not_and_a_store_in_use_are_told_in_a_line(person: Person, tmp_path: Path) -> None:
+    with running(HOUSEHOLD, tmp_path / "home", scene="castle") as home:
+        assert home.wait() == CANNOT_START
+    assert "there is no scene 'castle'" in (tmp_path / "home").read_text()
+    store = {"store": str(tmp_path / "memory.db"), "startup_timeout": 60.0}
+    with running(PLANNER, tmp_path / "one", **store):
+        person.until(lambda: (tmp_path / "memory.db").exists())
+        with running(PLANNER, tmp_path / "other", **store) as other:
+            assert other.wait() == CANNOT_START
+    assert "memory.db" in (tmp_path / "other").read_text()
