@@ -13,15 +13,20 @@ from kc_vla.core.files import replacing
 if TYPE_CHECKING:
     from kc_vla_sim.household.evaluation import Row
 
-_SHOWN = (("success", "goal reached, %"), ("exploration", "exploration saved, %"), ("seconds", "time saved, %"))
+_SHOWN = (
+    ("success", "goal reached, %"),
+    ("exploration", "exploration saved, %"),
+    ("known", "exploration saved for what was seen before, %"),
+    ("seconds", "time saved, %"),
+)
 
 
 def plot_memories(rows: Sequence[Row], folder: Path) -> None:
-    """Success, reduced exploration and reduced time of each memory, by the kind of sequence: memories.png."""
+    """Success, reduced exploration and time of each memory, by the kind of sequence: memories.png."""
     kinds = list(dict.fromkeys(row.kind for row in rows))
     arms = list(dict.fromkeys(row.arm for row in rows))
-    figure = Picture(figsize=(4.5 * len(_SHOWN), 4.0), layout="constrained")
-    for axis, (name, label) in zip(figure.subplots(1, len(_SHOWN)), _SHOWN, strict=True):
+    figure = Picture(figsize=(10.0, 7.5), layout="constrained")
+    for axis, (name, label) in zip(figure.subplots(2, 2).flat, _SHOWN, strict=True):
         for number, arm in enumerate(arms):
             found = [(kinds.index(row.kind), getattr(row, name)) for row in rows if row.arm == arm]
             found = [(at, each) for at, each in found if each.value is not None]
@@ -36,6 +41,6 @@ def plot_memories(rows: Sequence[Row], folder: Path) -> None:
         axis.set_xticks(range(len(kinds)), kinds)
         axis.set(ylabel=label, ylim=(None, 101))
         axis.axhline(0, color="black", linewidth=0.8)
-    figure.axes[0].legend(fontsize="small")
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     with replacing(folder / "memories.png") as part:
         figure.savefig(part, format="png", dpi=110)
