@@ -37,6 +37,7 @@ LOCKED = {
     "av": "av",
     "fast_simplification": "fast-simplification",
     "gymnasium": "gymnasium",
+    "httpx2": "httpx2",
     "huggingface_hub": "huggingface-hub",
     "lz4": "lz4",
     "mani_skill": "mani-skill",

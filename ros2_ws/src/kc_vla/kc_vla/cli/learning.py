@@ -21,7 +21,7 @@ from kc_vla.learning.common.errors import LearningError
 _ELSEWHERE: dict[tuple[str, ...], str] = {
     ("train", "policy"): "policy",
     ("export", "policy"): "policy",
-    ("eval", "household"): "household",
+    ("eval", "household"): "simulation",
     ("eval", "policy"): "simulation",
     ("eval", "recall"): "recall",
     ("eval", "replacement"): "memory",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,11 +23,6 @@ _KINDS = ("simple", "composite", "complex")
 def main(words: Sequence[str]) -> int:
     """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
     options = main_parser("eval", _add_arguments).parse_args(words)
-    try:
-        import kc_vla_sim.household as _  # noqa: F401  # no part of a robot
-    except ModuleNotFoundError:
-        print("kc-vla eval household: the package kc_vla_sim is not installed: run ./setup.sh", file=sys.stderr)
-        return 2
     return exit_status("eval", lambda: _evaluate(options), StackError, ValueError)
 
 
