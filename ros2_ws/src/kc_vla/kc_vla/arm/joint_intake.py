@@ -19,7 +19,7 @@ _LEAP, _LEAP_TIMES, _LEAP_PERIOD_S = 0.1, 2.0, 0.05
 """How far a joint may have gone from one message to the next: so many rad, and what it covers at so many times its top
 speed in that time, or in this one, s, if that is shorter."""
 _FORGOTTEN_S = 2.0
-"""After so long without a message that could be true the next is believed: the arm counts as lost by then."""
+"""After so long without a message that could be true the next is believed: any arm counts as lost by then."""
 _GRIPPER_S = 2.0
 """s without a word of the gripper."""
 _MOST_TOLD = 120

@@ -11,11 +11,12 @@ from typing import Any
 
 _TOPIC = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+")
 _KEYS = {"kind", "command", "state", "gripper"}
-_OPTIONAL = {"joints", "angles", "rate", "power", "velocities"}
+_OPTIONAL = {"joints", "angles", "rate", "stale_after", "power", "velocities"}
 _GRIPPER_KEYS = {"joint", "closed", "open"}
 _GRIPPER_OPTIONAL = {"command", "kind"}
 _SLOWEST, _FASTEST = 10.0, 200.0
 _DEFAULT_RATE = 50.0
+_SOONEST_S, _LATEST_S, _STALE_S = 0.05, 1.5, 0.2
 _ANGLES = {"rad": 1.0, "degrees": math.pi / 180.0}
 
 
@@ -65,6 +66,7 @@ class RobotInterface:
         joints: their names there, N, in the order of the rig.
         radians: of one unit of the driver's angles.
         rate: commands per second.
+        stale_after: s without a joint state after which the arm is lost.
         gripper: of it.
         power_topic, power_service: where power is given and taken, std_msgs/Bool or std_srvs/SetBool; both empty where
             the driver sees to it.
@@ -77,6 +79,7 @@ class RobotInterface:
     joints: tuple[str, ...]
     radians: float
     rate: float
+    stale_after: float
     gripper: GripperInterface
     power_topic: str = ""
     power_service: str = ""
@@ -105,6 +108,9 @@ def read_interface(content: Any, joints: Sequence[str]) -> RobotInterface:
     rate = _number(content.get("rate", _DEFAULT_RATE), "rate")
     if not _SLOWEST <= rate <= _FASTEST:
         raise ValueError(f"interface: rate is {rate:g}: between {_SLOWEST:g} and {_FASTEST:g} commands a second")
+    stale = _number(content.get("stale_after", _STALE_S), "stale_after")
+    if not _SOONEST_S <= stale <= _LATEST_S:
+        raise ValueError(f"interface: stale_after is {stale:g}: between {_SOONEST_S:g} and {_LATEST_S:g} s")
     gripper = _gripper(content["gripper"], kind)
     if len({*names, gripper.joint}) <= len(names):
         raise ValueError("interface: every joint, and that of the gripper, has a name of its own")
@@ -116,6 +122,7 @@ def read_interface(content: Any, joints: Sequence[str]) -> RobotInterface:
         joints=names,
         radians=_ANGLES[angles],
         rate=rate,
+        stale_after=stale,
         gripper=gripper,
         power_topic=topic,
         power_service=service,

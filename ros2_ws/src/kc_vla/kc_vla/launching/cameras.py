@@ -38,7 +38,7 @@ def cameras_of(file: Path, rig: Rig) -> dict[str, dict[str, Any]]:
         )
     for view, wanted in told.items():
         if wanted.get("source") and wanted.get("topic"):
-            raise CamerasError(f"cameras:={file}: {view} has a source and a topic: leave one of them out")
+            raise CamerasError(f"cameras:={file} names a source and a topic for {view}: leave one of them out")
     return {view: {"frame_id": rig.cameras[view], **_beside(file, told[view])} for view in rig.views}
 
 

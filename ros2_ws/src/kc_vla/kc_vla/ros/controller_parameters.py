@@ -52,6 +52,7 @@ class ControllerParameters(NodeParameters):
             period=1.0 / self.control_rate,
             command_every=max(1, round(self.control_rate / rate)),
             speed=self.max_speed,
+            stale_after=ServoSettings.stale_after if foreign is None else foreign.stale_after,
             lowest=(self.workspace_x_low, self.workspace_y_low, self.workspace_z_low),
             highest=(self.workspace_x_high, self.workspace_y_high, self.workspace_z_high),
         )
