@@ -102,7 +102,9 @@ def test_what_cannot_be_true_is_left_out_and_the_age_tells(driver: Driver, said:
 
 def test_what_was_measured_long_ago_is_old_however_fresh_it_comes(driver: Driver) -> None:
     driver.say(late_s=5.0)
-    assert driver.intake.felt(AT).age == pytest.approx(5.0)
+    felt = driver.intake.felt(AT)
+    assert felt.age == pytest.approx(5.0)
+    assert "are stamped 5.00 s before they come: do the clocks of the machines agree" in felt.refusal
 
 
 def test_a_driver_that_repeats_itself_grows_old(driver: Driver) -> None:

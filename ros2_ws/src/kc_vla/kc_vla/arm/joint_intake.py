@@ -13,6 +13,8 @@ from kc_vla.core.robot_interface import RobotInterface
 
 _AHEAD_NS = 10_000_000_000
 """So far ahead of this process's clock a stamp may be: two machines do not quite agree."""
+_LATE_S = 0.1
+"""So old a joint state may be when it comes before this is said."""
 _BEYOND = 0.1
 """rad outside of its limits at which a joint is still believed: a real one may rest a little beyond them."""
 _LEAP, _LEAP_TIMES, _LEAP_PERIOD_S = 0.1, 2.0, 0.05
@@ -35,7 +37,7 @@ class Felt:
         speeds: (N,), rad/s.
         share: how far the gripper is open, 0 closed .. 1 open.
         faults: what is wrong, in words.
-        refusal: why the latest message was left out, in words; empty if it was not.
+        refusal: why the latest message was left out, or is old, in words; empty if neither.
     """
 
     age: float
@@ -84,7 +86,13 @@ class JointIntake:
             self._refusal = self._trouble(names, positions, stamp_ns, now_ns) or self._impossible(names, positions, at)
             if self._refusal:
                 return
-            measured_at = at - max(0.0, (now_ns - stamp_ns) / 1e9) if stamp_ns else at
+            late = max(0.0, (now_ns - stamp_ns) / 1e9) if stamp_ns else 0.0
+            measured_at = at - late
+            if late > _LATE_S:
+                self._refusal = (
+                    f"joint states on {self._interface.state} are stamped {late:.2f} s before they come: do the clocks "
+                    "of the machines agree, and use_sim_time?"
+                )
             for place, name in enumerate(names):
                 column = self._columns.get(name)
                 if column is not None:

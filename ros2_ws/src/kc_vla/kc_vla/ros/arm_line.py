@@ -29,6 +29,9 @@ _LOOK_S = 0.5
 """Between two looks at who else tells the arm something."""
 _PERIODS = 2.0
 """Of commands, in which a trajectory's point is to be reached: the next one comes before."""
+_COMMANDS = QoSProfile(depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.RELIABLE)
+"""The newest counts. Without a lifespan, which is measured by two clocks where the driver is on another machine: all
+commands would be thrown away in silence if they disagree."""
 _STATES = QoSProfile(depth=20, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Hears a reliable and a best effort publisher, and several that share the topic."""
 
@@ -51,10 +54,9 @@ class RosLine:
         node = self._node = Node(
             "arm_line", context=self._context, use_global_arguments=False, parameter_overrides=[clock]
         )
-        command = qos.command(1.0 / told.rate)
-        self._publishers = {told.command: node.create_publisher(_MESSAGES[told.kind], told.command, command)}
+        self._publishers = {told.command: node.create_publisher(_MESSAGES[told.kind], told.command, _COMMANDS)}
         if gripper := told.gripper.command:
-            self._publishers[gripper] = node.create_publisher(_MESSAGES[told.gripper.kind], gripper, command)
+            self._publishers[gripper] = node.create_publisher(_MESSAGES[told.gripper.kind], gripper, _COMMANDS)
         if told.power_topic:
             self._switch = node.create_publisher(Bool, told.power_topic, qos.E_STOP)
         elif told.power_service:
