@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from foreign import ForeignRobotProcess
+from foreign_robot import KINDS
 from node_process import Peer
 from trajectory_msgs.msg import JointTrajectory
 
@@ -21,7 +22,6 @@ from kc_vla.arm.session import ArmSession, Failure, Gravity
 from kc_vla.arm.wiring import Wiring
 from kc_vla.core.rig import load_rig
 from kc_vla.ros.arm_process import main as foreign
-from tests.support.foreign_robot import KINDS
 
 PATIENCE_S = 120.0
 RIGS = {"joint_trajectory": "ur5e_ros", "forward_command": "six_axis_ros", "joint_state": "piper_ros"}
