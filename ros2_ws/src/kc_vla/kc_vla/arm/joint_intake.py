@@ -128,18 +128,13 @@ class JointIntake:
                 f"joint states on {topic} are stamped {(stamp_ns - now_ns) / 1e9:.0f} s ahead: do the clocks of the "
                 "machines agree, and use_sim_time?"
             )
+        since = [stamp_ns - self._stamps_ns[self._columns[name]] for name in ours] if stamp_ns else []
+        if any(-_AHEAD_NS < ahead <= 0 for ahead in since):  # or overtaken; a clock may be set back
+            return f"joint states on {topic} repeat an old stamp"
         return ""
 
     def _set(self, column: int, value: float, speed: float, stamp_ns: int, at: float) -> None:
-        """Take in a joint's position, unless it is not newer than what is known."""
-        if stamp_ns:
-            since_ns = stamp_ns - self._stamps_ns[column]
-            if since_ns == 0 or -_AHEAD_NS < since_ns < 0:  # repeated, or overtaken; a clock may be set back
-                self._refusal = f"joint states on {self._interface.state} repeat an old stamp"
-                return
-            passed = since_ns / 1e9
-        else:
-            passed = at - self._at[column]
+        passed = (stamp_ns - self._stamps_ns[column]) / 1e9 if stamp_ns else at - self._at[column]
         if not np.isfinite(speed):
             first = not np.isfinite(self._at[column]) or passed <= 0.0
             speed = 0.0 if first else (value - self._values[column]) / passed
