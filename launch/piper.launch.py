@@ -1,7 +1,10 @@
 """The whole graph around an AgileX Piper: cameras, selector, buffer, policy, controller, arm; until Ctrl-C parks it.
 
+Or around another arm, that a driver of others moves: arm:=ros.
+
 ros2 launch kc_vla piper.launch.py
 ros2 launch kc_vla piper.launch.py can:=can0 cameras:=desk.yaml task:=counting record:=true
+ros2 launch kc_vla piper.launch.py arm:=ros rig:=ur5e_ros cameras:=desk.yaml policy:=joy
 """
 
 from pathlib import Path
@@ -10,10 +13,11 @@ from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
-from launch_ros.actions import Node
+from launch_ros.actions import Node, SetRemap
 from launch_ros.substitutions import FindPackageShare
 
 from kc_vla.core.rig import load_rig
+from kc_vla.core.robot_interface import RobotInterface
 from kc_vla.launching.cameras import FILES, cameras_of
 from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
@@ -53,7 +57,20 @@ def check(context: LaunchContext) -> None:
                 f"{argument}:={interface}: there is no such CAN interface: plug it in, then "
                 f"'sudo ip link set {interface} up type can bitrate 1000000'; `ip link` shows those that there are"
             )
+    if kind == "ros":
+        _interface(context)
     _cameras(context)
+
+
+def _interface(context: LaunchContext) -> RobotInterface:
+    """How a driver of others moves the arm."""
+    rig = load_rig(LaunchConfiguration("rig").perform(context))
+    if rig.interface is None:
+        raise RuntimeError(
+            f"arm:=ros: the rig '{rig.name}' does not say how others' drivers move it: name one that has a section "
+            "'interface', see docs/other_robots.md"
+        )
+    return rig.interface
 
 
 def _exists(interface: str) -> bool:
@@ -90,12 +107,17 @@ def arm(context: LaunchContext) -> list:
         message = f"NO ARM: there is no CAN interface '{can}', so an EMULATED Piper moves instead of a real one"
         actions.append(LogInfo(msg=message))
         kind = "emulated"
+    elif kind == "ros":
+        # The driver's own joint states are often there: ours have other names, units and order.
+        actions.append(SetRemap("joint_states", "kc_vla/joint_states"))
     channel, bus = can, "socketcan"
     if kind == "emulated":
         channel, bus = emulated_bus(), "kc_vla_socket"
         emulator = {"path": channel, **texts(fault="fault", rig="rig")}
         actions.append(node("piper_emulator", emulator, sigterm_timeout=PARK_S, on_exit=end_with))
     controller: dict = {"arm": "piper", "channel": channel, "bus": bus, "state_folder": arm_state_folder(channel)}
+    if kind == "ros":
+        controller = {"arm": "ros", "state_folder": arm_state_folder(f"ros{_interface(context).command}")}
     controller |= texts(rig="rig")
     policy, leader = (LaunchConfiguration(name).perform(context) for name in ("policy", "leader"))
     if policy in ("leader", "joy"):
@@ -119,19 +141,21 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "arm",
                 default_value="auto",
-                choices=["auto", "piper", "emulated"],
-                description="auto: the Piper on the CAN interface, an emulated one if there is no such interface",
+                choices=["auto", "piper", "emulated", "ros"],
+                description="auto: the Piper on the CAN interface, an emulated one if there is no such interface; "
+                "ros: the arm that a driver of others moves, as the rig's section 'interface' says",
             ),
             DeclareLaunchArgument(
                 "rig",
                 default_value="piper",
-                description="which Piper: piper, piper_h, piper_l, piper_x, or a YAML file, e.g. with other views",
+                description="which Piper: piper, piper_h, piper_l, piper_x, or a YAML file, e.g. with other views; for "
+                "arm:=ros one that says how it is moved",
             ),
             DeclareLaunchArgument("can", default_value="can0", description="CAN interface, up at 1 Mbit/s"),
             DeclareLaunchArgument(
                 "cameras",
                 default_value=file("desk", "cameras.yaml"),
-                description="YAML file with the source of each view: a device, a video or a folder of pictures",
+                description="YAML file with the source of each view: a device, a video, a folder of pictures, a topic",
             ),
             DeclareLaunchArgument(
                 "task",

@@ -28,7 +28,11 @@ CASES = {
     "annotate": ({"bag": "runs"},),
     "household": ({}, {"instruction": "wash an apple"}),
     "maniskill": ({},),
-    "piper": ({"arm": "emulated", "can": "no_such_can"}, {"can": "no_such_can", "policy": "leader", "leader": "/bus"}),
+    "piper": (
+        {"arm": "emulated", "can": "no_such_can"},
+        {"can": "no_such_can", "policy": "leader", "leader": "/bus"},
+        {"arm": "ros", "rig": "ur5e_ros"},
+    ),
     "replay": ({"bag": "<bag>", "output": "<output>", "source": "rules"},),
     "rogue_policy": ({},),
 }

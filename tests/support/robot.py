@@ -34,9 +34,17 @@ _WINDOWS = 6
 class Robot(Stack):
     """See the module."""
 
-    def __init__(self, folder: Path, arguments: Mapping[str, object], peer: Peer) -> None:
-        self.peer = peer
-        self.states = peer.hear(JointState, "/joint_states", qos.STATE)
+    def __init__(
+        self,
+        folder: Path,
+        arguments: Mapping[str, object],
+        peer: Peer,
+        states: str = "/joint_states",
+        driver: str = "/piper_emulator",
+    ) -> None:
+        """Args: `states`: our topic of joint states; `driver`: the node whose parameter `fault` harms the arm."""
+        self.peer, self._driver = peer, driver
+        self.states = peer.hear(JointState, states, qos.STATE)
         super().__init__(folder / "runs", arguments, launch_file=PIPER, environment={"ROS_HOME": str(folder)})
 
     def call(self, service: str) -> str:
@@ -47,7 +55,7 @@ class Robot(Stack):
         """Let something go wrong with the arm, or nothing any more."""
         value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=fault)
         request = SetParameters.Request(parameters=[Parameter(name="fault", value=value)])
-        (done,) = self.peer.call(SetParameters, "/piper_emulator/set_parameters", request).results
+        (done,) = self.peer.call(SetParameters, f"{self._driver}/set_parameters", request).results
         assert done.successful, done.reason
 
     def angles(self) -> np.ndarray:

@@ -62,14 +62,14 @@ def test_bgr_and_padded_rows_are_understood(pixels: np.ndarray, padding: int) ->
 @pytest.mark.parametrize(
     ("message", "told"),
     [
-        (image(encoding="mono8"), "an image in 'mono8' cannot be used: cameras must give rgb8 or bgr8"),
-        (image(encoding=""), "an image in '' cannot be used"),
-        (image(size=17), "an image says 3x2 with 9 bytes a row and carries 17 bytes"),
+        (image(encoding="mono16"), "an image is in 'mono16', which cannot be shown: rgb8, bgr8, "),
+        (image(encoding=""), "an image is in '', which cannot be shown"),
+        (image(size=17), "an image says 3x2 px in 'rgb8' with 9 bytes a row and carries 17 bytes"),
         (image(size=0), "carries 0 bytes"),
-        (image(step=8, size=16), "an image says 3x2 with 8 bytes a row"),
+        (image(step=8, size=16), "an image says 3x2 px in 'rgb8' with 8 bytes a row"),
         (image(height=0, size=0), "an image says 3x0"),
         (image(width=0, step=0, size=0), "an image says 0x2"),
-        (image(height=2**32 - 1, width=2**32 - 1, step=2**32 - 1), "carries 18 bytes"),
+        (image(height=2**32 - 1, width=2**32 - 1, step=2**32 - 1), "says 4294967295x4294967295 px: between"),
     ],
 )
 def test_a_malformed_image_is_told(message: Image, told: str) -> None:
@@ -121,8 +121,8 @@ def test_joint_states_that_contradict_themselves_are_told(joints: JointState, to
 
 
 def test_a_sample_is_checked_by_itself() -> None:
-    with pytest.raises(BadMessageError, match="mono8"):
-        convert.check_sample(image(encoding="mono8"))
+    with pytest.raises(BadMessageError, match="mono16"):
+        convert.check_sample(image(encoding="mono16"))
     for sound in (
         image(),
         JointState(name=["a"], position=[0.1]),

@@ -1,10 +1,12 @@
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 from data_sets import write_data_set
 from episode_bag import Script, write_episode
+from rclpy.serialization import serialize_message
 from robot_bags import (
     KEYFRAMES,
     PERIOD_NS,
@@ -20,7 +22,11 @@ from robot_bags import (
     write_panda_bag,
     write_piper_bag,
 )
+from sensor_msgs.msg import Image
 
+from kc_vla.bags.reader import BagReader
+from kc_vla.bags.topics import TopicInfo
+from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.cli import main
 from kc_vla.core.tasks import Task
 from kc_vla.datasets.exchange.bags import find_bags
@@ -117,6 +123,30 @@ def test_frames_before_the_robot_was_heard_are_left_out_and_told(tmp_path: Path)
     assert data_set.keyframes(0) == (0, 2, 5, 11, 16)
     expected = np.array([piper_target(step) for step in range(4, 24)], np.float32)
     np.testing.assert_array_equal(data_set.columns(0)["action"], expected)
+
+
+def test_depth_stays_in_the_bag_and_this_is_said(tmp_path: Path) -> None:
+    bag = write_piper_bag(tmp_path / "runs", "counting-1")
+    reader, depth = BagReader(bag), "/third_person/depth/image"
+    infos = {topic: TopicInfo(found.type, found.qos) for topic, found in reader.topics().items()}
+    assert reader.episode is not None
+    told = Image(height=2, width=2, step=4, encoding="16UC1", data=bytes(8))
+    with_depth = EpisodeBagWriter(
+        tmp_path / "deep/counting-1/bag", {**infos, depth: TopicInfo("sensor_msgs/msg/Image")}, reader.episode
+    )
+    for message in reader.messages():
+        at = message.ref.log_time_ns
+        assert with_depth.write(message.topic, message.data, at, at)
+        assert with_depth.write(depth, serialize_message(told), at, at)
+    with_depth.close()
+    shutil.copy(bag / "annotations.jsonl", tmp_path / "deep/counting-1/bag")
+    done = export_bags(find_bags([tmp_path / "deep"]), tmp_path / "set")
+    (note,) = [note for note in done.notes if "depth" in note]
+    assert note.endswith("the depth of third_person stays in the bag: a LeRobot data set holds none")
+    assert {key for key in features(done.folder) if key.startswith("observation.images")} == {
+        "observation.images.third_person",
+        "observation.images.wrist",
+    }
 
 
 def test_a_short_silence_of_the_robot_is_told(tmp_path: Path) -> None:

@@ -27,9 +27,23 @@ def test_each_view_of_the_rig_has_its_camera(tmp_path: Path) -> None:
     assert found["front"]["source"] == ""
 
 
+def test_a_view_may_be_on_a_topic_of_a_driver(tmp_path: Path) -> None:
+    (tmp_path / "camera").mkdir()  # nothing beside the file has to do with a topic
+    file = tmp_path / "cameras.yaml"
+    file.write_text("third_person: {topic: /camera, info: /camera/info, depth: /camera/depth}\nwrist: {topic: /usb}")
+    found = cameras_of(file, PIPER)
+    assert (found["third_person"]["topic"], found["third_person"]["info"]) == ("/camera", "/camera/info")
+    assert (found["third_person"]["source"], found["third_person"]["frame_id"]) == ("", "third_person_optical_frame")
+    assert (found["wrist"]["topic"], found["wrist"]["frame_id"]) == ("/usb", "wrist_optical_frame")
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
+        (
+            "third_person: {topic: /a, source: /dev/video0}\nwrist: {}",
+            "names a source and a topic for third_person: leave",
+        ),
         (
             "third_person: {}",
             "must name third_person and wrist, the views of the rig 'piper', and names third_person: ",

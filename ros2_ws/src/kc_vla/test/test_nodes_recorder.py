@@ -1,6 +1,8 @@
 import itertools
 import json
 import signal
+import subprocess
+import sys
 import time
 from dataclasses import fields
 from pathlib import Path
@@ -108,6 +110,30 @@ def test_an_episode_is_recorded_whole(tmp_path: Path, storage: str) -> None:
     with AnyReader([bag]) as reader:
         decoded = [reader.deserialize(data, c.msgtype) for c, _, data in reader.messages()]
     assert len(decoded) == closed["messages"]
+
+
+def test_whatever_is_remapped_a_bag_has_our_names(tmp_path: Path) -> None:
+    name, parameters = "/kc_vla/joint_states", {**FAST, "output_folder": tmp_path / "runs"}
+    remapped = (sys.executable, "-c", f"from kc_vla.ros.entry import run; run({MODULE!r})", "--ros-args")
+    given = [word for key, value in parameters.items() for word in ("-p", f"{key}:={value}")]
+    with Stack() as stack, subprocess.Popen([*remapped, *given, "-r", f"joint_states:={name}"]) as process:
+        states = stack.node.create_publisher(JointState, name, qos.STATE)
+        stack.until(states.get_subscription_count)
+        stack.until(lambda: stack.node.count_subscribers("/third_person/image_raw"))
+        stack.announce(Script(size=16))
+        before = recorded(stack)
+
+        def heard() -> bool:
+            states.publish(JointState(name=["a"], position=[1.0]))
+            return recorded(stack) > before + 2
+
+        stack.until(heard)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    (bag,) = (tmp_path / "runs").rglob("bag")
+    topics_there = {topic for topic, found in BagReader(bag).topics().items() if found.count}
+    assert "/joint_states" in topics_there
+    assert name not in topics_there
 
 
 OTHERS = {"wrist/force": WrenchStamped, "/temperature": Float64}

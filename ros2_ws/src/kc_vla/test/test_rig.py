@@ -69,6 +69,60 @@ def test_a_gripper_is_as_wide_as_its_joints_are_apart() -> None:
     np.testing.assert_allclose(piper.gripper_share(np.array([*[1.0] * 6, 0.14])), 1.0)
 
 
+INTERFACE = {
+    "kind": "joint_trajectory",
+    "command": "/arm/joint_trajectory",
+    "state": "/joint_states",
+    "gripper": {"joint": "finger_joint", "closed": 0.8, "open": 0.0},
+}
+
+
+def test_a_rig_says_how_drivers_of_others_move_it(tmp_path: Path) -> None:
+    theirs = [f"axis_{number}" for number in range(6)]
+    told = {**INTERFACE, "joints": theirs, "angles": "degrees", "rate": 20, "power": {"service": "/enable"}}
+    interface = load_rig(written(tmp_path, interface=told)).interface
+    assert interface is not None
+    assert (interface.kind, interface.command, interface.joints) == ("joint_trajectory", told["command"], tuple(theirs))
+    np.testing.assert_allclose(interface.radians, np.pi / 180)
+    assert (interface.rate, interface.power_service, interface.has_switch) == (20.0, "/enable", True)
+    assert (interface.gripper.position(0.25), interface.gripper.share(0.6)) == pytest.approx((0.6, 0.25))
+    assert load_rig(written(tmp_path)).interface is None
+    plain = load_rig(written(tmp_path, interface=INTERFACE)).interface
+    assert plain is not None
+    assert (plain.joints, plain.has_switch) == (load_rig("piper").joints, False)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"kind": "twist"}, "kind is 'twist': joint_trajectory, forward_command, joint_state"),
+        ({"command": "joint_trajectory"}, "command is 'joint_trajectory': give the whole name of a topic, with its /"),
+        ({"state": None}, "state is None: give the whole name"),
+        ({"joints": ["a", "b"]}, "joints must be 6 names"),
+        ({"joints": ["a"] * 6}, "has a name of its own"),
+        ({"angles": "turns"}, "angles is 'turns': rad or degrees"),
+        ({"rate": 1000}, "rate is 1000: between 10 and 200 commands a second"),
+        ({"stale_after": 2}, "stale_after is 2: between 0.05 and 1.5 s"),
+        ({"rate": "fast"}, "rate is 'fast': a finite number is wanted"),
+        ({"power": "/enable"}, "power is {topic: /...} of std_msgs/Bool, or {service: /...} of std_srvs/SetBool"),
+        ({"topic": "/a"}, "interface: topic is not known"),
+        ({"gripper": {"joint": "finger", "closed": 0.0}}, "interface: gripper: open is missing"),
+        ({"gripper": {"joint": "finger", "closed": 0.1, "open": 0.1}}, "closed and open are the same"),
+        ({"velocities": [float("inf")]}, "velocities is inf"),
+    ],
+)
+def test_an_interface_that_cannot_be_is_refused_in_a_line(tmp_path: Path, changed: dict, told: str) -> None:
+    with pytest.raises(RigError, match=r"the rig .*mine\.yaml is not understood") as refused:
+        load_rig(written(tmp_path, interface={**INTERFACE, **changed}))
+    assert told in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_rig_with_an_interface_has_links(tmp_path: Path) -> None:
+    with pytest.raises(RigError, match="a robot with an interface has links, and a gripper of one joint"):
+        load_rig(written(tmp_path, interface=INTERFACE, links=None, older=None))
+
+
 def test_a_rig_without_links_plans_no_way(tmp_path: Path) -> None:
     rig = load_rig(written(tmp_path, links=None, older=None))
     with pytest.raises(RigError, match="no links"):

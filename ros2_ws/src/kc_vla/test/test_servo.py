@@ -212,6 +212,23 @@ def test_a_stuck_joint_is_noticed_and_not_pressed_on(rig):
     assert bounded(rig.arm.sent)
 
 
+def test_an_old_state_does_not_say_that_a_joint_strayed():
+    rig = Rig()
+    rig.servo = Servo(rig.arm, replace(SETTINGS, stale_after=1.5), EVERYWHERE)
+    rig.resume()
+    rig.run(0.1)
+    rig.arm.body.stuck[1] = True  # it shows where it was
+    rig.arm.age = 0.5
+    rig.aim(RAISED)
+    rig.run(1.0)
+    assert rig.servo.mode is Mode.HOLD
+    before = len(rig.arm.sent)
+    rig.arm.age = 1.6
+    report = rig.run(1.0)
+    assert (report.mode, len(rig.arm.sent)) == (Mode.BLOCKED, before)
+    assert report.reason.startswith("nothing has come from the arm for 1.60 s")
+
+
 def test_halting_comes_to_rest_at_once_and_gives_up_the_way_to_rest(rig):
     rig.aim(RAISED, 1.0)
     rig.run(0.5)

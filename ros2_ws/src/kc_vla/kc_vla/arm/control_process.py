@@ -1,4 +1,4 @@
-"""The process that keeps a Piper's time: reads it, steps its servo, writes to it, and nothing else.
+"""The process that keeps an arm's time: reads it, steps its servo, writes to it, and nothing else.
 
 It knows nothing of the middleware. The node calls it through `kc_vla.arm.remote`, and when the node has gone, however
 that went, it brings the arm to rest and ends; the arm keeps its power.
@@ -9,19 +9,18 @@ from __future__ import annotations
 import gc
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from kc_vla.arm.can_health import BusHealth
 from kc_vla.arm.control_periods import control_periods
-from kc_vla.arm.interface import ArmError
+from kc_vla.arm.interface import ArmError, Driver
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.limiter import LimiterError
 from kc_vla.arm.offsets import OffsetArm
 from kc_vla.arm.piper import PiperArm
-from kc_vla.arm.piper_models import require_model
 from kc_vla.arm.remote import Calls
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
 from kc_vla.arm.servo import Servo
@@ -45,6 +44,7 @@ class Greeting:
         limits: of its joints.
         firmware: as the arm tells it.
         kinematics: of it.
+        farewell: see `Driver`.
         had_power: it was found with power and holds; a person must say that it may move.
         warnings: what keeps the process from being in time.
     """
@@ -52,6 +52,7 @@ class Greeting:
     limits: JointLimits
     firmware: str
     kinematics: Kinematics
+    farewell: str
     had_power: bool
     warnings: tuple[str, ...]
 
@@ -67,7 +68,7 @@ class Told:
         target: where the arm is on its way to (N,), rad.
         clamped: how often a target was cut, by what cut it.
         lateness: of the control periods since it was last shown, s.
-        bus: how the bus is.
+        line: how the line to the arm is, for the diagnostics.
     """
 
     report: Report
@@ -76,15 +77,16 @@ class Told:
     target: Vector
     clamped: dict[str, int]
     lateness: tuple[float, ...]
-    bus: BusHealth
+    line: dict[str, object]
 
 
 class ControlProcess:
     """What may be called; all of it between two control periods."""
 
-    def __init__(self, calls: Calls) -> None:
-        self._calls = calls
-        self._arm: PiperArm | None = None
+    def __init__(self, calls: Calls, driver: Callable[[Wiring], Driver]) -> None:
+        """Args: `driver` makes the arm of a wiring."""
+        self._calls, self._driver = calls, driver
+        self._arm: Driver | None = None
         self._servo: Servo | None = None
         self._show_every = 1
         self._reconnect_at = 0.0
@@ -111,15 +113,15 @@ class ControlProcess:
             ArmError: there is no arm, or it is not fit to move.
         """
         warnings = _take_priority(priority)
-        arm = self._arm = PiperArm(wiring.rig, wiring.channel, wiring.bus)
+        arm = self._arm = self._driver(wiring)
         _connect(arm, wiring.patience)
-        require_model(arm.told_limits, wiring.rig)
-        had_power = bool(arm.read().powered.any())
+        arm.require_fit()
+        had_power = arm.may_have_power()
         moved = arm if wiring.offsets is None else OffsetArm(arm, wiring.offsets)
         self._servo = Servo(moved, settings, Workspace(arm.kinematics, settings.lowest, settings.highest))
         self.period, self._stale_after = settings.period, settings.stale_after
         self._show_every = max(1, round(1.0 / settings.period / state_rate))
-        return Greeting(moved.limits, arm.firmware, arm.kinematics, had_power, warnings)
+        return Greeting(moved.limits, arm.firmware, arm.kinematics, arm.farewell, had_power, warnings)
 
     def aim(self, angles: Vector, gripper: float, asked_at: float, seconds: float) -> None:
         """See `Servo.aim`; what was asked for too long ago, at the steady time `asked_at`, is passed over."""
@@ -160,7 +162,7 @@ class ControlProcess:
             if self._arm is not None:
                 self._arm.disconnect()
 
-    def _step(self, servo: Servo, arm: PiperArm) -> None:
+    def _step(self, servo: Servo, arm: Driver) -> None:
         lateness: list[float] = []
         for number, (now, late) in enumerate(control_periods(self.period)):
             self._calls.answer(self)
@@ -173,7 +175,7 @@ class ControlProcess:
                 arm.reconnect()
             if number % self._show_every == 0:
                 clamped, parked = dict(servo.clamped), servo.parked(report)
-                self._calls.show(Told(report, now, parked, servo.target, clamped, tuple(lateness), arm.health))
+                self._calls.show(Told(report, now, parked, servo.target, clamped, tuple(lateness), arm.details()))
                 lateness.clear()
 
     @property
@@ -183,7 +185,7 @@ class ControlProcess:
         return self._servo
 
 
-def _connect(arm: PiperArm, patience: float) -> None:
+def _connect(arm: Driver, patience: float) -> None:
     """Connect, and wait a while for a bus that is about to come up."""
     until = time.monotonic() + patience
     while True:
@@ -221,5 +223,5 @@ def _take_priority(priority: int) -> tuple[str, ...]:
 
 
 def main() -> None:
-    """Run the process; it is started by `kc_vla.arm.remote.Remote`."""
-    ControlProcess(Calls(sys.argv[1:])).run()
+    """Run the process of a Piper; it is started by `kc_vla.arm.remote.Remote`."""
+    ControlProcess(Calls(sys.argv[1:]), PiperArm.of).run()

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.arm.kinematics import Kinematics
 from kc_vla.core.rig import JointLimits, Vector
 
 LIES = 0.05
@@ -43,6 +44,23 @@ class ArmState:
     line: str = ""
 
 
+def require_target(angles: Vector, gripper: float, limits: JointLimits) -> None:
+    """Do nothing if an arm with these limits may be sent these angles (N,), rad, and opening, m.
+
+    Raises:
+        ValueError: they are too few or too many, not finite, or out of the limits.
+    """
+    count = len(limits.lowest)
+    if np.shape(angles) != (count,) or not np.isfinite(angles).all() or not np.isfinite(gripper):
+        raise ValueError(
+            f"target {np.asarray(angles).tolist()}, gripper {gripper}: {count} finite angles and an opening are wanted"
+        )
+    outside = (angles < limits.lowest) | (angles > limits.highest)
+    if outside.any():
+        joint = int(np.flatnonzero(outside)[0])
+        raise ValueError(f"target of joint {joint + 1} is {np.degrees(angles[joint]):.1f} degrees: out of its range")
+
+
 class MovedArm(Protocol):
     """What moving an arm of N joints with a gripper takes.
 
@@ -72,4 +90,51 @@ class MovedArm(Protocol):
 
     def take_power(self) -> None:
         """Take the power of all joints: only from an arm that lies."""
+        ...
+
+
+class Driver(MovedArm, Protocol):
+    """An arm as the process that moves it holds it: `connect` comes first.
+
+    Attributes:
+        kinematics: of the arm.
+        firmware: as it tells it; empty where it does not.
+        farewell: what is true, in words, of an arm that was parked and whose power was taken; empty for one whose power
+            others see to: it is left where it stands.
+    """
+
+    kinematics: Kinematics
+    firmware: str
+    farewell: str
+
+    def connect(self) -> None:
+        """Begin to listen; nothing moves and nothing gets power.
+
+        Raises:
+            ArmError: there is no arm, or it is not fit to move.
+        """
+        ...
+
+    def require_fit(self) -> None:
+        """See, once it is connected, that it is the arm of its rig.
+
+        Raises:
+            ArmError: it is another one.
+        """
+        ...
+
+    def may_have_power(self) -> bool:
+        """Whether it may be held up by its joints now: a person must look before it moves."""
+        ...
+
+    def disconnect(self) -> None:
+        """Listen no more. The arm keeps its power if it has any."""
+        ...
+
+    def reconnect(self) -> None:
+        """Open the line again if it has gone; nothing is sent. `read` tells whether the arm is there again."""
+        ...
+
+    def details(self) -> dict[str, object]:
+        """What the diagnostics tell of the line."""
         ...

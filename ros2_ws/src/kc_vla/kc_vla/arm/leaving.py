@@ -1,4 +1,7 @@
-"""How a session with an arm ends: parked and without power; or, where that cannot be, held where it is, with power."""
+"""How a session with an arm ends: parked and without power; or, where that cannot be, held where it is, with power.
+
+An arm whose power others see to is not parked: it comes to rest, and its driver holds it.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from enum import Enum, auto
 import numpy as np
 
 from kc_vla.arm.control_process import Told
-from kc_vla.arm.last_words import PARKED
+from kc_vla.arm.last_words import LEFT
 from kc_vla.arm.remote import Answer
-from kc_vla.arm.servo_modes import Mode
+from kc_vla.arm.servo_modes import NOT_ENABLED, Mode
 from kc_vla.arm.session import ERRORS, HANGS_S, PATIENCE_S, ArmSession, Failure, Gravity
 
 _OFF_S = 3.0
@@ -68,14 +71,17 @@ class Leaving:
         elif self._phase is _Phase.HALTING:
             self._wait_for_rest(told)
         elif why:
-            session.halt(why)
-            self._why, self._phase, self._since = why, _Phase.HALTING, time.monotonic()
+            self._halt(why)
         elif not session.ready or told.report.mode is Mode.POWERING:
             return  # it is just being given power: only when that is there can it be taken again
         elif self._phase is _Phase.PARKING:
             self._park()
+        elif not session.arm.farewell and told.report.reason == NOT_ENABLED:
+            self._leave_to_its_driver()  # it was not touched
         elif told.report.mode is Mode.BLOCKED:
             self._leave_it(f"not parked: {session.blocked}", session.has_power)
+        elif not session.arm.farewell:
+            self._halt("")
         else:
             self._enter(_Phase.PARKING, "park")
 
@@ -94,14 +100,17 @@ class Leaving:
     def _wait_for_rest(self, told: Told) -> None:
         """Where it is left is said of an arm that stands."""
         stands = told.at > self._since and np.abs(told.report.state.speeds).max() < _STILL
-        if stands or self._session.silent > HANGS_S or self._waited(_REST_S):
-            self._leave_it(f"not parked: {self._why}", self._session.has_power)
+        if stands and not self._why:
+            self._leave_to_its_driver()
+        elif stands or self._session.silent > HANGS_S or self._waited(_REST_S):
+            self._leave_it(f"not parked: {self._why or 'it does not come to rest'}", self._session.has_power)
 
     def _let_go(self, is_off: bool) -> None:
         if self._asked is not None and self._asked.done:
             self._asked.result()
         if is_off:
-            self._session.say(Gravity.NEWS, PARKED)
+            assert self._session.arm is not None
+            self._session.say(Gravity.NEWS, self._session.arm.farewell)
             self._end()
         elif self._waited(_OFF_S):
             self._give_up("the arm lies, but a joint keeps its power")
@@ -112,6 +121,14 @@ class Leaving:
         if hurried:
             return "interrupted once more"
         return "the arm's own process hangs" if self._session.silent > HANGS_S else ""
+
+    def _halt(self, why: str) -> None:
+        self._session.halt(why or "its controller ends")
+        self._why, self._phase, self._since = why, _Phase.HALTING, time.monotonic()
+
+    def _leave_to_its_driver(self) -> None:
+        self._session.say(Gravity.NEWS, LEFT)
+        self._end()
 
     def _leave_it(self, reason: str, has_power: bool) -> None:
         """Where there is no power there is nothing to park."""

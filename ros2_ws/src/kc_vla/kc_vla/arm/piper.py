@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from kc_vla.arm.can_health import BusHealth, BusState, advice
-from kc_vla.arm.interface import ArmError, ArmState
+from kc_vla.arm.claim import claim
+from kc_vla.arm.interface import ArmError, ArmState, require_target
 from kc_vla.arm.kinematics import Kinematics
-from kc_vla.arm.piper_link import PiperLink, claim
-from kc_vla.arm.piper_models import JOINTS
+from kc_vla.arm.last_words import PARKED
+from kc_vla.arm.piper_link import PiperLink
+from kc_vla.arm.piper_models import JOINTS, require_model
+from kc_vla.arm.wiring import Wiring
 from kc_vla.core.rig import FIRMWARE, JointLimits, Rig, Vector
 
 _JOINT_FRAMES = (0x2A5, 0x2A6, 0x2A7)
@@ -56,7 +59,10 @@ class PiperArm:
         rest: how it lies by itself (6,), rad.
         firmware: as the arm tells it, e.g. "S-V1.8-5"; empty before `connect`.
         kinematics: of the arm; its zero pose goes with the firmware.
+        farewell: see `Driver`.
     """
+
+    farewell = PARKED
 
     def __init__(self, rig: Rig, channel: str = "can0", bus: str = "socketcan", patience: float = 3.0) -> None:
         """Prepare; `connect` begins.
@@ -76,6 +82,11 @@ class PiperArm:
         self._sdk: Any = None
         self._name: socket.socket | None = None
 
+    @classmethod
+    def of(cls, wiring: Wiring) -> PiperArm:
+        """The arm on that bus."""
+        return cls(wiring.rig, wiring.channel, wiring.bus)
+
     @property
     def health(self) -> BusHealth:
         """Of the bus."""
@@ -93,6 +104,21 @@ class PiperArm:
         except ArmError:
             self.disconnect()
             raise
+
+    def require_fit(self) -> None:
+        """See `Driver.require_fit`."""
+        require_model(self.told_limits, self._rig)
+
+    def may_have_power(self) -> bool:
+        """See `Driver.may_have_power`."""
+        return bool(self.read().powered.any())
+
+    def details(self) -> dict[str, object]:
+        """See `Driver.details`."""
+        health = self.health
+        counters = {"transmit_errors": health.transmit_errors, "receive_errors": health.receive_errors}
+        counters |= {"error_frames": health.error_frames}
+        return {"bus": str(health.state), **{f"bus/{name}": count for name, count in counters.items()}}
 
     def give_power(self) -> None:
         """See `MovedArm.give_power`."""
@@ -121,16 +147,7 @@ class PiperArm:
 
     def command(self, angles: Vector, gripper: float) -> None:
         """See `MovedArm.command`."""
-        if np.shape(angles) != (JOINTS,) or not np.isfinite(angles).all() or not np.isfinite(gripper):
-            raise ValueError(
-                f"target {np.asarray(angles).tolist()}, gripper {gripper}: six finite angles and an opening"
-            )
-        outside = (angles < self.limits.lowest) | (angles > self.limits.highest)
-        if outside.any():
-            joint = int(np.flatnonzero(outside)[0])
-            raise ValueError(
-                f"target of joint {joint + 1} is {np.degrees(angles[joint]):.1f} degrees: out of its range"
-            )
+        require_target(angles, gripper, self.limits)
         self._opening = float(np.clip(gripper, 0.0, self._rig.opening))
         with self._lock:
             self._sdk.JointCtrl(*(round(value) for value in np.degrees(angles) * 1e3))

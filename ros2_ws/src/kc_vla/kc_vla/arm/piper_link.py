@@ -7,7 +7,6 @@ seen by anyone: it keeps its frames from other listeners. That the arm goes else
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 
@@ -22,21 +21,6 @@ _BITRATE = 1_000_000
 _READ_S = 0.1
 _COMMANDS = frozenset({0x151, 0x152, 0x153, 0x154, 0x155, 0x156, 0x157, 0x159, 0x470, 0x471})
 """What only the one who commands the arm sends. Anyone may stop it (0x150) or ask it something."""
-
-
-def claim(channel: str) -> socket.socket:
-    """Take the name of an arm on this machine, until the socket is closed or the process gone, however it went.
-
-    Raises:
-        ArmError: another controller has the arm.
-    """
-    name = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        name.bind(f"\0kc_vla/{channel}")
-    except OSError as error:
-        name.close()
-        raise ArmError(f"another controller has the arm on '{channel}': end it first") from error
-    return name
 
 
 class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]

@@ -25,6 +25,8 @@ _POWER_S = 3.0
 """How long the joints may take to get their power."""
 _ASK_EVERY = 5
 """Control periods between two frames that ask for power, or to let go: one may be lost."""
+_NOW_S = 0.2
+"""A state that is older does not say where the arm is now: it may have gone on as it was told."""
 _STANDS = 1e-3
 """rad/s, of all set-points."""
 
@@ -187,7 +189,7 @@ class Servo:
             self._arm.take_power()
 
     def _block(self, state: ArmState, trouble: str) -> None:
-        astray = np.abs(state.angles - self._limiter.angles) > self._settings.astray
+        astray = (np.abs(state.angles - self._limiter.angles) > self._settings.astray) & (state.age <= _NOW_S)
         self._stay(np.where(astray, state.angles, self._limiter.stopping_point()))  # no pressing on
         self._mute = self._is_lost(state)
         self._mode, self._reason = Mode.BLOCKED, trouble
@@ -229,7 +231,7 @@ class Servo:
 
     def _strayed(self, state: ArmState, now: float) -> str:
         far = np.abs(state.angles - self._limiter.angles)
-        if far.max() <= self._settings.astray:
+        if far.max() <= self._settings.astray or state.age > _NOW_S:
             self._astray_since = None
             return ""
         self._astray_since = now if self._astray_since is None else self._astray_since

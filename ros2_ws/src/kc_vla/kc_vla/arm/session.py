@@ -70,6 +70,7 @@ class ArmSession:
         priority: int,
         stopped: Callable[[], bool],
         say: Say,
+        process: Callable[[], None] = control,
     ) -> None:
         """Begin to connect; then enable the arm where it lies.
 
@@ -80,6 +81,7 @@ class ArmSession:
             priority: real-time priority of its process, 0 for none.
             stopped: whether an emergency stop is set: the arm gets no power then, and is not resumed.
             say: what a person has to know.
+            process: of the kind of arm that it is.
         """
         self.rig, self.stopped, self.say = wiring.rig, stopped, say
         self.arm: Greeting | None = None
@@ -94,7 +96,7 @@ class ArmSession:
         self._heard_since: float | None = None
         self._hung_up = False
         self._polled_at = self._listens_since = time.monotonic()
-        self._process = Remote(control)
+        self._process = Remote(process)
         self._connecting: Answer | None = self.ask("connect", wiring, settings, state_rate, priority)
         self._resuming: Answer | None = None
 
@@ -211,9 +213,7 @@ class ArmSession:
             return {"arm": "connecting"}
         values: dict[str, object] = {"arm": "no step yet", "rig": self.rig.name, "firmware": self.arm.firmware}
         if told := self.told:
-            values |= {"arm": str(told.report.mode), "bus": str(told.bus.state)}
-            values |= {"bus/transmit_errors": told.bus.transmit_errors, "bus/receive_errors": told.bus.receive_errors}
-            values |= {"bus/error_frames": told.bus.error_frames}
+            values |= {"arm": str(told.report.mode), **told.line}
             values |= {f"clamped/{what}": count for what, count in sorted(told.clamped.items())}
         return values
 

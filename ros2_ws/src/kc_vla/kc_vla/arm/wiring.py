@@ -13,11 +13,12 @@ class Wiring:
     """Where an arm is, and which.
 
     Attributes:
-        channel: of the CAN bus.
+        channel: of the CAN bus; for a driver of others no matter, nor is the bus.
         bus: python-can's name of its kind.
         rig: of the arm.
         offsets: of its joints, where they were calibrated.
         patience: s that a bus which is not there yet is waited for.
+        simulated_time: a driver of others stamps by the clock of a simulator.
     """
 
     channel: str
@@ -25,3 +26,4 @@ class Wiring:
     rig: Rig
     offsets: Offsets | None = None
     patience: float = 5.0
+    simulated_time: bool = False

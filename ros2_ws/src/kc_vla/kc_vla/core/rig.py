@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.errors import StackError
+from kc_vla.core.robot_interface import RobotInterface, read_interface
 from kc_vla.core.share import share
 from kc_vla.core.untrusted import parsed_yaml, read_text
 from kc_vla.core.views import DEFAULT_VIEWS, checked_views
@@ -20,7 +21,9 @@ from kc_vla.core.views import DEFAULT_VIEWS, checked_views
 Vector = NDArray[np.float64]
 FIRMWARE = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")
 _KEYS = {"robot", "joints", "lowest", "highest", "speed", "rest", "gripper"}
-_OPTIONAL = {"links", "older", "robot_type", "columns", "cameras", "base_frame", "tool_frame", "control_rate"}
+_OPTIONAL = {"links", "older", "robot_type", "columns", "cameras", "base_frame", "tool_frame", "control_rate"} | {
+    "interface"
+}
 _LINK = 4
 
 
@@ -65,6 +68,7 @@ class Rig:
         base_frame: that poses are in.
         tool_frame: of the tool centre point.
         control_rate: control steps per second.
+        interface: how drivers of others move it; None for a robot that this stack reaches by itself.
     """
 
     name: str
@@ -81,6 +85,7 @@ class Rig:
     base_frame: str
     tool_frame: str
     control_rate: float
+    interface: RobotInterface | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -193,6 +198,8 @@ def _rig(content: Any) -> Rig:
     cameras = content.get("cameras", {view: f"{view}_optical_frame" for view in DEFAULT_VIEWS})
     if not isinstance(cameras, Mapping):
         raise ValueError("cameras must name each view with the frame of its camera")
+    if "interface" in content and (len(fingers) > 1 or "links" not in content):
+        raise ValueError("a robot with an interface has links, and a gripper of one joint")
     return Rig(
         name=name,
         joints=joints,
@@ -208,6 +215,7 @@ def _rig(content: Any) -> Rig:
         base_frame=str(content.get("base_frame", "robot_base")),
         tool_frame=str(content.get("tool_frame", "tool")),
         control_rate=_positive(content.get("control_rate", 20), "control_rate"),
+        interface=read_interface(content["interface"], joints) if "interface" in content else None,
     )
 
 

@@ -68,10 +68,13 @@ DIAGNOSTICS = "/diagnostics"
 
 EMULATOR_VIEW = "emulator/view"
 
+OWN_IMAGE, OWN_INFO, OWN_DEPTH = "image_raw", "camera_info", "depth/image"
+"""Of a camera, in the namespace of its view."""
+
 
 def image_topic(view: str) -> str:
     """Where the pictures of a view are."""
-    return f"{view}/image_raw"
+    return f"{view}/{OWN_IMAGE}"
 
 
 def picture_topics(view: str) -> tuple[str, str]:
@@ -87,4 +90,9 @@ def view_on(topic: str) -> str:
 
 def camera_info_topic(view: str) -> str:
     """Where the calibration of a view is."""
-    return f"{view}/camera_info"
+    return f"{view}/{OWN_INFO}"
+
+
+def depth_topic(view: str) -> str:
+    """Where the depth of a view is, if its camera measures it; no view is called so, see `view_on`."""
+    return f"{view}/{OWN_DEPTH}"

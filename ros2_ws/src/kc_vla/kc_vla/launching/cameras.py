@@ -29,13 +29,16 @@ def cameras_of(file: Path, rig: Rig) -> dict[str, dict[str, Any]]:
     except (OSError, ValueError) as error:
         raise CamerasError(f"cameras:={file} cannot be read: {error}") from error
     if not isinstance(told, dict) or not all(isinstance(wanted, dict) for wanted in told.values()):
-        raise CamerasError(f"cameras:={file} must name {views}, each with its parameters, e.g. source")
+        raise CamerasError(f"cameras:={file} must name {views}, each with its parameters, e.g. source or topic")
     if set(told) != set(rig.views):
         named = " and ".join(map(str, told)) or "none"
         raise CamerasError(
             f"cameras:={file} must name {views}, the views of the rig '{rig.name}', and names {named}: "
             "change that file, or 'cameras' in a rig of your own for rig:="
         )
+    for view, wanted in told.items():
+        if wanted.get("source") and wanted.get("topic"):
+            raise CamerasError(f"cameras:={file} names a source and a topic for {view}: leave one of them out")
     return {view: {"frame_id": rig.cameras[view], **_beside(file, told[view])} for view in rig.views}
 
 

@@ -9,7 +9,7 @@ from launch.actions import LogInfo, RegisterEventHandler, Shutdown
 from launch.event_handlers import OnProcessExit, OnProcessIO, OnProcessStart
 from launch.events.process import ProcessExited, ProcessStarted, ProcessStderr
 
-from kc_vla.arm.last_words import NO_POWER, PARKED
+from kc_vla.arm.last_words import LEFT, NO_POWER, PARKED, TOLD_TO_LET_GO
 from kc_vla.launching.last_line import LastLine
 
 CANNOT_START = 2
@@ -105,7 +105,7 @@ def _last_words() -> str:
         name, pid = _launch.cannot_start
         return f"{name} cannot start: {_complaint(pid)}"
     said = _complaint(_launch.parks) if _launch.parks is not None else ""
-    return said if said.startswith((PARKED, NO_POWER)) else ""
+    return said if said.startswith((PARKED, NO_POWER, TOLD_TO_LET_GO, LEFT)) else ""
 
 
 def _complaint(pid: int | None) -> str:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from sensor_msgs.msg import JointState
 
+from kc_vla.arm.control_process import main as piper
 from kc_vla.arm.inverse import UnreachableError
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
-from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.wiring import Wiring
 from kc_vla.calibration.reading import load_offsets
 from kc_vla.cameras.errors import CalibrationError
@@ -23,6 +23,7 @@ from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, Request, Sc
 from kc_vla.ros import qos
 from kc_vla.ros.arm_command import chunk_of, command_message
 from kc_vla.ros.arm_link import ArmLink
+from kc_vla.ros.arm_process import main as foreign
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.chunk_client import ChunkClient
 from kc_vla.ros.controller_parameters import ControllerParameters
@@ -88,22 +89,16 @@ class ArmControllerNode(StackNode):
         values = self.parameters
         if self._lockstep:
             raise StartError(f"the arm '{values.arm}' does not wait: set 'mode' to realtime")
-        settings = ServoSettings(
-            period=1.0 / values.control_rate,
-            command_every=max(1, round(values.control_rate / values.command_rate)),
-            speed=values.max_speed,
-            lowest=(values.workspace_x_low, values.workspace_y_low, values.workspace_z_low),
-            highest=(values.workspace_x_high, values.workspace_y_high, values.workspace_z_high),
-        )
-        if not all(low < high for low, high in zip(settings.lowest, settings.highest, strict=True)):
-            raise StartError(f"the workspace from {settings.lowest} to {settings.highest} m is empty")
         try:
             rig, file = load_rig(values.rig), values.joint_offsets
             offsets = load_offsets(Path(file).expanduser(), rig.limits) if file else None
-        except (RigError, CalibrationError) as error:
+            settings = values.servo_settings(rig)
+        except (RigError, CalibrationError, ValueError) as error:
             raise StartError(str(error)) from error
-        wiring = Wiring(values.channel, values.bus, rig, offsets, values.bus_timeout)
-        return ArmLink(self, wiring, settings, values.state_rate, values.priority, stop)
+        simulated_time = bool(self.get_parameter("use_sim_time").value)
+        wiring = Wiring(values.channel, values.bus, rig, offsets, values.bus_timeout, simulated_time)
+        process = foreign if values.arm == "ros" else piper
+        return ArmLink(self, wiring, settings, values.state_rate, values.priority, stop, process)
 
     def on_episode(self, episode: Episode) -> None:
         """Void what belongs to another episode."""

@@ -1,4 +1,4 @@
-"""Node `camera`: one camera. Frames of a device, a video file or a folder as `image_raw` and `camera_info`.
+"""Node `camera`: one camera. Frames of a device, a file, a folder or a driver's topic as `image_raw`, `camera_info`.
 
 Its topics have no camera name of their own: start it in the namespace of its camera, e.g. third_person.
 """
@@ -6,10 +6,11 @@ Its topics have no camera name of their own: start it in the namespace of its ca
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from builtin_interfaces.msg import Time
+from numpy.typing import NDArray
 from sensor_msgs.msg import CameraInfo, Image
 
 from kc_vla.calibration.reading import load_latency
@@ -17,28 +18,13 @@ from kc_vla.cameras.calibration import Calibration, load_calibration
 from kc_vla.cameras.errors import CalibrationError, CameraError
 from kc_vla.cameras.sources import CapturedFrame, SourceSpec
 from kc_vla.cameras.stream import CameraStream
+from kc_vla.core import topics
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
-from kc_vla.ros.convert import image_message, time_message
-from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.camera_driver import CameraDriver, CameraParameters
+from kc_vla.ros.camera_info import info_message
+from kc_vla.ros.convert import BadMessageError, image_message, time_message
 from kc_vla.ros.process import run_node
-
-IMAGE = "image_raw"
-INFO = "camera_info"
-
-
-@dataclass(frozen=True)
-class CameraParameters(NodeParameters):
-    """Parameters of the node."""
-
-    source: str = parameter("", "a device (/dev/video0 or 0), a video file, or a folder of pictures")
-    fps: float = parameter(0.0, "frames per second; 0 for the source's own", low=0.0, high=1000.0)
-    width: int = parameter(0, "px, pictures are scaled to it; 0 for the source's own", low=0, high=16384)
-    height: int = parameter(0, "px, pictures are scaled to it; 0 for the source's own", low=0, high=16384)
-    frame_id: str = parameter("camera_optical_frame", "name of the camera's optical frame (REP 103)")
-    calibration: str = parameter("", "camera_info YAML file; empty for an uncalibrated camera")
-    latency: str = parameter("", "file of `kc-vla calibrate latency`: pictures are as much older than when they came")
-    loop: bool = parameter(False, "begin again at the end of a file or folder")
 
 
 class CameraNode(StackNode):
@@ -55,17 +41,27 @@ class CameraNode(StackNode):
         wanted = self.parameters
         self._frames = 0
         self._stream: CameraStream | None = None
+        self._driver: CameraDriver | None = None
         self._calibration: Calibration | None = None
-        self._images = self.advertise(Image, IMAGE, qos.IMAGE)
-        self._infos = self.advertise(CameraInfo, INFO, qos.IMAGE)
+        self._images = self.advertise(Image, topics.OWN_IMAGE, qos.IMAGE)
+        self._infos = self.advertise(CameraInfo, topics.OWN_INFO, qos.IMAGE)
+        if bool(wanted.source) == bool(wanted.topic):
+            raise StartError(
+                "no camera source is given: set 'source' or, for a driver of others, 'topic', and one only"
+            )
+        if (wanted.info or wanted.depth) and not wanted.topic:
+            raise StartError("'info' and 'depth' are of a driver of others: name its pictures with 'topic'")
         try:
             if wanted.calibration:
                 self._calibration = load_calibration(Path(wanted.calibration).expanduser())
-            else:
+            elif not wanted.info:
                 self.get_logger().warning(
                     "the camera is not calibrated: set 'calibration' to its camera_info YAML file"
                 )
             self._latency_ns = round(load_latency(Path(wanted.latency).expanduser()) * 1e9) if wanted.latency else 0
+            if wanted.topic:
+                self._driver = CameraDriver(self, wanted, self._on_picture, self._on_lost, self._on_back)
+                return
             spec = SourceSpec(wanted.source, wanted.fps, wanted.width, wanted.height, wanted.loop)
             self._stream = CameraStream(spec, self._on_frame, self._on_lost, self._on_back, self._on_end, self._accept)
         except CameraError as error:
@@ -79,8 +75,13 @@ class CameraNode(StackNode):
 
     def details(self) -> dict[str, object]:
         """Return what else the diagnostics tell."""
-        calibration = self.parameters.calibration or "none"
-        return {"source": self.parameters.source, "calibration": calibration, "frames": self._frames}
+        wanted, driver = self.parameters, getattr(self, "_driver", None)
+        told = {
+            "source": wanted.source or wanted.topic,
+            "calibration": wanted.calibration or wanted.info or "none",
+            "frames": self._frames,
+        }
+        return told | (driver.details() if driver is not None else {})
 
     def _accept(self, frame: CapturedFrame) -> None:
         """Raise `CalibrationError` if the calibration is of pictures of another size."""
@@ -90,32 +91,39 @@ class CameraNode(StackNode):
 
     def _on_frame(self, frame: CapturedFrame) -> None:
         """Publish one frame; called from the reading thread, which alone uses these publishers."""
-        height, width, _ = frame.pixels.shape
         try:
             self._accept(frame)  # a camera that comes back may be another
         except CalibrationError as error:
             self.problem(str(error), ERROR)
             return
-        stamp = self._stamp(frame.captured_ns)
-        self._infos.publish(self._info(width, height, stamp))
-        self._images.publish(image_message(frame.pixels, stamp, self.parameters.frame_id))
-        self._frames += 1
+        self._publish(frame.pixels, self._stamp(frame.captured_ns), self._calibration)
         self.statistics.add("capture_to_publish", (time.time_ns() - frame.captured_ns) / 1e9)
+
+    def _on_picture(self, pixels: NDArray[np.uint8], stamp_ns: int, told: Calibration | None) -> None:
+        """Publish a picture of a driver, with what it tells of its lens; that of a file counts before it.
+
+        Raises:
+            BadMessageError: the calibration is of pictures of another size.
+        """
+        known = self._calibration or told
+        try:
+            if known is not None:
+                known.check_size(pixels.shape[1], pixels.shape[0])
+        except CalibrationError as error:
+            raise BadMessageError(str(error)) from error
+        self._publish(pixels, time_message(max(0, stamp_ns - self._latency_ns)), known)
+        self.statistics.add("stamp_to_publish", (self.get_clock().now().nanoseconds - stamp_ns) / 1e9)
+
+    def _publish(self, pixels: NDArray[np.uint8], stamp: Time, known: Calibration | None) -> None:
+        height, width, _ = pixels.shape
+        self._infos.publish(info_message(known, width, height, stamp, self.parameters.frame_id))
+        self._images.publish(image_message(pixels, stamp, self.parameters.frame_id))
+        self._frames += 1
 
     def _stamp(self, captured_ns: int) -> Time:
         """Return the capture time on ROS's clock, which may be simulated or shifted against the wall's."""
         age_ns = time.time_ns() - captured_ns + self._latency_ns
         return time_message(max(0, self.get_clock().now().nanoseconds - age_ns))
-
-    def _info(self, width: int, height: int, stamp: Time) -> CameraInfo:
-        """Return the calibration as a message; all zeros where there is none, as CameraInfo prescribes."""
-        message = CameraInfo(width=width, height=height)
-        message.header.stamp, message.header.frame_id = stamp, self.parameters.frame_id
-        known = self._calibration
-        if known is not None:
-            message.distortion_model, message.d = known.distortion_model, list(known.d)
-            message.k, message.r, message.p = list(known.k), list(known.r), list(known.p)
-        return message
 
     def _on_lost(self, reason: str) -> None:
         self.problem(f"camera lost, trying again: {reason}", ERROR)

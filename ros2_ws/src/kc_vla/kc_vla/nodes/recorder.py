@@ -91,7 +91,8 @@ def recorded_topics(views: Sequence[str]) -> tuple[tuple[str, type, QoSProfile],
     """Those of the cameras of a robot, and `RECORDED`."""
     pictures = [(topics.image_topic(view), Image, qos.IMAGE) for view in views]
     calibrations = [(topics.camera_info_topic(view), CameraInfo, qos.IMAGE) for view in views]
-    return (*pictures, *calibrations, *RECORDED)
+    depths = [(topics.depth_topic(view), Image, qos.IMAGE) for view in views]
+    return (*pictures, *calibrations, *depths, *RECORDED)
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,8 @@ class RecorderNode(StackNode):
         except ValueError as error:
             raise StartError(f"parameter 'also': {error}") from error
         recorded = (*ours, *((topic, kind, qos.STATE) for topic, kind in others.items()))  # best effort hears each
-        names = {topic: self.resolve_topic_name(topic) for topic, _, _ in recorded}
+        # Whatever is remapped, a bag has our names: by them it is read.
+        names = {topic: self.resolve_topic_name(topic, only_expand=True) for topic, _, _ in recorded}
         infos = {names[topic]: TopicInfo(type_name(kind), _offered(profile)) for topic, kind, profile in recorded}
         standing = [names[topic] for topic in STANDING]
         form = Storage(self.parameters.storage)

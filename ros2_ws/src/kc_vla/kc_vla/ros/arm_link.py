@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,15 +42,16 @@ class ArmLink:
         state_rate: float,
         priority: int,
         stop: EmergencyStop,
+        process: Callable[[], None],
     ) -> None:
         """Begin to connect; then enable the arm where it lies, and tell its state `state_rate` times a second.
 
-        While `stop` is set the arm gets no power, is not resumed and is not parked.
+        While `stop` is set the arm gets no power, is not resumed and is not parked. `process` is that of its kind.
         """
         self._node = node
         self._joints = node.advertise(JointState, topics.JOINT_STATES, qos.STATE)
         self._pose = node.advertise(PoseStamped, topics.TOOL_POSE, qos.STATE)
-        self._session = ArmSession(wiring, settings, state_rate, priority, lambda: stop.is_set, self._say)
+        self._session = ArmSession(wiring, settings, state_rate, priority, lambda: stop.is_set, self._say, process)
         self._leaving: Leaving | None = None
         stop.on_set(lambda: self._session.halt("emergency stop"))
         node.serve(Trigger, topics.RESUME, self._resume)

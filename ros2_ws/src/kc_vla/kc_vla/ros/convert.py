@@ -22,6 +22,7 @@ from kc_vla.keyframes.joining import Index
 from kc_vla.keyframes.live import Found
 from kc_vla.keyframes.observation import Keyframe, Observation
 from kc_vla.keyframes.selector import Event, Held
+from kc_vla.media.pictures import PictureError, raw_pixels
 from kc_vla_msgs.msg import ActionChunk, EpisodeStatus, KeyframeEvent, KeyframeIndex, KeyframeScore, View
 from kc_vla_msgs.msg import Keyframe as KeyframeMessage
 from kc_vla_msgs.msg import Observation as ObservationMessage
@@ -97,21 +98,15 @@ def image_message(pixels: NDArray[np.uint8], stamp: Time, frame_id: str) -> Imag
 
 
 def image_pixels(message: Image) -> NDArray[np.uint8]:
-    """Return a view of an image message's pixels, (H, W, 3) uint8 RGB.
+    """Return an image message's pixels, (H, W, 3) uint8 RGB; of rgb8 with whole rows a view of the message.
 
     Raises:
-        BadMessageError: the encoding is not rgb8 or bgr8, or the data has another length than the size says.
+        BadMessageError: the encoding is not known, or the data has another length than the size says.
     """
-    if message.encoding not in ("rgb8", "bgr8"):
-        raise BadMessageError(f"an image in '{message.encoding}' cannot be used: cameras must give rgb8 or bgr8")
-    pixels = np.frombuffer(message.data, np.uint8)
-    height, width = message.height, message.width
-    if height * width == 0 or pixels.size != height * message.step or message.step < width * 3:
-        raise BadMessageError(
-            f"an image says {width}x{height} with {message.step} bytes a row and carries {pixels.size} bytes"
-        )
-    rows = pixels.reshape(height, message.step)[:, : width * 3].reshape(height, width, 3)
-    return rows if message.encoding == "rgb8" else rows[:, :, ::-1]
+    try:
+        return raw_pixels(message)
+    except PictureError as error:
+        raise BadMessageError(f"an image {error}") from error
 
 
 def check_sample(message: Any) -> None:

@@ -16,6 +16,7 @@ from kc_vla.core.alignment import nearest
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import TOOL_POSE_NAMES, Codec
 from kc_vla.core.rig import rig_of
+from kc_vla.core.topics import depth_topic
 from kc_vla.datasets.exchange.actions import joint_targets, mode_of, tool_deltas
 from kc_vla.datasets.exchange.clock import Clock, clock_of
 from kc_vla.datasets.exchange.errors import ExchangeError
@@ -115,6 +116,8 @@ def _rows(bag: Path, episode: RecordedEpisode) -> EpisodeRows:
         if others := episode.pictures(view):
             pictures[view], told = _nearest(view, others, clock)
             notes += told
+    if deep := [view for view in episode.views if episode.recording.topic(depth_topic(view))]:
+        notes.append(f"the depth of {', '.join(deep)} stays in the bag: a LeRobot data set holds none")
     sizes = {view: _size(episode, view, refs[0]) for view, refs in pictures.items()}
     notes += _far_states(felt, clock)
     robot, columns = _columns(episode, felt, clock)

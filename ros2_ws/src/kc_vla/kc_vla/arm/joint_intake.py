@@ -1,0 +1,162 @@
+"""Joint states of a driver of others: taken in by name, whole or in parts, and only where they can be true."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kc_vla.core.rig import Rig, Vector
+from kc_vla.core.robot_interface import RobotInterface
+
+_AHEAD_NS = 10_000_000_000
+"""So far ahead of this process's clock a stamp may be: two machines do not quite agree."""
+_LATE_S = 0.1
+"""So old a joint state may be when it comes before this is said."""
+_BEYOND = 0.1
+"""rad outside of its limits at which a joint is still believed: a real one may rest a little beyond them."""
+_LEAP, _LEAP_TIMES, _LEAP_PERIOD_S = 0.1, 2.0, 0.05
+"""How far a joint may have gone from one message to the next: so many rad, and what it covers at so many times its top
+speed in that time, or in this one, s, if that is shorter."""
+_FORGOTTEN_S = 2.0
+"""After so long without a message that could be true the next is believed: any arm counts as lost by then."""
+_GRIPPER_S = 2.0
+"""s without a word of the gripper."""
+_MOST_TOLD = 120
+
+
+@dataclass(frozen=True, eq=False)
+class Felt:
+    """What was told of N joints.
+
+    Attributes:
+        age: s since the oldest of it was measured; infinite while one is missing.
+        angles: (N,), rad.
+        speeds: (N,), rad/s.
+        share: how far the gripper is open, 0 closed .. 1 open.
+        faults: what is wrong, in words.
+        refusal: why the latest message was left out, or is old, in words; empty if neither.
+    """
+
+    age: float
+    angles: Vector
+    speeds: Vector
+    share: float
+    faults: tuple[str, ...]
+    refusal: str
+
+
+class JointIntake:
+    """See the module. Messages come from another thread than the one that reads."""
+
+    def __init__(self, interface: RobotInterface, rig: Rig) -> None:
+        """Args: the driver's names and units; the rig whose joints they are."""
+        self._interface, self._rig = interface, rig
+        names = (*interface.joints, interface.gripper.joint)
+        self._columns = {name: number for number, name in enumerate(names)}
+        count = len(names)
+        self._lock = threading.Lock()
+        self._values, self._speeds = np.zeros(count), np.zeros(count)
+        self._stamps_ns = [-1] * count
+        self._at = np.full(count, -np.inf)
+        self._refusal = "no joint states have come"
+
+    def take(
+        self,
+        names: Sequence[str],
+        positions: Sequence[float],
+        velocities: Sequence[float],
+        stamp_ns: int,
+        now_ns: int,
+        at: float,
+    ) -> None:
+        """Take in a message.
+
+        Args:
+            names: of joints, ours among others in any order.
+            positions: one for each, in the driver's units.
+            velocities: likewise; where there are others, or they are not finite, the positions tell.
+            stamp_ns: when it was measured, 0 where the driver does not say.
+            now_ns: what time it is by the clock of the stamps.
+            at: steady time at which it came, s.
+        """
+        with self._lock:
+            self._refusal = self._trouble(names, positions, stamp_ns, now_ns) or self._impossible(names, positions, at)
+            if self._refusal:
+                return
+            late = max(0.0, (now_ns - stamp_ns) / 1e9) if stamp_ns else 0.0
+            measured_at = at - late
+            if late > _LATE_S:
+                self._refusal = (
+                    f"joint states on {self._interface.state} are stamped {late:.2f} s before they come: do the clocks "
+                    "of the machines agree, and use_sim_time?"
+                )
+            for place, name in enumerate(names):
+                column = self._columns.get(name)
+                if column is not None:
+                    told = velocities[place] if len(velocities) == len(names) else np.nan
+                    self._set(column, float(positions[place]), float(told), stamp_ns, measured_at)
+
+    def felt(self, now: float) -> Felt:
+        """What is known at the steady time `now`, s."""
+        with self._lock:
+            values, speeds, at, refusal = self._values.copy(), self._speeds.copy(), self._at.copy(), self._refusal
+        unit, gripper = self._interface.radians, self._interface.gripper
+        angles = values[:-1] * unit
+        age = now - at
+        untold = f"nothing is told of the gripper's joint '{gripper.joint}' on {self._interface.state}"
+        faults = (untold,) if age[-1] > _GRIPPER_S else ()
+        return Felt(float(age[:-1].max()), angles, speeds[:-1] * unit, gripper.share(values[-1]), faults, refusal)
+
+    def _trouble(self, names: Sequence[str], positions: Sequence[float], stamp_ns: int, now_ns: int) -> str:
+        topic = self._interface.state
+        if len(names) != len(positions):
+            return f"joint states on {topic} name {len(names)} joints and give {len(positions)} positions"
+        ours = [name for name in names if name in self._columns]
+        if not ours:
+            told = ", ".join(names)[:_MOST_TOLD] or "none"
+            return f"joint states on {topic} name {told}, and the rig's interface {', '.join(self._columns)}"
+        if len(set(ours)) < len(ours):
+            return f"joint states on {topic} name a joint twice"
+        for name, position in zip(names, positions, strict=True):
+            if name in self._columns and not np.isfinite(position):
+                return f"joint states on {topic} give {position} for '{name}'"
+        if stamp_ns and stamp_ns - now_ns > _AHEAD_NS:
+            return (
+                f"joint states on {topic} are stamped {(stamp_ns - now_ns) / 1e9:.0f} s ahead: do the clocks of the "
+                "machines agree, and use_sim_time?"
+            )
+        since = [stamp_ns - self._stamps_ns[self._columns[name]] for name in ours] if stamp_ns else []
+        if any(-_AHEAD_NS < ahead <= 0 for ahead in since):  # or overtaken; a clock may be set back
+            return f"joint states on {topic} repeat an old stamp"
+        return ""
+
+    def _set(self, column: int, value: float, speed: float, stamp_ns: int, at: float) -> None:
+        passed = (stamp_ns - self._stamps_ns[column]) / 1e9 if stamp_ns else at - self._at[column]
+        if not np.isfinite(speed):
+            first = not np.isfinite(self._at[column]) or passed <= 0.0
+            speed = 0.0 if first else (value - self._values[column]) / passed
+        self._values[column], self._speeds[column], self._at[column] = value, speed, at
+        self._stamps_ns[column] = stamp_ns or self._stamps_ns[column]
+
+    def _impossible(self, names: Sequence[str], positions: Sequence[float], at: float) -> str:
+        """Which joint is told to be where it cannot be, or cannot have come to: an arm is not held at such a place."""
+        limits, unit = self._rig.limits, self._interface.radians
+        for name, position in zip(names, positions, strict=True):
+            joint = self._columns.get(name, len(limits.speed))
+            if joint == len(limits.speed):
+                continue  # of the gripper, or none of ours
+            angle, lowest, highest = position * unit, limits.lowest[joint], limits.highest[joint]
+            if not lowest - _BEYOND <= angle <= highest + _BEYOND:
+                low, told, high = np.degrees([lowest, angle, highest])
+                return (
+                    f"'{name}' is told to be at {told:.0f} degrees, outside of its {low:.0f} to {high:.0f}: "
+                    "move it back, or mend limits and units in the rig"
+                )
+            passed = at - self._at[joint]
+            leap = abs(angle - self._values[joint] * unit)
+            if passed < _FORGOTTEN_S and leap > _LEAP + _LEAP_TIMES * limits.speed[joint] * min(passed, _LEAP_PERIOD_S):
+                return f"'{name}' is told to have leapt by {np.degrees(leap):.0f} degrees"
+        return ""

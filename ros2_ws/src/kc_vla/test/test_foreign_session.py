@@ -1,0 +1,326 @@
+"""A session with an arm that a driver of others moves: it moves as it is told, and never on garbage."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from foreign import ForeignRobotProcess
+from foreign_robot import KINDS
+from node_process import Peer
+from trajectory_msgs.msg import JointTrajectory
+
+from kc_vla.arm.leaving import Leaving
+from kc_vla.arm.servo_modes import Mode, ServoSettings
+from kc_vla.arm.session import ArmSession, Failure, Gravity
+from kc_vla.arm.wiring import Wiring
+from kc_vla.core.rig import load_rig
+from kc_vla.ros.arm_process import main as foreign
+
+PATIENCE_S = 120.0
+RIGS = {"joint_trajectory": "ur5e_ros", "forward_command": "six_axis_ros", "joint_state": "piper_ros"}
+STEP = {"joint_trajectory": [0.2, -0.1, 0.1, 0.1, 0.1, 0.3], "forward_command": [0.3, 0.1, -0.1, 0.2, -0.1, 0.3]}
+STEP["joint_state"] = [0.3, 0.5, -0.4, 0.2, 0.1, 0.3]
+"""How far each is sent from where it stands, rad."""
+SPEED = 1.0
+SAW = re.compile(
+    r"the foreign arm saw: (?P<commands>\d+) commands, (?P<refused>\d+) refused, largest step "
+    r"(?P<step>[\d.]+) degrees, power (?P<power>on|off)"
+)
+
+
+class Rig:
+    """A session, what it said, and the driver that it is about."""
+
+    def __init__(self, kind: str, robot: ForeignRobotProcess, peer: Peer) -> None:
+        self.kind, self.robot, self.peer = kind, robot, peer
+        self.stopped = False
+        self.said: list[tuple[Gravity, str]] = []
+        self.rig = load_rig(RIGS[kind])
+        assert self.rig.interface is not None
+        every = round(200.0 / self.rig.interface.rate)
+        # Longer than a busy machine lets a process wait.
+        self.settings = ServoSettings(speed=SPEED, command_every=every, stale_after=1.5, stalled_after=3.0)
+        self.begin()
+
+    def begin(self) -> None:
+        wiring = Wiring("", "", self.rig, patience=60.0)
+        self.session = ArmSession(wiring, self.settings, 100.0, 0, lambda: self.stopped, self._say, foreign)
+
+    def _say(self, gravity: Gravity, text: str) -> None:
+        self.said.append((gravity, text))
+
+    @property
+    def text(self) -> str:
+        return "\n".join(text for _, text in self.said)
+
+    def until(self, done: Callable[[], object]) -> None:
+        """Do what a node does until then."""
+        end = time.monotonic() + PATIENCE_S
+        while not done():
+            assert time.monotonic() < end, self.text
+            self.session.poll()
+            time.sleep(0.005)
+
+    def run(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        self.until(lambda: time.monotonic() > end)
+
+    @property
+    def goal(self) -> np.ndarray:
+        return np.array(KINDS[self.kind][2]) + STEP[self.kind]
+
+    def angles(self) -> np.ndarray:
+        assert self.session.told is not None
+        return np.asarray(self.session.told.report.state.angles)
+
+    @property
+    def mode(self) -> Mode | None:
+        return self.session.told.report.mode if self.session.told is not None else None
+
+    def is_told_where_it_is(self) -> bool:
+        told = self.session.told
+        sent = told.report.set_point if told is not None else None
+        return sent is not None and bool(np.abs(sent - self.angles()).max() < 1e-3)
+
+    def connect(self) -> None:
+        self.until(lambda: self.session.ready and self.session.told is not None)
+
+    def resume(self) -> str:
+        """What a person is told who lets it move again; empty if it does."""
+        if why := self.session.begin_to_resume():
+            return why
+        self.until(lambda: self.session.resumed() is not None)
+        return self.session.resumed() or ""
+
+    def go(self, goal: np.ndarray, opening: float = 0.03) -> None:
+        def there() -> bool:
+            self.session.aim(goal, opening, 0.05)
+            return bool(np.abs(self.angles() - goal).max() < 0.01)
+
+        self.until(there)
+
+    def leave(self) -> Leaving:
+        leaving = Leaving(self.session)
+        self.until(lambda: not leaving.step(False))
+        return leaving
+
+
+@pytest.fixture(params=list(RIGS))
+def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Rig]:
+    yield from made(request.param, tmp_path)
+
+
+@pytest.fixture
+def trajectory_rig(tmp_path: Path) -> Iterator[Rig]:
+    yield from made("joint_trajectory", tmp_path)
+
+
+def made(kind: str, folder: Path) -> Iterator[Rig]:
+    with Peer() as peer, ForeignRobotProcess(kind, folder / "robot.log") as robot:
+        rig = Rig(kind, robot, peer)
+        yield rig
+        rig.session.hang_up()
+
+
+def check_what_it_saw(rig: Rig, power: str) -> None:
+    """Nothing that it refused, no step that is faster than the arm may be, whatever was lost on the way."""
+    assert rig.rig.interface is not None
+    said = rig.robot.end()
+    saw = SAW.search(said)
+    assert saw, said
+    assert int(saw["commands"]) > 20
+    assert int(saw["refused"]) == 0
+    lost = 10  # of commands in a row, on a busy machine
+    assert float(saw["step"]) <= lost * np.degrees(SPEED / rig.rig.interface.rate) + 0.1
+    assert saw["power"] == power
+    assert "fell" not in said
+    assert "a number that is none" not in said
+
+
+def test_it_waits_for_a_person_moves_and_is_left_in_order(rig: Rig) -> None:
+    rig.connect()
+    assert "the arm was found with power: look at it, then call arm/resume" in rig.text
+    rig.session.aim(rig.goal, 0.03, 0.05)
+    rig.run(0.5)
+    np.testing.assert_allclose(rig.angles(), KINDS[rig.kind][2], atol=1e-3)  # nobody has resumed
+    assert rig.resume() == ""
+    rig.go(rig.goal)
+    rig.until(lambda: rig.session.told is not None and abs(rig.session.told.report.state.gripper - 0.03) < 1e-3)
+    leaving = rig.leave()
+    assert not leaving.kept_power
+    if rig.kind == "joint_state":  # the vendor's driver has a switch
+        assert rig.said[-1] == (Gravity.NEWS, "the arm is parked, and its driver was told to take its power")
+        np.testing.assert_allclose(rig.angles(), rig.rig.rest, atol=0.05)
+        check_what_it_saw(rig, "off")
+    else:
+        assert rig.said[-1] == (Gravity.NEWS, "the arm stands where it is, and its own driver holds it")
+        np.testing.assert_allclose(rig.angles(), rig.goal, atol=0.02)
+        check_what_it_saw(rig, "on")
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("silent", "nothing has come from the arm for .* nothing comes on /joint_states: does its driver run"),
+        ("nan", "nothing has come from the arm for .* give nan for '"),
+        ("renamed", "nothing has come from the arm for .* name other_.*, and the rig's interface "),
+        ("repeated", "nothing has come from the arm for .* repeat an old stamp"),
+        ("old", "nothing has come from the arm for .* repeat an old stamp"),
+        ("far", "nothing has come from the arm for .* is told to be at .* degrees, outside of its "),
+        ("leapt", "nothing has come from the arm for .* is told to have leapt by"),
+        ("deaf", "nobody listens on /scaled_joint_trajectory_controller/joint_trajectory: is its controller active"),
+        ("stuck", "degrees from where it was sent: is something in its way"),
+    ],
+)
+def test_a_fault_of_its_driver_blocks_it_until_a_person_resumes(trajectory_rig: Rig, fault: str, told: str) -> None:
+    rig = trajectory_rig
+    rig.connect()
+    assert rig.resume() == ""
+    far = np.array(KINDS[rig.kind][2]) + np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.1])
+    rig.robot.ask_for(fault, rig.peer)
+
+    def blocked() -> bool:
+        rig.session.aim(far, 0.03, 0.05)
+        return re.search(f"the arm is blocked until arm/resume is called: .*{told}", rig.text) is not None
+
+    rig.until(blocked)
+    if fault == "stuck":
+        rig.until(rig.is_told_where_it_is)  # it must not spring when it gets loose
+    elif fault not in ("deaf", "leapt"):
+        assert rig.resume() != ""
+    rig.robot.ask_for("none", rig.peer)
+    rig.until(lambda: rig.session.told is not None and rig.session.told.report.state.age < 0.1)
+    rig.run(0.3)
+    before = rig.angles()
+    rig.session.aim(far, 0.03, 0.05)
+    rig.run(0.5)
+    np.testing.assert_allclose(rig.angles(), before, atol=5e-3)  # it is well, and moves only at a person's word
+    rig.until(lambda: rig.resume() == "")
+    rig.go(rig.goal)
+    check_what_it_saw(rig, "on")
+
+
+def test_an_emergency_stop_brings_it_to_rest_and_keeps_it_there(trajectory_rig: Rig) -> None:
+    rig = trajectory_rig
+    rig.connect()
+    assert rig.resume() == ""
+    far = rig.goal + np.array([1.5, 0.0, 0.0, 0.0, 0.0, 1.5])
+
+    def moving() -> bool:
+        rig.session.aim(far, 0.03, 1.0)
+        return bool(np.abs(rig.angles() - KINDS[rig.kind][2]).max() > 0.1)
+
+    rig.until(moving)
+    rig.stopped = True
+    rig.session.halt("emergency stop")
+    rig.until(lambda: rig.mode is Mode.HOLD)
+    rig.run(1.0)
+    before = rig.angles()
+    assert np.abs(before - far).max() > 0.3
+    rig.run(0.7)
+    np.testing.assert_allclose(rig.angles(), before, atol=2e-3)
+    assert "the emergency stop is set" in rig.resume()
+
+
+def test_a_target_below_the_floor_is_not_gone_to(trajectory_rig: Rig) -> None:
+    rig = trajectory_rig
+    rig.connect()
+    assert rig.resume() == ""
+    table = rig.goal.copy()
+    table[1] = -0.1  # the upper arm level, the rest hangs from it
+    table[2] = 1.5
+    for _ in range(300):
+        rig.session.aim(table, 0.03, 0.05)
+        rig.run(0.01)
+        assert rig.session.arm is not None
+        assert rig.session.arm.kinematics.frames(rig.angles())[:, 2, 3].min() > 0.0
+
+
+def test_another_program_that_tells_the_arm_something_blocks_it(trajectory_rig: Rig) -> None:
+    rig = trajectory_rig
+    rig.connect()
+    assert rig.resume() == ""
+    assert rig.rig.interface is not None
+    rival = rig.peer.node.create_publisher(JointTrajectory, rig.rig.interface.command, 10)
+    told = f"another program tells the arm on {rig.rig.interface.command}: end it"
+    rig.until(lambda: told in rig.text)
+    assert told in rig.resume()
+    rig.peer.node.destroy_publisher(rival)
+    rig.until(lambda: rig.resume() == "")
+
+
+def test_a_driver_that_dies_and_comes_back_is_found_again(trajectory_rig: Rig, tmp_path: Path) -> None:
+    rig = trajectory_rig
+    rig.connect()
+    assert rig.resume() == ""
+    rig.robot.kill()
+    rig.until(lambda: "the arm is blocked until arm/resume is called" in rig.text)
+    with ForeignRobotProcess(rig.kind, tmp_path / "second.log") as again:
+        rig.until(lambda: "the arm answers again" in rig.text)
+        rig.until(lambda: rig.resume() == "")
+        rig.go(rig.goal)
+        rig.robot = again
+        check_what_it_saw(rig, "on")
+
+
+def test_a_process_that_was_killed_leaves_the_arm_where_it_is_and_the_next_waits(trajectory_rig: Rig) -> None:
+    rig = trajectory_rig
+    rig.connect()
+    assert rig.resume() == ""
+    rig.go(rig.goal)
+    os.kill(rig.session._process.pid, signal.SIGKILL)
+    rig.until(lambda: rig.session.failure is Failure.LOST)
+    rig.said.clear()
+    rig.begin()
+    rig.connect()
+    assert "the arm was found with power" in rig.text
+    np.testing.assert_allclose(rig.angles(), rig.goal, atol=0.02)
+    rig.until(lambda: rig.resume() == "")  # the middleware takes a while to forget the one that was killed
+    rig.go(np.array(KINDS[rig.kind][2]))
+
+
+def test_a_second_controller_is_refused(trajectory_rig: Rig) -> None:
+    rig = trajectory_rig
+    rig.connect()
+    first = rig.session
+    wiring = Wiring("", "", rig.rig, patience=0.0)
+    rig.session = ArmSession(wiring, rig.settings, 100.0, 0, lambda: False, rig._say, foreign)
+    rig.until(lambda: rig.session.failure is Failure.CANNOT_START)
+    assert "another controller has the arm" in rig.text
+    rig.session.hang_up()
+    rig.session = first
+    rig.run(1.0)
+    assert rig.resume() == ""
+
+
+def test_without_a_driver_it_says_what_is_missing(tmp_path: Path) -> None:
+    said: list[str] = []
+    wiring = Wiring("", "", load_rig("ur5e_ros"), patience=0.0)
+    session = ArmSession(wiring, ServoSettings(), 100.0, 0, lambda: False, lambda _, text: said.append(text), foreign)
+    until = time.monotonic() + PATIENCE_S
+    while session.failure is None:
+        assert time.monotonic() < until
+        session.poll()
+        time.sleep(0.01)
+    session.hang_up()
+    assert said == ["no whole joint states come on /joint_states: no joint states have come"]
+
+
+def test_a_rig_that_does_not_say_how_it_is_moved_is_refused(tmp_path: Path) -> None:
+    said: list[str] = []
+    wiring = Wiring("", "", load_rig("piper"), patience=0.0)
+    session = ArmSession(wiring, ServoSettings(), 100.0, 0, lambda: False, lambda _, text: said.append(text), foreign)
+    until = time.monotonic() + PATIENCE_S
+    while session.failure is None:
+        assert time.monotonic() < until
+        session.poll()
+        time.sleep(0.01)
+    session.hang_up()
+    assert "the rig 'piper' does not say how others' drivers move it" in said[-1]
