@@ -107,7 +107,7 @@ def evaluate_recall(
 
 
 def table(rows: Iterable[Row], sureness: Iterable[Sureness] = ()) -> str:
-    """The accuracies as Markdown tables, one for each embedding, half and series, and what the confidences are worth."""
+    """The accuracies as Markdown tables, for each embedding, half and series, and what the confidences are worth."""
     rows, lines = list(rows), list[str]()
     for group in dict.fromkeys((row.embedding, row.split, row.series) for row in rows):
         chosen = [row for row in rows if (row.embedding, row.split, row.series) == group]
