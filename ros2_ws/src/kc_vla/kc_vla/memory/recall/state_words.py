@@ -32,8 +32,13 @@ _DESCRIBED = {
 }
 """Words that describe something only after an article or a form of "be"."""
 _PEOPLE = "(?:you|i|we|he|she|they|somebody|someone)"
+_KINDS = (
+    r"(?:\w+ )?(?:\w*ware|cutlery|furniture|equipment|luggage|art|cloth\w*|fabric|paper|decoration|sports|electr\w+)\b"
+)
+"""Of which one says "a piece" and means a whole one."""
 _PHRASES = {
-    State.SLICED: r"cut (?:up|(?:in|into) (?:slices|pieces))|in (?:slices|pieces)|(?:slice|piece|chunk)s? of"
+    State.SLICED: r"cut (?:up|(?:in|into) (?:slices|pieces))|in (?:slices|pieces)"
+    rf"|(?:slices?|chunks?|pieces) of|piece of (?!{_KINDS})"
     rf"|{_PEOPLE}(?: has| have)?(?: just| already)? cut",
     State.ON: r"(?:switched|turned|powered|still|left|that is|which is|is|in) (?:on(?! the| a| my| your)|operation)",
     State.OFF: r"(?:switched|turned|powered|still|left|that is|which is|is) off(?! the| a| my| your)",
