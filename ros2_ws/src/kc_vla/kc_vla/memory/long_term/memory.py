@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -72,7 +72,7 @@ class LongTermMemory:
         beside: dict[str, dict[str, float]] = {name: {} for name in names}
         for (one, other), way_m in found.ways.items():
             beside[names[one]][names[other]] = beside[names[other]][names[one]] = float(way_m)
-        edges = found.edges or ((),) * len(names)
+        edges: Sequence[ArrayLike] = found.edges or [()] * len(names)
         areas = [
             Area(name, floor.id, (float(x), float(y), float(z)), beside[name], called.get(place, ""), _edge(edge))
             for place, (name, (x, y, z), edge) in enumerate(zip(names, found.positions, edges, strict=True))

@@ -33,7 +33,8 @@ _DESCRIBED = {
 """Words that describe something only after an article or a form of "be"."""
 _PEOPLE = "(?:you|i|we|he|she|they|somebody|someone)"
 _KINDS = (
-    r"(?:\w+ )?(?:\w*ware|cutlery|furniture|equipment|luggage|art|cloth\w*|fabric|paper|decoration|sports|electr\w+)\b"
+    r"(?:\w+ )?(?:\w*ware|cutlery|furniture|equipment|luggage|art|cloth\w*|fabric|paper|decoration|sports|jewel\w*"
+    r"|electr\w+)\b"
 )
 """Of which one says "a piece" and means a whole one."""
 _PHRASES = {
