@@ -146,6 +146,10 @@ def test_where_something_shall_go_does_not_say_where_it_is(text: str, meaning: s
     assert understand(text).meaning == meaning
 
 
+def test_backslashes_are_letters_like_others() -> None:
+    assert understand("not the \\1\\, the blue one").meaning == ", the blue \\1\\"
+
+
 def test_what_is_not_so_is_more_likely_the_opposite_than_unknown(minilm: Embedder) -> None:
     cups = [Unit("Cup", f"cup {state.value}", HERE, 0.0, state) for state in (State.NONE, State.CLEANED, State.DIRTY)]
     found = Recall(memory_of(*cups), minilm).ask("a cup that has not been washed").found

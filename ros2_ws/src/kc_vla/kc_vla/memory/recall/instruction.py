@@ -80,6 +80,7 @@ def understand(text: str) -> Instruction:
     not_meant = tuple(
         each for part, *told in said if not any(told) for each in re.split(r"\bn?or\b", part) if each.strip()
     )
-    for part in not_meant[:1]:  # "not the white plate, the blue one"
-        meaning = re.sub(r"\bones?\b", part.split()[-1], meaning) if part.split() else meaning
+    if not_meant:  # "not the white plate, the blue one"
+        name = not_meant[0].split()[-1]
+        meaning = re.sub(r"\bones?\b", lambda _: name, meaning)  # as it is: it may have backslashes
     return Instruction(text, meaning or lower, frozenset(states), frozenset(not_states), not_meant)
