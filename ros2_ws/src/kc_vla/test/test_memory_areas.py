@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.memory import LongTermMemory
-from kc_vla.memory.long_term.nodes import Floor
+from kc_vla.memory.long_term.nodes import MOST_EDGE, Area, Floor
 from kc_vla.memory.long_term.reachable import Reachable, from_grid, from_points
 from kc_vla.memory.long_term.spreading import Spread, spread
 from kc_vla.memory.long_term.store import Store
@@ -154,6 +154,43 @@ def test_objects_are_in_the_nearest_area_of_their_floor_and_follow_new_areas(tmp
         again = store.load("home")
         assert list(again.nodes()) == list(sorted_like(again, graph))
         assert set(again.network.edges) == set(graph.network.edges)
+
+
+def test_a_shelf_at_a_wall_is_in_its_own_room_whatever_area_is_near_behind_the_wall(tmp_path: Path) -> None:
+    """Rooms of 6 x 6 and 6 x 2 m: the long one has areas in its middle, the narrow one beside the wall."""
+    grid = np.full((64, 86), -1)
+    grid[2:62, 2:84] = 0
+    grid[:, 62:64] = 100
+    grid[52:62, 62:64] = 0
+    grid[2:30, 58:62] = 100  # a shelf 40 cm deep
+    with Store(tmp_path / "memory.db") as store:
+        memory = LongTermMemory(store)
+        memory.set_areas("home", Floor("ground", 0.0), spread(from_grid(grid, 0.1), 4.0))
+        on_shelf = [memory.upsert("home", object_type="box", position=(5.9, y, 1.2)) for y in (0.5, 1.0, 1.5, 2.0, 2.5)]
+    with Store(tmp_path / "memory.db") as store:
+        graph = store.load("home")
+        behind = 0
+        for name in on_shelf:
+            box = graph.object(name)
+            nearest = min(graph.areas.values(), key=lambda area: math.dist(area.position[:2], box.position[:2]))
+            behind += nearest.position[0] > 6.3
+            assert graph.areas[box.area].position[0] < 6.2
+        assert behind, "the nearest middle is in the right room: the test shows nothing"
+
+
+def test_what_is_no_edge_is_refused() -> None:
+    for edge in (b"abc", np.array([np.nan, 0], np.float32).tobytes(), bytes(MOST_EDGE + 8)):
+        with pytest.raises(GraphError, match="the edge of an area"):
+            Area("node_1", "ground", (0.0, 0.0, 0.0), edge=edge)
+
+
+def test_the_edge_of_an_area_too_large_for_all_of_it_is_told_more_thinly(tmp_path: Path) -> None:
+    with Store(tmp_path / "memory.db") as store:
+        memory = LongTermMemory(store)
+        edge = np.arange(2.0 * (MOST_EDGE // 8 + 100)).reshape(-1, 2)
+        memory.set_areas("road", Floor("ground", 0.0), Spread(np.zeros((1, 3)), {}, (edge,)))
+        (area,) = memory.graph("road").areas.values()
+        assert MOST_EDGE / 3 < len(area.edge) <= MOST_EDGE
 
 
 def sorted_like(wanted: object, graph: object) -> list[object]:

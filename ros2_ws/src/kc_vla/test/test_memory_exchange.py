@@ -22,12 +22,12 @@ FORMS = ["json", "graphml", "spark-dsg"]
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
 
 
-def home(said: str = "red", embedding: bytes = b"\0\0\x80?") -> SceneGraph:
+def home(said: str = "red", embedding: bytes = b"\0\0\x80?", edge: bytes = b"\0\0\x80?" * 2) -> SceneGraph:
     return SceneGraph(
         "home",
         [
             Floor("ground", 0.0, said[:100]),
-            Area("node_1", "ground", (0.0, 0.0, 0.0), {"node_2": 2.5}, "kitchen"),
+            Area("node_1", "ground", (0.0, 0.0, 0.0), {"node_2": 2.5}, "kitchen", edge),
             Area("node_2", "ground", (2.0, 0.0, 0.0), {"node_1": 2.5}),
             SceneObject("table_3", "table", (0.0, 0.5, 0.4), (1.6, 0.8, 0.8), "node_1", movable=False),
             SceneObject(
@@ -71,7 +71,7 @@ def test_whatever_is_in_a_map_comes_back_from_a_file(
 def test_a_map_comes_back_from_spark_dsg(tmp_path: Path, said: str) -> None:
     dsg = pytest.importorskip("spark_dsg")
     path = tmp_path / "map.json"
-    form_of(path, "spark-dsg").write(home(said, b""), path)
+    form_of(path, "spark-dsg").write(home(said, b"", b""), path)
     again = form_of(path, "spark-dsg").read(path, "")
     assert list(home(said, b"").nodes()) == list(again.nodes())
     theirs = dsg.DynamicSceneGraph.load(str(path))

@@ -112,11 +112,42 @@ def test_what_is_meant_comes_first(minilm: Embedder, instruction: str, object_id
         ("the microwave whose door stands open", [State.OPENED], []),
         ("i cannot find the clean cup", [State.CLEANED], []),
         ("i do not see the clean cup", [State.CLEANED], []),
+        ("the plate that must be washed", [], [State.CLEANED]),
+        ("the pan that needs cleaning", [], [State.CLEANED]),
+        ("the potato that isn't raw", [State.COOKED], []),
+        ("the box that has not been opened in the cabinet", [], [State.OPENED]),
+        ("a slice of the cake", [State.SLICED], []),
+        ("the bread you cut", [State.SLICED], []),
+        ("bring me the switched-on lamp", [State.ON], []),
+        ("the lamp that is on the table", [], []),
+        ("the bottle with nothing left in it", [State.USED_UP], []),
+        ("the bottle with water in it", [State.FILLED], []),
+        ("I want the potato to be cooked", [], []),
     ],
 )
 def test_words_for_states_are_told_from_what_is_to_be_done(text: str, states: list, not_states: list) -> None:
     understood = understand(text)
     assert (understood.states, understood.not_states) == (frozenset(states), frozenset(not_states))
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("put the mug on the desk in the sink", "put the mug on the desk"),
+        ("put it on the plate", "put it on the plate"),
+        ("bring me the mug on the desk", "bring me the mug on the desk"),
+        ("carry the mug from the desk to the kitchen", "carry the mug from the desk"),
+        ("I want the mug in the sink to be on the shelf", "i want the mug in the sink"),
+        ("take the cup away and leave it on the sofa", "take the cup away"),
+        ("the mug that should be on the shelf", "the mug that should be on the shelf"),
+    ],
+)
+def test_where_something_shall_go_does_not_say_where_it_is(text: str, meaning: str) -> None:
+    assert understand(text).meaning == meaning
+
+
+def test_backslashes_are_letters_like_others() -> None:
+    assert understand("not the \\1\\, the blue one").meaning == ", the blue \\1\\"
 
 
 def test_what_is_not_so_is_more_likely_the_opposite_than_unknown(minilm: Embedder) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from openai_server import OpenAiServer
 
 from kc_vla.cli import main
 from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.evaluation.halves import SPLITS
 from kc_vla.memory.evaluation.questions import UNITS, Question, read_questions
 from kc_vla.memory.evaluation.recall import VARIANTS, evaluate_recall, without_answer
 from kc_vla.memory.evaluation.shares import Share
@@ -24,7 +26,10 @@ def meant(question: Question) -> Unit:
 
 
 def test_there_are_enough_questions_of_every_kind_in_both_halves() -> None:
-    assert len(QUESTIONS) == len({question.text for question in QUESTIONS}) == 484
+    assert len(QUESTIONS) == len({question.text for question in QUESTIONS}) == 1455
+    counts = Counter((each.split, each.series, each.kind) for each in QUESTIONS)
+    assert counts["test", "second", "composite"] == 336
+    assert counts["test", "second", "vague"] == 171
     for split in ("development", "test"):
         for kind in ("exact", "composite", "vague"):
             assert sum((each.split, each.kind) == (split, kind) for each in QUESTIONS) >= 50
@@ -50,6 +55,32 @@ def test_what_is_meant_is_alone_in_its_type_but_for_near_misses() -> None:
         assert without_answer(question).units == tuple(
             each for each in question.units if each.object_type != unit.object_type
         )
+
+
+def test_other_words_are_asked_in_the_test_than_in_development() -> None:
+    """A wording is for both halves, or for one."""
+    said = {
+        split: {
+            each.text for each in QUESTIONS if (each.split, each.series, each.kind) == (split, "second", "composite")
+        }
+        for split in SPLITS
+    }
+    one_half = [
+        wording
+        for wording in (
+            "needs washing",
+            "must be washed",
+            "whose colour is",
+            "anything but the",
+            "unsealed",
+            "piece of",
+        )
+        if any(wording in text for texts in said.values() for text in texts)
+    ]
+    assert len(one_half) >= 4
+    for wording in one_half:
+        assert sum(any(wording in text for text in texts) for texts in said.values()) == 1, wording
+    assert all(any(f"the clean{' '}" in text or "washed" in text for text in texts) for texts in said.values())
 
 
 def test_the_questions_are_the_same_again() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Callable
 from itertools import product
@@ -32,7 +33,8 @@ POLICIES: dict[str, Make] = {
 }
 policies = pytest.mark.parametrize("make", POLICIES.values(), ids=POLICIES.keys())
 keys = st.integers(0, 12).map(lambda number: f"mug-{number}")
-histories = st.lists(st.tuples(st.sampled_from(["add", "add", "use", "demote", "remove"]), keys), max_size=80)
+STEPS = ["add", "add", "use", "demote", "remove"]
+histories = st.lists(st.tuples(st.sampled_from(STEPS), keys), max_size=80)
 capacities = st.integers(1, 9)
 
 
@@ -68,6 +70,19 @@ class Model:
 @policies
 @given(capacities, histories)
 def test_any_history_leaves_the_keys_of_a_simple_model(make: Make, capacity: int, history: list) -> None:
+    hold_against_model(make, capacity, history)
+
+
+@pytest.mark.nightly
+@policies
+def test_ten_thousand_random_histories_leave_the_keys_of_a_simple_model(make: Make) -> None:
+    chance = random.Random(0)
+    for _ in range(10_000):
+        steps = [(chance.choice(STEPS), f"mug-{chance.randrange(13)}") for _ in range(chance.randrange(80))]
+        hold_against_model(make, chance.randint(1, 9), steps)
+
+
+def hold_against_model(make: Make, capacity: int, history: list) -> None:
     policy, model = make(capacity), Model(capacity)
     for what, key in history:
         model.do(policy, what, key)
@@ -76,6 +91,8 @@ def test_any_history_leaves_the_keys_of_a_simple_model(make: Make, capacity: int
         listed = [each for segment in policy.segments().values() for each in segment]
         assert sorted(map(str, listed)) == sorted(model.there)
         assert all(policy.segment(each) == name for name, held in policy.segments().items() for each in held)
+        if isinstance(policy, WTinyLfu):
+            assert len(policy.segments()["protected"]) <= int(PROTECTED_SHARE * (capacity - 1))
 
 
 @policies

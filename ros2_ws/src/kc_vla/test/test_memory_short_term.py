@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from kc_vla.memory.short_term.unit import Position, State, Unit
 
 policies = pytest.mark.parametrize("policy", POLICIES)
 names = st.integers(0, 14).map(lambda number: (f"Type{number % 4}", f"object-{number}"))
-steps = st.sampled_from(["see", "see", "see", "use", "confirm", "demote", "gone", "refresh", "other type", "late"])
+STEPS = ["see", "see", "see", "use", "confirm", "demote", "gone", "refresh", "other type", "late"]
 
 
 def unit(object_type: str = "Mug", object_id: str = "mug-1", stamp: float = 0.0, **more: object) -> Unit:
@@ -28,8 +29,25 @@ def unit(object_type: str = "Mug", object_id: str = "mug-1", stamp: float = 0.0,
 
 
 @policies
-@given(st.integers(5, 9), st.lists(st.tuples(steps, names, st.sampled_from([0.1, 7.0])), max_size=60))
+@given(st.integers(5, 9), st.lists(st.tuples(st.sampled_from(STEPS), names, st.sampled_from([0.1, 7.0])), max_size=60))
 def test_any_history_leaves_the_units_of_a_simple_model(policy: str, capacity: int, history: list) -> None:
+    hold_against_model(policy, capacity, history)
+
+
+@pytest.mark.nightly
+@policies
+def test_ten_thousand_random_histories_leave_the_units_of_a_simple_model(policy: str) -> None:
+    chance = random.Random(0)
+    for _ in range(10_000):
+        objects = [chance.randrange(15) for _ in range(chance.randrange(60))]
+        history = [
+            (chance.choice(STEPS), (f"Type{number % 4}", f"object-{number}"), chance.choice([0.1, 7.0]))
+            for number in objects
+        ]
+        hold_against_model(policy, chance.randint(5, 9), history)
+
+
+def hold_against_model(policy: str, capacity: int, history: list) -> None:
     memory, model, told = ShortTermMemory(capacity, policy), dict[str, Unit](), dict[str, Unit | None]()
     memory.listen(lambda object_id, changed: told.__setitem__(object_id, changed))
     now = 0.0

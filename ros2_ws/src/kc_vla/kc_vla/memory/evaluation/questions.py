@@ -1,12 +1,12 @@
 """The questions of `kc-vla eval recall`, each with a memory to ask: the unit that is meant, near misses, and others.
 
-How the questions were made, and divided by object, is in `data/README.md`.
+How the questions of both series were made, and divided by object, is in `data/README.md`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,19 @@ from typing import Any
 import numpy as np
 
 from kc_vla.core.untrusted import parsed_yaml, read_text
+from kc_vla.memory.evaluation.halves import halves
+from kc_vla.memory.evaluation.wording import Wording
 from kc_vla.memory.short_term.unit import Position, State, Unit, state_of
 
 KINDS = ("exact", "composite", "vague")
-SPLITS = ("development", "test")
+SERIES = ("first", "second")
 UNITS = 20
 """Of the memory that is asked."""
 _PLACES = ("on the table", "on the counter", "on the shelf", "on the floor", "on the desk", "in the cabinet")
 _COLOURS = ("red", "blue", "green", "white", "black", "brown")
 _COLOUR_TOLD = 0.5
 """Share of the units of which the detector tells the colour, where nobody asks for it."""
-_SHIPPED = Path(__file__).parent / "data" / "recall.yaml"
+_DATA = Path(__file__).parent / "data"
 
 
 @dataclass(frozen=True)
@@ -34,9 +36,10 @@ class Question:
     Attributes:
         text: the instruction.
         kind: of `KINDS`.
-        split: of `SPLITS`.
+        split: of `halves.SPLITS`.
         units: of the memory, in chance order.
         answer: id of the unit that is meant.
+        series: of `SERIES`.
     """
 
     text: str
@@ -44,33 +47,37 @@ class Question:
     split: str
     units: tuple[Unit, ...]
     answer: str
+    series: str = SERIES[0]
 
 
-def read_questions(path: Path = _SHIPPED) -> list[Question]:
+def read_questions() -> list[Question]:
     """All questions, the same at each call."""
-    objects: dict[str, Any] = parsed_yaml(read_text(path))
-    splits = split_objects(list(objects))
-    return [
-        _question(asked, kind, split, object_type, {name: objects[name] for name in names})
-        for split, names in splits.items()
-        for object_type in names
-        for kind in KINDS
-        for asked in _asked(objects[object_type][kind])
-    ]
+    objects: dict[str, Any] = parsed_yaml(read_text(_DATA / "recall.yaml"))
+    second: dict[str, Any] = parsed_yaml(read_text(_DATA / "recall_second.yaml"))
+    known = {each["ask"] for about in objects.values() for kind in KINDS for each in _asked(about[kind])}
+    questions = []
+    for split, names in halves(list(objects)).items():
+        about = {name: objects[name] for name in names}
+        wording = Wording(second["composite"], split)
+        for name in names:
+            made = {"composite": wording.questions(name, about[name], known), "vague": _asked(second["vague"][name])}
+            for series, asked in zip(SERIES, (about[name], made), strict=True):
+                questions += [
+                    _question(each, kind, split, name, about, series)
+                    for kind in KINDS
+                    if kind in asked
+                    for each in _asked(asked[kind])
+                ]
+    return questions
 
 
-def split_objects(types: Sequence[str]) -> dict[str, list[str]]:
-    """The types of each half: every other one in the order of the SHA-256 of their names."""
-    mixed = sorted(types, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
-    return {split: sorted(mixed[index::2]) for index, split in enumerate(SPLITS)}
-
-
-def _asked(given: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"ask": given}] if isinstance(given, str) else given
+def _asked(given: str | Iterable[str | dict[str, Any]]) -> list[dict[str, Any]]:
+    each_of = [given] if isinstance(given, str) else given
+    return [{"ask": each} if isinstance(each, str) else each for each in each_of]
 
 
 def _question(
-    asked: Mapping[str, Any], kind: str, split: str, object_type: str, objects: Mapping[str, Any]
+    asked: Mapping[str, Any], kind: str, split: str, object_type: str, objects: Mapping[str, Any], series: str
 ) -> Question:
     seed = hashlib.sha256(asked["ask"].encode()).digest()
     chance = np.random.default_rng(list(seed[:8]))
@@ -88,7 +95,7 @@ def _question(
     for other in chance.permutation(rest)[: UNITS - len(scene.units)]:
         scene.add(str(other), {})
     order = chance.permutation(len(scene.units))
-    return Question(asked["ask"], kind, split, tuple(scene.units[index] for index in order), answer)
+    return Question(asked["ask"], kind, split, tuple(scene.units[index] for index in order), answer, series)
 
 
 class _Scene:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from kc_vla.core.files import write_whole
 from kc_vla.memory.embedding.interface import Embedder
-from kc_vla.memory.evaluation.questions import KINDS, Question
+from kc_vla.memory.evaluation.questions import Question
 from kc_vla.memory.evaluation.recall_plots import plot_accuracy, plot_confidence
 from kc_vla.memory.evaluation.shares import Share
 from kc_vla.memory.recall.answer import Answer
@@ -46,6 +46,7 @@ class Row:
         embedding: name of the model.
         variant: of `VARIANTS`.
         split: of the questions.
+        series: of the questions.
         kind: of the questions.
         top1: share of them of which the first unit is what was meant ...
         top3: ... or one of the first three.
@@ -54,6 +55,7 @@ class Row:
     embedding: str
     variant: str
     split: str
+    series: str
     kind: str
     top1: Share
     top3: Share
@@ -105,13 +107,18 @@ def evaluate_recall(
 
 
 def table(rows: Iterable[Row], sureness: Iterable[Sureness] = ()) -> str:
-    """The accuracies as Markdown tables, one for each embedding and half, and what the confidences are worth."""
+    """The accuracies as Markdown tables, for each embedding, half and series, and what the confidences are worth."""
     rows, lines = list(rows), list[str]()
-    for embedding, split in dict.fromkeys((row.embedding, row.split) for row in rows):
-        chosen = [row for row in rows if (row.embedding, row.split) == (embedding, split)]
+    for group in dict.fromkeys((row.embedding, row.split, row.series) for row in rows):
+        chosen = [row for row in rows if (row.embedding, row.split, row.series) == group]
         kinds = list(dict.fromkeys(f"{row.kind} ({row.top1.of})" for row in chosen))
         heads = [f"{kind}, top {most}" for kind in kinds for most in (1, 3)]
-        lines += [f"{embedding}, {split} questions, %", "", _line(["", *heads]), _line(["---"] * (1 + len(heads)))]
+        lines += [
+            "{}, {} questions, {} series, %".format(*group),
+            "",
+            _line(["", *heads]),
+            _line(["---"] * (1 + len(heads))),
+        ]
         for variant in dict.fromkeys(row.variant for row in chosen):
             shares = [share for row in chosen if row.variant == variant for share in (row.top1, row.top3)]
             lines.append(_line([variant, *map(str, shares)]))
@@ -136,18 +143,17 @@ def _ask(question: Question, embedder: Embedder, weights: Weights, ranker: Ranke
 
 def _rows(embedding: str, variant: str, questions: Sequence[Question], answers: Sequence[Answer]) -> list[Row]:
     rows = []
-    for split in dict.fromkeys(question.split for question in questions):
-        for kind in KINDS:
-            places = [
-                [found.unit.object_id for found in answer.found].index(question.answer)
-                if any(found.unit.object_id == question.answer for found in answer.found)
-                else 3
-                for question, answer in zip(questions, answers, strict=True)
-                if (question.split, question.kind) == (split, kind)
-            ]
-            if places:
-                first, among = sum(place < 1 for place in places), sum(place < 3 for place in places)
-                rows.append(Row(embedding, variant, split, kind, Share(first, len(places)), Share(among, len(places))))
+    for split, series, kind in sorted({(each.split, each.series, each.kind) for each in questions}):
+        places = [
+            [found.unit.object_id for found in answer.found].index(question.answer)
+            if any(found.unit.object_id == question.answer for found in answer.found)
+            else 3
+            for question, answer in zip(questions, answers, strict=True)
+            if (question.split, question.series, question.kind) == (split, series, kind)
+        ]
+        first, among = sum(place < 1 for place in places), sum(place < 3 for place in places)
+        shares = Share(first, len(places)), Share(among, len(places))
+        rows.append(Row(embedding, variant, split, series, kind, *shares))
     return rows
 
 

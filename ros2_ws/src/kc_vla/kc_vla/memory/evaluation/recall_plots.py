@@ -21,13 +21,13 @@ def plot_accuracy(rows: Sequence[Row], path: Path) -> None:
     names = list(dict.fromkeys((row.embedding, row.variant) for row in rows))
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axis = figure.subplots()
-    for kind in dict.fromkeys(row.kind for row in rows):
-        of_kind = [row for row in rows if row.kind == kind]
+    for kind, series in dict.fromkeys((row.kind, row.series) for row in rows):
+        of_kind = [row for row in rows if (row.kind, row.series) == (kind, series)]
         share = [100 * row.top1.share for row in of_kind]
         low = [100 * (row.top1.share - row.top1.interval[0]) for row in of_kind]
         high = [100 * (row.top1.interval[1] - row.top1.share) for row in of_kind]
         at = [names.index((row.embedding, row.variant)) for row in of_kind]
-        axis.errorbar(at, share, [low, high], marker="o", capsize=3, linestyle=":", label=kind)
+        axis.errorbar(at, share, [low, high], marker="o", capsize=3, linestyle=":", label=f"{kind}, {series}")
     one = len({embedding for embedding, _ in names}) == 1
     axis.set_xticks(range(len(names)), [variant if one else f"{embedding}\n{variant}" for embedding, variant in names])
     axis.tick_params(axis="x", rotation=20)

@@ -17,7 +17,7 @@ import networkx as nx
 from kc_vla.core.files import write_whole
 from kc_vla.core.untrusted import parsed_json, read_text
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.fields import KINDS, from_fields, kind_of, to_fields
+from kc_vla.memory.long_term.fields import BLOBS, KINDS, blob_of, from_fields, kind_of, to_fields
 from kc_vla.memory.long_term.graph import MOST_OBJECTS, SceneGraph, number_after
 from kc_vla.memory.long_term.nodes import Area, Node, SceneObject
 from kc_vla.memory.long_term.query import NEXT_TO, neighbours
@@ -79,22 +79,23 @@ def _named(node: Node) -> Iterable[str]:
 
 
 def _fields(node: Node) -> dict[str, Any]:
-    """All of a node, the embedding too."""
+    """All of a node, what is no text too."""
     found = to_fields(node)
-    if isinstance(node, SceneObject) and node.embedding:
-        found["embedding"] = base64.b64encode(node.embedding).decode()
+    if blob := blob_of(node):
+        found[BLOBS[kind_of(node)]] = base64.b64encode(blob).decode()
     return found
 
 
 def _node(kind: str, given: Any) -> Node:
     if not isinstance(given, dict):
         raise GraphError(f"{told(given)} is no {kind}: it must be an object of fields")
-    values: Mapping[str, Any] = {name: value for name, value in given.items() if name != "embedding"}
+    blob_name = BLOBS.get(kind, "")
+    values: Mapping[str, Any] = {name: value for name, value in given.items() if name != blob_name}
     try:
-        embedding = base64.b64decode(given.get("embedding", ""), validate=True)
+        blob = base64.b64decode(given.get(blob_name, ""), validate=True)
     except (binascii.Error, TypeError, ValueError):
-        raise GraphError(f"{kind} {told(given.get('id'))}: its embedding is no base64") from None
-    return from_fields(kind, values, embedding)
+        raise GraphError(f"{kind} {told(given.get('id'))}: its {blob_name} is no base64") from None
+    return from_fields(kind, values, blob)
 
 
 def _write_json(graph: SceneGraph, path: Path) -> None:

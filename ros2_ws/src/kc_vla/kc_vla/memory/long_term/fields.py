@@ -1,6 +1,6 @@
 """Nodes as the fields of a JSON object, and back: in the store, in exported files, for messages.
 
-What a field would say by default is left out, and so is the embedding, which is no text.
+What a field would say by default is left out, and so is what is no text, the blob of a node.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.nodes import Area, Floor, Node, SceneObject
 
 KINDS: dict[str, type[Node]] = {"floor": Floor, "area": Area, "object": SceneObject}
+BLOBS = {"floor": "", "area": "edge", "object": "embedding"}
+"""The field of each kind that is no text; empty where there is none."""
 _NAMES = {kind: name for name, kind in KINDS.items()}
 
 
@@ -21,7 +23,7 @@ def _defaults(kind: type[Node]) -> dict[str, Any]:
     return {
         each.name: each.default_factory() if each.default_factory is not MISSING else each.default
         for each in fields(kind)
-        if each.name != "embedding"
+        if each.name not in BLOBS.values()
     }
 
 
@@ -31,6 +33,12 @@ _DEFAULTS = {kind: _defaults(kind) for kind in KINDS.values()}
 def kind_of(node: Node) -> str:
     """`floor`, `area` or `object`."""
     return _NAMES[type(node)]
+
+
+def blob_of(node: Node) -> bytes:
+    """What of a node is no text: an object's embedding, an area's edge."""
+    blob: bytes = getattr(node, BLOBS[kind_of(node)], b"")
+    return blob
 
 
 def to_fields(node: Node) -> dict[str, Any]:
@@ -43,8 +51,8 @@ def to_fields(node: Node) -> dict[str, Any]:
     return found
 
 
-def from_fields(kind: str, given: Mapping[str, Any], embedding: bytes = b"") -> Node:
-    """The node of such fields.
+def from_fields(kind: str, given: Mapping[str, Any], blob: bytes = b"") -> Node:
+    """The node of such fields, and of what is no text.
 
     Raises:
         GraphError: they are not those of a node of that kind, or one has a value that it cannot have.
@@ -60,8 +68,8 @@ def from_fields(kind: str, given: Mapping[str, Any], embedding: bytes = b"") -> 
     for name in ("attributes", "adjacent"):
         if name in values and type(values[name]) is not dict:
             raise GraphError(f"{kind} {told(values.get('id'))}: {name} is {told(values[name])}")
-    if embedding:
-        values["embedding"] = embedding
+    if blob:
+        values[BLOBS[kind] or "blob"] = blob
     try:
         return KINDS[kind](**values)
     except TypeError:

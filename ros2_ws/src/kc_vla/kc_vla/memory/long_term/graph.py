@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import networkx as nx
-import numpy as np
 
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.nodes import Area, Floor, Node, SceneObject, Vector
-from kc_vla.memory.long_term.places import Places
+from kc_vla.memory.long_term.places import AreaPlaces, Places
 
 CONTAINS, ADJACENT, ON, IN = "contains", "adjacent", "on", "in"
 MOST_OBJECTS = 100_000
@@ -60,7 +59,7 @@ class SceneGraph:
         """The diagonal of the largest box that there ever was."""
         self._named: dict[str, str] = {}
         self._places: Places | None = None
-        self._area_places: tuple[list[Area], np.ndarray] | None = None
+        self._area_places: AreaPlaces | None = None
         self.apply(Change(tuple(nodes), (), number))
 
     def __len__(self) -> int:
@@ -114,17 +113,17 @@ class SceneGraph:
         return [each for each in found if math.dist(each.position, position) <= radius_m]
 
     def area_at(self, position: Vector) -> str:
-        """The id of the area that a place belongs to: the nearest one of its floor; empty where there are none."""
-        if self._area_places is None:
-            areas = list(self.areas.values())
-            self._area_places = areas, np.array([area.position for area in areas], float).reshape(-1, 3)
-        areas, places = self._area_places
-        if not areas:
+        """The id of the area that a place belongs to; empty where there are none.
+
+        It is the one that has the nearest place that can be walked on its floor, so that a shelf at a wall is in the
+        room that it is taken from; the one with the nearest middle where nobody said how far areas go.
+        """
+        if not self.areas:
             return ""
-        floor = self._floor_at(position[2], {area.floor for area in areas})
-        far = np.hypot(*(places[:, :2] - position[:2]).T)
-        far[[area.floor != floor for area in areas]] = np.inf
-        return areas[int(far.argmin())].id
+        if self._area_places is None:
+            self._area_places = AreaPlaces(self.areas.values())
+        floor = self._floor_at(position[2], self._area_places.floors)
+        return self._area_places.nearest(floor, position)
 
     def apply(self, change: Change) -> None:
         """Make a change; the caller has committed it."""

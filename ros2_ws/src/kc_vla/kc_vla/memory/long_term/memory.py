@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kc_vla.memory.long_term import corrections
 from kc_vla.memory.long_term.building import Observed, observe
@@ -14,7 +15,7 @@ from kc_vla.memory.long_term.describe import Description, describe
 from kc_vla.memory.long_term.detections import Detection, Settings
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.graph import Change, SceneGraph
-from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject, Vector
+from kc_vla.memory.long_term.nodes import MOST_EDGE, Area, Floor, SceneObject, Vector
 from kc_vla.memory.long_term.query import Found, Query, find
 from kc_vla.memory.long_term.spreading import Spread
 from kc_vla.memory.long_term.store import Store
@@ -71,9 +72,10 @@ class LongTermMemory:
         beside: dict[str, dict[str, float]] = {name: {} for name in names}
         for (one, other), way_m in found.ways.items():
             beside[names[one]][names[other]] = beside[names[other]][names[one]] = float(way_m)
+        edges: Sequence[ArrayLike] = found.edges or [()] * len(names)
         areas = [
-            Area(name, floor.id, (float(x), float(y), float(z)), beside[name], called.get(place, ""))
-            for place, (name, (x, y, z)) in enumerate(zip(names, found.positions, strict=True))
+            Area(name, floor.id, (float(x), float(y), float(z)), beside[name], called.get(place, ""), _edge(edge))
+            for place, (name, (x, y, z), edge) in enumerate(zip(names, found.positions, edges, strict=True))
         ]
         kept = [area for area in graph.areas.values() if area.floor != floor.id]
         floors = [each for each in graph.floors.values() if each.id != floor.id]
@@ -173,3 +175,9 @@ class LongTermMemory:
 
 def _nearest(found: Spread, position: Vector) -> int:
     return int(np.linalg.norm(found.positions - position, axis=1).argmin())
+
+
+def _edge(places: ArrayLike) -> bytes:
+    """The bytes that an area keeps; of one that is too large for all, every so manieth place."""
+    every = -(-8 * len(np.asarray(places)) // MOST_EDGE) or 1
+    return np.ascontiguousarray(np.asarray(places, np.float32)[::every]).tobytes()

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
+import numpy as np
+
 from kc_vla.memory.long_term.errors import GraphError, told
 
 Vector = tuple[float, float, float]
@@ -20,8 +22,8 @@ MOST_NAME, MOST_TEXT, MOST_ATTRIBUTES = 200, 1000, 64
 """Letters of a name, letters of the value of an attribute, attributes of an object."""
 MOST_EXTENT_M, MOST_DISTANCE_M = 100.0, 1e6
 _MOST_COUNT = (1 << 63) - 1
-MOST_EMBEDDING = 4 * 8192
-"""Bytes."""
+MOST_EMBEDDING, MOST_EDGE = 4 * 8192, 8 * 8192
+"""Bytes of an embedding, and of the edge of an area."""
 Placed = Literal["", "on", "in"]
 BY_HAND = frozenset({"object_type", "position", "size", "movable", "state", "attributes", "confidence", "holder"})
 """What a person can set of an object."""
@@ -51,6 +53,8 @@ class Area:
         position: of its middle, on the ground.
         adjacent: the way in m to each area that can be reached from here without crossing another one, by its id.
         name: what people call it.
+        edge: the places at its edge that can be walked, x and y of each in m as float32; empty where nobody said how
+            far it goes.
     """
 
     id: str
@@ -58,6 +62,7 @@ class Area:
     position: Vector
     adjacent: Mapping[str, float] = field(default_factory=dict)
     name: str = ""
+    edge: bytes = b""
 
     def __post_init__(self) -> None:
         _check_id(self.id)
@@ -67,6 +72,8 @@ class Area:
         for other, way_m in self.adjacent.items():
             _check_id(other)
             _check_number(way_m, "way", 0.0, MOST_DISTANCE_M)
+        if self.edge != b"":
+            _check_edge(self.edge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +184,15 @@ def check_embedding(embedding: bytes) -> None:
     """See that bytes are float32 numbers; GraphError otherwise."""
     if type(embedding) is not bytes or len(embedding) % 4 or len(embedding) > MOST_EMBEDDING:
         raise GraphError(f"an embedding is the bytes of up to {MOST_EMBEDDING // 4} float32 numbers")
+
+
+def _check_edge(edge: bytes) -> None:
+    if type(edge) is not bytes or len(edge) % 8 or len(edge) > MOST_EDGE:
+        raise GraphError(
+            f"the edge of an area is the bytes of up to {MOST_EDGE // 8} pairs of float32 numbers, x and y"
+        )
+    if not (np.abs(np.frombuffer(edge, np.float32)) <= MOST_DISTANCE_M).all():  # nor is NaN
+        raise GraphError(f"the edge of an area has places that are not within {MOST_DISTANCE_M:g} m")
 
 
 def _check_id(name: str) -> None:

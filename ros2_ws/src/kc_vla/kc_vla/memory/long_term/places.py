@@ -1,12 +1,18 @@
-"""Which names are near a place: a grid of square cells of 1 m on the ground."""
+"""Which names are near a place: a grid of square cells of 1 m on the ground; and to which area a place belongs."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from kc_vla.memory.long_term.nodes import Vector
+import numpy as np
+
+from kc_vla.memory.long_term.nodes import Area, Vector
+
+if TYPE_CHECKING:
+    from scipy.spatial import KDTree
 
 _CELL_M = 1.0
 _Cell = tuple[int, int]
@@ -49,3 +55,31 @@ class Places:
         for x in range(left, right + 1):
             for y in range(low, high + 1):
                 yield from self._cells.get((x, y), ())
+
+
+class AreaPlaces:
+    """The places of areas, floor by floor: middle and edge of each."""
+
+    def __init__(self, areas: Iterable[Area]) -> None:
+        """Args: `areas`, which do not change."""
+        self._areas: defaultdict[str, list[Area]] = defaultdict(list)
+        for area in areas:
+            self._areas[area.floor].append(area)
+        self.floors = set(self._areas)
+        self._trees: dict[str, tuple[KDTree, np.ndarray]] = {}
+
+    def nearest(self, floor: str, position: Vector) -> str:
+        """The id of the area of a floor that has the place nearest to a position."""
+        if floor not in self._trees:
+            self._trees[floor] = self._tree(self._areas[floor])
+        tree, owners = self._trees[floor]
+        return self._areas[floor][int(owners[tree.query(position[:2])[1]])].id
+
+    @staticmethod
+    def _tree(areas: list[Area]) -> tuple[KDTree, np.ndarray]:
+        from scipy.spatial import KDTree  # here, since most who open a store ask for no area
+
+        places = [
+            np.concatenate([[area.position[:2]], np.frombuffer(area.edge, np.float32).reshape(-1, 2)]) for area in areas
+        ]
+        return KDTree(np.concatenate(places)), np.repeat(np.arange(len(areas)), [len(each) for each in places])

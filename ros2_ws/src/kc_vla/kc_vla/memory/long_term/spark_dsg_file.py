@@ -1,8 +1,8 @@
 """A map as the JSON of spark_dsg, which Hydra and its tools read; where that package is installed.
 
 Objects are its objects, areas its rooms, floors its buildings. What of ours it has no place for is in the metadata of
-its nodes, so that what we wrote comes back, but for embeddings; from what others wrote the rest is taken. Without rooms
-its places are the areas.
+its nodes, so that what we wrote comes back, but for embeddings and edges of areas; from what others wrote the rest is
+taken. Without rooms its places are the areas.
 """
 
 from __future__ import annotations

@@ -17,6 +17,8 @@ from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.reachable import Reachable
 
 MOST_AREAS = 10_000
+_EDGE_M = 0.1
+"""Apart are the places of an edge that are told."""
 _ROUNDS = 8
 _FAR = 1.25
 """Of the spacing: no place is further from its area along free ways."""
@@ -24,10 +26,17 @@ _FAR = 1.25
 
 @dataclass(frozen=True)
 class Spread:
-    """Areas: where they are, m, (N, 3), and the way in m between each two that are beside one another."""
+    """Areas.
+
+    Attributes:
+        positions: where they are, m, (N, 3).
+        ways: the way in m between each two that are beside one another.
+        edges: the places of each from which a step leads out of it or nowhere, m, (M, 2); none where that is not known.
+    """
 
     positions: NDArray[np.float64]
     ways: dict[tuple[int, int], float]
+    edges: tuple[NDArray[np.float64], ...] = ()
 
 
 def spread(reachable: Reachable, spacing_m: float) -> Spread:
@@ -58,7 +67,7 @@ def spread(reachable: Reachable, spacing_m: float) -> Spread:
         seeds.append(furthest)
         if len(seeds) > MOST_AREAS:
             raise GraphError(f"a spacing of {spacing_m} m takes more than {MOST_AREAS} areas: choose a larger one")
-    return Spread(points[seeds], _ways(reachable, far_m, owner, seeds))
+    return Spread(points[seeds], _ways(reachable, far_m, owner, seeds), _edges(reachable, owner, seeds))
 
 
 def _first(points: NDArray[np.float64], spacing_m: float) -> list[int]:
@@ -112,3 +121,17 @@ def _ways(
         pair = place[one], place[other]
         found[pair] = min(way_m, found.get(pair, np.inf))
     return found
+
+
+def _edges(reachable: Reachable, owner: NDArray[np.int64], seeds: Sequence[int]) -> tuple[NDArray[np.float64], ...]:
+    """See `Spread`: what has fewer neighbours than others, or one of another part; one place in a square of 10 cm."""
+    ways = reachable.ways.tocoo()
+    within = np.bincount(ways.row[owner[ways.row] == owner[ways.col]], minlength=len(owner))
+    at_edge = np.flatnonzero(within < within.max(initial=0) if len(owner) > 1 else np.ones(1, bool))
+    ground = reachable.points[:, :2]
+    squares = np.floor(ground[at_edge] / _EDGE_M).astype(np.int64)
+    _, first = np.unique(np.column_stack([owner[at_edge], squares]), axis=0, return_index=True)
+    kept = at_edge[first]  # sorted by owner
+    bounds = np.searchsorted(owner[kept], np.sort(seeds), side="left").tolist()
+    parts = dict(zip(sorted(seeds), np.split(ground[kept], bounds[1:]), strict=True))
+    return tuple(parts[seed] for seed in seeds)

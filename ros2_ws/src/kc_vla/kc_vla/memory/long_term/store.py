@@ -17,9 +17,9 @@ from types import TracebackType
 from typing import Any
 
 from kc_vla.memory.long_term.errors import GraphError, StoreError, told
-from kc_vla.memory.long_term.fields import from_fields, kind_of, to_fields
+from kc_vla.memory.long_term.fields import blob_of, from_fields, kind_of, to_fields
 from kc_vla.memory.long_term.graph import Change, SceneGraph
-from kc_vla.memory.long_term.nodes import MOST_NAME, Node, SceneObject
+from kc_vla.memory.long_term.nodes import MOST_NAME, Node
 from kc_vla.memory.long_term.store_mending import mend
 from kc_vla.memory.long_term.store_opening import DamageError, is_damage, lock_store, open_database, why
 from kc_vla.memory.long_term.store_schema import row_sum
@@ -174,8 +174,8 @@ def check_map_id(map_id: str) -> None:
 
 def _row(map_id: str, node: Node) -> tuple[str, str, str, str, int, bytes]:
     kind, text = kind_of(node), json.dumps(to_fields(node), separators=(",", ":"))
-    embedding = node.embedding if isinstance(node, SceneObject) else b""
-    return map_id, node.id, kind, text, row_sum(map_id, node.id, kind, text, embedding), embedding
+    blob = blob_of(node)
+    return map_id, node.id, kind, text, row_sum(map_id, node.id, kind, text, blob), blob
 
 
 def _nodes(map_id: str, rows: list[tuple[Any, ...]]) -> list[Node]:

@@ -16,6 +16,7 @@ STEPS = (
     );
     """,
     "ALTER TABLE node ADD COLUMN embedding BLOB NOT NULL DEFAULT x'';",
+    "",  # an area has its edge in that column
 )
 """What brings a store from each version to the next; a new one is at version 0."""
 VERSION = len(STEPS)

@@ -9,38 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from kc_vla.memory.recall.state_words import states_lacking, states_said
 from kc_vla.memory.short_term.unit import State
 
-_ALWAYS = {
-    State.HEATED: "heated warmed preheated",
-    State.COOKED: "cooked boiled fried roasted baked",
-    State.SLICED: "sliced chopped diced minced",
-    State.CLEANED: "cleaned washed rinsed wiped spotless",
-    State.DIRTY: "dirty unwashed filthy stained soiled",
-    State.FILLED: "filled full",
-    State.OPENED: "opened unlocked",
-    State.CLOSED: "closed shut sealed unopened",
-    State.BROKEN: "broken cracked shattered",
-    State.USED_UP: "empty emptied depleted finished",
-}
-_DESCRIBED = {
-    State.CLEANED: "clean",
-    State.OPENED: "open",
-    State.ON: "running",
-    State.HEATED: "(?:warm|hot)",
-    State.SLICED: "cut",
-}
-"""Words that describe something only after an article or a form of "be"."""
-_PHRASES = {
-    State.SLICED: r"cut (?:up|(?:in|into) (?:slices|pieces))|in (?:slices|pieces)|(?:slices|pieces) of",
-    State.ON: r"(?:switched|turned|still|left|that is|which is|is) on(?! the| a| my)",
-    State.OFF: r"(?:switched|turned|still|left|that is|which is|is) off",
-    State.OPENED: r"(?:stands|left|wide|half|still) open",
-    State.USED_UP: r"used up|run out|ran out",
-    State.HEATED: r"heated up|warmed up",
-    State.FILLED: r"full of",
-}
-_BEFORE = r"(?:\b(?:the|a|an|my|your|one|some|any|is|are|was|still|already|not|very|nice|and|,)\s+(?:\w+\s+|\w+,\s+)?)"
 _PAIRS = (
     (State.CLEANED, State.DIRTY),
     (State.OPENED, State.CLOSED),
@@ -49,10 +20,24 @@ _PAIRS = (
 )
 _OPPOSITES = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 _NEGATION = (
-    r"\b(?:not(?! find| see| know)|(?:is|are|was|were|has|have)n't|don't want|never|nobody has|yet to be|no longer"
-    r"|other than|except(?: for)?|but no|without being|rather than|non)(?: (?:been|being))*[\s-]+"
+    r"\b(?:not(?! find| see| know)|(?:is|are|was|were|has|have)n't|don't want|never|(?:nobody|no one) has|yet to be"
+    r"|no longer|other than|except(?: for)?|(?:any|every)thing but|instead of|but no|without being|rather than|non)"
+    r"(?: (?:been|being))*[\s-]+"
 )
-_END_OF_NEGATION = r"(?=[,.;!?]|\bbut\b|\band\b|\bthat\b|\bwhich\b|$)"
+_END_OF_NEGATION = (
+    r"(?=[,.;!?]|\b(?:but|and|that|which|yet)\b|\s(?:in|on|from) (?:the|my)\b"
+    r"|\s(?:you|i|we|somebody|someone|standing|lying|over there|to be|so that)\b|$)"
+)
+_GOING = r"(?:to|into|onto) (?:the|my|our|your|a) \w+(?: \w+)?"
+_PLACE = rf"(?:{_GOING}|(?:in|on|inside|at|beside|next to|under) (?:the|my|our|your|a) \w+(?: \w+)?)"
+_ASKED = "^(?:please |(?:can|could|will) you )?"
+_DESTINATIONS = (
+    rf"{_ASKED}(?:put|place|set|lay|leave|store|drop) (?!it\b|them\b).+?(?P<place> {_PLACE})$",
+    rf"{_ASKED}(?:move|carry|take|return|bring) .+?(?P<place> (?:over |back )?{_GOING})$",
+    rf"(?P<place>,? (?:to be|so that (?:it|they) (?:is|are)) {_PLACE})$",
+    rf"(?P<place>,? (?:and|then) (?:put|place|leave|set|store|keep) (?:it|them)(?: down| back)? {_PLACE})$",
+)
+"""Where something shall be brought, which does not say where it is."""
 
 
 @dataclass(frozen=True)
@@ -81,22 +66,21 @@ class Instruction:
 
 def understand(text: str) -> Instruction:
     """What an instruction asks for."""
-    lower = " ".join(text.lower().split())
-    negated = [match.group(1) for match in re.finditer(rf"{_NEGATION}(.*?){_END_OF_NEGATION}", lower)]
+    lower = re.sub(r"(?<=\w)-(?=(?:on|off|up|open)\b)", " ", " ".join(text.lower().split()))
+    for destination in _DESTINATIONS:
+        if (match := re.search(destination, lower)) is not None:
+            lower = lower[: match.start("place")] + lower[match.end("place") :]
+    negated = [match.group(1) for match in re.finditer(rf"{_NEGATION}(\S.*?){_END_OF_NEGATION}", lower)]
     meaning = " ".join(
-        re.sub(rf"(?:\b(?:that|which) (?:is|are) )?{_NEGATION}.*?{_END_OF_NEGATION}", " ", lower).split()
+        re.sub(rf"(?:\b(?:that|which) (?:is|are) )?{_NEGATION}\S.*?{_END_OF_NEGATION}", " ", lower).split()
     )
-    not_states = frozenset(state for part in negated for state in _states(f"is {part}"))
-    not_meant = tuple(each for part in negated if not _states(f"is {part}") for each in re.split(r"\bn?or\b", part))
-    for part in not_meant[:1]:  # "not the white plate, the blue one"
-        meaning = re.sub(r"\bones?\b", part.split()[-1], meaning) if part.split() else meaning
-    return Instruction(text, meaning or lower, frozenset(_states(meaning)), not_states, not_meant)
-
-
-def _states(text: str) -> set[State]:
-    found = {
-        state for state, said in _ALWAYS.items() for word in said.split() if re.search(rf"(?<!be )\b{word}\b", text)
-    }
-    found |= {state for state, said in _PHRASES.items() if re.search(rf"\b(?:{said})\b", text)}
-    found |= {state for state, word in _DESCRIBED.items() if re.search(rf"{_BEFORE}{word}\b", text)}
-    return found
+    said = [(part, states_said(f"is {part}"), states_lacking(part)) for part in negated]
+    not_states = states_lacking(meaning).union(*(states for _, states, _ in said))
+    states = states_said(meaning).union(*(lacking for _, _, lacking in said))
+    not_meant = tuple(
+        each for part, *told in said if not any(told) for each in re.split(r"\bn?or\b", part) if each.strip()
+    )
+    if not_meant:  # "not the white plate, the blue one"
+        name = not_meant[0].split()[-1]
+        meaning = re.sub(r"\bones?\b", lambda _: name, meaning)  # as it is: it may have backslashes
+    return Instruction(text, meaning or lower, frozenset(states), frozenset(not_states), not_meant)
