@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
@@ -23,6 +23,7 @@ from kc_vla.policy.remote.pictures import TURNS, Look, resized_with_pad
 from kc_vla.policy.remote.turns import FORMS
 from kc_vla.policy.remote.wire import WireError
 
+pytestmark = pytest.mark.filterwarnings("ignore:Gimbal lock")  # it is told, and right all the same
 PANDA, PIPER = load_rig("panda_sim"), load_rig("piper")
 numbers = st.floats(-1.0, 1.0, width=32)
 turns = (
@@ -39,7 +40,7 @@ def bodies(draw: st.DrawFn, rig: Rig = PANDA) -> Body:
 
 
 def deltas(count: int = 6) -> st.SearchStrategy[np.ndarray]:
-    moves = arrays(np.float64, (count, 6), elements=st.floats(-0.1, 0.1, width=32))
+    moves = arrays(np.float64, (count, 6), elements=st.floats(-0.125, 0.125, width=32))
     grips = arrays(np.float64, (count, 1), elements=st.floats(0, 1, width=32))
     return st.tuples(moves, grips).map(lambda both: np.concatenate(both, axis=1))
 
@@ -111,7 +112,7 @@ def test_each_form_of_a_rotation_comes_back(form: str, quaternions: list[np.ndar
 
 
 def test_rotations_mean_what_others_mean_by_them() -> None:
-    quarter = Rotation.from_euler("z", [90], degrees=True)
+    quarter = Rotation.from_euler("z", [[90]], degrees=True)
     expected = {
         "axis_angle": [0, 0, np.pi / 2],
         "rpy": [0, 0, np.pi / 2],
@@ -132,10 +133,14 @@ def test_rotations_mean_what_others_mean_by_them() -> None:
     assert np.allclose(FORMS["rpy"].written(both), [[0.1, 0.2, 0.3]])
 
 
-@pytest.mark.parametrize("axes", ["base", "tool"])
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("how", HOWS)
-@given(actions=deltas(), body=bodies())
+@settings(max_examples=200)
+@given(
+    how=st.sampled_from(HOWS),
+    form=st.sampled_from(list(FORMS)),
+    axes=st.sampled_from(["base", "tool"]),
+    actions=deltas(),
+    body=bodies(),
+)
 def test_tool_actions_of_any_kind_come_back(
     folder: Path, how: str, form: str, axes: str, actions: np.ndarray, body: Body
 ) -> None:

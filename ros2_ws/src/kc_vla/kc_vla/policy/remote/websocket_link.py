@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from urllib.parse import urlsplit
 
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
@@ -40,13 +40,14 @@ class WebSocketLink:
         self._uri = f"{self.where}{found.path or '/'}"
         self._headers = {"Authorization": f"Api-Key {token}"} if token else {}
         self._socket: ClientConnection | None = None
+        self._opened = ExitStack()
         self.greeting = b""
 
     def open(self, deadline: float) -> None:
         """See `Link`."""
         self.close()
         try:
-            self._socket = connect(
+            opened = connect(
                 self._uri,
                 additional_headers=self._headers,
                 compression=None,
@@ -56,6 +57,7 @@ class WebSocketLink:
                 close_timeout=_CLOSE_S,
                 ping_interval=None,  # a server that computes on its event loop answers none
             )
+            self._socket = self._opened.enter_context(opened)
         except InvalidStatus as error:
             status = error.response.status_code
             why = ": it wants another token:=" if status in (401, 403) else ""
@@ -74,8 +76,8 @@ class WebSocketLink:
         left = _left(deadline)
         # Without it a server that hangs, its buffers full, would hold up the sender for ever.
         patience = struct.pack("@ll", int(left), int(left % 1 * 1e6))
-        self._socket.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
         try:
+            self._socket.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
             self._socket.send(bounded(request))
         except (ConnectionClosed, OSError) as error:
             raise _lost(error) from error
@@ -86,7 +88,7 @@ class WebSocketLink:
         if self._socket is not None:
             with suppress(OSError):  # it may be closed already
                 self._socket.socket.shutdown(socket.SHUT_RDWR)  # so that nothing waits for a server that hangs
-            self._socket.close()
+            self._opened.close()
             self._socket = None
 
     def _receive(self, deadline: float) -> bytes:

@@ -26,7 +26,7 @@ class ZmqLink:
                 f"server:={line(server)} is no address of a GR00T server: it is like tcp://localhost:5555"
             )
         self.where = f"{found[1]}{found[3] or _PORT}"
-        self._context = zmq.Context()
+        self._context = zmq.Context.instance()  # one of its own would wait at its end for what is still open
         self._socket: zmq.Socket[bytes] | None = None
 
     def open(self, deadline: float) -> None:
