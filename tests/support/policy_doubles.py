@@ -331,7 +331,7 @@ def _groot_answer(acts: Acts, asked: dict[str, Any], size: int) -> Any:
         assert not image[: moments - sum(mask)].any()
         shown = sum(mask) - 1
     else:
-        shown = sum(bool((image[k] != image[k + 1]).any()) for k in range(moments - 1))
+        shown = moments - next((k for k in range(moments) if (image[k] != image[0]).any()), moments)
     acts.note(bytes=size, shown=shown, prompt=texts[0], first=int(image[0].max()), keys=sorted(data))
     rows = acts.rows(shown, float(position[-1][0]))
     if rows.ndim == 1:

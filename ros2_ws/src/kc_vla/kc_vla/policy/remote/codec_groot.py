@@ -63,8 +63,8 @@ def decode(message: bytes) -> Any:
     """
     if message.startswith((b"PK\x03\x04", b"\x80\x02")):
         raise WireError(
-            "is packed by torch.save, a pickle, which could run anything here: have the server speak MessagePack, as "
-            "GR00T does since September 2025"
+            "the frame is packed by torch.save, a pickle, which could run anything here: have the server speak "
+            "MessagePack, as GR00T does since September 2025"
         )
     if message == b"ERROR":  # all that the oldest servers say
         return {"error": "ERROR"}
@@ -91,7 +91,7 @@ def _of_map(values: dict[Any, Any]) -> Any:
     if _MODALITY in values:
         return _modality(values.get(_JSON))
     if any(not isinstance(key, str) for key in values):
-        raise WireError("has a map whose keys are not all texts")
+        raise WireError("the frame has a map whose keys are not all texts")
     return values
 
 
@@ -99,13 +99,13 @@ def _array(data: object) -> NDArray[Any]:
     """What `np.save` has written; `np.load` would make objects of what a header asks for, and believe its shape."""
     head = _HEAD.match(data) if isinstance(data, bytes) else None
     if head is None or head.end() - head.start("text") != _LENGTH.unpack(head["length"])[0]:
-        raise WireError("has an array that is no .npy file of numbers")
+        raise WireError("the frame has an array that is no .npy file of numbers")
     assert isinstance(data, bytes)
     kind = wire.checked_dtype(head["kind"].decode("ascii"))
     sizes = wire.checked_shape([int(size) for size in head["shape"].split(b",") if size.strip()])
     rest = data[head.end() :]
     if math.prod(sizes) * kind.itemsize != len(rest):
-        raise WireError(f"has an array {kind.name} of shape {list(sizes)} with {len(rest)} bytes")
+        raise WireError(f"the frame has an array {kind.name} of shape {list(sizes)} with {len(rest)} bytes")
     return np.frombuffer(rest, kind).reshape(sizes, order="F" if head["fortran"] == b"True" else "C")
 
 
@@ -114,11 +114,11 @@ def _modality(said: object) -> Modality:
     try:
         content = parsed_json(said) if isinstance(said, str) else said
     except ValueError as error:
-        raise WireError("has a modality that is no JSON") from error
+        raise WireError("the frame has a modality that is no JSON") from error
     if not isinstance(content, Mapping):
-        raise WireError("has a modality without a map")
+        raise WireError("the frame has a modality without a map")
     keys, deltas = content.get("modality_keys"), content.get("delta_indices")
     good = isinstance(keys, list) and isinstance(deltas, list) and len(keys) + len(deltas) <= _MOST_NAMES
     if not good or any(not isinstance(key, str) for key in keys) or any(type(step) is not int for step in deltas):  # type: ignore[union-attr]
-        raise WireError("has a modality without the lists modality_keys and delta_indices")
+        raise WireError("the frame has a modality without the lists modality_keys and delta_indices")
     return Modality(tuple(keys), tuple(deltas), nested)  # type: ignore[arg-type]

@@ -45,11 +45,11 @@ def _of_map(values: dict[Any, Any]) -> Any:
     if _SCALAR in values:
         kind, data = wire.checked_dtype(values.get(_DTYPE)), values.get(_DATA)
         if not isinstance(data, bool | int | float):
-            raise WireError(f"has a number that is {type(data).__name__}")
+            raise WireError(f"the frame has a number that is {type(data).__name__}")
         try:
             return kind.type(data)
         except (OverflowError, ValueError) as error:
-            raise WireError(f"has a number that is no {kind.name}") from error
+            raise WireError(f"the frame has a number that is no {kind.name}") from error
     if any(not isinstance(key, str) for key in values):
-        raise WireError("has a map whose keys are not all texts")
+        raise WireError("the frame has a map whose keys are not all texts")
     return values

@@ -97,10 +97,10 @@ def wanted_by(modalities: Any, mapping: PolicyMapping, dialect: str) -> Wanted:
         MappingError: the mapping is not for this server.
     """
     if not isinstance(modalities, Mapping) or not all(isinstance(each, Modality) for each in modalities.values()):
-        raise WireError("does not say which modalities it has")
+        raise WireError("it does not say which modalities it has")
     if not {VIDEO, STATE, ACTION} <= modalities.keys():
         raise WireError(
-            f"has the modalities {wire.line(', '.join(map(str, modalities)))}: video, state and action it must"
+            f"it has the modalities {wire.line(', '.join(map(str, modalities)))}: video, state and action it must"
         )
     ours = {VIDEO: mapping.pictures, STATE: mapping.state, ACTION: mapping.actions}
     told = []
@@ -138,7 +138,7 @@ def actions_in(answer: Any) -> tuple[dict[Key, Any], Mapping[str, Any]]:
     if isinstance(answer, list) and len(answer) == 2 and isinstance(answer[1], Mapping):
         answer, info = answer
     if not isinstance(answer, Mapping):
-        raise WireError(f"is {type(answer).__name__} and no actions")
+        raise WireError(f"it is {type(answer).__name__} and no actions")
     return {(_bare(name, ACTION),): _rows(values) for name, values in answer.items()}, info
 
 

@@ -83,7 +83,7 @@ class OpenPiBackend:
             frame, took = self._session.exchange(codec.encode(nested(values)), deadline)
             answer = codec.decode(frame)
             if not isinstance(answer, Mapping):
-                raise WireError(f"is no map but {type(answer).__name__}")
+                raise WireError(f"it is no map but {type(answer).__name__}")
             ms = number_in(answer, "server_timing", "infer_ms") or number_in(answer, "policy_timing", "infer_ms")
             actions = self._mapping.taken(unnested(answer), body)
             if server.keeps:
@@ -109,7 +109,7 @@ class OpenPiBackend:
         if self._reset_due and self._server.reset:
             answer = codec.decode(self._session.exchange(codec.encode(RESET), deadline)[0])
             if not isinstance(answer, Mapping) or answer.get("reset_finished") is not True:
-                raise WireError("does not say that it was reset")
+                raise WireError("it does not say that it was reset")
         self._reset_due = False
         return self._server
 

@@ -78,7 +78,7 @@ def announced(said: Any) -> Announced:
         WireError: it is no map.
     """
     if not isinstance(said, Mapping):
-        raise WireError(f"begins with {type(said).__name__} in place of a map: is it an openpi server?")
+        raise WireError(f"it begins with {type(said).__name__} in place of a map: is it an openpi server?")
     memory, keys = said.get("memory"), said.get("keys")
     most = wire.number_in(memory, "max_keyframes") or 0
     named = None

@@ -100,7 +100,7 @@ class Session:
                 raise PolicyError(f"{self._who} {error}") from error
             except WireError as error:
                 self._failed()
-                raise PolicyError(f"{self._who} gave an answer that cannot be used: it {error}") from error
+                raise PolicyError(f"{self._who} gave an answer that cannot be used: {error}") from error
 
     def exchange(self, request: bytes, deadline: float) -> tuple[bytes, float]:
         """Within `work`: the answer, and how many seconds server and network took."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import struct
 import time
@@ -18,6 +19,10 @@ from kc_vla.policy.remote.wire import MOST_BYTES, bounded, line
 _CLOSE_S = 0.05
 _PORT = 8000
 _UNWANTED, _TOO_LARGE = 1008, 1009
+_QUIET = logging.getLogger(f"{__name__}.library")
+"""Of the library: what it says of a connection that is given up, with a traceback, is said here in a line."""
+_QUIET.addHandler(logging.NullHandler())
+_QUIET.propagate = False
 
 
 class WebSocketLink:
@@ -55,6 +60,7 @@ class WebSocketLink:
                 max_size=MOST_BYTES,
                 open_timeout=_left(deadline),
                 close_timeout=_CLOSE_S,
+                logger=_QUIET,
                 ping_interval=None,  # a server that computes on its event loop answers none
             )
             self._socket = self._opened.enter_context(opened)

@@ -39,7 +39,7 @@ def pack(values: Any, default: Callable[[Any], Any]) -> bytes:
 def bounded(frame: bytes) -> bytes:
     """The frame, if it may be; WireError where it is larger than `MOST_BYTES`."""
     if len(frame) > MOST_BYTES:
-        raise WireError(f"has {len(frame) / 1e6:.0f} MB: {MOST_BYTES / 1e6:.0f} MB is the most")
+        raise WireError(f"the frame has {len(frame) / 1e6:.0f} MB: {MOST_BYTES / 1e6:.0f} MB is the most")
     return frame
 
 
@@ -55,7 +55,7 @@ def unpack(frame: bytes, of_map: Callable[[dict[Any, Any]], Any]) -> Any:
         nonlocal left
         left -= len(values) + 1
         if left < 0:
-            raise WireError(f"has more than {_MOST_VALUES} values")
+            raise WireError(f"the frame has more than {_MOST_VALUES} values")
 
     def list_of(values: list[Any]) -> list[Any]:
         count(values)
@@ -72,7 +72,7 @@ def unpack(frame: bytes, of_map: Callable[[dict[Any, Any]], Any]) -> Any:
         raise
     except (ValueError, TypeError, OverflowError, msgpack.UnpackException) as error:
         # a list can say that it has 2**32 values: msgpack sees from the frame's length that it has not
-        raise WireError(f"is no MessagePack: {line(str(error)) or type(error).__name__}") from error
+        raise WireError(f"the frame is no MessagePack: {line(str(error)) or type(error).__name__}") from error
     _check(values, _MOST_DEPTH)
     return values
 
@@ -87,14 +87,14 @@ def array_of(dtype: object, shape: object, data: object) -> NDArray[Any]:
     sizes = checked_shape(shape)
     if not isinstance(data, bytes) or math.prod(sizes) * kind.itemsize != len(data):
         have = f"{len(data)} bytes" if isinstance(data, bytes) else "no bytes"
-        raise WireError(f"has an array {kind.name} of shape {list(sizes)} with {have}")
+        raise WireError(f"the frame has an array {kind.name} of shape {list(sizes)} with {have}")
     return np.frombuffer(data, kind).reshape(sizes)
 
 
 def checked_dtype(dtype: object) -> np.dtype[Any]:
     """The dtype of that name; WireError where it is not one of `DTYPES`."""
     if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise WireError(f"has an array of the type {line(repr(dtype))}: only numbers are taken")
+        raise WireError(f"the frame has an array of the type {line(repr(dtype))}: only numbers are taken")
     return np.dtype(dtype)
 
 
@@ -102,7 +102,7 @@ def checked_shape(shape: object) -> tuple[int, ...]:
     """The shape; WireError where it cannot be one."""
     good = isinstance(shape, Sequence) and not isinstance(shape, str | bytes) and len(shape) <= _MOST_DIMENSIONS
     if not good or any(type(size) is not int or not 0 <= size <= MOST_BYTES for size in shape):  # type: ignore[attr-defined]
-        raise WireError(f"has an array of the shape {line(repr(shape))}")
+        raise WireError(f"the frame has an array of the shape {line(repr(shape))}")
     return tuple(shape)  # type: ignore[arg-type]
 
 
@@ -139,14 +139,14 @@ def line(text: str) -> str:
 
 
 def _no_extension(code: int, data: bytes) -> Any:
-    raise WireError(f"has a value of an extension of MessagePack, number {code}")
+    raise WireError(f"the frame has a value of an extension of MessagePack, number {code}")
 
 
 def _check(values: Any, depth: int) -> None:
     if isinstance(values, np.ndarray | np.generic | str | bytes | bool | int | float) or values is None:
         return
     if depth == 0:
-        raise WireError("is nested too deeply")
+        raise WireError("the frame is nested too deeply")
     if isinstance(values, Mapping):
         for value in values.values():
             _check(value, depth - 1)
@@ -154,4 +154,4 @@ def _check(values: Any, depth: int) -> None:
         for value in values:
             _check(value, depth - 1)
     elif not getattr(values, "plain", False):
-        raise WireError(f"has a value of the type {type(values).__name__}")
+        raise WireError(f"the frame has a value of the type {type(values).__name__}")

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -148,7 +147,7 @@ class GrootServer:
         said = data["observation"] if nested else data
         is_flat = any(str(key).startswith((f"{VIDEO}.", f"{STATE}.")) for key in said)
         stacks = self._flat(said) if is_flat else self._nested(said)
-        moments = self._moments(stacks, said.get(MASK))
+        moments = self._moments(client, stacks, said.get(MASK))
         text = self._instruction(said if is_flat else said.get(LANGUAGE))
         now, body = self._served.seen(moments[-1], _PRESENT + client.asked)
         history = [self._kept(client, arrays) for arrays in moments[:-1]]
@@ -181,18 +180,24 @@ class GrootServer:
                 found[key] = _stack(values, f"{kind} {key[0]}", rank)
         return found
 
-    def _moments(self, stacks: Mapping[Key, Any], mask: Any) -> list[dict[Key, Any]]:
-        """The moments, oldest first, without padding: what the mask says, or the first one again."""
+    def _moments(self, client: Client, stacks: Mapping[Key, Any], mask: Any) -> list[dict[Key, Any]]:
+        """The moments, oldest first, without padding: what the mask says, or the first one again and again.
+
+        A first request may show the present alone; in a later one the first moment is a keyframe, even if nothing has
+        moved since.
+        """
         longest = max(len(stack) for stack in stacks.values())
         padded = {
             key: [stack[max(0, row - longest + len(stack))] for row in range(longest)] for key, stack in stacks.items()
         }
         moments = [{key: rows[row] for key, rows in padded.items()} for row in range(longest)]
         if isinstance(mask, list | np.ndarray) and len(mask) == longest:
-            kept = [moment for moment, valid in zip(moments[:-1], mask, strict=False) if bool(np.any(valid))]
-            return [*kept, moments[-1]]
-        kept = [each for each, after in pairwise(moments) if _digest(each) != _digest(after)]
-        return [*kept, moments[-1]]
+            return [*(each for each, valid in zip(moments[:-1], mask, strict=False) if np.any(valid)), moments[-1]]
+        first = _digest(moments[0])
+        again = next((row for row, each in enumerate(moments) if _digest(each) != first), longest)
+        if again == longest:  # all are the same
+            return moments[-1:] if client.asked == 0 else moments[-2:]
+        return moments[again - 1 :]
 
     def _kept(self, client: Client, arrays: Mapping[Key, Any]) -> Seen:
         """A moment of the history; the same one has the same number, so that it is looked at once."""
