@@ -15,7 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from finished_run import FinishedRun, assert_succeeded
 from policy_clients import OpenPiClient, ask_groot, libero, n15, n16
+from stack import Stack
 
 from kc_vla.core.tasks import TASKS
 from kc_vla.policy.backends import TOKEN
@@ -132,12 +134,15 @@ def test_what_cannot_be_served_is_told_in_a_line(words: list[str], told: str) ->
 
 @pytest.mark.nightly  # its links: test_serving.py
 @pytest.mark.parametrize("wire", ["openpi", "groot"])
-def test_a_second_stack_acts_by_it_as_by_its_own(launch: Callable[..., object], wire: str) -> None:
+def test_a_second_stack_acts_by_it_as_by_its_own(launch: Callable[..., Stack], wire: str) -> None:
+    """A whole episode in the simulator, seen, remembered and done over the wire."""
     with serving("--protocol", wire) as where:
-        stack = launch(policy=wire, server=where, seed=3, report="none", simulator="toy")
-        episode = stack.first_episode()  # type: ignore[attr-defined]
-        episode.wait_for("keyframe 4 .* committed")
-        assert "the arm holds" not in stack.text  # type: ignore[attr-defined]
+        stack = launch(policy=wire, server=where, seed=3, simulator="maniskill", image_size=256, report="summary")
+        run = FinishedRun.of(stack)
+    assert run.exit_code == 0, run.text
+    assert_succeeded(run.episode)
+    times = run.summary["latency_ms"]["policy_server"]
+    assert times["round_trip"]["count"] > 0
 
 
 @pytest.mark.nightly  # it makes an environment of its own; what the client sends: test_serving.py
