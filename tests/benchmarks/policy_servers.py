@@ -79,9 +79,8 @@ def measure(quick: bool, work: Path) -> Table:
         "A policy on a server of this machine, and the same one here: time of a chunk, bytes of a request",
         rows,
         [
-            f"Two cameras, {_CAMERA} px, {_KEPT} keyframes, known before, 16 actions; the three take turns. Servers: "
-            "`kc-vla serve policy`, each a process of its own with one thread; pictures of 224 px for openpi, of 256 px "
-            "for GR00T, not compressed.",
+            f"Two cameras, {_CAMERA} px, {_KEPT} keyframes, seen before, 16 actions; they take turns. Each server is a "
+            "`kc-vla serve policy` with one thread; pictures of 224 px for openpi, of 256 px for GR00T, not compressed.",
             "openpi's server keeps keyframes, as it announces; GR00T's wire has no such thing: its history goes with "
             "each request.",
         ],

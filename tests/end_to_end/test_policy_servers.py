@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from finished_run import FinishedRun, assert_policy_was_given_every_keyframe, assert_succeeded
+from node_process import Peer
 from policy_doubles import Double, double
+from robot import Robot, check_what_the_arm_saw
 from stack import Stack
 
 from kc_vla.episodes.episode import RecordedEpisode
@@ -78,7 +80,7 @@ def test_a_server_that_plays_recorded_actions_moves_the_arm_as_they_say(
     assert np.allclose(found[: len(actions)], actions[: len(found)], atol=1e-5)
 
 
-@pytest.mark.parametrize("wire", ["openpi", "groot"])
+@pytest.mark.parametrize("wire", ["openpi", pytest.param("groot", marks=pytest.mark.nightly)])
 def test_whatever_the_server_does_the_simulator_waits_the_stack_says_why_and_goes_on(
     launch: Callable[..., Stack], tmp_path: Path, wire: str
 ) -> None:
@@ -129,6 +131,27 @@ def test_an_arm_that_does_not_wait_holds_while_the_server_hangs_and_moves_again(
         stack.finish()
     assert any(command.mode == CommandMode.HOLD for command in bag.commands)
     assert_nothing_wrong_was_done(bag)
+
+
+@pytest.mark.nightly  # its links: test_remote_servers.py, test_remote_mapping.py
+def test_a_piper_is_led_by_a_server_and_holds_without_it(tmp_path: Path) -> None:
+    pose = [0.2, 1.0, -0.8, 0.1, 0.3, 0.2]
+    with double(tmp_path / "server", "openpi", "--pose", *map(str, [*pose, 0.05])) as server, Peer() as peer:
+        asks = {"arm": "emulated", "policy": "openpi", "server": server.server, "instruction": "put it away"}
+        with Robot(tmp_path / "runs", asks, peer) as robot:
+            while np.abs(robot.angles() - pose).max() > 0.02:
+                pass  # it is on its way
+            assert server.requests[-1]["prompt"] == "put it away"
+            since = robot.position
+            server.kill()
+            robot.wait_for("cannot be reached", since)
+            assert robot.stands()
+            since = robot.position
+            server.start()
+            robot.wait_for("the arm moves again", since)
+            robot.press_ctrl_c()
+            assert robot.finish() == 0
+            check_what_the_arm_saw(robot)
 
 
 def assert_nothing_wrong_was_done(bag: RecordedEpisode) -> None:

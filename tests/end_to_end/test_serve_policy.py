@@ -133,6 +133,7 @@ def test_what_cannot_be_served_is_told_in_a_line(words: list[str], told: str) ->
 
 
 @pytest.mark.nightly  # its links: test_serving.py
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("wire", ["openpi", "groot"])
 def test_a_second_stack_acts_by_it_as_by_its_own(launch: Callable[..., Stack], wire: str) -> None:
     """A whole episode in the simulator, seen, remembered and done over the wire."""

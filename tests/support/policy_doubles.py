@@ -173,6 +173,8 @@ class Acts:
             found = self.played[self.at : self.at + ROWS]
             actions[: len(found)] = found
             self.at += self.options.execute
+        elif self.options.pose:
+            actions[:] = self.options.pose
         elif self.options.echo:
             actions[:, 1] = x
         elif shown >= SHOWN:
@@ -377,6 +379,7 @@ def main() -> None:
     parser.add_argument("--moments", type=int, default=6)
     parser.add_argument("--actions", default="")
     parser.add_argument("--execute", type=int, default=5)
+    parser.add_argument("--pose", type=float, nargs=COLUMNS)
     options = parser.parse_args()
     {"openpi": openpi, "groot": groot}[options.wire](Acts(options))
 

@@ -103,12 +103,10 @@ class GrootBackend:
         """Tell the server that an episode has begun, if it has; N1.5 does not want to know."""
         assert self._wanted is not None
         if self._reset_due and self._wanted.nested:
-            self._reset_due = False  # a server without it is none the worse
-            _good(
-                codec.decode(
-                    self._session.exchange(codec.encode(message(RESET, self._token, {"options": None})), deadline)[0]
-                )
-            )
+            request = codec.encode(message(RESET, self._token, {"options": None}))
+            answer = codec.decode(self._session.exchange(request, deadline)[0])
+            self._reset_due = False  # a server that knows no reset is none the worse: it is asked for actions next
+            _good(answer)
         self._reset_due = False
         return self._wanted
 

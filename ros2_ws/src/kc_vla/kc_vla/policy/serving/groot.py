@@ -92,7 +92,8 @@ class GrootServer:
             try:
                 yield sock.getsockopt_string(zmq.LAST_ENDPOINT)
             finally:
-                attending.cancel()
+                for task in (attending, *self._thinking):
+                    task.cancel()
         finally:
             sock.close()
             context.term()
