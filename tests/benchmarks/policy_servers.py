@@ -52,7 +52,7 @@ class _Counted:
 def measure(quick: bool, work: Path) -> Table:
     """Ask the same policy here and through both servers in turn. The weights are of chance: they do not matter."""
     models = write_chance_policy(work / "models")
-    rounds = 20 if quick else 200
+    rounds = 20 if quick else 100
     with _serving("openpi", models) as openpi, _serving("groot", models) as groot:
         settings = BackendSettings(load_rig("panda_sim"), 16, models_folder=str(models), device="cpu", timeout_s=30.0)
         backends: dict[str, Backend] = {"here": open_backend("learned", settings)}
@@ -79,8 +79,8 @@ def measure(quick: bool, work: Path) -> Table:
         "A policy on a server of this machine, and the same one here: time of a chunk, bytes of a request",
         rows,
         [
-            f"Two cameras, {_CAMERA} px, {_KEPT} keyframes, seen before, 16 actions; they take turns. Each server is a "
-            "`kc-vla serve policy` with one thread; pictures of 224 px for openpi, of 256 px for GR00T, not compressed.",
+            f"Two cameras, {_CAMERA} px, {_KEPT} keyframes, seen before, 16 actions. Each server is a `kc-vla serve "
+            "policy` with one thread; pictures of 224 px for openpi, of 256 px for GR00T, not compressed.",
             "openpi's server keeps keyframes, as it announces; GR00T's wire has no such thing: its history goes with "
             "each request.",
         ],
