@@ -12,6 +12,7 @@ from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
     CLOSE_S,
+    POLICY_SERVER,
     memories,
     memory_arguments,
     model_arguments,
@@ -19,6 +20,7 @@ from kc_vla.launching.graph import (
     parameter_arguments,
     policy_argument,
     policy_model_arguments,
+    policy_server_arguments,
     replayed_bag_argument,
     selector,
     source_argument,
@@ -73,6 +75,7 @@ def generate_launch_description() -> LaunchDescription:
             *model_arguments(),
             policy_argument("maniskill", "learned"),
             *policy_model_arguments(),
+            *policy_server_arguments(),
             replayed_bag_argument(),
             DeclareLaunchArgument("image_size", default_value="256", description="pixels, every camera, square"),
             DeclareLaunchArgument(
@@ -105,7 +108,14 @@ def generate_launch_description() -> LaunchDescription:
             node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="rig")}, **AGAIN),
             node(
                 "policy_server",
-                texts(backend="policy", models_folder="policy_models", model="policy_model", bag="bag", rig="rig"),
+                texts(
+                    backend="policy",
+                    models_folder="policy_models",
+                    model="policy_model",
+                    bag="bag",
+                    rig="rig",
+                    **POLICY_SERVER,
+                ),
                 **AGAIN,
             ),
             node("arm_controller", {"state_folder": state_folder(), **texts(mode="mode")}, **AGAIN),

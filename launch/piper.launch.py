@@ -23,6 +23,7 @@ from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
     CLOSE_S,
+    POLICY_SERVER,
     arm_state_folder,
     emulated_bus,
     memories,
@@ -32,6 +33,7 @@ from kc_vla.launching.graph import (
     parameter_arguments,
     policy_argument,
     policy_model_arguments,
+    policy_server_arguments,
     replayed_bag_argument,
     selector,
     source_argument,
@@ -167,6 +169,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             policy_argument("piper", "scripted"),
             *policy_model_arguments(),
+            *policy_server_arguments(),
             DeclareLaunchArgument(
                 "script", default_value=file("params", "piper_script.yaml"), description="poses for policy:=scripted"
             ),
@@ -197,6 +200,7 @@ def generate_launch_description() -> LaunchDescription:
                     rig="rig",
                     script="script",
                     bag="bag",
+                    **POLICY_SERVER,
                 ),
                 **AGAIN,
             ),

@@ -15,12 +15,14 @@ from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 from kc_vla.launching.endings import end_if_it_cannot_start, end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
+    POLICY_SERVER,
     SHIPPED_PARAMETERS,
     model_arguments,
     node,
     parameters_of,
     policy_argument,
     policy_model_arguments,
+    policy_server_arguments,
     selector,
     source_argument,
     text,
@@ -77,7 +79,7 @@ def replay(context: LaunchContext) -> list:
         node("replay_comparison", {**comparison, "rate": rate, **texts(source="source")}, on_exit=end_with),
     ]
     if policy != "none":
-        models = texts(models_folder="policy_models", model="policy_model")
+        models = texts(models_folder="policy_models", model="policy_model", **POLICY_SERVER)
         asked = {"backend": policy, "bag": bag, **models, **texts(script="script", rig="rig")}
         actions.append(node("policy_server", asked, **AGAIN))
     return actions
@@ -96,6 +98,7 @@ def generate_launch_description() -> LaunchDescription:
                 "replay", "auto", {"auto": "as the bag was recorded, if it can be asked", "none": "nothing"}
             ),
             *policy_model_arguments(),
+            *policy_server_arguments(),
             DeclareLaunchArgument(
                 "rig",
                 default_value="auto",

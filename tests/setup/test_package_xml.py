@@ -21,6 +21,7 @@ ROSDEP = {
     "fastapi": "python3-fastapi",
     "hypothesis": "python3-hypothesis",
     "matplotlib": "python3-matplotlib",
+    "msgpack": "python3-msgpack",
     "networkx": "python3-networkx",
     "numpy": "python3-numpy",
     "psutil": "python3-psutil",
@@ -31,6 +32,7 @@ ROSDEP = {
     "tqdm": "python3-tqdm",
     "uvicorn": "python3-uvicorn",
     "yaml": "python3-yaml",
+    "zmq": "python3-zmq",
 }
 """Keys of rosdep whose packages come from the system."""
 LOCKED = {
@@ -55,10 +57,11 @@ LOCKED = {
     "tokenizers": "tokenizers",
     "torch": "torch",
     "trimesh": "trimesh",
+    "websockets": "websockets",
     "zstandard": "zstandard",
 }
 """By their names in the lock file, from which alone they come: rosdep has no key for them, or one that has pip install
-into the system's Python. torch has a key; the system's torch is too old."""
+into the system's Python. torch and websockets have a key; the system's are too old."""
 NOT_IMPORTED = {"kc_vla": {"ros2launch": "runs its launch files"}}
 LOOKED_FOR = {"kc_vla_sim_cli", "spark_dsg"}
 """What need not be there: of a package that depends on this one, and for one form of file alone."""

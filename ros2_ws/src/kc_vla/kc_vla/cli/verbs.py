@@ -49,6 +49,7 @@ VERBS = (
         "mark keyframes of recorded episodes, on a page or by rules: kc-vla annotate page|rules --help",
     ),
     Verb("calibrate", "calibrate", "cameras, hand-eye, joint offsets, latency: kc-vla calibrate --help"),
+    Verb("serve", "serve", "serve a learned policy to clients of openpi or GR00T: kc-vla serve policy --help"),
     Verb("collect", "simulation", "record data sets of the experts' episodes: kc-vla collect --help"),
 )
 """In the order of the help."""

@@ -22,7 +22,7 @@ from kc_vla.core.home import user_name
 from kc_vla.keyframes.sources import SOURCES
 from kc_vla.launching.endings import end_if_it_cannot_start
 from kc_vla.launching.parameter_file import check_parameter_file
-from kc_vla.policy.backends import BACKENDS
+from kc_vla.policy.backends import BACKENDS, DIALECTS, TOKEN
 
 CLOSE_S = "20"
 """How long the recorder may take to hear the result of an interrupted episode and to close its bag."""
@@ -88,6 +88,30 @@ def policy_model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgume
         ),
         DeclareLaunchArgument("policy_model", default_value="policy", description="name of the policy in there"),
     )
+
+
+def policy_server_arguments() -> tuple[DeclareLaunchArgument, ...]:
+    """`server:=`, `dialect:=`, `token:=` and `mapping:=`, of every graph that can ask a policy's server."""
+    return (
+        DeclareLaunchArgument(
+            "server", default_value="", description="policy:=openpi: ws://host:8000; policy:=groot: tcp://host:5555"
+        ),
+        DeclareLaunchArgument(
+            "dialect", default_value="auto", choices=list(DIALECTS), description="policy:=groot: what the server speaks"
+        ),
+        DeclareLaunchArgument(
+            "token", default_value="", description=f"of the server; empty: the environment's {TOKEN}"
+        ),
+        DeclareLaunchArgument(
+            "mapping",
+            default_value="",
+            description="what the server calls what the robot sees, feels and does; empty: as comes with the rig",
+        ),
+    )
+
+
+POLICY_SERVER = {name: name for name in ("server", "dialect", "token", "mapping")}
+"""Parameters of `policy_server` by the launch arguments of `policy_server_arguments`, for `texts`."""
 
 
 def source_argument(graph: str) -> DeclareLaunchArgument:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,40 +12,20 @@ from numpy.typing import NDArray
 from kc_vla.core import topics
 from kc_vla.core.codec import Codec, CodecError
 from kc_vla.core.episode import Episode
-from kc_vla.inference.onnx_sessions import DEVICES
 from kc_vla.inference.worker import LateError, NoAnswerError, Outcome, OutdatedError
 from kc_vla.keyframes.observation import Observation
-from kc_vla.policy.backends import BACKENDS, BackendSettings, open_backend
-from kc_vla.policy.interface import PolicyError, PolicyInput
+from kc_vla.policy.backends import BACKENDS, open_backend
+from kc_vla.policy.interface import Felt, PolicyError, PolicyInput
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.convert import floats_array, time_message
-from kc_vla.ros.parameters import parameter
 from kc_vla.ros.policy_inputs import PolicyInputs
+from kc_vla.ros.policy_parameters import PolicyParameters
 from kc_vla.ros.process import run_node
-from kc_vla.ros.robot import RobotParameters
 from kc_vla.ros.streams import OFFERS
 from kc_vla.ros.work import answer, runner
 from kc_vla_msgs.msg import ActionChunk
 from kc_vla_msgs.srv import PredictChunk
-
-
-@dataclass(frozen=True)
-class PolicyParameters(RobotParameters):
-    """Parameters of the node."""
-
-    backend: str = parameter("expert", "what makes the actions", choices=tuple(BACKENDS))
-    bag: str = parameter("", "recorded episode that the backend `replay` plays")
-    script: str = parameter("", "YAML file of poses that the backend `scripted` goes through")
-    model: str = parameter("policy", "name of the model that the backend `learned` runs, in the registry")
-    models_folder: str = parameter("", "folder with that registry; empty: that of the models shipped with the stack")
-    device: str = parameter("auto", "what the model runs on", choices=DEVICES)
-    threads: int = parameter(1, "of the processor for the model", low=1, high=64)
-    horizon: int = parameter(16, "actions in a chunk", low=1, high=512)
-    wait_timeout: float = parameter(
-        3.0, "s to wait for an observation, the buffer, the expert or the backend", low=0.1, high=60.0
-    )
-    sync_tolerance: float = parameter(0.02, "s between the streams of one observation", low=0.0, high=1.0)
 
 
 class PolicyServerNode(StackNode):
@@ -61,14 +40,12 @@ class PolicyServerNode(StackNode):
     def start(self) -> None:
         """Make the backend and open the service."""
         values = self.parameters
-        rig = values.robot()
-        model = (values.model, values.models_folder, values.device, values.threads)
-        settings = BackendSettings(rig, values.horizon, values.bag, values.script, self._listen, *model)
+        settings = values.settings(self._listen, self.statistics.add)
         try:
             self._backend = open_backend(values.backend, settings)
         except PolicyError as error:
             raise StartError(str(error)) from error
-        self._codec = Codec(rig, self._backend.action_type)
+        self._codec = Codec(settings.rig, self._backend.action_type)
         self._work = runner(
             self,
             BACKENDS[values.backend].at_once,
@@ -172,6 +149,7 @@ class PolicyServerNode(StackNode):
             instruction=episode.instruction,
             frozen=_frozen(request),
             plan=plan,
+            felt=Felt(seen.tool_pose, seen.joint_positions),
         )
         return seen, frames, given
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,11 @@ from kc_vla.core.choice import Choice
 if TYPE_CHECKING:
     from kc_vla.core.rig import Rig
     from kc_vla.policy.interface import Backend
+
+DIALECTS = ("auto", "n1.5", "n1.6", "kc-vla")
+"""auto: the server is asked whether it is N1.5 or N1.6 and later; kc-vla: six moments with a mask, after the paper."""
+TOKEN = "KC_VLA_POLICY_TOKEN"
+"""Environment variable with the token of a policy's server: who looks at the processes does not see it there."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,12 @@ class BackendSettings:
         device: that the model runs on, of `kc_vla.inference.onnx_sessions.DEVICES`.
         threads: of the CPU for the model.
         noise: how far from its middle the noise is drawn that a learned chunk begins with; 1 is as it was learnt.
+        server: address of a policy's server.
+        dialect: of a GR00T server, of `DIALECTS`.
+        token: that the server wants; empty: that of the environment, `TOKEN`.
+        mapping: what the server calls what the robot sees, feels and does: a file, or the name of one that comes along.
+        timeout_s: within which a server is to answer, s.
+        measured: `measured(stage, seconds)` is told how long a stage of an answer took; from any thread.
     """
 
     rig: Rig
@@ -42,6 +53,12 @@ class BackendSettings:
     device: str = "auto"
     threads: int = 1
     noise: float = 0.0
+    server: str = ""
+    dialect: str = "auto"
+    token: str = field(default="", repr=False)
+    mapping: str = ""
+    timeout_s: float = 2.7
+    measured: Callable[[str, float], None] = lambda stage, seconds: None
 
 
 def _expert(settings: BackendSettings) -> Backend:
@@ -60,6 +77,18 @@ def _replay(settings: BackendSettings) -> Backend:
     from kc_vla.policy.replay import open_recording
 
     return open_recording(settings.bag, settings.horizon, settings.rig)
+
+
+def _groot(settings: BackendSettings) -> Backend:
+    from kc_vla.policy.remote.groot import open_groot
+
+    return open_groot(settings)
+
+
+def _openpi(settings: BackendSettings) -> Backend:
+    from kc_vla.policy.remote.openpi import open_openpi
+
+    return open_openpi(settings)
 
 
 def _scripted(settings: BackendSettings) -> Backend:
@@ -89,6 +118,8 @@ def _joy(settings: BackendSettings) -> Backend:
 BACKENDS: dict[str, Choice[BackendSettings, Backend]] = {
     "expert": Choice("the simulator's expert", _expert, ("maniskill",), at_once=True),
     "learned": Choice("a network that acts on the keyframes, policy_models:=", _learned),
+    "groot": Choice("a GR00T server, server:=", _groot),
+    "openpi": Choice("an openpi server, server:=", _openpi),
     "replay": Choice("the actions of a recorded episode, bag:=", _replay, at_once=True),
     "scripted": Choice("poses of a file, script:=", _scripted, ("piper", "replay"), at_once=True),
     "leader": Choice("a second Piper led by hand", _leader, ("piper",), at_once=True),

@@ -20,6 +20,19 @@ class PolicyError(StackError):
 
 
 @dataclass(frozen=True, eq=False)
+class Felt:
+    """What the robot felt at one moment, whatever its actions are.
+
+    Attributes:
+        pose: (7,) float64, of the tool in the base frame: x, y, z (m), quaternion x, y, z, w.
+        joints: (N + G,) float64, of the arm and the gripper, rad and m.
+    """
+
+    pose: NDArray[np.float64]
+    joints: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
 class Seen:
     """A moment that is remembered.
 
@@ -27,11 +40,13 @@ class Seen:
         frame: index of its observation.
         views: what the cameras saw.
         state: (S,) float64, as `PolicyInput.state`.
+        felt: what `state` is made of, for a backend that says it otherwise; None if nobody told.
     """
 
     frame: int
     views: Views
     state: NDArray[np.float64]
+    felt: Felt | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +61,7 @@ class PolicyInput:
         instruction: natural language.
         frozen: (d, D) float32, the actions that run while the policy thinks; its answer should begin with them.
         plan: (horizon, 7) float32, what the simulator's expert would do from here; None if not asked for.
+        felt: as that of `Seen`.
     """
 
     frame: int
@@ -55,6 +71,14 @@ class PolicyInput:
     instruction: str
     frozen: NDArray[np.float32]
     plan: NDArray[np.float32] | None = None
+    felt: Felt | None = None
+
+
+def first_and_newest(keyframes: Sequence[Seen], most: int) -> Sequence[Seen]:
+    """At most so many, 1 or more: the first keyframe, which never leaves, and the newest ones."""
+    if len(keyframes) <= most:
+        return keyframes
+    return [keyframes[0], *keyframes[len(keyframes) - most + 1 :]]
 
 
 class Backend(Protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from kc_vla.inference.models import ModelError, shipped_models
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla.policy.backends import BackendSettings
-from kc_vla.policy.interface import PolicyError, PolicyInput, Seen
+from kc_vla.policy.interface import PolicyError, PolicyInput, Seen, first_and_newest
 from kc_vla.policy.model import PolicyModel, load_policy
 from kc_vla.policy.numbers import space_of
 
@@ -59,6 +58,11 @@ class LearnedBackend:
         self._instruction = 0
         self._seed, self._noise = 0, np.float32(noise)
 
+    @property
+    def slots(self) -> int:
+        """Keyframes that it attends to at most."""
+        return self._model.slots
+
     def reset(self, episode: Episode) -> str:
         """Forget the keyframes of the episode before; PolicyError for an instruction that the model does not know."""
         self._remembered.clear()
@@ -70,7 +74,7 @@ class LearnedBackend:
         """A chunk (horizon, A); PolicyError where a view is missing or the model gives no numbers."""
         model = self._model
         instruction = self._known(given.instruction)
-        kept = _attended(given.keyframes, model.slots)
+        kept = first_and_newest(given.keyframes, model.slots)
         frames = {seen.frame for seen in given.keyframes}
         self._remembered = {frame: was for frame, was in self._remembered.items() if frame in frames}
         slots: list[Array] = [self._remember(seen) for seen in kept]
@@ -168,10 +172,3 @@ def open_learned(settings: BackendSettings) -> LearnedBackend:
             f"only {', '.join(rig.views)}"
         )
     return LearnedBackend(model, rig, settings.device, settings.threads, settings.noise)
-
-
-def _attended(keyframes: Sequence[Seen], slots: int) -> Sequence[Seen]:
-    """The first keyframe, which never leaves, and the newest ones."""
-    if len(keyframes) <= slots:
-        return keyframes
-    return [keyframes[0], *keyframes[len(keyframes) - slots + 1 :]]

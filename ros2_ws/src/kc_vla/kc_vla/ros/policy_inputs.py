@@ -13,7 +13,7 @@ from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
 from kc_vla.keyframes.observation import Observation, pose_of
-from kc_vla.policy.interface import PolicyError, Seen
+from kc_vla.policy.interface import Felt, PolicyError, Seen
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import image_pixels
 from kc_vla.ros.frame_gate import FrameGate
@@ -89,8 +89,8 @@ class PolicyInputs:
     def _seen(self, observation: ObservationMessage) -> Seen:
         views = {view.name: image_pixels(view.image) for view in observation.views}
         joints, pose = observation.joints, pose_of(observation.tool_pose)
-        state = self._codec.state(pose, tuple(joints.name), np.array(joints.position, float))
-        return Seen(observation.frame_index, views, state)
+        felt = Felt(pose, np.array(joints.position, float))
+        return Seen(observation.frame_index, views, self._codec.state(pose, tuple(joints.name), felt.joints), felt)
 
     async def plan(self, episode: Episode, frame: int, horizon: int) -> NDArray[np.float32]:
         """Return what the simulator's expert would do from `frame` on, (horizon, 7).

@@ -1,0 +1,106 @@
+"""`kc-vla serve policy`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kc_vla.cli.numbers import not_negative, positive
+from kc_vla.cli.verbs import exit_status
+from kc_vla.core.errors import StackError
+from kc_vla.inference.models import ModelError
+from kc_vla.policy.backends import TOKEN
+
+if TYPE_CHECKING:
+    from kc_vla.policy.serving.served import Served
+
+_EPILOG = """\
+examples:
+  kc-vla serve policy --protocol openpi
+  KC_VLA_POLICY_TOKEN=secret kc-vla serve policy --protocol groot --host 0.0.0.0 --models my_models --name mine
+"""
+
+
+def main(words: Sequence[str]) -> int:
+    """Serve until it is interrupted; returns the exit status: 0, 1 for a failure told in one line, 2 for bad words."""
+    parser = argparse.ArgumentParser(
+        prog="kc-vla serve",
+        description="Serve a learned policy to clients of openpi or GR00T. docs/policy_servers.md",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("what", choices=["policy"], help="what is served")
+    parser.add_argument("--protocol", choices=["openpi", "groot"], required=True, help="whose clients are answered")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: this machine alone)")
+    parser.add_argument("--port", type=not_negative, help="(default: 8000 for openpi, 5555 for groot; 0: any free one)")
+    parser.add_argument(
+        "--token", default="", help=f"that clients must have (default: that of the environment's {TOKEN})"
+    )
+    parser.add_argument("--models", default="", help="folder with a registry of models (default: the shipped ones)")
+    parser.add_argument("--name", default="policy", help="name of the policy in there (default: policy)")
+    parser.add_argument("--rig", default="", help="the robot: a rig or its YAML file (default: as the policy says)")
+    parser.add_argument("--mapping", default="", help="what clients call what it sees (default: as comes with the rig)")
+    parser.add_argument(
+        "--dialect", choices=["n1.5", "n1.6"], default="n1.6", help="groot: what modalities are told in"
+    )
+    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="that it runs on")
+    parser.add_argument("--threads", type=positive, default=1, help="of the processor (default: 1)")
+    options = parser.parse_args(words[1:])
+    return exit_status("serve policy", lambda: _serve(options), ModelError, StackError)
+
+
+def _serve(options: argparse.Namespace) -> None:
+    from kc_vla.core.rig import load_rig
+    from kc_vla.inference.models import shipped_models
+    from kc_vla.policy.backends import BackendSettings
+    from kc_vla.policy.learned import open_learned
+    from kc_vla.policy.model import load_policy
+    from kc_vla.policy.remote.mapping_file import load_mapping
+    from kc_vla.policy.serving.door import check_door
+    from kc_vla.policy.serving.served import Served
+
+    token = options.token or os.environ.get(TOKEN, "")
+    check_door(options.host, token)
+    folder = Path(options.models).expanduser() if options.models else shipped_models()
+    model = load_policy(folder, options.name)
+    rig = load_rig(options.rig or model.robot)
+    settings = BackendSettings(
+        rig,
+        model.horizon,
+        model=options.name,
+        models_folder=str(folder),
+        device=options.device,
+        threads=options.threads,
+    )
+    mapping = load_mapping(options.mapping, rig, options.protocol)
+    served = Served(open_learned(settings), mapping, model.slots)
+    told = f"the policy '{model.name}' of a {rig.name}, as the mapping '{mapping.name}' says"
+    asyncio.run(_until_interrupted(options, served, token, model.horizon, told))
+
+
+async def _until_interrupted(options: argparse.Namespace, served: Served, token: str, horizon: int, told: str) -> None:
+    from kc_vla.policy.serving import groot, openpi
+
+    ends = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ends.set)
+    if options.protocol == "openpi":
+        port = openpi.PORT if options.port is None else options.port
+        async with openpi.OpenPiServer(served, token).listening(options.host, port) as server:
+            host, port = next(iter(server.sockets)).getsockname()[:2]
+            _tell(f"ws://{host}:{port}", told)
+            await ends.wait()
+    else:
+        port = groot.PORT if options.port is None else options.port
+        async with groot.GrootServer(served, token, options.dialect, horizon).listening(options.host, port) as where:
+            _tell(where, told)
+            await ends.wait()
+
+
+def _tell(where: str, told: str) -> None:
+    print(f"{where}: serves {told} (Ctrl-C ends it)", flush=True)

@@ -1,0 +1,130 @@
+"""What is said over openpi's wire beside arrays: the metadata by which a server announces what else it understands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kc_vla.policy.remote import wire
+from kc_vla.policy.remote.mapping import Key, MappingError, PolicyMapping
+from kc_vla.policy.remote.wire import WireError
+
+KEYFRAMES, FRAMES, NEW, FRAME = "keyframes/", "keyframes/frames", "keyframes/new", "frame"
+"""Top-level keys, which a stock server passes over. Arrays of keyframes, stacked, are called as those of the present
+with the first before it; the second is which keyframes there are, oldest first; the third, which are in this request;
+the last, the present frame."""
+PREVIOUS, DELAY, EXECUTION = "prev_actions", "inference_delay", "execution_horizon"
+"""Likewise, for real-time chunking: the rows that run already, how many, and up to which row they bind."""
+RESET = {"reset": True}
+RESET_DONE = {"reset_finished": True}
+_MOST_KEYFRAMES = 64
+
+
+@dataclass(frozen=True)
+class Announced:
+    """What a server says of itself.
+
+    Attributes:
+        reset: it wants to be told when an episode begins.
+        rtc: it takes the actions that run while it thinks.
+        keyframes: how many it takes, 0 without a memory.
+        keeps: it keeps them for a connection until it is reset: each need be sent once.
+        rate: actions per second; None if it does not say.
+        keys: names of the arrays that it wants, and of those that it gives; None likewise.
+    """
+
+    reset: bool = False
+    rtc: bool = False
+    keyframes: int = 0
+    keeps: bool = False
+    rate: float | None = None
+    keys: tuple[frozenset[str], frozenset[str]] | None = None
+
+    def metadata(self) -> dict[str, Any]:
+        """As a server says it first."""
+        said: dict[str, Any] = {"protocol": "openpi", "reset": self.reset, "rtc": self.rtc}
+        if self.keyframes:
+            said["memory"] = {"max_keyframes": self.keyframes, "order": "oldest_first", "keeps": self.keeps}
+        if self.rate is not None:
+            said["fps"] = self.rate
+        if self.keys is not None:
+            said["keys"] = {name: sorted(keys) for name, keys in zip(("wants", "gives"), self.keys, strict=True)}
+        return said
+
+    def check(self, mapping: PolicyMapping) -> str:
+        """See whether a mapping is for this server; returns what a user should know of it, mostly nothing.
+
+        Raises:
+            MappingError: it is not.
+        """
+        if self.keys is not None and (
+            wrong := [_differ(*each) for each in zip(keys_of(mapping), self.keys, strict=True)]
+        ):
+            told = [text for text in wrong if text]
+            if told:
+                raise MappingError(f"the mapping '{mapping.name}' is not for this server: {'; '.join(told)}")
+        if self.rate is not None and self.rate != mapping.rate:
+            return (
+                f"the server gives {self.rate:g} actions per second, the mapping '{mapping.name}' says {mapping.rate:g}"
+            )
+        return ""
+
+
+def announced(said: Any) -> Announced:
+    """What the metadata of a server tells; a stock one says nothing of all this.
+
+    Raises:
+        WireError: it is no map.
+    """
+    if not isinstance(said, Mapping):
+        raise WireError(f"it begins with {type(said).__name__} in place of a map: is it an openpi server?")
+    memory, keys = said.get("memory"), said.get("keys")
+    most = wire.number_in(memory, "max_keyframes") or 0
+    named = None
+    if isinstance(keys, Mapping) and isinstance(keys.get("wants"), list) and isinstance(keys.get("gives"), list):
+        named = frozenset(map(str, keys["wants"])), frozenset(map(str, keys["gives"]))
+    reset = said.get("reset") is True
+    return Announced(
+        reset=reset,
+        rtc=said.get("rtc") is True,
+        keyframes=min(int(most), _MOST_KEYFRAMES),
+        keeps=reset and isinstance(memory, Mapping) and memory.get("keeps") is True,
+        rate=wire.number_in(said, "fps") or None,
+        keys=named,
+    )
+
+
+def keys_of(mapping: PolicyMapping) -> tuple[frozenset[str], frozenset[str]]:
+    """Names of the arrays of a mapping: those that a server wants, and those that it gives."""
+    wants = {"/".join(key) for key in (*mapping.pictures, *mapping.state)}
+    return frozenset(wants), frozenset("/".join(key) for key in mapping.actions)
+
+
+def nested(values: Mapping[Key, Any]) -> dict[str, Any]:
+    """Values with the names of maps within maps as such maps."""
+    maps: dict[str, Any] = {}
+    for key, value in values.items():
+        inner = maps
+        for name in key[:-1]:
+            inner = inner.setdefault(name, {})
+        inner[key[-1]] = value
+    return maps
+
+
+def unnested(maps: Mapping[str, Any], above: Key = ()) -> dict[Key, Any]:
+    """The inverse of `nested`."""
+    values: dict[Key, Any] = {}
+    for name, value in maps.items():
+        key = (*above, name)
+        values |= unnested(value, key) if isinstance(value, Mapping) else {key: value}
+    return values
+
+
+def _differ(ours: frozenset[str], theirs: frozenset[str]) -> str:
+    texts = [
+        f"{who} {', '.join(sorted(names))}"
+        for who, names in (("it has no", ours - theirs), ("it has", theirs - ours))
+        if names
+    ]
+    return ", ".join(texts)

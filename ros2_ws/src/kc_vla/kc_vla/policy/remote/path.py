@@ -1,0 +1,100 @@
+"""Where an arm is led: a row for each action, in the units of the stack, whatever form a server gives it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation, Slerp
+
+from kc_vla.core.chunk import ActionType
+from kc_vla.core.rig import Rig
+from kc_vla.policy.remote.turns import Numbers, chained, unchained
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """Where the robot is.
+
+    Attributes:
+        pose: (7,) of the tool in the base frame, m and quaternion x, y, z, w; None if nobody says.
+        joints: (N,) of the arm, rad; None likewise.
+        share: how far the gripper is open, 0..1; None likewise.
+    """
+
+    pose: Numbers | None
+    joints: Numbers | None
+    share: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """H places, one after the other; of the tool, or of the joints.
+
+    Attributes:
+        places: (H, 3) of the tool, m, or (H, N) of the joints, rad.
+        turns: (H,) of the tool; None of joints.
+        shares: (H,) how far the gripper is to be open, 0..1.
+    """
+
+    places: Numbers
+    turns: Rotation | None
+    shares: Numbers
+
+    def actions(self, rig: Rig, body: Body) -> Numbers:
+        """As actions of the stack (H, A): tool deltas from where the tool is on, or positions of the joints."""
+        if self.turns is None:
+            return np.concatenate([self.places, _fingers(rig, self.shares)], axis=1)
+        pose = _known(body.pose)
+        moves = np.diff(self.places, axis=0, prepend=pose[None, :3])
+        turns = unchained(Rotation.from_quat(pose[3:]), self.turns, in_tool=False).as_rotvec()
+        return np.concatenate([moves, turns, self.shares[:, None]], axis=1)
+
+    def at_rate(self, given: float, wanted: float, body: Body) -> Path:
+        """The same way in the same time: rows that come `given` times a second as rows that come `wanted` times.
+
+        Row i is reached (i + 1) / rate seconds after the robot was where it is. The gripper is told what the row that
+        is under way tells it.
+        """
+        if given == wanted:
+            return self
+        ends = np.arange(1, len(self.places) + 1) / given
+        count = max(1, int(ends[-1] * wanted + 1e-6))
+        times = np.minimum(np.arange(1, count + 1) / wanted, ends[-1])
+        first = _known(body.joints if self.turns is None else body.pose)[: self.places.shape[1]]
+        knots, places = np.concatenate([[0.0], ends]), np.concatenate([first[None], self.places])
+        found = np.stack([np.interp(times, knots, column) for column in places.T], axis=1)
+        turns = self.turns
+        if turns is not None:
+            begun = Rotation.from_quat(_known(body.pose)[3:])
+            turns = Slerp(knots, Rotation.concatenate([begun, turns]))(times)
+        return Path(found, turns, self.shares[np.searchsorted(ends, times - 1e-9).clip(max=len(ends) - 1)])
+
+
+def path_of(actions: Numbers, kind: ActionType, rig: Rig, body: Body) -> Path:
+    """The inverse of `Path.actions`."""
+    if kind is ActionType.JOINT_POSITION:
+        joints = len(rig.joints)
+        return Path(actions[:, :joints], None, rig.gripper_share(actions))
+    pose = _known(body.pose)
+    turns = chained(Rotation.from_quat(pose[3:]), Rotation.from_rotvec(actions[:, 3:6]), in_tool=False)
+    return Path(pose[:3] + np.cumsum(actions[:, :3], axis=0), turns, actions[:, 6])
+
+
+def state_of(body: Body, kind: ActionType, rig: Rig) -> Numbers:
+    """The state (S,) of `kc_vla.core.codec` of a robot that is told such actions."""
+    share = _known(body.share)
+    if kind is ActionType.JOINT_POSITION:
+        return np.concatenate([_known(body.joints), _fingers(rig, np.array([share]))[0]])
+    return np.array([*_known(body.pose), share])
+
+
+def _fingers(rig: Rig, shares: Numbers) -> Numbers:
+    """Positions of the gripper's joints (H, G), m."""
+    return np.repeat(shares[:, None] * rig.opening / len(rig.gripper), len(rig.gripper), axis=1)
+
+
+def _known(value: Numbers | float | None) -> Numbers:
+    if value is None:
+        raise AssertionError("the mapping was not checked for what it needs to know of the robot")
+    return np.asarray(value)

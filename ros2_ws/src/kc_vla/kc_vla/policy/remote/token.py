@@ -1,0 +1,26 @@
+"""The token of a policy's server."""
+
+from __future__ import annotations
+
+import os
+
+from kc_vla.policy.backends import TOKEN, BackendSettings
+from kc_vla.policy.interface import PolicyError
+
+_MOST = 1024
+
+
+def token_of(settings: BackendSettings) -> str:
+    """What the settings say, or the environment; empty without.
+
+    Raises:
+        PolicyError: it cannot be one.
+    """
+    return checked_token(settings.token or os.environ.get(TOKEN, ""))
+
+
+def checked_token(token: str) -> str:
+    """The token, if it can be sent in a header: letters of ASCII without spaces; PolicyError where it cannot."""
+    if len(token) > _MOST or not token.isascii() or any(not "!" <= letter <= "~" for letter in token):
+        raise PolicyError(f"the token must be up to {_MOST} visible letters of ASCII, without spaces")
+    return token
