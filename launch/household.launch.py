@@ -4,20 +4,55 @@ ros2 launch kc_vla household.launch.py instruction:="wash an apple, then bring i
 """
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetLaunchConfiguration
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from kc_vla.launching.endings import end_with, last_word
-from kc_vla.launching.graph import AGAIN, node, parameter_arguments, texts
+from kc_vla.launching.graph import AGAIN, CLOSE_S, node, parameter_arguments, texts
+from kc_vla_sim.household.errors import HouseholdError
+from kc_vla_sim.household.session import wanted
 
 
-def planner(context: LaunchContext) -> list[Node]:
-    """The planner: with an instruction it ends, and all with it, when that is carried out."""
-    once = bool(LaunchConfiguration("instruction").perform(context).strip())
-    given = texts(instruction="instruction", planner="planner", memory="memory", store="memory_store", map_id="map_id")
-    given |= texts(model="llm", server="server", cache="cache")
-    return [node("planner", given, **({"on_exit": end_with} if once else AGAIN))]
+def home(context: LaunchContext) -> list[SetLaunchConfiguration]:
+    """A sequence that comes with the stack has a scene of its own."""
+    instruction, sequence = (LaunchConfiguration(each).perform(context) for each in ("instruction", "sequence"))
+    try:
+        tasks = wanted(instruction, sequence).tasks
+    except HouseholdError as error:
+        raise RuntimeError(str(error)) from None
+    if tasks is None:
+        return []
+    return [SetLaunchConfiguration("scene", str(tasks.scene)), SetLaunchConfiguration("seed", str(tasks.seed))]
+
+
+def session(context: LaunchContext) -> list[Node]:
+    """With something to do: what gives it, and the recorder; all ends when it is done."""
+    if not any(LaunchConfiguration(each).perform(context).strip() for each in ("instruction", "sequence")):
+        return []
+    given = texts(
+        instruction="instruction", sequence="sequence", scene="scene", memory="memory", output_folder="output"
+    )
+    return [
+        node("recorder", texts(output_folder="output"), sigterm_timeout=CLOSE_S, **AGAIN),
+        node(
+            "home_session",
+            {"seed": LaunchConfiguration("seed"), **given},
+            package="kc_vla_sim",
+            sigterm_timeout=CLOSE_S,
+            on_exit=end_with,
+        ),
+    ]
+
+
+def page(context: LaunchContext) -> list[Node]:
+    """The live map, unless nobody wants it."""
+    port = LaunchConfiguration("page").perform(context)
+    if port == "none":
+        return []
+    if not port.isdecimal():
+        raise RuntimeError(f"page:={port} is no port: give a number, or none")
+    return [node("home_page", {"port": int(port), **texts(token="token")}, package="kc_vla_sim", **AGAIN)]
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -31,9 +66,16 @@ def generate_launch_description() -> LaunchDescription:
                 description="what to do; empty: wait for the action execute_instruction",
             ),
             DeclareLaunchArgument(
+                "sequence",
+                default_value="",
+                description="or what to do one after the other: composite-test-001 and the like, which have their own "
+                "scene, or a file with an instruction in each line",
+            ),
+            DeclareLaunchArgument(
                 "scene", default_value="home1", description="home1 to home30, or the number of a floor plan of ALFRED's"
             ),
             DeclareLaunchArgument("seed", default_value="0", description="of what is where"),
+            OpaqueFunction(function=home),
             DeclareLaunchArgument(
                 "pace", default_value="20.0", description="times as fast as it would be; 0: no time passes"
             ),
@@ -43,7 +85,17 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["both", "long", "short", "none", "history", "context"],
                 description="what the robot remembers with; history: the last things seen; context: those handled",
             ),
-            DeclareLaunchArgument("output", default_value="runs", description="folder for what is kept"),
+            DeclareLaunchArgument(
+                "output", default_value="runs", description="folder for reports, bags and the memory"
+            ),
+            DeclareLaunchArgument(
+                "page", default_value="8766", description="port of the live map on this machine; none: no map"
+            ),
+            DeclareLaunchArgument(
+                "token",
+                default_value="",
+                description="that the live map asks for before it says what is to be done; empty: it only shows",
+            ),
             DeclareLaunchArgument(
                 "memory_store",
                 default_value=[argument("output"), "/memory.db"],
@@ -73,6 +125,13 @@ def generate_launch_description() -> LaunchDescription:
                 package="kc_vla_sim",
                 on_exit=end_with,
             ),
-            OpaqueFunction(function=planner),
+            node(
+                "planner",
+                texts(planner="planner", memory="memory", store="memory_store", map_id="map_id")
+                | texts(model="llm", server="server", cache="cache"),
+                **AGAIN,
+            ),
+            OpaqueFunction(function=page),
+            OpaqueFunction(function=session),
         ]
     )

@@ -237,7 +237,7 @@ class Finder:
             if stop is None:
                 break
             robot.explorations += 1
-            robot.say(EXPLORE, f"looking for {reference.text!r} {_told(stop)}")
+            robot.say(EXPLORE, f"looking for {reference.text!r} {stop.told(robot.grounds)}")
             self._stop(stop)
             search.done(stop)
             seen = self._there(reference, left_out, wanted)
@@ -284,7 +284,3 @@ class Finder:
         """Where the things of this instruction are, as they are seen now."""
         for name in self._last:
             self.note(name)
-
-
-def _told(stop: Stop) -> str:
-    return f"in {stop.container}" if stop.container else f"around {stop.area}"
