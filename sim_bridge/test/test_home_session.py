@@ -12,8 +12,9 @@ from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.home_report import PICTURE, TABLE, VALUES, table, write_report
 from kc_vla_sim.household.journey import Journey, points_of, without_memory
 from kc_vla_sim.household.overview import overview, restored
+from kc_vla_sim.household.played import Played
 from kc_vla_sim.household.scenes import build_home, build_scene
-from kc_vla_sim.household.session import Judge, Played, wanted
+from kc_vla_sim.household.session import Judge, wanted
 from kc_vla_sim.household.simulator import Household
 from kc_vla_sim.household.tasks import sequence
 from kc_vla_sim.household.way_plot import Pair

@@ -28,8 +28,9 @@ from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.home_report import TABLE, table, write_report
 from kc_vla_sim.household.journey import Journey
 from kc_vla_sim.household.overview import restored
+from kc_vla_sim.household.played import Played
 from kc_vla_sim.household.scenes import build
-from kc_vla_sim.household.session import Judge, Played, wanted
+from kc_vla_sim.household.session import Judge, wanted
 from kc_vla_sim.household.world import World
 
 _LOOK_S, _SETTLE_S, _ACKNOWLEDGED_S = 0.1, 0.3, 1.0
