@@ -26,6 +26,14 @@ def home(context: LaunchContext) -> list[SetLaunchConfiguration]:
     return [SetLaunchConfiguration("scene", str(tasks.scene)), SetLaunchConfiguration("seed", str(tasks.seed))]
 
 
+def planner(context: LaunchContext) -> list[Node]:
+    """The planner; a language model plans where one is named."""
+    asked, model = (LaunchConfiguration(each).perform(context) for each in ("planner", "llm"))
+    given = texts(memory="memory", store="memory_store", map_id="map_id", model="llm", server="server", cache="cache")
+    chosen = asked if asked != "auto" else "model" if model else "grammar"
+    return [node("planner", {"planner": chosen, **given}, **AGAIN)]
+
+
 def session(context: LaunchContext) -> list[Node]:
     """With something to do: what gives it, and the recorder; all ends when it is done."""
     if not any(LaunchConfiguration(each).perform(context).strip() for each in ("instruction", "sequence")):
@@ -108,9 +116,9 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument(
                 "planner",
-                default_value="grammar",
-                choices=["grammar", "model"],
-                description="what makes plans; grammar: offline; model: a language model",
+                default_value="auto",
+                choices=["auto", "grammar", "model"],
+                description="what makes plans; grammar: offline; model: a language model; auto: that of llm:=, if any",
             ),
             DeclareLaunchArgument("llm", default_value="", description="name of the language model"),
             DeclareLaunchArgument(
@@ -125,12 +133,7 @@ def generate_launch_description() -> LaunchDescription:
                 package="kc_vla_sim",
                 on_exit=end_with,
             ),
-            node(
-                "planner",
-                texts(planner="planner", memory="memory", store="memory_store", map_id="map_id")
-                | texts(model="llm", server="server", cache="cache"),
-                **AGAIN,
-            ),
+            OpaqueFunction(function=planner),
             OpaqueFunction(function=page),
             OpaqueFunction(function=session),
         ]

@@ -67,7 +67,7 @@ def test_what_cannot_be_understood_or_found_ends_with_a_reason(home: Callable[..
 def test_a_language_model_plans_and_the_grammar_where_it_cannot(home: Callable[..., Stack]) -> None:
     calls = [{"skill": "PickupObject", "arguments": ["apple"]}]
     with OpenAiServer(lambda messages: json.dumps({"calls": calls, "problem": ""})) as server:
-        given = {"planner": "model", "llm": "small", "server": server.url}
+        given = {"llm": "small", "server": server.url}
         asked = home("I would love an apple", **given)
         assert asked.finish() == 0
         assert asked.find("plan +by model: PickupObject\\(apple\\)")
