@@ -68,6 +68,7 @@ class HouseholdNode(StackNode):
             raise StartError(str(error)) from error
         self._home = Household(world, noise)
         self._busy = False
+        self._askers = 1
         self._done = 0
         self._detections = self.advertise(ObjectDetections, topics.DETECTIONS, qos.STATE)
         self._truth = self.advertise(String, topics.HOUSEHOLD, qos.STATUS)
@@ -110,7 +111,7 @@ class HouseholdNode(StackNode):
         try:
             return await self._do(goal, Call(goal.request.skill, tuple(goal.request.arguments)))
         finally:
-            self._busy = False
+            self._busy, self._askers = False, 1
 
     async def _do(self, goal: Any, call: Call) -> DoSkill.Result:
         """Find out what would come of it, let the time pass, and let it come."""
@@ -142,7 +143,9 @@ class HouseholdNode(StackNode):
         if goal.is_cancel_requested:
             goal.canceled()
             return "it was stopped"
-        if not self.count_clients(f"{self.resolve_service_name(topics.DO_SKILL)}/_action/send_goal"):
+        askers = self.count_clients(f"{self.resolve_service_name(topics.DO_SKILL)}/_action/send_goal")
+        self._askers = max(self._askers, askers)
+        if askers < self._askers:  # nobody says whose goal it is: who is gone may be the one
             goal.abort()
             self.get_logger().warning(f"{goal.request.skill} is stopped: whoever asked for it is gone")
             return "whoever asked for it is gone"

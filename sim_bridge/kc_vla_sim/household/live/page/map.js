@@ -35,7 +35,7 @@ export function draw(svg, { truth, belief, way }) {
     const box = add(svg, "rect", { x: x - wide / 2, y: y - deep / 2, width: wide, height: deep, fill, stroke: "#ced4da", "stroke-width": thin });
     add(box, "title", {}, `${name} ${thing.states.join(", ")}`);
     if (wide * deep > 0.3) {
-      const text = add(svg, "text", { x, y, "font-size": 7 * thin, "text-anchor": "middle", "dominant-baseline": "middle" }, thing.type);
+      const text = add(svg, "text", { x, y, "font-size": 5.5 * thin, "text-anchor": "middle", "dominant-baseline": "middle" }, thing.type);
       if (deep > 2 * wide) text.setAttribute("transform", `rotate(-90 ${x} ${y})`);
     }
   }
@@ -45,7 +45,7 @@ export function draw(svg, { truth, belief, way }) {
   const stops = way.filter((area) => truth.areas[area]).map((area) => at(truth.areas[area].position).join(","));
   add(svg, "polyline", { points: stops.join(" "), fill: "none", stroke: "#f3a6c0", "stroke-width": 2.5 * thin, "stroke-linejoin": "round" });
 
-  const small = 3 * thin;
+  const small = 2.4 * thin;
   for (const [name, thing] of Object.entries(truth.things)) {
     if (thing.fixed) continue;
     const known = belief?.things[name];
@@ -60,6 +60,6 @@ export function draw(svg, { truth, belief, way }) {
     add(mark, "title", {}, `${name} ${thing.states.join(", ")}${thing.hidden ? " (hidden)" : ""}`);
   }
   const [x, y] = at(truth.areas[truth.robot].position);
-  const tall = 8 * thin;
+  const tall = 6 * thin;
   add(svg, "path", { d: `M ${x} ${y - tall} L ${x + tall * 0.8} ${y + tall * 0.7} L ${x - tall * 0.8} ${y + tall * 0.7} Z`, fill: "#d6336c" });
 }
