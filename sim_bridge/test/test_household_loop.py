@@ -366,6 +366,14 @@ def test_a_home_of_four_rooms_is_searched_room_by_room_and_rooms_have_names(robo
         open_memories("elephant", open_embedder(), grounds_of(home.world.plan))
 
 
+def test_what_is_not_called_so_is_told_as_a_guess(robot: Open) -> None:
+    home = robot(build_scene(1))
+    guessed = home.carry_out("PickupObject(elephant)")
+    assert any("'elephant' was taken to mean" in note for note in guessed.notes)
+    for plain in ("PutObject(cup, counter)", "PickupObject(fruit)", "PickupObject(something to cut with)"):
+        assert not any("taken to mean" in note for note in home.carry_out(plain).notes), plain
+
+
 TASKS = {
     12: ("bread", "tomato", "mug"),
     23: ("potato", "egg", "plate"),

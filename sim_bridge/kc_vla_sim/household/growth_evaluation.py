@@ -128,8 +128,8 @@ def _plot(rows: list[dict[str, Any]], file: Path) -> None:
             sizes, [row["explorations"] / row["tasks"] for row in some], marker="s", label="places explored a task"
         )
         axis.plot(sizes, [row["kept"] / 1000 for row in some], marker="^", label="kB kept")
-        axis.set(xscale="log", yscale="symlog", xlabel=label, ylim=(0, None))
+        axis.set(xscale="log", yscale="symlog", xlabel=label, ylim=(0, 5e4))
         axis.set_xticks(sizes, [f"{size:,}" for size in sizes])
-        axis.legend()
+        axis.legend(loc="upper left", ncols=3, fontsize="small")
     with replacing(file) as part:
         figure.savefig(part, format="png", dpi=110)
