@@ -3,35 +3,26 @@
 ros2 launch kc_vla household.launch.py instruction:="wash an apple, then bring it to the table"
 """
 
+from pathlib import Path
+
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetLaunchConfiguration
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from kc_vla.launching.endings import end_with, last_word
-from kc_vla.launching.graph import AGAIN, CLOSE_S, node, parameter_arguments, texts
-from kc_vla_sim.household.errors import HouseholdError
-from kc_vla_sim.household.session import wanted
-
-
-def home(context: LaunchContext) -> list[SetLaunchConfiguration]:
-    """A sequence that comes with the stack has a scene of its own."""
-    instruction, sequence = (LaunchConfiguration(each).perform(context) for each in ("instruction", "sequence"))
-    try:
-        tasks = wanted(instruction, sequence).tasks
-    except HouseholdError as error:
-        raise RuntimeError(str(error)) from None
-    if tasks is None:
-        return []
-    return [SetLaunchConfiguration("scene", str(tasks.scene)), SetLaunchConfiguration("seed", str(tasks.seed))]
+from kc_vla.launching.graph import AGAIN, CLOSE_S, node, parameter_arguments, text, texts
 
 
 def planner(context: LaunchContext) -> list[Node]:
     """The planner; a language model plans where one is named."""
-    asked, model = (LaunchConfiguration(each).perform(context) for each in ("planner", "llm"))
-    given = texts(memory="memory", store="memory_store", map_id="map_id", model="llm", server="server", cache="cache")
+    names = ("planner", "llm", "map_id", "sequence", "scene", "seed")
+    asked, model, map_id, sequence, scene, seed = (LaunchConfiguration(each).perform(context) for each in names)
+    given = texts(memory="memory", store="memory_store", model="llm", server="server", cache="cache")
     chosen = asked if asked != "auto" else "model" if model else "grammar"
-    return [node("planner", {"planner": chosen, **given}, **AGAIN)]
+    if not map_id:  # a sequence that comes with the stack has a scene of its own
+        map_id = sequence if sequence and not Path(sequence).expanduser().is_file() else f"{scene}-{seed}"
+    return [node("planner", {"planner": chosen, "map_id": text(map_id), **given}, **AGAIN)]
 
 
 def session(context: LaunchContext) -> list[Node]:
@@ -83,7 +74,6 @@ def generate_launch_description() -> LaunchDescription:
                 "scene", default_value="home1", description="home1 to home30, or the number of a floor plan of ALFRED's"
             ),
             DeclareLaunchArgument("seed", default_value="0", description="of what is where"),
-            OpaqueFunction(function=home),
             DeclareLaunchArgument(
                 "pace", default_value="20.0", description="times as fast as it would be; 0: no time passes"
             ),
@@ -111,8 +101,8 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument(
                 "map_id",
-                default_value=[argument("scene"), "-", argument("seed")],
-                description="map that the long-term memory is in",
+                default_value="",
+                description="map that the long-term memory is in; empty: called after scene and seed, or the sequence",
             ),
             DeclareLaunchArgument(
                 "planner",
@@ -129,7 +119,7 @@ def generate_launch_description() -> LaunchDescription:
             *last_word(),
             node(
                 "household",
-                {"seed": argument("seed"), "pace": argument("pace"), **texts(scene="scene")},
+                {"seed": argument("seed"), "pace": argument("pace"), **texts(scene="scene", sequence="sequence")},
                 package="kc_vla_sim",
                 on_exit=end_with,
             ),

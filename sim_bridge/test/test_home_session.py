@@ -14,7 +14,7 @@ from kc_vla_sim.household.journey import Journey, points_of, without_memory
 from kc_vla_sim.household.overview import overview, restored
 from kc_vla_sim.household.played import Played
 from kc_vla_sim.household.scenes import build_home, build_scene
-from kc_vla_sim.household.session import Judge, wanted
+from kc_vla_sim.household.session import Judge, home_of, wanted
 from kc_vla_sim.household.simulator import Household
 from kc_vla_sim.household.tasks import sequence
 from kc_vla_sim.household.way_plot import Pair
@@ -25,6 +25,8 @@ TASKS = "composite-development-007"
 def test_an_instruction_a_sequence_that_is_there_and_a_file_of_lines(tmp_path: Path) -> None:
     assert wanted("wash an apple", "").instructions == ("wash an apple",)
     assert wanted(" ", "").instructions == ()
+    assert home_of(TASKS, "home1", 3) == (str(sequence(TASKS).scene), sequence(TASKS).seed)
+    assert home_of("", "home1", 3) == ("home1", 3)
     there = wanted("", TASKS)
     assert there.instructions == tuple(each.instruction for each in sequence(TASKS).tasks)
     own = tmp_path / "own.txt"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ def grow(output: Path) -> Iterator[str]:
         yield text
 
 
-def table(rows: list[dict[str, Any]]) -> str:
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """As Markdown."""
     lines = [
         "| | tasks | things | goal reached | explored a task | skills a task | ms a task | ms a skill | kB kept | "
@@ -116,7 +116,7 @@ def _row(line: str) -> Mapping[str, Any] | None:
     return row if isinstance(row, dict) and {"kind", "size"} <= set(row) else None
 
 
-def _plot(rows: list[dict[str, Any]], file: Path) -> None:
+def _plot(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
     figure = Figure(figsize=(10.0, 3.8), layout="constrained")
     for axis, (kind, label) in zip(
         figure.subplots(1, 2), ((HOME, "tasks done in one home"), (BUILDING, "things in a building")), strict=True

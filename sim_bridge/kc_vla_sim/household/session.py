@@ -56,6 +56,16 @@ def wanted(instruction: str, called: str) -> Wanted:
     return Wanted(found)
 
 
+def home_of(called: str, scene: str, seed: int) -> tuple[str, int]:
+    """Scene and seed: those of the sequence of that name, if it comes with the stack, and else those that are given.
+
+    Raises:
+        HouseholdError: it is no sequence.
+    """
+    tasks = wanted("", called).tasks
+    return (scene, seed) if tasks is None else (str(tasks.scene), tasks.seed)
+
+
 class Judge:
     """Says of each instruction of a sequence whether its goal was reached; knows nothing of others."""
 

@@ -30,7 +30,7 @@ from kc_vla_sim.household.journey import Journey
 from kc_vla_sim.household.overview import restored
 from kc_vla_sim.household.played import Played
 from kc_vla_sim.household.scenes import build
-from kc_vla_sim.household.session import Judge, wanted
+from kc_vla_sim.household.session import Judge, home_of, wanted
 from kc_vla_sim.household.world import World
 
 _LOOK_S, _SETTLE_S, _ACKNOWLEDGED_S = 0.1, 0.3, 1.0
@@ -63,12 +63,13 @@ class HomeSessionNode(StackNode):
         values = self.parameters
         try:
             self._wanted = wanted(values.instruction, values.sequence)
-            self._world = build(values.scene, values.seed)
+            scene, seed = home_of(values.sequence, values.scene, values.seed)
+            self._world = build(scene, seed)
         except HouseholdError as error:
             raise StartError(str(error)) from error
         if not self._wanted.instructions:
             raise StartError("nothing is to be done: give an instruction or a sequence")
-        self._id = f"home-{values.scene}-{values.seed}-{datetime.now():%Y%m%d-%H%M%S}"
+        self._id = f"home-{scene}-{seed}-{datetime.now():%Y%m%d-%H%M%S}"
         self._folder = Path(values.output_folder).expanduser() / self._id
         self._judge = Judge(self._wanted.tasks)
         self._played = Played()

@@ -30,6 +30,7 @@ from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.ground import grounds_of
 from kc_vla_sim.household.overview import overview
 from kc_vla_sim.household.scenes import build
+from kc_vla_sim.household.session import home_of
 from kc_vla_sim.household.sight import Noise
 from kc_vla_sim.household.simulator import Household
 
@@ -43,6 +44,7 @@ class HouseholdParameters(NodeParameters):
 
     scene: str = parameter("home1", "home1 to home30, of four rooms each, or the number of a floor plan of ALFRED's")
     seed: int = parameter(0, "of what is where", low=0, high=2**31 - 1)
+    sequence: str = parameter("", "of tasks that comes with the stack, which has a scene and a seed of its own")
     pace: float = parameter(20.0, "times as fast as it would be; 0: at once", low=0.0, high=1e6)
     missing: float = parameter(0.0, "share of things that the detector does not see", low=0.0, high=1.0)
     wrong_type: float = parameter(0.0, "share that it calls something else", low=0.0, high=1.0)
@@ -63,7 +65,7 @@ class HouseholdNode(StackNode):
         values = self.parameters
         noise = Noise(values.missing, values.wrong_type, values.wrong_state, values.seed)
         try:
-            world = build(values.scene, values.seed)
+            world = build(*home_of(values.sequence, values.scene, values.seed))
         except HouseholdError as error:
             raise StartError(str(error)) from error
         self._home = Household(world, noise)
