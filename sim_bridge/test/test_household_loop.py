@@ -370,7 +370,7 @@ def test_what_is_not_called_so_is_told_as_a_guess(robot: Open) -> None:
     home = robot(build_scene(1))
     guessed = home.carry_out("PickupObject(elephant)")
     assert any("'elephant' was taken to mean" in note for note in guessed.notes)
-    for plain in ("PutObject(cup, counter)", "PickupObject(fruit)", "PickupObject(something to cut with)"):
+    for plain in ("PutObject(cup, counter)", "PickupObject(apple)", "PickupObject(something to cut with)"):
         assert not any("taken to mean" in note for note in home.carry_out(plain).notes), plain
 
 
