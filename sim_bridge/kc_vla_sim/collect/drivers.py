@@ -35,6 +35,8 @@ _STRETCH = (20, 80)
 _LATENCIES = 5
 """A driving policy answers after up to so many control steps, drawn for each episode, and at once in half of them."""
 
+_LATE = 12
+"""Frames that a learned selector is late at most."""
 _QUIET, _ERRS = 15, 0.05
 """Frames after a keyframe without a false one; the probability of one in each frame after them that is looked at."""
 
@@ -113,6 +115,27 @@ class ErringSource(OracleSource):
         return 1.0 if errs else sight.oracle
 
 
+class LateSource(OracleSource):
+    """Takes the true keyframes as late as a selector that sees pictures alone; a policy hovers or goes on meanwhile."""
+
+    def __init__(self, chance: np.random.Generator) -> None:
+        self._chance, self._waits, self._begun = chance, -1, False
+
+    def begin(self, episode: Episode) -> Scoring:
+        """See `kc_vla.keyframes.scoring.Source.begin`."""
+        self._waits, self._begun = -1, False
+        return Scoring(find_task(episode.task).keyframes, self)
+
+    def score(self, sight: Sight, phase: int) -> float:
+        """See `kc_vla.keyframes.scoring.Scorer`."""
+        assert sight.oracle is not None
+        if sight.oracle > 0:
+            self._waits = int(self._chance.integers(_LATE + 1)) if self._begun else 0  # nobody is late for frame 0
+        self._begun = True
+        self._waits -= 1
+        return float(self._waits == -1)
+
+
 class PolicyDriver:
     """Leaves the arm to a policy, with the true keyframes, for most stretches of an episode."""
 
@@ -133,14 +156,14 @@ class PolicyDriver:
             variant: of the task.
             chance: of all that is drawn.
             takes_over: the expert drives before this frame.
-            errs: some of the keyframes are false, see `ErringSource`.
+            errs: some of the keyframes are false, see `ErringSource`; otherwise they are late, see `LateSource`.
 
         Raises:
             PolicyError: there is no such policy, or it does not know the task.
         """
         late = int(chance.integers(1, _LATENCIES + 1))
         execution = Execution(latency_steps=late if chance.random() < 0.5 else 0)
-        selector = LiveSelector(ErringSource(chance) if errs else OracleSource(), WINDOW_FRAMES)
+        selector = LiveSelector(ErringSource(chance) if errs else LateSource(chance), WINDOW_FRAMES)
         self._agent = Agent(selector, _backend(policy), execution, simulator.views, masked=False)
         task = simulator.task
         assert task is not None
