@@ -3,21 +3,55 @@
 ros2 launch kc_vla household.launch.py instruction:="wash an apple, then bring it to the table"
 """
 
+from pathlib import Path
+
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from kc_vla.launching.endings import end_with, last_word
-from kc_vla.launching.graph import AGAIN, node, parameter_arguments, texts
+from kc_vla.launching.graph import AGAIN, CLOSE_S, node, parameter_arguments, text, texts
 
 
 def planner(context: LaunchContext) -> list[Node]:
-    """The planner: with an instruction it ends, and all with it, when that is carried out."""
-    once = bool(LaunchConfiguration("instruction").perform(context).strip())
-    given = texts(instruction="instruction", planner="planner", memory="memory", store="memory_store", map_id="map_id")
-    given |= texts(model="llm", server="server", cache="cache")
-    return [node("planner", given, **({"on_exit": end_with} if once else AGAIN))]
+    """The planner; a language model plans where one is named."""
+    names = ("planner", "llm", "map_id", "sequence", "scene", "seed")
+    asked, model, map_id, sequence, scene, seed = (LaunchConfiguration(each).perform(context) for each in names)
+    given = texts(memory="memory", store="memory_store", model="llm", server="server", cache="cache")
+    chosen = asked if asked != "auto" else "model" if model else "grammar"
+    if not map_id:  # a sequence that comes with the stack has a scene of its own
+        map_id = sequence if sequence and not Path(sequence).expanduser().is_file() else f"{scene}-{seed}"
+    return [node("planner", {"planner": chosen, "map_id": text(map_id), **given}, **AGAIN)]
+
+
+def session(context: LaunchContext) -> list[Node]:
+    """With something to do: what gives it, and the recorder; all ends when it is done."""
+    if not any(LaunchConfiguration(each).perform(context).strip() for each in ("instruction", "sequence")):
+        return []
+    given = texts(
+        instruction="instruction", sequence="sequence", scene="scene", memory="memory", output_folder="output"
+    )
+    return [
+        node("recorder", texts(output_folder="output"), sigterm_timeout=CLOSE_S, **AGAIN),
+        node(
+            "home_session",
+            {"seed": LaunchConfiguration("seed"), **given},
+            package="kc_vla_sim",
+            sigterm_timeout=CLOSE_S,
+            on_exit=end_with,
+        ),
+    ]
+
+
+def page(context: LaunchContext) -> list[Node]:
+    """The live map, unless nobody wants it."""
+    port = LaunchConfiguration("page").perform(context)
+    if port == "none":
+        return []
+    if not port.isdecimal():
+        raise RuntimeError(f"page:={port} is no port: give a number, or none")
+    return [node("home_page", {"port": int(port), **texts(token="token")}, package="kc_vla_sim", **AGAIN)]
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -29,6 +63,12 @@ def generate_launch_description() -> LaunchDescription:
                 "instruction",
                 default_value="",
                 description="what to do; empty: wait for the action execute_instruction",
+            ),
+            DeclareLaunchArgument(
+                "sequence",
+                default_value="",
+                description="or what to do one after the other: composite-test-001 and the like, which have their own "
+                "scene, or a file with an instruction in each line",
             ),
             DeclareLaunchArgument(
                 "scene", default_value="home1", description="home1 to home30, or the number of a floor plan of ALFRED's"
@@ -43,7 +83,17 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["both", "long", "short", "none", "history", "context"],
                 description="what the robot remembers with; history: the last things seen; context: those handled",
             ),
-            DeclareLaunchArgument("output", default_value="runs", description="folder for what is kept"),
+            DeclareLaunchArgument(
+                "output", default_value="runs", description="folder for reports, bags and the memory"
+            ),
+            DeclareLaunchArgument(
+                "page", default_value="8766", description="port of the live map on this machine; none: no map"
+            ),
+            DeclareLaunchArgument(
+                "token",
+                default_value="",
+                description="that the live map asks for before it says what is to be done; empty: it only shows",
+            ),
             DeclareLaunchArgument(
                 "memory_store",
                 default_value=[argument("output"), "/memory.db"],
@@ -51,14 +101,14 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument(
                 "map_id",
-                default_value=[argument("scene"), "-", argument("seed")],
-                description="map that the long-term memory is in",
+                default_value="",
+                description="map that the long-term memory is in; empty: called after scene and seed, or the sequence",
             ),
             DeclareLaunchArgument(
                 "planner",
-                default_value="grammar",
-                choices=["grammar", "model"],
-                description="what makes plans; grammar: offline; model: a language model",
+                default_value="auto",
+                choices=["auto", "grammar", "model"],
+                description="what makes plans; grammar: offline; model: a language model; auto: that of llm:=, if any",
             ),
             DeclareLaunchArgument("llm", default_value="", description="name of the language model"),
             DeclareLaunchArgument(
@@ -69,10 +119,12 @@ def generate_launch_description() -> LaunchDescription:
             *last_word(),
             node(
                 "household",
-                {"seed": argument("seed"), "pace": argument("pace"), **texts(scene="scene")},
+                {"seed": argument("seed"), "pace": argument("pace"), **texts(scene="scene", sequence="sequence")},
                 package="kc_vla_sim",
                 on_exit=end_with,
             ),
             OpaqueFunction(function=planner),
+            OpaqueFunction(function=page),
+            OpaqueFunction(function=session),
         ]
     )

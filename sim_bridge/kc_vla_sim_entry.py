@@ -6,3 +6,5 @@ from kc_vla.ros.entry import run
 
 maniskill_bridge = partial(run, "kc_vla_sim.nodes.maniskill_bridge")
 household = partial(run, "kc_vla_sim.nodes.household")
+home_page = partial(run, "kc_vla_sim.nodes.home_page")
+home_session = partial(run, "kc_vla_sim.nodes.home_session")

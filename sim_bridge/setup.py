@@ -10,7 +10,7 @@ setup(
     description="Memory-dependent manipulation tasks in ManiSkill, their experts, and the bridge to ROS 2.",
     license="Apache-2.0",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={f"{NAME}.household": ["data/*"]},
+    package_data={f"{NAME}.household": ["data/*"], f"{NAME}.household.live": ["page/*"]},
     py_modules=[f"{NAME}_cli", f"{NAME}_entry"],
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
@@ -31,6 +31,8 @@ setup(
     ],
     zip_safe=False,
     entry_points={
-        "console_scripts": [f"{node} = {NAME}_entry:{node}" for node in ("maniskill_bridge", "household")],
+        "console_scripts": [
+            f"{node} = {NAME}_entry:{node}" for node in ("maniskill_bridge", "household", "home_page", "home_session")
+        ],
     },
 )

@@ -10,7 +10,11 @@ import pytest
 
 from kc_vla.cli import main
 from kc_vla_sim.household.evaluation import PLAYED, rows_of
-from kc_vla_sim.household.tasks import sequence
+from kc_vla_sim.household.evaluation_readings import by_readings, readings
+from kc_vla_sim.household.growth_evaluation import PLAYED as GROWN
+from kc_vla_sim.household.growth_evaluation import TABLE as GROWTH
+from kc_vla_sim.household.growth_evaluation import WHOLE
+from kc_vla_sim.household.tasks import BUILDING, HOME, sequence
 from kc_vla_sim.household.trial import ALL, Arm, TaskRecord, play
 
 RECORD = TaskRecord("a", "composite", 0, True, True, "", 2, 50.0, 9, 1, 2, False, True, 8, 100.0)
@@ -36,6 +40,21 @@ def test_what_is_reduced_is_counted_over_tasks_that_both_did() -> None:
     assert row.alone.value == pytest.approx(4 / 5)
     assert row.retrieval.value == pytest.approx(0.5)
     assert "83.3" in str(row.exploration)
+
+
+def test_each_reading_of_reduced_exploration_counts_what_it_says() -> None:
+    records = [
+        RECORD,
+        replace(RECORD, number=1, explorations=0, known=True, alone_explorations=4),
+        replace(RECORD, number=2, explorations=6, reached=False, alone_explorations=3),
+    ]
+    every, failed, later, known = by_readings(records)
+    assert (every.value, every.of) == (pytest.approx(1 - 2 / 12), 12)
+    assert (failed.value, failed.of) == (pytest.approx(1 - 8 / 15), 15)
+    assert (later.value, later.of) == (1.0, 4)
+    assert (known.value, known.of) == (1.0, 4)
+    (line,) = readings([(Arm("both"), records)]).splitlines()[2:]
+    assert line.startswith("| both | composite | 83.3 ")
 
 
 def test_nothing_is_no_figure() -> None:
@@ -92,3 +111,24 @@ def test_a_folder_of_another_evaluation_is_left_alone(tmp_path: Path, capsys: py
     assert main([*ONE, "--memory", "none", "--output", str(tmp_path)]) == 1
     assert "choose another place" in capsys.readouterr().err
     assert [each.name for each in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_how_costs_grow_is_played_once_and_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(WHOLE, HOME, (1, 2))  # type: ignore[misc]
+    monkeypatch.setitem(WHOLE, BUILDING, (60,))  # type: ignore[misc]
+    asked = ["eval", "household", "--growth", "-o", str(tmp_path / "grown")]
+    assert main(asked) == 0
+    file = tmp_path / "grown" / GROWN
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [(row["kind"], row["size"], row["tasks"]) for row in rows] == [
+        (HOME, 1, 1),
+        (HOME, 2, 1),
+        (BUILDING, 60, 10),
+    ]
+    assert all(row["ms"] > 0 and row["kept"] > 0 and row["known"] > 0 for row in rows)
+    file.write_text("".join(line + "\n" for line in file.read_text().splitlines()[:2]) + '{"kind"')
+    assert main(asked) == 0
+    again = [json.loads(line) for line in file.read_text().splitlines()]
+    assert again[:2] == rows[:2]
+    assert again[2]["skills"] == rows[2]["skills"]
+    assert (tmp_path / "grown" / GROWTH).read_text().count("\n") == 5

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
-from action_msgs.msg import GoalStatus
+from action_msgs.msg import GoalStatus, GoalStatusArray
 from node_process import Peer, running
 from rclpy.action import ActionClient
+from rclpy.qos import qos_profile_action_status_default
 from std_msgs.msg import String
 
 from kc_vla.core import topics
@@ -20,8 +22,12 @@ from kc_vla.ros.base import CANNOT_START
 from kc_vla_msgs.action import DoSkill, ExecuteInstruction
 from kc_vla_msgs.msg import ObjectDetections
 from kc_vla_msgs.srv import LookAround
+from kc_vla_sim.household.growth import home_sequence
 
 _ASK_AGAIN_S = 5.0
+_SOAK = 1000
+_MOST_GROWN = 16 * 1024 * 1024
+"""Bytes from the 600th to the 1,000th instruction."""
 HOUSEHOLD, PLANNER = "kc_vla_sim.nodes.household", "kc_vla.nodes.planner"
 
 
@@ -131,6 +137,50 @@ def test_a_skill_ends_when_the_planner_is_killed_and_the_next_planner_goes_on(pe
         with running(PLANNER, tmp_path / "log", **store):
             done = person.result(person.say("go to the sink"))
             assert done.result.success, done.result.reason
+
+
+@pytest.mark.nightly  # the middleware takes its time to tell that somebody is dead
+def test_the_skill_of_a_planner_that_is_killed_stops_where_it_is(person: Person, tmp_path: Path) -> None:
+    with running(HOUSEHOLD, tmp_path / "home", scene="'1'", pace=0.05):  # a skill takes minutes
+        around = person.call(LookAround, topics.LOOK_AROUND, LookAround.Request())
+        with running(PLANNER, tmp_path / "log", store=str(tmp_path / "memory.db")) as planner:
+            told = person.hear(GoalStatusArray, f"{topics.DO_SKILL}/_action/status", qos_profile_action_status_default)
+            person.say("pick up an apple")
+            person.until(
+                lambda: told and any(each.status == GoalStatus.STATUS_EXECUTING for each in told[-1].status_list)
+            )
+            planner.kill()
+            planner.wait()
+        person.until(lambda: "whoever asked for it is gone" in (tmp_path / "home").read_text())
+        assert person.home["robot"] == around.at  # as if it had not begun, but for the time
+        assert person.do("Explore", around.at).accepted
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+def test_a_thousand_instructions_leave_no_skill_running_and_memory_flat(person: Person, tmp_path: Path) -> None:
+    asked = home_sequence(1, 50)
+    store = {"store": str(tmp_path / "memory.db"), "map_id": "home"}
+    with (
+        running(HOUSEHOLD, tmp_path / "home", scene="home1", pace=0.0) as home,
+        running(PLANNER, tmp_path / "log", **store) as planner,
+    ):
+        sizes = []
+        for number in range(_SOAK):
+            goal = person.say(asked.tasks[number % len(asked.tasks)].instruction)
+            if number % 10 == 7:  # somebody changes his mind
+                goal.cancel_goal_async()
+            result = person.result(goal).result
+            assert result.success or result.reason, number
+            del person.steps[:]
+            if number % (_SOAK // 10) == _SOAK // 10 - 1:
+                sizes.append([psutil.Process(each.pid).memory_info().rss for each in (home, planner)])
+        again = person.do("Explore", person.home["robot"])
+        assert again.accepted  # nothing is being done any more
+        assert person.result(again).result.done
+    half = len(sizes) // 2
+    for before, after in zip(sizes[half], sizes[-1], strict=True):
+        assert after < before + _MOST_GROWN, sizes
 
 
 def test_a_home_that_there_is_not_and_a_store_in_use_are_told_in_a_line(person: Person, tmp_path: Path) -> None:

@@ -55,11 +55,22 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--capacity", action="append", type=positive, help="units of the short-term memory; can be repeated (100)"
     )
+    parser.add_argument(
+        "--growth",
+        action="store_true",
+        help="in place of all that: how costs grow with 10 to 200 tasks in one home and 100 to 10,000 things",
+    )
     parser.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/household"), help="folder for the results")
 
 
 def _evaluate(options: argparse.Namespace) -> None:
+    if options.growth:
+        from kc_vla_sim.household.growth_evaluation import grow
+
+        for text in grow(options.output):
+            print(text)
+        return
     from kc_vla_sim.household.evaluation import EvalOptions, evaluate
     from kc_vla_sim.household.trial import Arm
 

@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kc_vla.core.begun import begun
 from kc_vla.core.files import write_whole
-from kc_vla.memory.evaluation.shares import Share
 from kc_vla_sim.household.errors import HouseholdError
-from kc_vla_sim.household.evaluation_plots import plot_memories
+from kc_vla_sim.household.evaluation_figures import Figure, reduced, share
+from kc_vla_sim.household.evaluation_plots import plot_capacities, plot_memories
+from kc_vla_sim.household.evaluation_readings import readings
 from kc_vla_sim.household.tasks import KINDS, TaskSequence, sequences
 from kc_vla_sim.household.trial import Arm, TaskRecord, play
 from kc_vla_sim.workers import run_jobs
 
 PLAYED, TABLE, RESULTS, SETTINGS = "played.jsonl", "table.md", "results.json", "evaluation.json"
-_DRAWS = 2000
 
 
 @dataclass(frozen=True)
@@ -53,27 +51,6 @@ class EvalOptions:
 class _Job:
     sequence: TaskSequence
     arm: Arm
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure with its 95 % interval; None of nothing.
-
-    Attributes:
-        value, low, high: shares; those of what was reduced may be negative.
-        of: how many it is a figure of: tasks, recalls, or what the robot without a memory needed.
-    """
-
-    value: float | None
-    low: float
-    high: float
-    of: float
-
-    def __str__(self) -> str:
-        """In percent."""
-        if self.value is None:
-            return "-"
-        return f"{100 * self.value:.1f} ({100 * self.low:.1f} to {100 * self.high:.1f})"
 
 
 @dataclass(frozen=True)
@@ -124,10 +101,18 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
             for arm in options.arms
             for row in rows_of(arm, (each for each in _records(options.output, arm) if each.sequence in names))
         ]
-        text = table(found)
+        text = (
+            table(found)
+            + "\n"
+            + readings(
+                (arm, [each for each in _records(options.output, arm) if each.sequence in names])
+                for arm in options.arms
+            )
+        )
         write_whole(options.output / TABLE, text)
         write_whole(options.output / RESULTS, json.dumps([asdict(each) for each in found], indent=2) + "\n")
         plot_memories(found, options.output)
+        plot_capacities(found, options.output)
         yield text
         yield f"{options.output}: table, figures and plots"
 
@@ -165,9 +150,6 @@ def _how(arm: Arm) -> str:
 
 
 def _row(arm: Arm, kind: str, records: Sequence[TaskRecord]) -> Row:
-    def share(right: int, of: int) -> Figure:
-        return Figure(right / of, *Share(right, of).interval, of) if of else Figure(None, 0.0, 0.0, 0)
-
     count = len(records)
     return Row(
         arm,
@@ -176,26 +158,10 @@ def _row(arm: Arm, kind: str, records: Sequence[TaskRecord]) -> Row:
         share(sum(each.reached for each in records), count),
         share(sum(each.alone_reached for each in records), count),
         share(sum(each.recalled for each in records), sum(each.recalls for each in records)),
-        _reduced(records, lambda each: (each.explorations, each.alone_explorations)),
-        _reduced(records, lambda each: (each.seconds, each.alone_seconds)),
-        _reduced([each for each in records if each.known], lambda each: (each.explorations, each.alone_explorations)),
+        reduced(records, lambda each: (each.explorations, each.alone_explorations)),
+        reduced(records, lambda each: (each.seconds, each.alone_seconds)),
+        reduced([each for each in records if each.known], lambda each: (each.explorations, each.alone_explorations)),
     )
-
-
-def _reduced(records: Sequence[TaskRecord], costs: Callable[[TaskRecord], tuple[float, float]]) -> Figure:
-    """1 - the cost with the memory over that without, of the tasks that both did and that cost something without."""
-    by_sequence: dict[str, list[tuple[float, float]]] = {}
-    for each in records:
-        if each.reached and each.alone_reached and costs(each)[1]:
-            by_sequence.setdefault(each.sequence, []).append(costs(each))
-    if not by_sequence:
-        return Figure(None, 0.0, 0.0, 0)
-    sums = np.array([np.sum(pairs, axis=0) for pairs in by_sequence.values()])
-    chance = np.random.default_rng(0)
-    drawn = sums[chance.integers(len(sums), size=(_DRAWS, len(sums)))].sum(axis=1)
-    low, high = np.quantile(1 - drawn[:, 0] / drawn[:, 1], (0.025, 0.975))
-    spent, whole = sums.sum(axis=0)
-    return Figure(float(1 - spent / whole), float(low), float(high), float(whole))
 
 
 def _chosen(options: EvalOptions) -> list[TaskSequence]:

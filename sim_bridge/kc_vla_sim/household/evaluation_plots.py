@@ -44,3 +44,29 @@ def plot_memories(rows: Sequence[Row], folder: Path) -> None:
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     with replacing(folder / "memories.png") as part:
         figure.savefig(part, format="png", dpi=110)
+
+
+def plot_capacities(rows: Sequence[Row], folder: Path) -> None:
+    """Hit rate by the size of the short-term memory, and exploration saved by hit rate (KARMA, figure 7):
+    capacities.png, where there is more than one size."""
+    lines: dict[tuple[str, str], list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row.arm.capacity):
+        if row.kind != "all" and row.retrieval.value is not None and row.exploration.value is not None:
+            lines.setdefault((row.arm.memory, row.kind), []).append(row)
+    lines = {name: some for name, some in lines.items() if len({row.arm.capacity for row in some}) > 1}
+    if not lines:
+        return
+    figure = Picture(figsize=(10.0, 4.2), layout="constrained")
+    by_size, by_hits = figure.subplots(1, 2)
+    for (memory, kind), some in lines.items():
+        hits = [100 * (row.retrieval.value or 0.0) for row in some]
+        saved = [100 * (row.exploration.value or 0.0) for row in some]
+        by_size.plot([row.arm.capacity for row in some], hits, marker="o", label=f"{memory}, {kind}")
+        by_hits.plot(hits, saved, marker="o")
+        for row, x, y in zip(some, hits, saved, strict=True):
+            by_hits.annotate(str(row.arm.capacity), (x, y), textcoords="offset points", xytext=(4, -9), fontsize=7)
+    by_size.set(xlabel="units of the short-term memory", ylabel="hit rate, %", ylim=(0, 101))
+    by_hits.set(xlabel="hit rate, %", ylabel="exploration saved, %")
+    figure.legend(*by_size.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    with replacing(folder / "capacities.png") as part:
+        figure.savefig(part, format="png", dpi=110)

@@ -30,6 +30,7 @@ from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.ground import grounds_of
 from kc_vla_sim.household.overview import overview
 from kc_vla_sim.household.scenes import build
+from kc_vla_sim.household.session import home_of
 from kc_vla_sim.household.sight import Noise
 from kc_vla_sim.household.simulator import Household
 
@@ -43,6 +44,7 @@ class HouseholdParameters(NodeParameters):
 
     scene: str = parameter("home1", "home1 to home30, of four rooms each, or the number of a floor plan of ALFRED's")
     seed: int = parameter(0, "of what is where", low=0, high=2**31 - 1)
+    sequence: str = parameter("", "of tasks that comes with the stack, which has a scene and a seed of its own")
     pace: float = parameter(20.0, "times as fast as it would be; 0: at once", low=0.0, high=1e6)
     missing: float = parameter(0.0, "share of things that the detector does not see", low=0.0, high=1.0)
     wrong_type: float = parameter(0.0, "share that it calls something else", low=0.0, high=1.0)
@@ -63,11 +65,12 @@ class HouseholdNode(StackNode):
         values = self.parameters
         noise = Noise(values.missing, values.wrong_type, values.wrong_state, values.seed)
         try:
-            world = build(values.scene, values.seed)
+            world = build(*home_of(values.sequence, values.scene, values.seed))
         except HouseholdError as error:
             raise StartError(str(error)) from error
         self._home = Household(world, noise)
         self._busy = False
+        self._askers = 1
         self._done = 0
         self._detections = self.advertise(ObjectDetections, topics.DETECTIONS, qos.STATE)
         self._truth = self.advertise(String, topics.HOUSEHOLD, qos.STATUS)
@@ -110,7 +113,7 @@ class HouseholdNode(StackNode):
         try:
             return await self._do(goal, Call(goal.request.skill, tuple(goal.request.arguments)))
         finally:
-            self._busy = False
+            self._busy, self._askers = False, 1
 
     async def _do(self, goal: Any, call: Call) -> DoSkill.Result:
         """Find out what would come of it, let the time pass, and let it come."""
@@ -142,7 +145,9 @@ class HouseholdNode(StackNode):
         if goal.is_cancel_requested:
             goal.canceled()
             return "it was stopped"
-        if not self.count_clients(f"{self.resolve_service_name(topics.DO_SKILL)}/_action/send_goal"):
+        askers = self.count_clients(f"{self.resolve_service_name(topics.DO_SKILL)}/_action/send_goal")
+        self._askers = max(self._askers, askers)
+        if askers < self._askers:  # nobody says whose goal it is: who is gone may be the one
             goal.abort()
             self.get_logger().warning(f"{goal.request.skill} is stopped: whoever asked for it is gone")
             return "whoever asked for it is gone"

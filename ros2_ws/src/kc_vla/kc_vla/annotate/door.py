@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
 from fastapi.exceptions import RequestValidationError
@@ -70,3 +71,9 @@ def told_invalid(request: Request, error: Exception) -> JSONResponse:
     found: Any = error.errors()[0]
     where = ".".join(str(part) for part in found["loc"])
     return JSONResponse({"error": one_line(f"{where}: {found['msg']}")}, 422)
+
+
+def of_own_page(request: Request) -> bool:
+    """Whether a request is not from a page of somebody else in the same browser."""
+    origin = request.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == request.headers.get("host")

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -18,7 +17,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from kc_vla.annotate.agreement import agreement
 from kc_vla.annotate.curves import UNITS, cache_file
-from kc_vla.annotate.door import BoundedBody, TooLargeError, told, told_invalid
+from kc_vla.annotate.door import BoundedBody, TooLargeError, of_own_page, told, told_invalid
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.annotate.library import Library
 from kc_vla.annotate.proposals import label
@@ -143,9 +142,8 @@ def _own_page(request: Request) -> None:
     Raises:
         AnnotationError: it came from there.
     """
-    origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
-        raise AnnotationError(f"a page of {origin} may not write here")
+    if not of_own_page(request):
+        raise AnnotationError(f"a page of {request.headers['origin']} may not write here")
 
 
 def _row(library: Library, work: Work, key: int) -> dict[str, Any]:

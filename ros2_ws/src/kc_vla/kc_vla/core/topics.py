@@ -62,6 +62,7 @@ DO_SKILL = "do_skill"
 LOOK_AROUND = "look_around"
 EXECUTE_INSTRUCTION = "execute_instruction"
 PLANNER_STEPS = "planner/steps"
+PLANNER_BELIEF = "planner/belief"
 HOUSEHOLD = "household/state"
 
 DIAGNOSTICS = "/diagnostics"

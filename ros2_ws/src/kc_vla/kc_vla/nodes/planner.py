@@ -6,15 +6,12 @@ out takes its place; the skill that is being done is stopped first.
 
 from __future__ import annotations
 
-import json
 import time
-from collections import deque
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from std_msgs.msg import String
 
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
@@ -24,16 +21,17 @@ from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.served import ServerSettings
 from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY
 from kc_vla.planning.choosing import PLANNERS, PlannerSettings, open_planner
+from kc_vla.planning.execution.belief import belief
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.memories import BOTH, NAMES, open_memories
 from kc_vla.planning.execution.robot import Limits
-from kc_vla.planning.execution.told import MEMORY, Result, Step
-from kc_vla.ros import qos
+from kc_vla.planning.execution.told import Result, Step
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.skill_client import SkillClient
 from kc_vla.ros.skills import grounds_from
+from kc_vla.ros.voice import Voice, result_message
 from kc_vla.ros.work import answer, runner
 from kc_vla_msgs.action import ExecuteInstruction
 from kc_vla_msgs.srv import LookAround
@@ -85,12 +83,9 @@ class PlannerNode(StackNode):
             self._store = Store(_path(values.store))
         except (StackError, OSError) as error:
             raise StartError(str(error)) from error
-        self._goal: Any = None
-        self._told: deque[Step] = deque(maxlen=1000)
         self._work = runner(self, False, "the planner", refusals=(StackError,))
-        self._steps = self.advertise(String, topics.PLANNER_STEPS, qos.EVENT)
+        self._voice = Voice(self)
         self._body = SkillClient(self, values.skill_timeout)
-        self._hear = self.from_any_thread(self._publish)
         self._look = self.call(LookAround, topics.LOOK_AROUND)
         self._server = ActionServer(
             self,
@@ -162,6 +157,12 @@ class PlannerNode(StackNode):
         limits = Limits(calls=values.calls)
         return Loop(self._body, self._planner, memories, grounds, around.at, self._tell, limits, self._body.cancel)
 
+    def _tell(self, step: Step) -> None:
+        """A step of the loop, on its thread."""
+        loop = self._loop
+        assert loop is not None
+        self._voice.step(step, lambda: belief(loop.robot))
+
     # -- instructions -------------------------------------------------------------------------------------------
 
     def _accept(self, goal: ExecuteInstruction.Goal) -> GoalResponse:
@@ -173,7 +174,7 @@ class PlannerNode(StackNode):
         return GoalResponse.ACCEPT
 
     def _cancel(self, goal: Any) -> CancelResponse:
-        if self._loop is not None and goal is self._goal:
+        if self._loop is not None and goal is self._voice.goal:
             self._loop.stop()
         return CancelResponse.ACCEPT
 
@@ -185,19 +186,7 @@ class PlannerNode(StackNode):
             goal.succeed()
         else:
             goal.abort()
-        return ExecuteInstruction.Result(
-            success=result.success,
-            reason=result.reason,
-            planner=result.by,
-            duration=result.seconds,
-            walked=result.walked_m,
-            explorations=result.explorations,
-            skills=result.calls,
-            replans=result.replans,
-            tokens=result.tokens,
-            in_hand=result.in_hand,
-            notes=list(result.notes),
-        )
+        return result_message(result)
 
     async def _carried_out(self, instruction: str, goal: Any = None) -> Result:
         assert self._loop is not None
@@ -206,7 +195,7 @@ class PlannerNode(StackNode):
             assert self._loop is not None
             if goal is not None and goal.is_cancel_requested:  # while it waited for the one before to end
                 return _not_done(instruction, "a person said stop")
-            self._goal = goal
+            self._voice.goal = goal
             return self._loop.carry_out(instruction)
 
         try:
@@ -215,41 +204,12 @@ class PlannerNode(StackNode):
         except StackError as error:
             self.problem(str(error), ERROR)
             result = _not_done(instruction, str(error))
-        self._publish()
-        self._goal = None
-        self._say(_summary(result))
+        self._voice.end(result)
         return result
-
-    # -- telling ------------------------------------------------------------------------------------------------
-
-    def _tell(self, step: Step) -> None:
-        """A step of the loop, on its thread."""
-        self._told.append(step)
-        self._hear()
-
-    def _publish(self) -> None:
-        while self._told:
-            step = self._told.popleft()
-            self._say(str(step))
-            self._steps.publish(String(data=json.dumps(asdict(step))))
-            if self._goal is not None and step.kind != MEMORY:
-                feedback = ExecuteInstruction.Feedback(kind=step.kind, text=step.text, elapsed=step.now_s)
-                self._goal.publish_feedback(feedback)
-
-    def _say(self, text: str) -> None:
-        for line in text.splitlines():
-            print(line, flush=True)
 
 
 def _not_done(instruction: str, reason: str) -> Result:
     return Result(instruction, False, reason, "", 0.0, 0.0, 0, 0, 0)
-
-
-def _summary(result: Result) -> str:
-    outcome = "done" if result.success else f"not done: {result.reason}"
-    told = f"{result.seconds:.1f} s, {result.walked_m:.1f} m, {result.explorations} explored, {result.calls} skills"
-    notes = "".join(f"\n  note: {note}" for note in result.notes)
-    return f"'{result.instruction}': {outcome} (planned by {result.by or 'nobody'}; {told}){notes}"
 
 
 def _path(name: str) -> Path:

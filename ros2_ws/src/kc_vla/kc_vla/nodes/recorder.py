@@ -66,6 +66,9 @@ RECORDED: tuple[tuple[str, type, QoSProfile], ...] = (
     (topics.POLICY_CHUNK, ActionChunk, qos.EVENT),
     (topics.ARM_COMMAND, ArmCommand, qos.EVENT),
     (topics.STOPPED, Bool, qos.EVENT_LOG),
+    (topics.HOUSEHOLD, String, qos.STATUS),
+    (topics.PLANNER_STEPS, String, qos.EVENT),
+    (topics.PLANNER_BELIEF, String, qos.STATUS),
     (topics.DIAGNOSTICS, DiagnosticArray, qos.EVENT),
 )
 """Every topic of the stack but those of the cameras and the memories: name, type, and what its publisher offers. Not

@@ -36,6 +36,13 @@ class Stop(NamedTuple):
     area: str
     container: str = ""
 
+    def told(self, grounds: Grounds) -> str:
+        """In words: "around area_3 (kitchen)"."""
+        if self.container:
+            return f"in {self.container}"
+        room = grounds.areas[self.area].name if self.area in grounds.areas else ""
+        return f"around {self.area}{f' ({room})' if room else ''}"
+
 
 class Search:
     """One search for a thing: it looks at no place twice."""

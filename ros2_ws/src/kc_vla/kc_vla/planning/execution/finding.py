@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kc_vla.memory.live_units import Outcome
+from kc_vla.memory.short_term.unit import spoken
 from kc_vla.planning.execution.doors import Doors
 from kc_vla.planning.execution.explore import Search, Stop
+from kc_vla.planning.execution.naming import is_called
 from kc_vla.planning.execution.parts import fitting
 from kc_vla.planning.execution.reference import Reference, read
 from kc_vla.planning.execution.robot import NotFoundError, Robot
@@ -151,6 +153,8 @@ class Finder:
         if seen is None:
             raise NotFoundError(f"no {reference.text} was found, in {looked} places that were looked at")
         robot.say(RECALL, f"{reference.text!r} is {robot.known(taken)}, found {where}")
+        if not is_called(reference, seen.object_type):
+            robot.note(f"{reference.text!r} was taken to mean {spoken(seen.object_type)}")
         return seen
 
     def _recalled(self, reference: Reference, left_out: set[str], loose: bool = False) -> list[Known]:
@@ -237,7 +241,7 @@ class Finder:
             if stop is None:
                 break
             robot.explorations += 1
-            robot.say(EXPLORE, f"looking for {reference.text!r} {_told(stop)}")
+            robot.say(EXPLORE, f"looking for {reference.text!r} {stop.told(robot.grounds)}")
             self._stop(stop)
             search.done(stop)
             seen = self._there(reference, left_out, wanted)
@@ -284,7 +288,3 @@ class Finder:
         """Where the things of this instruction are, as they are seen now."""
         for name in self._last:
             self.note(name)
-
-
-def _told(stop: Stop) -> str:
-    return f"in {stop.container}" if stop.container else f"around {stop.area}"

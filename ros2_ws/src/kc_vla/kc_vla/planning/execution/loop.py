@@ -15,12 +15,15 @@ from kc_vla.planning.execution.finding import Finder
 from kc_vla.planning.execution.grounds import Grounds
 from kc_vla.planning.execution.memories import Memories
 from kc_vla.planning.execution.robot import ExecutionError, Limits, Robot
-from kc_vla.planning.execution.told import END, MEMORY, PLAN, Result, Tell
+from kc_vla.planning.execution.told import BEGIN, END, MEMORY, PLAN, Result, Tell
+from kc_vla.planning.instruction import clean
 from kc_vla.planning.interface import Body, Done, Plan, Planner, PlanningError, Request
 
 _LINES = 12
 """Of what is remembered, that are told before and after."""
 _MOST_INSTEAD = 20
+_MOST_SAID = 300
+"""Letters of an instruction that are told."""
 
 
 class Loop:
@@ -96,6 +99,7 @@ class Loop:
         tried: list[Done] = []
         notes: dict[str, None] = {}
         reason = ""
+        robot.say(BEGIN, clean(instruction[:_MOST_SAID]))
         try:
             robot.look()
             robot.say(MEMORY, self._state("before"))

@@ -83,6 +83,12 @@ def tier_of(words: tuple[str, ...], object_type: str) -> Tier:
     return _tier(words, spoken(object_type))
 
 
+def is_called(reference: Reference, object_type: str) -> bool:
+    """Whether a type, or its kind, is called as a reference says; a vague one, of what it is for, calls it nothing."""
+    said = (words for words, _ in _readings(reference.words))
+    return reference.vague or reference.done or any(tier_of(words, object_type) for words in said)
+
+
 class Namer:
     """Finds the types that references stand for, among those that homes have and those that are known."""
 

@@ -155,7 +155,7 @@ class Robot:
         found: list[Seen] = []
         for each in islice(seen, MOST_DETECTIONS):
             if wrong := wrong_with(each):
-                self._note(wrong)
+                self.note(wrong)
             else:
                 found.append(replace(each, object_type=self._called(each)))
         self.held = next((each for each in found if each.relation == HELD), self.held)
@@ -166,7 +166,7 @@ class Robot:
         self.sight = {each.object_id: each for each in found}
         self.now_s += _TICK_S
         for line in self.memories.take(Look(found, self.at, self.now_s)):
-            self._note(line)
+            self.note(line)
 
     def _called(self, seen: Seen) -> str:
         """The type that a thing was seen as more often than not: a detector may misname it at times."""
@@ -177,7 +177,8 @@ class Robot:
             del self._types[next(iter(self._types))]
         return self._types[seen.object_id][0]
 
-    def _note(self, line: str) -> None:
+    def note(self, line: str) -> None:
+        """Have the result say something, once."""
         if len(self._notes) < _MOST_NOTES:
             self._notes[line] = None
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-PLAN, RECALL, EXPLORE, SKILL, REPAIR, MEMORY, END = "plan", "recall", "explore", "skill", "repair", "memory", "end"
-KINDS = (PLAN, RECALL, EXPLORE, SKILL, REPAIR, MEMORY, END)
+BEGIN, PLAN, RECALL, EXPLORE, SKILL = "begin", "plan", "recall", "explore", "skill"
+REPAIR, MEMORY, END = "repair", "memory", "end"
+KINDS = (BEGIN, PLAN, RECALL, EXPLORE, SKILL, REPAIR, MEMORY, END)
 
 
 @dataclass(frozen=True)

@@ -50,22 +50,23 @@ _VERBS: Mapping[Deed, str] = {
     Deed.MOVE: "put, place, move, set, bring, carry, take, return, transfer, store, leave, lay, stick, deliver, "
     "relocate, stack, drop off, put down, put back, set down, place down, lay down, rest, deposit, stash, hide, add, "
     "insert, stand, be placed, be put, hang, hang up, load, shift, put away, set up, sit, serve, fit, keep, position, "
-    "secure, arrange",
+    "secure, arrange, pop, slip, slide, tuck, shove, plop, tuck away, stow, stow away, rearrange",
     Deed.TAKE: "pick up, pick, grab, get, fetch, hold, lift, lift up, retrieve, take out, remove, collect, gather, "
-    "hold up, give, hand, pass, obtain, acquire, hold onto, pull out, gather up, bring over, take hold of, grasp",
+    "hold up, give, hand, pass, obtain, acquire, hold onto, pull out, gather up, bring over, take hold of, grasp, "
+    "go get, go fetch, get hold of, snatch, seize",
     Deed.GO: "go to, walk to, go over to, walk over to, head to, head over to, drive to, approach, come over to, "
     "navigate to, stand at, stand by, visit, go into, walk into, enter, proceed to, go back to, turn to, "
     "go, walk, show, face",
     Deed.FIND: "find, look for, search for, locate, seek, hunt for, where is",
     Deed.EXPLORE: "explore, look around, look around in, search, have a look around",
     Deed.CLEAN: "wash, clean, rinse, rinse off, rinse out, wash off, wash out, wash up, scrub, soak, wet, cleanse, "
-    "clean off, clean up, be washed, dampen, moisten, run water over, sanitize",
-    Deed.FILL: "fill, fill up",
-    Deed.HEAT: "heat, warm, microwave, cook, reheat, heat up, warm up, nuke, bake, zap",
-    Deed.COOL: "cool, chill, refrigerate, cool down, cool off, chill down",
-    Deed.SLICE: "slice, cut, chop, cut up, chop up, slice up, dice, carve",
+    "clean off, clean up, be washed, dampen, moisten, run water over, sanitize, wipe, wipe off, wipe down",
+    Deed.FILL: "fill, fill up, top up",
+    Deed.HEAT: "heat, warm, microwave, cook, reheat, heat up, warm up, nuke, bake, zap, boil, toast",
+    Deed.COOL: "cool, chill, refrigerate, cool down, cool off, chill down, freeze",
+    Deed.SLICE: "slice, cut, chop, cut up, chop up, slice up, dice, carve, halve, mince",
     Deed.LOOK: "look at, examine, inspect, check out, view, study, see, observe, look over, read, look closely at, "
-    "check, illuminate, look, show off, shine",
+    "check, illuminate, look, show off, shine, have a look at, take a look at",
     Deed.OPEN: "open, open up, pull open",
     Deed.CLOSE: "close, shut, close up",
     Deed.ON: "turn on, switch on, toggle on, light, light up, activate, start, power on, power up, run",
@@ -225,3 +226,34 @@ def _forms(words: list[str]) -> Iterator[tuple[str, ...]]:
         yield (f"{first}{first[-1]}ing", *rest)
     else:
         yield (f"{first[:-1] if first.endswith('e') and first != 'see' else first}ing", *rest)
+
+
+@cache
+def participles() -> Mapping[tuple[str, ...], tuple[str, ...]]:
+    """The verbs by their past participles: "switched on" is of "switch on"."""
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for deed, said in _VERBS.items():
+        for first, *rest in map(str.split, said.split(", ")) if deed not in _NOT_PASSIVE else ():
+            if first not in _NEVER_PASSIVE:
+                found.setdefault((_participle(first), *rest), (first, *rest))
+    return found
+
+
+_NOT_PASSIVE = frozenset([Deed.GO, Deed.FIND, Deed.EXPLORE, Deed.USE, Deed.MAKE])
+_NEVER_PASSIVE = word_set("be see read shine look run start fit sit stand rest")
+_IRREGULAR: Mapping[str, str] = {
+    **{each: each for each in ("put", "set", "cut", "shut", "wet")},
+    **{"bring": "brought", "take": "taken", "leave": "left", "lay": "laid", "stick": "stuck", "hide": "hidden"},
+    **{"hang": "hung", "keep": "kept", "get": "got", "give": "given", "hold": "held", "break": "broken"},
+    **{"throw": "thrown", "light": "lit", "fling": "flung", "freeze": "frozen"},
+}
+
+
+def _participle(verb: str) -> str:
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb]
+    if verb in _DOUBLED:
+        return f"{verb}{verb[-1]}ed"
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return f"{verb[:-1]}ied"
+    return f"{verb}d" if verb.endswith("e") else f"{verb}ed"

@@ -21,9 +21,10 @@ from kc_vla.planning.grammar.lexicon import (
     noun,
     word_set,
 )
+from kc_vla.planning.grammar.opening import Words
 from kc_vla.planning.grammar.phrases import Thing, thing_of, things_of
 from kc_vla.planning.grammar.places import place_of, split_at_prepositions
-from kc_vla.planning.grammar.reading import Clause, Words
+from kc_vla.planning.grammar.reading import Clause
 from kc_vla.planning.interface import PlanningError
 
 _BY_SINK = word_set("sink stove toaster fridge refrigerator microwave dishwasher coffee oven burner")

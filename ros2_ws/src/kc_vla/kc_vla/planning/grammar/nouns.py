@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from kc_vla.planning.grammar.lexicon import FILLER, word_set
-from kc_vla.planning.grammar.reading import Words, starts_with_verb
+from kc_vla.planning.grammar.opening import Words, starts_with_verb
 from kc_vla.planning.interface import PlanningError
 
 _MOST_NOUN = 8

@@ -23,7 +23,7 @@ from kc_vla.planning.grammar.lexicon import (
     word_set,
 )
 from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, name_of, singular, trimmed
-from kc_vla.planning.grammar.reading import Words
+from kc_vla.planning.grammar.opening import Words
 from kc_vla.planning.interface import PlanningError
 
 _JOINS = frozenset(["and", "&", ",", "plus", "/", "or", "+"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kc_vla.planning.grammar.lexicon import ARTICLES, FILLER, INNER, INTO, MEASURES, NUMBERS, PARTS, PREPOSITIONS
 from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, name_of, singular, trimmed
-from kc_vla.planning.grammar.reading import Words, starts_with_verb
+from kc_vla.planning.grammar.opening import Words, starts_with_verb
 from kc_vla.planning.interface import PlanningError
 
 _BESIDE = (("left", "of"), ("right", "of"))

@@ -10,7 +10,6 @@ from kc_vla.planning.grammar.lexicon import (
     ARTICLES,
     FILLER,
     INTO,
-    OPENINGS,
     PREPOSITIONS,
     PRONOUNS,
     REFUSED,
@@ -18,25 +17,22 @@ from kc_vla.planning.grammar.lexicon import (
     WITH,
     Deed,
     first_words,
-    longest,
     particles,
-    verbs,
     word_set,
 )
+from kc_vla.planning.grammar.opening import Words, opened, starts_with_verb, verb_at
+from kc_vla.planning.grammar.wishes import commands, stated
 from kc_vla.planning.instruction import clean
 from kc_vla.planning.interface import PlanningError
 
 MOST_WORDS = 300
 _WORD = re.compile(r"\w+\|[\w|+.#-]*\w|\w[\w'#-]*\w|\w|[.!?;:,&/()+]")
 _STOPS, _ANDS = frozenset(".!?;:()"), frozenset(["and", "&", "plus", "or"])
-_STEPS = word_set("second third fourth fifth step 1 2 3 4 5 6")
 _ORDER = frozenset(["then", "afterwards", "next", "finally"])
-_OPENINGS = tuple(tuple(each.split()) for each in OPENINGS)
 _NOUN_TOO = word_set("slice cut light clean cool warm set place rest store bin trash drop heat run wash")
 """Verbs that can be in a noun phrase as well."""
 _PLAIN = word_set("put pick bring take grab")
 """Verbs that are nothing else."""
-Words = tuple[str, ...]
 
 
 class Clause(NamedTuple):
@@ -64,9 +60,11 @@ def clauses_of(text: str) -> list[Clause]:
     words = words_of(text)
     if len(words) > MOST_WORDS:
         raise PlanningError(f"an instruction of more than {MOST_WORDS} words: give less at once")
-    _refuse_negation(words)
+    sentences = [commands(each) for each in _split(words, _STOPS)]
+    for sentence in sentences:
+        _refuse_negation(sentence)
     found: list[Clause] = []
-    for sentence in _split(words, _STOPS):
+    for sentence in sentences:
         part = _in_order(sentence)
         found += [clause for each in part for clause in _clauses(each)]
     if not found:
@@ -79,28 +77,13 @@ def words_of(text: str) -> Words:
     plain = clean(text).replace("\u2019", "'")
     plain = re.sub(r"(?i)\bas well as\b", "and", plain)
     plain = re.sub(r"(?i)\bafter (?:that|this)\b", "then", plain)
+    plain = re.sub(r"(?i)\blet(?:'s| us)\b", "please", plain)
     plain = re.sub(r"(?i)\b(?:that|which) (?:holds|has|have|contains)\b", "with", plain)
     found = []
     for match in _WORD.finditer(plain):
         word = match.group().strip("'")
         found.append(word if "_" in word or "|" in word else word.lower().removesuffix("'s"))
     return tuple(word for word in found if word)
-
-
-def starts_with_verb(words: Sequence[str]) -> bool:
-    """Whether a clause can begin here."""
-    return verb_at(words) is not None
-
-
-def verb_at(words: Sequence[str]) -> tuple[Deed, int] | None:
-    """The verb that words begin with, and of how many words it is."""
-    if not words or words[0] not in first_words():
-        return None
-    for count in range(min(longest(), len(words)), 0, -1):
-        deed = verbs().get(tuple(words[:count]))
-        if deed is not None:
-            return deed, count
-    return (Deed.TOGGLE, 1) if any((words[0], each) in particles() for each in words[1:8]) else None
 
 
 def _refuse_negation(words: Words) -> None:
@@ -119,7 +102,7 @@ def _in_order(words: Words) -> list[Words]:
     for at, word in enumerate(words):
         if word not in ("after", "before", "once", "when", "while", "until"):
             continue
-        rest = _without_subject(words[at + 1 :])
+        rest = stated(words[at + 1 :], word == "while") or _without_subject(words[at + 1 :])
         if not starts_with_verb(rest) or word == "until":
             continue
         if _bare(words[:at]):
@@ -135,7 +118,7 @@ def _in_order(words: Words) -> list[Words]:
 
 
 def _bare(words: Words) -> bool:
-    return bool(_opened(tuple(word for word in words if word not in _ANDS and word != ",")))
+    return bool(opened(tuple(word for word in words if word not in _ANDS and word != ",")))
 
 
 def _without_subject(words: Words) -> Words:
@@ -146,7 +129,7 @@ def _without_subject(words: Words) -> Words:
 
 
 def _verb_after(words: Words, at: int) -> bool:
-    return starts_with_verb(_opened(words[at + 1 :]))
+    return starts_with_verb(opened(words[at + 1 :]))
 
 
 def _clauses(words: Words) -> list[Clause]:
@@ -163,7 +146,7 @@ def _clauses(words: Words) -> list[Clause]:
             continue
         parts[-1].append(words[at])
         at += 1
-    return [_clause(tuple(part)) for part in parts if _opened(tuple(part))]
+    return [_clause(tuple(part)) for part in parts if opened(tuple(part))]
 
 
 def _with_behind(words: Words) -> Words:
@@ -178,15 +161,15 @@ def _same_verb(words: Words, at: int, before: Sequence[str]) -> Words:
     """The verb that is said once for two places: "put the pen in the cup and the pencil in the mug"."""
     if words[at] not in ("and", ","):
         return ()
-    opened = _opened(tuple(before))
-    found = verb_at(opened)
+    start = opened(tuple(before))
+    found = verb_at(start)
     skip = at + 2 if words[at + 1 : at + 2] == ("and",) else at + 1
     end = next((each for each in range(skip, len(words)) if words[each] in _ANDS or words[each] == ","), len(words))
     rest = words[skip:end]
-    if found is None or found[0] is not Deed.MOVE or not set(opened[found[1] :]) & INTO or _with_in(opened):
+    if found is None or found[0] is not Deed.MOVE or not set(start[found[1] :]) & INTO or _with_in(start):
         return ()
     place = next((index for index, word in enumerate(rest) if word in INTO), 0)
-    return opened[: found[1]] if place and rest[0] not in PREPOSITIONS else ()
+    return start[: found[1]] if place and rest[0] not in PREPOSITIONS else ()
 
 
 def _with_in(words: Words) -> bool:
@@ -206,15 +189,15 @@ def _boundary(words: Words, at: int, before: list[str]) -> int:
         return 0
     if word == "to" and before and before[-1] in ("something", "anything", "thing"):
         return 0  # "something to cut with"
-    if word in _ANDS or word == "," or (word == "to" and starts_with_verb(_opened(tuple(before)))):
+    if word in _ANDS or word == "," or (word == "to" and starts_with_verb(opened(tuple(before)))):
         skip = at + 1
         while skip < len(words) and (words[skip] in _ANDS or words[skip] in (",", "to") or words[skip] in _ORDER):
             skip += 1
-        rest = _opened(words[skip:])
+        rest = opened(words[skip:])
         if starts_with_verb(rest) and not _part_of_noun(rest) and (word != "to" or not _noun_phrase(rest)):
             return skip - at + 1
         return 0
-    if before and word in first_words() and _opened(tuple(before)):
+    if before and word in first_words() and opened(tuple(before)):
         rest = words[at:]
         found = verb_at(rest)
         follows = rest[found[1]] if found and found[1] < len(rest) else ""
@@ -248,26 +231,8 @@ def _noun_phrase(rest: Words) -> bool:
     return rest[0] in ("trash", "bin", "light", "microwave", "rest") and (len(rest) == 1 or rest[1] not in ARTICLES)
 
 
-def _opened(words: Words) -> Words:
-    """Words without what may come before a verb."""
-    while words:
-        if words[0] in FILLER or words[0] in (",", "/") or (words[0] in _STEPS and words[1:2] in ((",",), ())):
-            words = words[1:]
-            continue
-        found = verb_at(words)
-        for opening in _OPENINGS:
-            if words[: len(opening)] == opening and (found is None or found[1] <= len(opening)):
-                rest = _opened(words[len(opening) :])
-                if starts_with_verb(rest) or found is None:
-                    words = words[len(opening) :]
-                    break
-        else:
-            return words
-    return words
-
-
 def _clause(words: Words) -> Clause:
-    words = _opened(words)
+    words = opened(words)
     said = " ".join(words)
     while words and (words[-1] in FILLER or words[-1] in _ANDS or words[-1] in (",", "to", "/")):
         words = words[:-1]

@@ -1,0 +1,39 @@
+"""What a robot believes of its home, as plain values: for pages, bags and people, beside what is true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kc_vla.planning.execution.robot import Robot
+from kc_vla.planning.execution.things import Known
+
+_MOST = 2000
+"""Things, the newest: a message has an end."""
+
+
+def belief(robot: Robot) -> dict[str, Any]:
+    """Where the robot believes to stand and what it holds, and what it believes of each thing that it remembers or
+    sees, as JSON can say it; for the thread that carries instructions out."""
+    known = {each.object_id: each for each in robot.memories.things()}
+    known |= {name: thing for name in robot.sight if (thing := robot.known(name)) is not None}
+    newest = sorted(known.values(), key=lambda each: -each.seen_s)[:_MOST]
+    return {
+        "at": robot.at,
+        "holds": "" if robot.held is None else robot.held.object_id,
+        "seconds": round(robot.now_s, 3),
+        "known": len(known),
+        "things": {each.object_id: _told(each) for each in newest},
+    }
+
+
+def _told(thing: Known) -> dict[str, Any]:
+    return {
+        "type": thing.object_type,
+        "position": [round(float(each), 3) for each in thing.position],
+        "states": sorted(thing.states),
+        "place": [thing.relation, thing.container or thing.area],
+        "seen": round(thing.seen_s, 3),
+        "confidence": round(thing.confidence, 3),
+        "movable": thing.movable,
+        "by": thing.source,
+    }

@@ -1,0 +1,66 @@
+"""The report of instructions in a home: what each took with the robot's memory and without any, and the ways."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from kc_vla.core.files import write_whole
+from kc_vla_sim.household.journey import Journey
+from kc_vla_sim.household.way_plot import Pair, plot_ways
+from kc_vla_sim.household.world import World
+
+TABLE, PICTURE, VALUES = "report.md", "way.png", "report.json"
+_CELL = 70
+
+
+def write_report(folder: Path, world: World, pairs: Sequence[Pair]) -> None:
+    """Write report.md, report.json and way.png into a folder that is there; nothing of nothing.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if not pairs:
+        return
+    write_whole(folder / TABLE, "\n".join([*table(pairs), "", f"![the ways]({PICTURE})", ""]))
+    values = [
+        {"instruction": said, "remembering": asdict(one), "alone": None if other is None else asdict(other)}
+        for said, one, other in pairs
+    ]
+    write_whole(folder / VALUES, json.dumps(values, indent=2) + "\n")
+    plot_ways(world, pairs, folder / PICTURE)
+
+
+def table(pairs: Sequence[Pair]) -> Iterator[str]:
+    """The table, as Markdown: a line for each instruction and memory, and what was saved at the end."""
+    yield "| | instruction | memory | outcome | s | m | explored | skills |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    for number, (said, *journeys) in enumerate(pairs, 1):
+        for journey in filter(None, journeys):
+            yield f"| {number} | {_cell(said)} | {journey.memory} | {_cell(_outcome(journey))} | {_costs(journey)} |"
+    both = [(one, other) for _, one, other in pairs if other is not None and one.success and other.success]
+    if both:
+        seconds = [sum(each.seconds for each in some) for some in zip(*both, strict=True)]
+        explored = [sum(each.explorations for each in some) for some in zip(*both, strict=True)]
+        yield ""
+        yield (
+            f"Of what both did ({len(both)} of {len(pairs)}): {explored[0]} places explored in place of {explored[1]}, "
+            f"{seconds[0]:.0f} s in place of {seconds[1]:.0f} s."
+        )
+
+
+def _outcome(journey: Journey) -> str:
+    said = "done" if journey.success else f"not done: {journey.reason}"
+    return said if journey.goal is None else f"{said}; goal {'reached' if journey.goal else 'missed'}"
+
+
+def _costs(journey: Journey) -> str:
+    return f"{journey.seconds:.1f} | {journey.walked_m:.1f} | {journey.explorations} | {journey.skills}"
+
+
+def _cell(text: str) -> str:
+    """In one cell, whatever people or a model said."""
+    plain = "".join(letter if letter.isprintable() and letter != "|" else " " for letter in text)
+    return plain if len(plain) <= _CELL else f"{plain[: _CELL - 1]}…"

@@ -1,0 +1,110 @@
+"""What an instruction took, and what the same would have taken a robot that remembers nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.planning.execution.loop import Loop
+from kc_vla.planning.execution.memories import NONE, open_memories
+from kc_vla.planning.grammar.planner import GrammarPlanner
+from kc_vla.planning.interface import Happened, Planner, Seen
+from kc_vla.planning.skills import Call
+from kc_vla_sim.household.floor_plan import FloorPlan, Point
+from kc_vla_sim.household.ground import grounds_of
+from kc_vla_sim.household.simulator import Household
+from kc_vla_sim.household.world import World
+
+
+@dataclass(frozen=True)
+class Journey:
+    """What came of an instruction.
+
+    Attributes:
+        memory: of the robot, by name.
+        success: as far as the robot can tell.
+        reason: why not.
+        seconds, walked_m: that it took.
+        explorations: places that were looked at, and containers looked into, to find something.
+        skills: that were tried.
+        areas: in which the robot stood, one after the other, from the beginning.
+        goal: whether what was asked for is so, by a judge; None where nobody judges it.
+    """
+
+    memory: str
+    success: bool
+    reason: str
+    seconds: float
+    walked_m: float
+    explorations: int
+    skills: int
+    areas: tuple[str, ...]
+    goal: bool | None = None
+
+
+class _Walking:
+    """A household that notes where its robot stands."""
+
+    def __init__(self, home: Household) -> None:
+        self._home = home
+        self.areas = [home.world.at]
+
+    def do(self, call: Call) -> Happened:
+        happened = self._home.do(call)
+        if self._home.world.at != self.areas[-1]:
+            self.areas.append(self._home.world.at)
+        return happened
+
+    def look(self) -> Sequence[Seen]:
+        return self._home.look()
+
+
+def without_memory(
+    world: World,
+    instruction: str,
+    judge: Callable[[World], bool] | None = None,
+    planner: Planner | None = None,
+    stopped: Callable[[], bool] = bool,
+) -> Journey:
+    """The same instruction for a robot without a memory.
+
+    Args:
+        world: as it is when the instruction is given; it stays so.
+        instruction: of a person.
+        judge: says of the world afterwards whether the goal is reached.
+        planner: by the grammar unless another is given.
+        stopped: asked after each step; ends it.
+    """
+    home = Household(world.copy())
+    body, grounds = _Walking(home), grounds_of(world.plan)
+    loop = Loop(body, planner or GrammarPlanner(), open_memories(NONE, _embedder(), grounds), grounds, world.at)
+    loop.robot.interrupted = lambda: "nobody waits for it any more" if stopped() else ""
+    result = loop.carry_out(instruction)
+    return Journey(
+        NONE,
+        result.success,
+        result.reason,
+        result.seconds,
+        result.walked_m,
+        result.explorations,
+        result.calls,
+        tuple(body.areas),
+        None if judge is None else judge(home.world),
+    )
+
+
+def points_of(plan: FloorPlan, areas: Sequence[str]) -> list[Point]:
+    """The way through some areas, m, around what stands between them."""
+    found = [plan.areas[areas[0]].position[:2]] if areas else []
+    for start, end in pairwise(areas):
+        found += [plan.areas[each].position[:2] for each in plan.way(start, end)[1:]]
+    return found
+
+
+@cache
+def _embedder() -> Embedder:
+    return open_embedder()

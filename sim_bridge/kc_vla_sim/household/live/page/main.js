@@ -1,0 +1,83 @@
+// Asks the server what is new twice a second and draws it: everything comes in as text, nothing as markup.
+import { draw, wrongly } from "./map.js";
+
+const shown = { truth: null, belief: null, way: [], numbers: { truth: 0, belief: 0 }, last: 0 };
+const found = (id) => document.getElementById(id);
+const MOST_LINES = 400;
+
+function line(list, text, kind, label) {
+  const item = document.createElement("li");
+  item.className = kind;
+  if (label) item.append(Object.assign(document.createElement("b"), { textContent: label }));
+  item.append(text);
+  list.append(item);
+}
+
+function tellSteps(steps) {
+  const list = found("steps");
+  const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+  for (const step of steps) {
+    if (step.kind === "memory") continue;
+    line(list, String(step.text), String(step.kind), `${Number(step.now_s).toFixed(0)} s ${step.kind}`);
+    if (step.kind === "begin") found("said").textContent = String(step.text);
+    if (step.kind === "end") found("said").textContent += step.text === "done" ? " — done" : ` — not done: ${step.text}`;
+  }
+  while (list.childElementCount > MOST_LINES) list.firstElementChild.remove();
+  if (atEnd) list.scrollTop = list.scrollHeight;
+}
+
+function tellNumbers() {
+  const { truth, belief } = shown;
+  const things = Object.entries(truth.things);
+  const known = belief ? things.filter(([name]) => belief.things[name]) : [];
+  const wrong = known.filter(([name]) => wrongly(truth, belief, name));
+  const rows = [
+    ["robot", `in the ${truth.areas[truth.robot].room}${belief?.holds ? `, with ${belief.holds} in its hand` : ""}`],
+    ["time, way", `${truth.seconds.toFixed(0)} s, ${truth.walked_m.toFixed(0)} m`],
+    ["it knows", `${known.length} of ${things.length} things, ${wrong.length} of them elsewhere than they are`],
+  ];
+  found("numbers").replaceChildren(
+    ...rows.flatMap((row) => row.map((text, at) => Object.assign(document.createElement(at ? "dd" : "dt"), { textContent: text }))),
+  );
+  const list = found("beliefs");
+  list.replaceChildren();
+  const movable = Object.entries(belief?.things ?? {}).filter(([, thing]) => thing.movable);
+  for (const [name, thing] of movable.slice(0, 60)) {
+    const states = thing.states.length ? ` (${thing.states.join(", ")})` : "";
+    const off = truth.things[name] && wrongly(truth, belief, name);
+    line(list, `${name}${states}, ${thing.place.join(" ")} [${thing.by}]${off ? " — it is not there" : ""}`, off ? "wrong" : "");
+  }
+}
+
+async function look() {
+  try {
+    const asked = new URLSearchParams({ truth: shown.numbers.truth, belief: shown.numbers.belief, since: shown.last });
+    const answer = await (await fetch(`api/home?${asked}`)).json();
+    for (const what of ["truth", "belief"]) if (answer[what] !== undefined) shown[what] = answer[what];
+    const fresh = answer.truth !== undefined || answer.belief !== undefined;
+    Object.assign(shown, { way: answer.way, numbers: answer.numbers, last: answer.last });
+    found("control").hidden = !answer.control;
+    tellSteps(answer.steps);
+    if (shown.truth && fresh) {
+      draw(found("map"), shown);
+      tellNumbers();
+    }
+  } catch {
+    found("said").textContent = "the home does not answer: has its launch ended?";
+  }
+  setTimeout(look, 500);
+}
+
+async function ask(where, body) {
+  const headers = { "Content-Type": "application/json", "X-Token": found("token").value };
+  const answer = await fetch(where, { method: "POST", headers, body: JSON.stringify(body) });
+  const told = answer.ok ? {} : await answer.json();
+  found("trouble").textContent = String(told.error ?? told.detail ?? "");
+}
+
+found("control").addEventListener("submit", (event) => {
+  event.preventDefault();
+  ask("api/instruction", { instruction: found("instruction").value });
+});
+found("stop").addEventListener("click", () => ask("api/stop", {}));
+look();

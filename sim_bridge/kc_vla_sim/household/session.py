@@ -1,0 +1,85 @@
+"""What a home is asked for in one launch: an instruction, or a sequence of them, each judged where somebody can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kc_vla.core.untrusted import read_text
+from kc_vla.planning.instruction import clean
+from kc_vla_sim.household.errors import HouseholdError, told
+from kc_vla_sim.household.tasks import Referee, TaskSequence, sequence
+from kc_vla_sim.household.world import World
+
+_MOST = 1000
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be done in a home.
+
+    Attributes:
+        instructions: in their order.
+        tasks: the sequence that comes with the stack, of which they are; None for somebody's own.
+    """
+
+    instructions: tuple[str, ...]
+    tasks: TaskSequence | None = None
+
+
+def wanted(instruction: str, called: str) -> Wanted:
+    """What is asked for.
+
+    Args:
+        instruction: one; empty for none.
+        called: a sequence: its name, or a file with an instruction in each line; empty for none.
+
+    Raises:
+        HouseholdError: both are given, or it is no sequence.
+    """
+    if instruction.strip() and called:
+        raise HouseholdError("instruction:= and sequence:= at once: give one of them")
+    if not called:
+        return Wanted((instruction,) if instruction.strip() else ())
+    path = Path(called).expanduser()
+    if not path.is_file():
+        tasks = sequence(called)
+        return Wanted(tuple(each.instruction for each in tasks.tasks), tasks)
+    try:
+        lines = [clean(line) for line in read_text(path).splitlines()]
+    except (OSError, ValueError) as error:
+        raise HouseholdError(f"{told(called)} cannot be read as a sequence: {error}") from error
+    found = tuple(line for line in lines if line and not line.startswith("#"))
+    if not 1 <= len(found) <= _MOST:
+        raise HouseholdError(f"{told(called)} has {len(found)} instructions: write 1 to {_MOST}, one in each line")
+    return Wanted(found)
+
+
+def home_of(called: str, scene: str, seed: int) -> tuple[str, int]:
+    """Scene and seed: those of the sequence of that name, if it comes with the stack, and else those that are given.
+
+    Raises:
+        HouseholdError: it is no sequence.
+    """
+    tasks = wanted("", called).tasks
+    return (scene, seed) if tasks is None else (str(tasks.scene), tasks.seed)
+
+
+class Judge:
+    """Says of each instruction of a sequence whether its goal was reached; knows nothing of others."""
+
+    def __init__(self, tasks: TaskSequence | None) -> None:
+        self._referee = None if tasks is None else Referee(tasks.tasks)
+
+    def begin(self, world: World) -> Callable[[World], bool] | None:
+        """An instruction begins; return what judges the world of another robot that does the same, None for nobody."""
+        if self._referee is None:
+            return None
+        self._referee.begin(world)
+        twin = self._referee.copy()
+        return lambda other: not twin.copy().judge(other)
+
+    def end(self, world: World) -> bool | None:
+        """It is over: whether the goal is reached, None where nobody knows."""
+        return None if self._referee is None else not self._referee.judge(world)

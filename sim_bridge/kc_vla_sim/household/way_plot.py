@@ -1,0 +1,101 @@
+"""A picture of the ways that a robot took through a home with its memory and without any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from kc_vla.core.files import replacing
+from kc_vla_sim.household.journey import Journey, points_of
+from kc_vla_sim.household.world import STANDS, World
+
+_LETTERS, _LEGEND = 60, 12
+_ROOM_M = 0.25
+_ASIDE_M = 0.06
+"""Ways of several instructions lie beside one another."""
+_NAMED_M2, _OVER = 0.15, {"above", "under"}
+"""Furniture that is large enough for its name, and has none above or under it."""
+
+
+class Pair(NamedTuple):
+    """An instruction with and without memory.
+
+    Attributes:
+        instruction: as it was said.
+        remembering: with the robot's memory.
+        alone: without any; None where that was not played.
+    """
+
+    instruction: str
+    remembering: Journey
+    alone: Journey | None
+
+
+def plot_ways(world: World, pairs: Sequence[Pair], file: Path) -> None:
+    """Write the picture: the same home twice, each instruction in its colour in both."""
+    xs, ys = zip(*(point for wall in world.plan.walls for point in wall), strict=True)
+    wide, deep = max(xs) - min(xs), max(ys) - min(ys)
+    beside = wide < 2 * deep
+    figure = Figure(
+        figsize=(13.0, 7.0) if beside else (13.0, min(18.0, 2.0 + 25.0 * deep / wide)), layout="constrained"
+    )
+    for axis, alone in zip(figure.subplots(*((1, 2) if beside else (2, 1))), (False, True), strict=True):
+        _home(axis, world)
+        journeys = [each.alone if alone else each.remembering for each in pairs]
+        there = [each for each in journeys if each is not None]
+        for number, journey in enumerate(journeys):
+            if journey is not None:
+                _way(axis, world, journey, number)
+        axis.set_title(f"{'without a memory' if alone else f'memory: {_memory(pairs)}'}: {_totals(there)}")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    said = [f"{number + 1}. {each.instruction[:_LETTERS]}" for number, each in enumerate(pairs)]
+    shown = [(handle, said[int(label)]) for handle, label in zip(handles, labels, strict=True)][:_LEGEND]
+    figure.legend(*zip(*shown, strict=True), loc="outside lower center", ncols=2, fontsize="small")
+    with replacing(file) as part:
+        figure.savefig(part, format="png", dpi=110)
+
+
+def _memory(pairs: Sequence[Pair]) -> str:
+    return pairs[0].remembering.memory if pairs else ""
+
+
+def _totals(journeys: Sequence[Journey]) -> str:
+    if not journeys:
+        return "not played"
+    seconds, walked = sum(each.seconds for each in journeys), sum(each.walked_m for each in journeys)
+    return f"{seconds:.0f} s, {walked:.0f} m, {sum(each.explorations for each in journeys)} places explored"
+
+
+def _home(axis: Axes, world: World) -> None:
+    for thing in world.things.values():
+        if not thing.kind.fixed or thing.place.relation != STANDS:
+            continue
+        (x, y, _), (width, depth, _) = thing.anchor, thing.size
+        axis.add_patch(Rectangle((x - width / 2, y - depth / 2), width, depth, facecolor="0.92", edgecolor="0.75"))
+        if width * depth > _NAMED_M2 and not _OVER & set(thing.kind.stands):
+            name = thing.id.rpartition("_")[0]
+            axis.text(x, y, name, fontsize=5, color="0.45", ha="center", va="center", rotation=90 * (depth > 2 * width))
+    for room in dict.fromkeys(area.room for area in world.plan.areas.values()):
+        inside = [area.position for area in world.plan.areas.values() if area.room == room]
+        x = sum(position[0] for position in inside) / len(inside)
+        axis.text(x, max(position[1] for position in inside) + _ROOM_M, room, fontsize=9, color="0.3", ha="center")
+    for start, end in world.plan.walls:
+        axis.plot(*zip(start, end, strict=True), color="black", linewidth=1.5)
+    axis.set_aspect("equal")
+    axis.set_axis_off()
+
+
+def _way(axis: Axes, world: World, journey: Journey, number: int) -> None:
+    aside = _ASIDE_M * (number % 5 - 2)
+    xs, ys = zip(*((x + aside, y + aside) for x, y in points_of(world.plan, journey.areas)), strict=True)
+    colour = f"C{number % 10}"
+    axis.plot(xs, ys, color=colour, linewidth=1.6, label=str(number), solid_joinstyle="round")
+    stops = [world.plan.areas[each].position[:2] for each in journey.areas]
+    axis.scatter([x + aside for x, _ in stops], [y + aside for _, y in stops], s=12, color=colour, zorder=3)
+    axis.scatter(xs[:1], ys[:1], s=60, marker="o", facecolor="white", edgecolor=colour, zorder=4)
+    axis.scatter(xs[-1:], ys[-1:], s=60, marker="s", color=colour, zorder=4)

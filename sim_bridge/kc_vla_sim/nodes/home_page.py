@@ -1,0 +1,104 @@
+"""Node `home_page`: the live map of a home in the browser of this machine; without a token nobody controls by it."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections import deque
+from dataclasses import dataclass
+from functools import partial
+
+import uvicorn
+from action_msgs.srv import CancelGoal
+from rclpy.action import ActionClient
+from std_msgs.msg import String
+
+from kc_vla.core import topics
+from kc_vla.ros import qos
+from kc_vla.ros.base import StackNode
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.process import run_node
+from kc_vla_msgs.action import ExecuteInstruction
+from kc_vla_sim.household.errors import HouseholdError
+from kc_vla_sim.household.live.board import BELIEF, TRUTH, Board
+from kc_vla_sim.household.live.server import create_app
+
+_HOST = "127.0.0.1"
+_MOST_WAITING = 10
+_STOP, _END_S = "", 3.0
+
+
+@dataclass(frozen=True)
+class PageParameters(NodeParameters):
+    """Parameters of the node."""
+
+    port: int = parameter(8766, "of the page, on this machine alone; 0: any free one", low=0, high=65535)
+    token: str = parameter("", "that a browser has to give to say what is to be done; empty: nobody may")
+
+
+class HomePageNode(StackNode):
+    """See the module."""
+
+    Parameters = PageParameters
+    parameters: PageParameters
+
+    def __init__(self) -> None:
+        super().__init__("home_page")
+
+    def start(self) -> None:
+        """Listen, and serve from a thread."""
+        self._board = Board()
+        self._wanted: deque[str] = deque(maxlen=_MOST_WAITING)
+        self._pass_on = self.from_any_thread(self._do_wanted)
+        self._planner = ActionClient(self, ExecuteInstruction, topics.EXECUTE_INSTRUCTION)
+        self._cancel = self.call(CancelGoal, f"{topics.EXECUTE_INSTRUCTION}/_action/cancel_goal")
+        for topic, what in ((topics.HOUSEHOLD, TRUTH), (topics.PLANNER_BELIEF, BELIEF)):
+            self.subscribe(String, topic, partial(self._take, what), qos.STATUS)
+        self.subscribe(String, topics.PLANNER_STEPS, partial(self._take, ""), qos.EVENT)
+        listener = self._listener()
+        app = create_app(self._board, self.parameters.token, self._want, partial(self._want, _STOP))
+        self._page = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+        self._thread = threading.Thread(target=self._page.run, kwargs={"sockets": [listener]}, daemon=True)
+        self._thread.start()
+        print(f"live map: open http://localhost:{listener.getsockname()[1]}", flush=True)
+
+    def stop(self) -> None:
+        """Close the page."""
+        self._page.should_exit = True
+        self._thread.join(_END_S)
+        self._planner.destroy()
+
+    def _listener(self) -> socket.socket:
+        """A socket at the port that was asked for, or where that is taken at any other: the home is worth more."""
+        try:
+            return socket.create_server((_HOST, self.parameters.port))
+        except OSError as error:
+            self.get_logger().warning(f"port {self.parameters.port}: {error.strerror}: the live map takes another one")
+            return socket.create_server((_HOST, 0))
+
+    def _take(self, what: str, message: String) -> None:
+        try:
+            if what:
+                self._board.tell(what, message.data)
+            else:
+                self._board.step(message.data)
+        except HouseholdError as error:
+            self.problem(str(error))
+
+    def _want(self, instruction: str) -> None:
+        """Somebody with the token wants that, or a stop; on a thread of the server."""
+        self._wanted.append(instruction)
+        self._pass_on()
+
+    def _do_wanted(self) -> None:
+        while self._wanted:
+            instruction = self._wanted.popleft()
+            if instruction == _STOP:
+                self._cancel.call_async(CancelGoal.Request())  # without an id: all of them
+            else:
+                self._planner.send_goal_async(ExecuteInstruction.Goal(instruction=instruction))
+
+
+def main() -> None:
+    """Run the node."""
+    run_node(HomePageNode)

@@ -1,0 +1,94 @@
+"""The live map: what it shows, to whom, and who may control by it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from kc_vla.planning.skills import Call
+from kc_vla_sim.household.errors import HouseholdError
+from kc_vla_sim.household.live.board import BELIEF, TRUTH, Board
+from kc_vla_sim.household.live.server import create_app
+from kc_vla_sim.household.overview import overview
+from kc_vla_sim.household.scenes import build_home
+from kc_vla_sim.household.simulator import Household
+
+HERE = "http://127.0.0.1:8766"
+
+
+def page(token: str = "") -> tuple[TestClient, Board, list[str]]:
+    board, wanted = Board(), list[str]()
+    return TestClient(create_app(board, token, wanted.append, lambda: wanted.append("stop")), HERE), board, wanted
+
+
+def test_only_what_is_new_is_told_and_the_way_goes_through_doors() -> None:
+    client, board, _ = page()
+    assert client.get("/api/home").json()["steps"] == []
+    home = Household(build_home(1))
+    start = home.world.at
+    board.tell(TRUTH, json.dumps(overview(home.world)))
+    board.step(json.dumps({"kind": "begin", "text": "go", "now_s": 1.0}))
+    first = client.get("/api/home").json()
+    assert first["truth"]["robot"] == start
+    assert first["steps"][0]["text"] == "go"
+    far = max(home.world.plan.areas, key=lambda area: home.world.plan.distance(start, area))
+    assert home.do(Call("GoToPlace", (far,))).done
+    board.tell(TRUTH, json.dumps(overview(home.world)))
+    asked = {"truth": first["numbers"]["truth"], "belief": 0, "since": first["last"]}
+    second = client.get("/api/home", params=asked).json()
+    assert second["way"] == home.world.plan.way(start, far)
+    assert "belief" not in second
+    assert second["steps"] == []
+    assert "truth" not in client.get("/api/home", params={**asked, **second["numbers"]}).json()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[1]", "{", "nan", "[" * 100_000, '{"a":' * 3000 + "1" + "}" * 3000, "x" * 5_000_000]
+)
+def test_what_is_no_state_is_refused(text: str) -> None:
+    with pytest.raises(HouseholdError):
+        Board().tell(BELIEF, text)
+
+
+def test_a_state_without_ways_is_shown_as_it_is() -> None:
+    board = Board()
+    for odd in ({"robot": "a"}, {"robot": "b", "areas": {"a": 3}}, {"robot": [], "areas": None}):
+        board.tell(TRUTH, json.dumps(odd))
+    assert board.shown()["way"] == ["b"]
+
+
+def test_nobody_controls_without_the_token() -> None:
+    client, _, wanted = page()
+    assert client.post("/api/stop").status_code == 403  # none was set
+    client, _, wanted = page("secret")
+    refused: list[dict[str, str]] = [{}, {"X-Token": "guess"}, {"X-Token": "secret", "Origin": "http://evil.example"}]
+    for headers in refused:
+        assert client.post("/api/instruction", json={"instruction": "x"}, headers=headers).status_code == 403
+        assert client.post("/api/stop", headers=headers).status_code == 403
+    assert wanted == []
+    own = {"X-Token": "secret", "Origin": HERE}
+    assert client.post("/api/instruction", json={"instruction": "wash an apple"}, headers=own).status_code == 200
+    assert client.post("/api/stop", headers=own).status_code == 200
+    assert wanted == ["wash an apple", "stop"]
+
+
+@pytest.mark.parametrize(
+    "sent", [{}, {"instruction": 3}, {"instruction": ""}, {"instruction": "x" * 3000}, {"more": "x"}]
+)
+def test_what_is_no_instruction_is_refused_in_a_line(sent: dict[str, Any]) -> None:
+    client, _, wanted = page("secret")
+    answer = client.post("/api/instruction", json=sent, headers={"X-Token": "secret"})
+    assert answer.status_code in (400, 422)
+    assert "\n" not in answer.json()["error"]
+    assert client.post("/api/instruction", content=b"x" * 2_000_000, headers={"X-Token": "secret"}).status_code == 413
+    assert wanted == []
+
+
+def test_a_page_of_another_name_is_not_served() -> None:
+    client, _, _ = page()
+    assert client.get("/api/home", headers={"Host": "evil.example"}).status_code == 400
+    assert client.get("/").status_code == 200
+    assert "innerHTML" not in client.get("/main.js").text + client.get("/map.js").text  # what is told is no markup
