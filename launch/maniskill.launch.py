@@ -12,6 +12,7 @@ from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
     CLOSE_S,
+    POLICY_FILES,
     memories,
     memory_arguments,
     model_arguments,
@@ -105,7 +106,7 @@ def generate_launch_description() -> LaunchDescription:
             node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="rig")}, **AGAIN),
             node(
                 "policy_server",
-                texts(backend="policy", models_folder="policy_models", model="policy_model", bag="bag", rig="rig"),
+                texts(backend="policy", bag="bag", rig="rig", **POLICY_FILES),
                 **AGAIN,
             ),
             node("arm_controller", {"state_folder": state_folder(), **texts(mode="mode")}, **AGAIN),

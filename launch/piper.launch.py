@@ -19,6 +19,7 @@ from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
     CLOSE_S,
+    POLICY_FILES,
     arm_state_folder,
     emulated_bus,
     memories,
@@ -166,14 +167,7 @@ def generate_launch_description() -> LaunchDescription:
             node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="rig")}, **AGAIN),
             node(
                 "policy_server",
-                texts(
-                    backend="policy",
-                    models_folder="policy_models",
-                    model="policy_model",
-                    rig="rig",
-                    script="script",
-                    bag="bag",
-                ),
+                texts(backend="policy", rig="rig", script="script", bag="bag", **POLICY_FILES),
                 **AGAIN,
             ),
             node(

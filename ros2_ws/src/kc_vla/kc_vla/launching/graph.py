@@ -78,8 +78,12 @@ def model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgument]:
     )
 
 
-def policy_model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgument]:
-    """`policy_models:=` and `policy_model:=`, of every graph that offers a learned policy."""
+POLICY_FILES = {"models_folder": "policy_models", "model": "policy_model", "checkpoint": "checkpoint"}
+"""Parameters of the policy server that name files of a network, by the launch arguments of every graph."""
+
+
+def policy_model_arguments() -> tuple[DeclareLaunchArgument, ...]:
+    """The arguments of `POLICY_FILES`."""
     return (
         DeclareLaunchArgument(
             "policy_models",
@@ -87,6 +91,9 @@ def policy_model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgume
             description="folder with a registry of models, for policy:=learned; empty: the models shipped",
         ),
         DeclareLaunchArgument("policy_model", default_value="policy", description="name of the policy in there"),
+        DeclareLaunchArgument(
+            "checkpoint", default_value="", description="folder of LeRobot's config.json, for policy:=lerobot"
+        ),
     )
 
 

@@ -40,6 +40,7 @@ class PolicyParameters(RobotParameters):
     script: str = parameter("", "YAML file of poses that the backend `scripted` goes through")
     model: str = parameter("policy", "name of the model that the backend `learned` runs, in the registry")
     models_folder: str = parameter("", "folder with that registry; empty: that of the models shipped with the stack")
+    checkpoint: str = parameter("", "folder of a LeRobot policy that the backend `lerobot` runs")
     device: str = parameter("auto", "what the model runs on", choices=DEVICES)
     threads: int = parameter(1, "of the processor for the model", low=1, high=64)
     horizon: int = parameter(16, "actions in a chunk", low=1, high=512)
@@ -62,7 +63,7 @@ class PolicyServerNode(StackNode):
         """Make the backend and open the service."""
         values = self.parameters
         rig = values.robot()
-        model = (values.model, values.models_folder, values.device, values.threads)
+        model = (values.model, values.models_folder, values.device, values.threads, values.checkpoint)
         settings = BackendSettings(rig, values.horizon, values.bag, values.script, self._listen, *model)
         try:
             self._backend = open_backend(values.backend, settings)

@@ -29,6 +29,7 @@ class BackendSettings:
         models_folder: folder with that registry, as the user named it; empty: the models that come with the stack.
         device: that the model runs on, of `kc_vla.inference.onnx_sessions.DEVICES`.
         threads: of the CPU for the model.
+        checkpoint: folder of a policy of LeRobot's, as the user named it.
         noise: how far from its middle the noise is drawn that a learned chunk begins with; 1 is as it was learnt.
     """
 
@@ -41,6 +42,7 @@ class BackendSettings:
     models_folder: str = ""
     device: str = "auto"
     threads: int = 1
+    checkpoint: str = ""
     noise: float = 0.0
 
 
@@ -54,6 +56,12 @@ def _learned(settings: BackendSettings) -> Backend:
     from kc_vla.policy.learned import open_learned
 
     return open_learned(settings)
+
+
+def _lerobot(settings: BackendSettings) -> Backend:
+    from kc_vla.policy.lerobot import open_lerobot
+
+    return open_lerobot(settings)
 
 
 def _replay(settings: BackendSettings) -> Backend:
@@ -89,6 +97,7 @@ def _joy(settings: BackendSettings) -> Backend:
 BACKENDS: dict[str, Choice[BackendSettings, Backend]] = {
     "expert": Choice("the simulator's expert", _expert, ("maniskill",), at_once=True),
     "learned": Choice("a network that acts on the keyframes, policy_models:=", _learned),
+    "lerobot": Choice("an ACT policy of LeRobot's, checkpoint:=", _lerobot),
     "replay": Choice("the actions of a recorded episode, bag:=", _replay, at_once=True),
     "scripted": Choice("poses of a file, script:=", _scripted, ("piper", "replay"), at_once=True),
     "leader": Choice("a second Piper led by hand", _leader, ("piper",), at_once=True),
