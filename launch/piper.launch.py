@@ -22,6 +22,7 @@ from kc_vla.launching.graph import (
     POLICY_FILES,
     arm_state_folder,
     emulated_bus,
+    execution,
     memories,
     memory_arguments,
     model_arguments,
@@ -31,6 +32,7 @@ from kc_vla.launching.graph import (
     policy_model_arguments,
     replayed_bag_argument,
     selector,
+    socket_argument,
     source_argument,
     state_folder,
     text,
@@ -99,8 +101,7 @@ def arm(context: LaunchContext) -> list:
     controller: dict = {"arm": "piper", "channel": channel, "bus": bus, "state_folder": arm_state_folder(channel)}
     controller |= texts(rig="rig")
     policy, leader = (LaunchConfiguration(name).perform(context) for name in ("policy", "leader"))
-    if policy in ("leader", "joy"):
-        controller |= {"execute_steps": 1, "blend_steps": 0}  # a person wants to be followed at once
+    controller |= execution(context)
     if policy == "leader":
         kind_of_bus = "kc_vla_socket" if "/" in leader else "socketcan"
         actions.append(node("leader_arm", {"channel": leader, "bus": kind_of_bus, **texts(rig="rig")}, **AGAIN))
@@ -144,6 +145,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             policy_argument("piper", "scripted"),
             *policy_model_arguments(),
+            socket_argument(),
             DeclareLaunchArgument(
                 "script", default_value=file("params", "piper_script.yaml"), description="poses for policy:=scripted"
             ),
@@ -167,7 +169,7 @@ def generate_launch_description() -> LaunchDescription:
             node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="rig")}, **AGAIN),
             node(
                 "policy_server",
-                texts(backend="policy", rig="rig", script="script", bag="bag", **POLICY_FILES),
+                texts(backend="policy", rig="rig", script="script", bag="bag", socket="socket", **POLICY_FILES),
                 **AGAIN,
             ),
             node(

@@ -23,6 +23,7 @@ from kc_vla.keyframes.sources import SOURCES
 from kc_vla.launching.endings import end_if_it_cannot_start
 from kc_vla.launching.parameter_file import check_parameter_file
 from kc_vla.policy.backends import BACKENDS
+from kc_vla.policy.driven.wire import usual_socket
 
 CLOSE_S = "20"
 """How long the recorder may take to hear the result of an interrupted episode and to close its bag."""
@@ -80,6 +81,21 @@ def model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgument]:
 
 POLICY_FILES = {"models_folder": "policy_models", "model": "policy_model", "checkpoint": "checkpoint"}
 """Parameters of the policy server that name files of a network, by the launch arguments of every graph."""
+FOLLOWED = ("leader", "joy", "driven")
+"""Policies that give what is to be done now, and want it to be done at once."""
+
+
+def execution(context: LaunchContext) -> dict[str, int]:
+    """How the arm controller executes chunks, where that follows from `policy:=`."""
+    policy = LaunchConfiguration("policy").perform(context)
+    return {"execute_steps": 1, "blend_steps": 0} if policy in FOLLOWED else {}
+
+
+def socket_argument() -> DeclareLaunchArgument:
+    """`socket:=`, of a graph whose robot a program outside can drive."""
+    return DeclareLaunchArgument(
+        "socket", default_value=usual_socket(), description="Unix socket that a program drives at, for policy:=driven"
+    )
 
 
 def policy_model_arguments() -> tuple[DeclareLaunchArgument, ...]:

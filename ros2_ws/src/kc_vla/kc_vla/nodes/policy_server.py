@@ -17,7 +17,7 @@ from kc_vla.inference.onnx_sessions import DEVICES
 from kc_vla.inference.worker import LateError, NoAnswerError, Outcome, OutdatedError
 from kc_vla.keyframes.observation import Observation
 from kc_vla.policy.backends import BACKENDS, BackendSettings, open_backend
-from kc_vla.policy.interface import PolicyError, PolicyInput
+from kc_vla.policy.interface import Closing, PolicyError, PolicyInput
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.convert import floats_array, time_message
@@ -41,6 +41,7 @@ class PolicyParameters(RobotParameters):
     model: str = parameter("policy", "name of the model that the backend `learned` runs, in the registry")
     models_folder: str = parameter("", "folder with that registry; empty: that of the models shipped with the stack")
     checkpoint: str = parameter("", "folder of a LeRobot policy that the backend `lerobot` runs")
+    socket: str = parameter("", "path of the socket at which a program drives, for the backend `driven`")
     device: str = parameter("auto", "what the model runs on", choices=DEVICES)
     threads: int = parameter(1, "of the processor for the model", low=1, high=64)
     horizon: int = parameter(16, "actions in a chunk", low=1, high=512)
@@ -63,7 +64,7 @@ class PolicyServerNode(StackNode):
         """Make the backend and open the service."""
         values = self.parameters
         rig = values.robot()
-        model = (values.model, values.models_folder, values.device, values.threads, values.checkpoint)
+        model = (values.model, values.models_folder, values.device, values.threads, values.checkpoint, values.socket)
         settings = BackendSettings(rig, values.horizon, values.bag, values.script, self._listen, *model)
         try:
             self._backend = open_backend(values.backend, settings)
@@ -85,6 +86,8 @@ class PolicyServerNode(StackNode):
     def stop(self) -> None:
         """Leave a backend that thinks to itself."""
         self._work.close()
+        if isinstance(self._backend, Closing):
+            self._backend.close()
 
     def on_episode(self, episode: Episode) -> None:
         """Forget the episode before."""

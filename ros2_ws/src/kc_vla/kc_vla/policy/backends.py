@@ -30,6 +30,7 @@ class BackendSettings:
         device: that the model runs on, of `kc_vla.inference.onnx_sessions.DEVICES`.
         threads: of the CPU for the model.
         checkpoint: folder of a policy of LeRobot's, as the user named it.
+        socket: path of the Unix socket of a program that drives.
         noise: how far from its middle the noise is drawn that a learned chunk begins with; 1 is as it was learnt.
     """
 
@@ -43,6 +44,7 @@ class BackendSettings:
     device: str = "auto"
     threads: int = 1
     checkpoint: str = ""
+    socket: str = ""
     noise: float = 0.0
 
 
@@ -78,6 +80,12 @@ def _scripted(settings: BackendSettings) -> Backend:
     )
 
 
+def _driven(settings: BackendSettings) -> Backend:
+    from kc_vla.policy.driven.backend import open_driven
+
+    return open_driven(settings)
+
+
 def _leader(settings: BackendSettings) -> Backend:
     from kc_vla.policy.teleop import LeaderBackend
 
@@ -100,6 +108,7 @@ BACKENDS: dict[str, Choice[BackendSettings, Backend]] = {
     "lerobot": Choice("an ACT policy of LeRobot's, checkpoint:=", _lerobot),
     "replay": Choice("the actions of a recorded episode, bag:=", _replay, at_once=True),
     "scripted": Choice("poses of a file, script:=", _scripted, ("piper", "replay"), at_once=True),
+    "driven": Choice("a program at a local socket, such as LeRobot's, socket:=", _driven, ("maniskill", "piper")),
     "leader": Choice("a second Piper led by hand", _leader, ("piper",), at_once=True),
     "joy": Choice("a gamepad or the keyboard", _joy, ("piper",), at_once=True),
 }
