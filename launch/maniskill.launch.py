@@ -32,8 +32,8 @@ from kc_vla.launching.graph import (
 
 def controller(context: LaunchContext) -> list:
     """Start the arm's controller."""
-    own = {"state_folder": state_folder(), **texts(mode="mode"), **execution(context)}
-    return [node("arm_controller", own, **AGAIN)]
+    own = {"state_folder": state_folder(), **texts(mode="mode")}
+    return [node("arm_controller", own, files=execution(context), **AGAIN)]
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -101,11 +101,10 @@ def arm(context: LaunchContext) -> list:
     controller: dict = {"arm": "piper", "channel": channel, "bus": bus, "state_folder": arm_state_folder(channel)}
     controller |= texts(rig="rig")
     policy, leader = (LaunchConfiguration(name).perform(context) for name in ("policy", "leader"))
-    controller |= execution(context)
     if policy == "leader":
         kind_of_bus = "kc_vla_socket" if "/" in leader else "socketcan"
         actions.append(node("leader_arm", {"channel": leader, "bus": kind_of_bus, **texts(rig="rig")}, **AGAIN))
-    actions.append(node("arm_controller", controller, sigterm_timeout=PARK_S, **AGAIN))
+    actions.append(node("arm_controller", controller, files=execution(context), sigterm_timeout=PARK_S, **AGAIN))
     return actions
 
 

@@ -83,7 +83,7 @@ class KcVla(Robot):
 
     def get_observation(self) -> dict[str, Any]:
         """The newest moment; DeviceNotConnectedError where the stack goes on no more."""
-        sight = self._connected().look()
+        sight = self._connected().look(self.config.stale_after)
         if sight.age > self.config.stale_after:
             raise DeviceNotConnectedError(
                 f"the stack has asked for nothing for {sight.age:.1f} s: has its episode ended, or is it stopped?"

@@ -220,20 +220,40 @@ def test_a_socket_that_a_killed_stack_has_left_is_taken_and_a_file_is_not(path: 
         open_backend("driven", BackendSettings(PANDA, 16))
 
 
+def asked(meeting: Meeting, frame: int = 0) -> list[float] | None:
+    action = meeting.ask("e", frame, "push", STATE, VIEWS, 0.0, 0.25)
+    return None if action is None else action.tolist()
+
+
 def test_what_has_waited_too_long_and_what_is_of_another_episode_is_not_done() -> None:
     now = [10.0]
     meeting = Meeting(clock=lambda: now[0])
     meeting.act(np.ones(7))
     now[0] += 0.3
-    assert meeting.take(0.0, 0.25) is None
+    assert asked(meeting) is None
     meeting.act(np.ones(7))
     meeting.begin()
-    assert meeting.take(0.0, 0.25) is None
+    assert asked(meeting) is None
     meeting.act(np.ones(7))
-    taken = meeting.take(0.0, 0.25)
-    assert taken is not None
-    assert taken.tolist() == [1.0] * 7
-    assert meeting.take(0.0, 0.25) is None
+    assert asked(meeting) == [1.0] * 7
+    assert asked(meeting) is None
+
+
+def test_a_moment_that_is_shown_again_is_acted_on_once() -> None:
+    meeting = Meeting()
+    assert asked(meeting, frame=4) is None
+    first, _ = meeting.look(0, 0.0)
+    assert asked(meeting, frame=4) is None  # shown again before anything was said to it
+    meeting.act(np.ones(7))
+    assert first is not None
+    again, _ = meeting.look(first.number, 0.0)
+    assert again is not None
+    assert again.number <= meeting._answered  # nothing new: it would have waited, had it had patience
+    assert asked(meeting, frame=4) == [1.0] * 7
+    assert asked(meeting, frame=5) is None
+    following, _ = meeting.look(first.number, 0.0)
+    assert following is not None
+    assert following.frame == 5
 
 
 ARRAYS = st.dictionaries(

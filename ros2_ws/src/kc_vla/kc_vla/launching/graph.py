@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -85,10 +85,13 @@ FOLLOWED = ("leader", "joy", "driven")
 """Policies that give what is to be done now, and want it to be done at once."""
 
 
-def execution(context: LaunchContext) -> dict[str, int]:
-    """How the arm controller executes chunks, where that follows from `policy:=`."""
+def execution(context: LaunchContext) -> list[Substitution]:
+    """Files of parameters of the arm controller that follow from `policy:=`.
+
+    A file, because what a file says of a node by its name wins over any parameter that is given without one.
+    """
     policy = LaunchConfiguration("policy").perform(context)
-    return {"execute_steps": 1, "blend_steps": 0} if policy in FOLLOWED else {}
+    return [parameters_of("followed.yaml")] if policy in FOLLOWED else []
 
 
 def socket_argument() -> DeclareLaunchArgument:
@@ -221,13 +224,19 @@ def parameter_files() -> list[Substitution]:
     return [LaunchConfiguration(SHIPPED_PARAMETERS), _ParameterFile()]
 
 
-def node(executable: str, parameters: Mapping[str, Any] | None = None, package: str = "kc_vla", **options: Any) -> Node:
-    """A node of the graph, with the stack's own parameters, over them those of `params:=`, and then `parameters`."""
+def node(
+    executable: str,
+    parameters: Mapping[str, Any] | None = None,
+    package: str = "kc_vla",
+    files: Sequence[Substitution] = (),
+    **options: Any,
+) -> Node:
+    """A node of the graph, with the stack's own parameters, over them those of `params:=`, `files` and `parameters`."""
     return Node(
         package=package,
         executable=executable,
         name=executable,
-        parameters=[*parameter_files(), dict(parameters or {})],
+        parameters=[*parameter_files(), *files, dict(parameters or {})],
         output="screen",
         **options,
     )

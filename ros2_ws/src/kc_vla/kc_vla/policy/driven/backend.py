@@ -65,8 +65,8 @@ class DrivenBackend:
 
     def infer(self, given: PolicyInput) -> NDArray[np.float32]:
         """What was said next, as rows; PolicyError where nothing comes."""
-        self._meeting.show(self._episode, given.frame, given.instruction, given.state, given.views)
-        action = self._meeting.take(_PATIENCE_S, _STALE_S)
+        now = (self._episode, given.frame, given.instruction, given.state, given.views)
+        action = self._meeting.ask(*now, _PATIENCE_S, _STALE_S)
         if action is None:
             who = "the program that drives" if self._server.driven else f"a program at {self._server.path}"
             raise PolicyError(f"nothing comes from {who}: the arm holds")

@@ -100,7 +100,7 @@ class Driver:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise WireError(f"the stack's answer is not understood: {error!r}") from None
 
-    def look(self, patience: float = 0.5) -> Sight:
+    def look(self, patience: float = 2.0) -> Sight:
         """The newest moment; waits so many seconds for one that this connection has not seen yet.
 
         Raises:
