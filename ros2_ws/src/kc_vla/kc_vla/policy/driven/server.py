@@ -95,6 +95,8 @@ class DriverServer:
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _seconds(_STUCK_S))
             if not self._one.acquire(blocking=False):
                 with suppress(WireError):
+                    end.settimeout(_STUCK_S)
+                    receive(end)  # or it might be told before it has asked
                     send(end, {"error": "another program drives already: end it first"})
                 return
             try:
