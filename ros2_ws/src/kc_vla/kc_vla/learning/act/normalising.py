@@ -40,9 +40,9 @@ def normalising(mode: str, key: str, stats: Mapping[str, Numbers], eps: float) -
         return None
     if mode == "MEAN_STD":
         mean, std = _both(mode, key, stats, ("mean", "std"))
-        return Line(mean, 1 / (std + np.float32(eps)), _NONE)
+        return Line(mean, np.float32(1) / (std + np.float32(eps)), _NONE)
     low, width = _range(mode, key, stats, eps)
-    return Line(low, 2 / width, _LOW)
+    return Line(low, np.float32(2) / width, _LOW)
 
 
 def denormalising(mode: str, key: str, stats: Mapping[str, Numbers], eps: float) -> Line | None:
@@ -53,7 +53,7 @@ def denormalising(mode: str, key: str, stats: Mapping[str, Numbers], eps: float)
         mean, std = _both(mode, key, stats, ("mean", "std"))
         return Line(_NONE, std, mean)
     low, width = _range(mode, key, stats, eps)
-    return Line(_LOW, width / 2, low)
+    return Line(_LOW, width / np.float32(2), low)
 
 
 def _range(mode: str, key: str, stats: Mapping[str, Numbers], eps: float) -> tuple[Numbers, Numbers]:

@@ -25,7 +25,7 @@ from kc_vla.core.untrusted import parsed_json
 
 Arrays = Mapping[str, NDArray[Any]]
 MOST_TEXT, MOST_BYTES = 1 << 16, 1 << 27
-_TYPES = {"u1": np.dtype("u1"), "f8": np.dtype("<f8")}
+_TYPES: dict[str, np.dtype[Any]] = {"u1": np.dtype("u1"), "f8": np.dtype("<f8")}
 _MOST_ARRAYS = 64
 _LENGTH = struct.Struct("<I")
 
