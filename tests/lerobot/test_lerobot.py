@@ -156,7 +156,11 @@ def test_lerobot_record_drives_the_robot_with_our_policy(
     )
     assert record.stdout is not None
     try:
-        said = record.stdout.readline()  # it has been imported, and waits for the robot
+        said = ""
+        while "single_task" not in said:  # it has told its settings, and waits for the robot: a simulator does not
+            line = record.stdout.readline()
+            assert line, said
+            said += line
         launch(policy="driven", socket=socket, image_size=128, report="none")
         said += record.stdout.read()
         assert record.wait() == 0, said[-3000:]

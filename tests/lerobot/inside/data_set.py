@@ -3,6 +3,7 @@ training does, and writes what it has found; `data_set.py convert FOLDER` makes 
 """
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -24,6 +25,7 @@ def read(folder: str, output: str) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "convert":
-        convert_dataset("local/set", root=sys.argv[2], push_to_hub=False)
+        folder = Path(sys.argv[2])
+        convert_dataset(folder.name, root=folder.parent, push_to_hub=False)  # it is looked for there by its name
     else:
         read(*sys.argv[1:])
