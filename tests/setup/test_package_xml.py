@@ -50,6 +50,7 @@ LOCKED = {
     "pyarrow": "pyarrow",
     "rosbags": "rosbags",
     "ruckig": "ruckig",
+    "safetensors": "safetensors",
     "sapien": "sapien",
     "starlette": "starlette",
     "tokenizers": "tokenizers",
