@@ -122,7 +122,9 @@ def _collect(options: argparse.Namespace) -> int:
         skip=options.skip,
         stretch=Stretch(options.stretch, options.begin_by),
     )
-    plans = options.plans or policy is not None
+    if options.whole and policy is None:
+        raise DataSetError("--whole goes with --from-policy: without it every frame is recorded anyway")
+    plans = options.plans or (policy is not None and not options.whole)
     if wanted.stretch != WHOLE and not plans:
         raise DataSetError("--stretch and --begin-by leave the rest of an episode: they go with --plans, --from-policy")
     for line in collect_plans(wanted) if plans else collect(wanted):
@@ -220,6 +222,11 @@ def _parser() -> argparse.ArgumentParser:
         const="policy",
         metavar="MODEL",
         help="the same, but a learned policy drives, called policy by default: it is taught where it comes to",
+    )
+    collect.add_argument(
+        "--whole",
+        action="store_true",
+        help="with --from-policy: every frame and what was done, for a selector that is to know a policy's tempo",
     )
     collect.add_argument("--policy-models", default="", help="folder of models with it (default: those shipped)")
     collect.add_argument(

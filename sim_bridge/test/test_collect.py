@@ -171,3 +171,20 @@ def test_what_cannot_be_done_is_one_line(
     assert printed.err.startswith("kc-vla collect: ")
     assert printed.err.count("\n") == 1
     assert files(output) == before
+
+
+def test_every_frame_of_an_episode_that_a_policy_drives_is_recorded(tmp_path: Path) -> None:
+    drive = ["--from-policy", "--whole", "--policy-share", "0.3"]
+    assert collect(tmp_path, 1, *drive) == 0
+    data_set = DataSet(tmp_path / SET)
+    (episode,) = data_set.episodes
+    actions = data_set.columns(episode.index)["action"]
+    assert len(actions) == episode.length > 100
+    assert len(data_set.keyframes(episode.index)) == len(TASKS["counting"].keyframes)
+    assert next(iter(data_set.frames(episode.index, "wrist"))).shape == (32, 32, 3)  # drawn larger, kept like others
+    assert collect(tmp_path, 1) == 1  # a folder of the expert's own episodes is another one
+
+
+def test_whole_episodes_are_what_an_expert_leaves_anyway(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert collect(tmp_path, 1, "--whole") == 1
+    assert "--whole goes with --from-policy" in capsys.readouterr().err

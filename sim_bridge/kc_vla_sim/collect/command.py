@@ -15,8 +15,8 @@ from kc_vla.datasets.lerobot.meta import Form
 from kc_vla.datasets.lerobot.writer import DataSetWriter
 from kc_vla.datasets.planned import PlannedFolder, writing
 from kc_vla_sim.collect.drivers import DrivingPolicy
-from kc_vla_sim.collect.planned import DRAWN, WHOLE, PlanJob, Stretch, record_planned
-from kc_vla_sim.collect.record import Job, Setting, record
+from kc_vla_sim.collect.planned import WHOLE, PlanJob, Stretch, record_planned
+from kc_vla_sim.collect.record import DRAWN, Job, Setting, record
 from kc_vla_sim.errors import BadImageSizeError
 from kc_vla_sim.looks import check_looks
 from kc_vla_sim.renderer import choose_renderer
@@ -40,7 +40,7 @@ class CollectOptions:
         processes: that record at the same time.
         output: folder for the data sets.
         renderer: see `Simulator`.
-        policy: that drives, where plans are collected; None: the expert does.
+        policy: that drives; None: the expert does.
         skip: seeds at the split's start that are left out, as another folder has them.
         stretch: what is kept of each episode, where plans are collected.
     """
@@ -82,6 +82,7 @@ def collect(options: CollectOptions) -> Iterator[str]:
             before the first episode.
         DataSetError: a data set was begun in another way, or cannot be written.
         RecordingError: a seed cannot be recorded.
+        PolicyError: the policy is not there, or cannot drive here.
     """
     seeds = options.seeds
     setting = _setting(options)
@@ -90,7 +91,7 @@ def collect(options: CollectOptions) -> Iterator[str]:
             writers = {task: opened.enter_context(_writer(task, setting, options)) for task in options.tasks}
             before = {task: len(writer.episodes) for task, writer in writers.items()}
             jobs = [
-                Job(setting, writer.form, writer.incoming(index), index, seeds[index])
+                Job(setting, writer.form, writer.incoming(index), index, seeds[index], options.policy)
                 for writer in writers.values()
                 for index in writer.missing(len(seeds))
             ]
@@ -152,16 +153,20 @@ def _planned(task: str, setting: Setting, options: CollectOptions) -> AbstractCo
         **asdict(setting),
         "whims": False,
         "drawn": list(DRAWN),
+        **_driven(options),
     }
-    if options.policy is not None:
-        settings["policy"] = asdict(options.policy)
     return writing(options.output / options.split / task, settings)
+
+
+def _driven(options: CollectOptions) -> dict[str, object]:
+    """What a folder notes of the policy that drives, if one does."""
+    return {} if options.policy is None else {"policy": asdict(options.policy)}
 
 
 def _writer(task: str, setting: Setting, options: CollectOptions) -> DataSetWriter:
     instruction = find_task(task).instruction
     form = Form(task, instruction, options.split, CONTROL_RATE, setting.image_size, setting.image_size)
-    settings = {"task": task, **options.chosen, **asdict(setting)}
+    settings = {"task": task, **options.chosen, **asdict(setting), **_driven(options)}
     return DataSetWriter(options.output / options.split / task, form, settings)
 
 

@@ -114,7 +114,7 @@ class ErringSource(OracleSource):
 
 
 class PolicyDriver:
-    """Leaves the arm to a policy, with the true keyframes and some false ones, for most stretches of an episode."""
+    """Leaves the arm to a policy, with the true keyframes, for most stretches of an episode."""
 
     def __init__(
         self,
@@ -123,15 +123,24 @@ class PolicyDriver:
         variant: str,
         chance: np.random.Generator,
         takes_over: int = 0,
+        errs: bool = True,
     ) -> None:
-        """Begin the episode that the simulator has begun; the expert drives before frame `takes_over`.
+        """Begin the episode that the simulator has begun.
+
+        Args:
+            policy: that drives.
+            simulator: that has begun an episode.
+            variant: of the task.
+            chance: of all that is drawn.
+            takes_over: the expert drives before this frame.
+            errs: some of the keyframes are false, see `ErringSource`.
 
         Raises:
             PolicyError: there is no such policy, or it does not know the task.
         """
         late = int(chance.integers(1, _LATENCIES + 1))
         execution = Execution(latency_steps=late if chance.random() < 0.5 else 0)
-        selector = LiveSelector(ErringSource(chance), WINDOW_FRAMES)
+        selector = LiveSelector(ErringSource(chance) if errs else OracleSource(), WINDOW_FRAMES)
         self._agent = Agent(selector, _backend(policy), execution, simulator.views, masked=False)
         task = simulator.task
         assert task is not None

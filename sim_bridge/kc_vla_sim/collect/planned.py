@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,17 @@ from scipy.spatial.transform import Rotation
 from kc_vla.core.tasks import find_task
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.planned import PlannedEpisode
-from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla_sim.collect.demonstrator import Demonstrator
 from kc_vla_sim.collect.drivers import Driver, DrivingPolicy, ExpertDriver, PolicyDriver
-from kc_vla_sim.collect.record import MOST_ATTEMPTS, RecordingError, Setting, state_of
+from kc_vla_sim.collect.record import (
+    MOST_ATTEMPTS,
+    RecordingError,
+    Setting,
+    drawn_size,
+    kept_views,
+    simulator_for,
+    state_of,
+)
 from kc_vla_sim.experts.tool import Tool, Vector
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.simulator import VIEWS, Simulator
@@ -27,9 +33,6 @@ HORIZON = 16
 """Actions of a plan that are kept."""
 _FORESIGHT = 64
 """Control steps that the expert looks ahead for the place where the gripper changes next."""
-DRAWN = (1.0, 1.5, 2.0, 2.5)
-"""Pictures are drawn so many times as large as they are kept, by chance for each episode: cameras have more pixels than
-a network looks at, and one that has seen only pictures drawn at its own size stands still before any others."""
 _EVERY, _EVERY_WAITING, _FIRST_MOVING = 4, 12, 8
 """One of so many frames is kept while the tool moves, and while it waits; the first ones after a wait all are."""
 _STILL = 1e-3
@@ -80,17 +83,6 @@ class PlanJob:
     stretch: Stretch = WHOLE
 
 
-@lru_cache(maxsize=len(DRAWN))
-def _simulator_for(setting: Setting, size: int) -> Simulator:
-    """This process's simulator that draws pictures of `size` px; it draws only what is kept."""
-    return Simulator(size, setting.renderer, draw=False, variant=setting.variant, looks=setting.looks, whims=False)
-
-
-def drawn_size(setting: Setting, seed: int) -> int:
-    """How large the pictures of an episode are drawn that are kept at `setting.image_size`, px."""
-    return round(setting.image_size * float(np.random.default_rng((seed, 2)).choice(DRAWN)))
-
-
 def record_planned(job: PlanJob) -> tuple[str, ...]:
     """Record an episode that does not fail, or any that a policy drives; return why the attempts before it failed.
 
@@ -101,7 +93,7 @@ def record_planned(job: PlanJob) -> tuple[str, ...]:
         DataSetError: it cannot be written; nothing is left of it.
         PolicyError: the policy is not there, or cannot drive here.
     """
-    simulator = _simulator_for(job.setting, drawn_size(job.setting, job.seed))
+    simulator = simulator_for(job.setting, drawn_size(job.setting, job.seed), draw=False, whims=False)
     failures: list[str] = []
     begins = job.stretch.begins(job.seed)
     ends = None if job.stretch.frames is None else begins + job.stretch.frames
@@ -171,7 +163,7 @@ class _Kept:
                 "phases": phase,
                 "places": place,
                 "ahead": ahead,
-                **{view: trunk_picture(shown, self._size) for view, shown in self._simulator.views().items()},
+                **kept_views(self._simulator.views(), self._size),
             }
         )
 

@@ -1,4 +1,4 @@
-"""Records one episode of a demonstrator; what runs in each of the processes that collect."""
+"""Records one episode, of a demonstrator or of a policy that drives; runs in each of the processes that collect."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ import numpy as np
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import Codec
 from kc_vla.core.tasks import find_task
+from kc_vla.core.views import Views
 from kc_vla.datasets.lerobot.annotations import Annotation
 from kc_vla.datasets.lerobot.episode import EpisodeInfo
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.layout import ACTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE
 from kc_vla.datasets.lerobot.meta import Form
+from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla_sim.actions import TOOL_DELTA_SIZE
 from kc_vla_sim.collect.demonstrator import Demonstrator
+from kc_vla_sim.collect.drivers import Driver, DrivingPolicy, ExpertDriver, PolicyDriver
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.robot import CONTROL_RATE, RIG
 from kc_vla_sim.simulator import Simulator
@@ -28,6 +31,10 @@ MOST_ATTEMPTS = 5
 """Recordings of a seed before it is given up."""
 SOURCE, AUTHOR = "oracle", "kc_vla_sim"
 """Who says which frames are the keyframes."""
+DRAWN = (1.0, 1.5, 2.0, 2.5)
+"""Where a policy learns or drives, pictures are drawn so many times as large as they are kept, by chance for each
+episode: cameras have more pixels than a network looks at, and one that has seen only pictures drawn at its own size
+stands still before any others."""
 _CODEC = Codec(RIG, ActionType.TOOL_DELTA)
 
 
@@ -55,6 +62,7 @@ class Job:
         folder: where to record the episode.
         index: of the episode in the data set.
         seed: of the episode.
+        policy: that drives in place of the demonstrator, most of the time: a selector is to know its tempo, too.
     """
 
     setting: Setting
@@ -62,12 +70,18 @@ class Job:
     folder: Path
     index: int
     seed: int
+    policy: DrivingPolicy | None = None
 
 
-@lru_cache(maxsize=1)
-def _simulator_for(setting: Setting) -> Simulator:
-    """This process's simulator."""
-    return Simulator(setting.image_size, setting.renderer, variant=setting.variant, looks=setting.looks)
+def drawn_size(setting: Setting, seed: int) -> int:
+    """How large the pictures of an episode are drawn that are kept at `setting.image_size`, px; see `DRAWN`."""
+    return round(setting.image_size * float(np.random.default_rng((seed, 2)).choice(DRAWN)))
+
+
+@lru_cache(maxsize=len(DRAWN))
+def simulator_for(setting: Setting, size: int, draw: bool, whims: bool) -> Simulator:
+    """This process's simulator of that kind, whose pictures have `size` px."""
+    return Simulator(size, setting.renderer, draw=draw, variant=setting.variant, looks=setting.looks, whims=whims)
 
 
 def record(job: Job) -> tuple[str, ...]:
@@ -76,8 +90,11 @@ def record(job: Job) -> tuple[str, ...]:
     Raises:
         RecordingError: none of `MOST_ATTEMPTS` did.
         DataSetError: it cannot be written; nothing is left of it.
+        PolicyError: the policy is not there, or cannot drive here.
     """
-    simulator = _simulator_for(job.setting)
+    setting = job.setting
+    size = setting.image_size if job.policy is None else drawn_size(setting, job.seed)
+    simulator = simulator_for(setting, size, draw=True, whims=job.policy is None)
     failures: list[str] = []
     try:
         while len(failures) < MOST_ATTEMPTS:
@@ -100,11 +117,11 @@ def _attempt(job: Job, simulator: Simulator, attempt: int) -> str:
     """Record an episode; where it fails, nothing is left and the reason is returned."""
     task = find_task(job.form.task)
     frame = simulator.reset(task.name, job.seed)
-    demonstrator = Demonstrator(simulator.expert, job.seed, attempt)
+    drive, size = _driver(job, simulator, attempt), job.setting.image_size
     with EpisodeWriter(job.folder, job.form) as writer:
         while not frame.done:
-            action = demonstrator.act()
-            writer.add(row_of(frame, action), frame.views)
+            action = drive.act(frame, "")
+            writer.add(row_of(frame, action), kept_views(frame.views, size))
             frame = simulator.step(action)
         if not frame.success:
             return frame.reason
@@ -112,7 +129,7 @@ def _attempt(job: Job, simulator: Simulator, attempt: int) -> str:
             return "keyframes are missing"
         still = np.zeros(TOOL_DELTA_SIZE, np.float32)
         still[6] = action[6]
-        writer.add(row_of(frame, still), frame.views)
+        writer.add(row_of(frame, still), kept_views(frame.views, size))
         about = EpisodeInfo(
             index=job.index,
             length=writer.length,
@@ -125,6 +142,18 @@ def _attempt(job: Job, simulator: Simulator, attempt: int) -> str:
         )
         writer.finish(about, _annotations(job, simulator))
     return ""
+
+
+def _driver(job: Job, simulator: Simulator, attempt: int) -> Driver:
+    if job.policy is None:
+        return ExpertDriver(Demonstrator(simulator.expert, job.seed, attempt), None)
+    chance = np.random.default_rng((job.seed, attempt, 1))
+    return PolicyDriver(job.policy, simulator, job.setting.variant, chance, errs=False)
+
+
+def kept_views(views: Views, size: int) -> Views:
+    """Pictures as they are kept, `size` px."""
+    return {view: trunk_picture(shown, size) for view, shown in views.items()}
 
 
 def row_of(frame: Frame, action: np.ndarray) -> dict[str, Any]:

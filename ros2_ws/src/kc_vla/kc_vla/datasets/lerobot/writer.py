@@ -119,10 +119,11 @@ class DataSetWriter:
         """See that the data set is the one meant and nobody else's now; find out what is there."""
         _take(self._lock, self.folder)
         begun = read_json(self.folder / _SETTINGS)
-        for name, value in settings.items():
-            if begun.get(name) != value:
+        for name in {**settings, **begun}:
+            if begun.get(name) != settings.get(name):
+                was = f"{name} '{begun[name]}'" if name in begun else f"no {name}"
                 raise DataSetError(
-                    f"{self.folder} was begun with {name} '{begun.get(name)}', not '{value}': "
+                    f"{self.folder} was begun with {was}, not '{settings.get(name, '')}': "
                     "go on as it was begun, or choose another place"
                 )
         while (facts := self.folder / _FACTS.format(len(self.episodes))).exists():
