@@ -3,8 +3,8 @@
 ros2 launch kc_vla maniskill.launch.py task:=counting seed:=3
 """
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import SetParameter
 
@@ -12,7 +12,9 @@ from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
     CLOSE_S,
+    POLICY_FILES,
     POLICY_SERVER,
+    execution,
     memories,
     memory_arguments,
     model_arguments,
@@ -23,10 +25,17 @@ from kc_vla.launching.graph import (
     policy_server_arguments,
     replayed_bag_argument,
     selector,
+    socket_argument,
     source_argument,
     state_folder,
     texts,
 )
+
+
+def controller(context: LaunchContext) -> list:
+    """Start the arm's controller."""
+    own = {"state_folder": state_folder(), **texts(mode="mode")}
+    return [node("arm_controller", own, files=execution(context), **AGAIN)]
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -76,6 +85,7 @@ def generate_launch_description() -> LaunchDescription:
             policy_argument("maniskill", "learned"),
             *policy_model_arguments(),
             *policy_server_arguments(),
+            socket_argument(),
             replayed_bag_argument(),
             DeclareLaunchArgument("image_size", default_value="256", description="pixels, every camera, square"),
             DeclareLaunchArgument(
@@ -108,17 +118,10 @@ def generate_launch_description() -> LaunchDescription:
             node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="rig")}, **AGAIN),
             node(
                 "policy_server",
-                texts(
-                    backend="policy",
-                    models_folder="policy_models",
-                    model="policy_model",
-                    bag="bag",
-                    rig="rig",
-                    **POLICY_SERVER,
-                ),
+                texts(backend="policy", bag="bag", rig="rig", socket="socket", **POLICY_FILES, **POLICY_SERVER),
                 **AGAIN,
             ),
-            node("arm_controller", {"state_folder": state_folder(), **texts(mode="mode")}, **AGAIN),
+            OpaqueFunction(function=controller),
             node("recorder", texts(output_folder="output", rig="rig"), sigterm_timeout=CLOSE_S, **AGAIN),
             memories(),
             node(

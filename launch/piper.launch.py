@@ -23,9 +23,11 @@ from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
     CLOSE_S,
+    POLICY_FILES,
     POLICY_SERVER,
     arm_state_folder,
     emulated_bus,
+    execution,
     memories,
     memory_arguments,
     model_arguments,
@@ -36,6 +38,7 @@ from kc_vla.launching.graph import (
     policy_server_arguments,
     replayed_bag_argument,
     selector,
+    socket_argument,
     source_argument,
     state_folder,
     text,
@@ -122,12 +125,10 @@ def arm(context: LaunchContext) -> list:
         controller = {"arm": "ros", "state_folder": arm_state_folder(f"ros{_interface(context).command}")}
     controller |= texts(rig="rig")
     policy, leader = (LaunchConfiguration(name).perform(context) for name in ("policy", "leader"))
-    if policy in ("leader", "joy"):
-        controller |= {"execute_steps": 1, "blend_steps": 0}  # a person wants to be followed at once
     if policy == "leader":
         kind_of_bus = "kc_vla_socket" if "/" in leader else "socketcan"
         actions.append(node("leader_arm", {"channel": leader, "bus": kind_of_bus, **texts(rig="rig")}, **AGAIN))
-    actions.append(node("arm_controller", controller, sigterm_timeout=PARK_S, **AGAIN))
+    actions.append(node("arm_controller", controller, files=execution(context), sigterm_timeout=PARK_S, **AGAIN))
     return actions
 
 
@@ -170,6 +171,7 @@ def generate_launch_description() -> LaunchDescription:
             policy_argument("piper", "scripted"),
             *policy_model_arguments(),
             *policy_server_arguments(),
+            socket_argument(),
             DeclareLaunchArgument(
                 "script", default_value=file("params", "piper_script.yaml"), description="poses for policy:=scripted"
             ),
@@ -195,11 +197,11 @@ def generate_launch_description() -> LaunchDescription:
                 "policy_server",
                 texts(
                     backend="policy",
-                    models_folder="policy_models",
-                    model="policy_model",
                     rig="rig",
                     script="script",
                     bag="bag",
+                    socket="socket",
+                    **POLICY_FILES,
                     **POLICY_SERVER,
                 ),
                 **AGAIN,

@@ -15,6 +15,7 @@ from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 from kc_vla.launching.endings import end_if_it_cannot_start, end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
+    POLICY_FILES,
     POLICY_SERVER,
     SHIPPED_PARAMETERS,
     model_arguments,
@@ -79,7 +80,7 @@ def replay(context: LaunchContext) -> list:
         node("replay_comparison", {**comparison, "rate": rate, **texts(source="source")}, on_exit=end_with),
     ]
     if policy != "none":
-        models = texts(models_folder="policy_models", model="policy_model", **POLICY_SERVER)
+        models = texts(**POLICY_FILES, **POLICY_SERVER)
         asked = {"backend": policy, "bag": bag, **models, **texts(script="script", rig="rig")}
         actions.append(node("policy_server", asked, **AGAIN))
     return actions

@@ -52,6 +52,7 @@ LOCKED = {
     "pyarrow": "pyarrow",
     "rosbags": "rosbags",
     "ruckig": "ruckig",
+    "safetensors": "safetensors",
     "sapien": "sapien",
     "starlette": "starlette",
     "tokenizers": "tokenizers",

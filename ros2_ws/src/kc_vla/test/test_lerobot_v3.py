@@ -131,17 +131,3 @@ def test_videos_of_another_form_are_told(second: Path, tmp_path: Path) -> None:
             video.add(np.zeros((SIZE, SIZE, 3), np.uint8), number)
     with pytest.raises(DataSetError, match=r"episode 1: .* has another form than the videos before it"):
         write_v3(DataSet(spoilt), tmp_path / "v3")
-
-
-def test_lerobots_own_library_reads_it(third: Path) -> None:
-    """Where it is installed: it needs another torch than this stack."""
-    library = pytest.importorskip(
-        "lerobot.datasets.lerobot_dataset", reason="lerobot is not installed: it needs torch<2.11"
-    )
-    data_set = library.LeRobotDataset("local/counting", root=third, delta_timestamps={"action": [0.0, 0.05]})
-    assert len(data_set) == sum(LENGTHS)
-    item = data_set[LENGTHS[0] + 6]
-    assert bool(item["annotation.keyframe"])
-    assert item["action"].shape == (2, 7)
-    assert item[video_key("wrist")].shape == (3, SIZE, SIZE)
-    assert item["task"].startswith("Wait for")

@@ -63,7 +63,15 @@ def test_meta_is_lerobots(whole: dict[str, bytes]) -> None:
             assert 0 <= np.min(stats[key]["min"]) < np.max(stats[key]["mean"]) < np.max(stats[key]["max"]) <= 1
     assert np.shape(json.loads(whole["meta/stats.json"])["observation.state"]["q99"]) == (8,)
     modality = json.loads(whole["meta/modality.json"])
-    assert modality["state"]["rotation"] == {"start": 3, "end": 7, "original_key": "observation.state"}
+    as_is = {"absolute": True, "original_key": "observation.state", "dtype": "float32"}
+    assert modality["state"]["rotation"] == {"start": 3, "end": 7, **as_is}
+    deltas = {"absolute": False, "original_key": "action", "dtype": "float32"}
+    assert modality["action"]["position"] == {"start": 0, "end": 3, **deltas}
+    assert modality["action"]["rotation"] == {"start": 3, "end": 6, "rotation_type": "axis_angle", **deltas}
+    assert modality["action"]["gripper"]["absolute"]
+    for part, key in (("state", "observation.state"), ("action", "action")):  # each number belongs to one part
+        taken = [k for row in modality[part].values() for k in range(row["start"], row["end"])]
+        assert taken == list(range(info["features"][key]["shape"][0]))
     assert modality["video"]["wrist_image"] == {"original_key": "observation.images.wrist"}
     assert whole["meta/keyframes.json"].decode().splitlines()[1] == '  "0": [0, 6, 9, 15, 20],'
 

@@ -21,6 +21,7 @@ from kc_vla.learning.common.errors import LearningError
 _ELSEWHERE: dict[tuple[str, ...], str] = {
     ("train", "policy"): "policy",
     ("export", "policy"): "policy",
+    ("export", "act"): "act",
     ("eval", "household"): "simulation",
     ("eval", "policy"): "simulation",
     ("eval", "recall"): "recall",

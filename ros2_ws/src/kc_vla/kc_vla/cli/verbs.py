@@ -35,7 +35,11 @@ VERBS = (
     Verb("bag", "bag", "look into recorded bags, check, cut, merge them, make torn ones whole"),
     Verb("sim", "simulation", "film, check and measure the simulated tasks: kc-vla sim --help"),
     Verb("train", "learning", "train a keyframe selector, or a policy: kc-vla train selector|policy --help"),
-    Verb("export", "learning", "make ONNX files of a trained selector or policy: kc-vla export selector|policy --help"),
+    Verb(
+        "export",
+        "learning",
+        "make ONNX files of a trained selector or policy: kc-vla export selector|policy|act --help",
+    ),
     Verb("tune", "learning", "choose the thresholds of a selector anew: kc-vla tune selector --help"),
     Verb(
         "eval",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,6 +23,7 @@ from kc_vla.keyframes.sources import SOURCES
 from kc_vla.launching.endings import end_if_it_cannot_start
 from kc_vla.launching.parameter_file import check_parameter_file
 from kc_vla.policy.backends import BACKENDS, DIALECTS, TOKEN
+from kc_vla.policy.driven.wire import usual_socket
 
 CLOSE_S = "20"
 """How long the recorder may take to hear the result of an interrupted episode and to close its bag."""
@@ -78,8 +79,30 @@ def model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgument]:
     )
 
 
-def policy_model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgument]:
-    """`policy_models:=` and `policy_model:=`, of every graph that offers a learned policy."""
+POLICY_FILES = {"models_folder": "policy_models", "model": "policy_model", "checkpoint": "checkpoint"}
+"""Parameters of the policy server that name files of a network, by the launch arguments of every graph."""
+FOLLOWED = ("leader", "joy", "driven")
+"""Policies that give what is to be done now, and want it to be done at once."""
+
+
+def execution(context: LaunchContext) -> list[Substitution]:
+    """Files of parameters of the arm controller that follow from `policy:=`.
+
+    A file, because what a file says of a node by its name wins over any parameter that is given without one.
+    """
+    policy = LaunchConfiguration("policy").perform(context)
+    return [parameters_of("followed.yaml")] if policy in FOLLOWED else []
+
+
+def socket_argument() -> DeclareLaunchArgument:
+    """`socket:=`, of a graph whose robot a program outside can drive."""
+    return DeclareLaunchArgument(
+        "socket", default_value=usual_socket(), description="Unix socket that a program drives at, for policy:=driven"
+    )
+
+
+def policy_model_arguments() -> tuple[DeclareLaunchArgument, ...]:
+    """The arguments of `POLICY_FILES`."""
     return (
         DeclareLaunchArgument(
             "policy_models",
@@ -87,6 +110,9 @@ def policy_model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgume
             description="folder with a registry of models, for policy:=learned; empty: the models shipped",
         ),
         DeclareLaunchArgument("policy_model", default_value="policy", description="name of the policy in there"),
+        DeclareLaunchArgument(
+            "checkpoint", default_value="", description="folder of LeRobot's config.json, for policy:=lerobot"
+        ),
     )
 
 
@@ -222,13 +248,19 @@ def parameter_files() -> list[Substitution]:
     return [LaunchConfiguration(SHIPPED_PARAMETERS), _ParameterFile()]
 
 
-def node(executable: str, parameters: Mapping[str, Any] | None = None, package: str = "kc_vla", **options: Any) -> Node:
-    """A node of the graph, with the stack's own parameters, over them those of `params:=`, and then `parameters`."""
+def node(
+    executable: str,
+    parameters: Mapping[str, Any] | None = None,
+    package: str = "kc_vla",
+    files: Sequence[Substitution] = (),
+    **options: Any,
+) -> Node:
+    """A node of the graph, with the stack's own parameters, over them those of `params:=`, `files` and `parameters`."""
     return Node(
         package=package,
         executable=executable,
         name=executable,
-        parameters=[*parameter_files(), dict(parameters or {})],
+        parameters=[*parameter_files(), *files, dict(parameters or {})],
         output="screen",
         **options,
     )

@@ -15,7 +15,7 @@ from kc_vla.core.episode import Episode
 from kc_vla.inference.worker import LateError, NoAnswerError, Outcome, OutdatedError
 from kc_vla.keyframes.observation import Observation
 from kc_vla.policy.backends import BACKENDS, open_backend
-from kc_vla.policy.interface import Felt, PolicyError, PolicyInput
+from kc_vla.policy.interface import Closing, Felt, PolicyError, PolicyInput
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.convert import floats_array, time_message
@@ -61,6 +61,8 @@ class PolicyServerNode(StackNode):
     def stop(self) -> None:
         """Leave a backend that thinks to itself."""
         self._work.close()
+        if isinstance(self._backend, Closing):
+            self._backend.close()
 
     def on_episode(self, episode: Episode) -> None:
         """Forget the episode before."""

@@ -34,6 +34,8 @@ class BackendSettings:
         models_folder: folder with that registry, as the user named it; empty: the models that come with the stack.
         device: that the model runs on, of `kc_vla.inference.onnx_sessions.DEVICES`.
         threads: of the CPU for the model.
+        checkpoint: folder of a policy of LeRobot's, as the user named it.
+        socket: path of the Unix socket of a program that drives.
         noise: how far from its middle the noise is drawn that a learned chunk begins with; 1 is as it was learnt.
         server: address of a policy's server.
         dialect: of a GR00T server, of `DIALECTS`.
@@ -52,6 +54,8 @@ class BackendSettings:
     models_folder: str = ""
     device: str = "auto"
     threads: int = 1
+    checkpoint: str = ""
+    socket: str = ""
     noise: float = 0.0
     server: str = ""
     dialect: str = "auto"
@@ -71,6 +75,12 @@ def _learned(settings: BackendSettings) -> Backend:
     from kc_vla.policy.learned import open_learned
 
     return open_learned(settings)
+
+
+def _lerobot(settings: BackendSettings) -> Backend:
+    from kc_vla.policy.lerobot import open_lerobot
+
+    return open_lerobot(settings)
 
 
 def _replay(settings: BackendSettings) -> Backend:
@@ -99,6 +109,12 @@ def _scripted(settings: BackendSettings) -> Backend:
     )
 
 
+def _driven(settings: BackendSettings) -> Backend:
+    from kc_vla.policy.driven.backend import open_driven
+
+    return open_driven(settings)
+
+
 def _leader(settings: BackendSettings) -> Backend:
     from kc_vla.policy.teleop import LeaderBackend
 
@@ -120,8 +136,10 @@ BACKENDS: dict[str, Choice[BackendSettings, Backend]] = {
     "learned": Choice("a network that acts on the keyframes, policy_models:=", _learned),
     "groot": Choice("a GR00T server, server:=", _groot),
     "openpi": Choice("an openpi server, server:=", _openpi),
+    "lerobot": Choice("an ACT policy of LeRobot's, checkpoint:=", _lerobot),
     "replay": Choice("the actions of a recorded episode, bag:=", _replay, at_once=True),
     "scripted": Choice("poses of a file, script:=", _scripted, ("piper", "replay"), at_once=True),
+    "driven": Choice("a program at a local socket, such as LeRobot's, socket:=", _driven, ("maniskill", "piper")),
     "leader": Choice("a second Piper led by hand", _leader, ("piper",), at_once=True),
     "joy": Choice("a gamepad or the keyboard", _joy, ("piper",), at_once=True),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,4 +109,13 @@ class Backend(Protocol):
 
     def infer(self, given: PolicyInput) -> NDArray[np.float32]:
         """Return the next actions, (horizon, dimension) float32, row 0 for `given.frame`; raise `PolicyError`."""
+        ...
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """A backend that holds something for as long as the node runs."""
+
+    def close(self) -> None:
+        """Let go of it."""
         ...

@@ -23,6 +23,8 @@ class PolicyParameters(RobotParameters):
     script: str = parameter("", "YAML file of poses that the backend `scripted` goes through")
     model: str = parameter("policy", "name of the model that the backend `learned` runs, in the registry")
     models_folder: str = parameter("", "folder with that registry; empty: that of the models shipped with the stack")
+    checkpoint: str = parameter("", "folder of a LeRobot policy that the backend `lerobot` runs")
+    socket: str = parameter("", "path of the socket at which a program drives, for the backend `driven`")
     device: str = parameter("auto", "what the model runs on", choices=DEVICES)
     threads: int = parameter(1, "of the processor for the model", low=1, high=64)
     server: str = parameter("", "address of the server of the backends `groot` (tcp://...) and `openpi` (ws://...)")
@@ -51,6 +53,8 @@ class PolicyParameters(RobotParameters):
             models_folder=self.models_folder,
             device=self.device,
             threads=self.threads,
+            checkpoint=self.checkpoint,
+            socket=self.socket,
             server=self.server,
             dialect=self.dialect,
             token=self.token,

@@ -81,15 +81,17 @@ def info(form: Form, episodes: int, frames: int, tasks: int = 1) -> dict[str, An
 
 
 def modality(form: Form) -> dict[str, Any]:
-    """The content of `modality.json`: which numbers mean what, with the authors' names for the cameras."""
+    """The content of `modality.json`, as GR00T's trainer reads it: which numbers mean what, the authors' camera names.
+
+    Tool deltas are said to be relative, and their turn a rotation vector. What turn the state has is not said: GR00T
+    takes a quaternion for w, x, y, z, and here w is the last; its numbers are learnt as they are.
+    """
     columns = {column.key: column for column in form.recorded}
-
-    def parts(key: str, *named: tuple[str, int, int]) -> dict[str, Any]:
-        return {name: {"start": start, "end": end, "original_key": key} for name, start, end in named}
-
     return {
         **{
-            name: parts(key, *_parts(columns[key]))
+            name: {
+                part: {**row, "original_key": key, "dtype": columns[key].dtype} for part, row in _parts(columns[key])
+            }
             for name, key in (("state", STATE.key), ("action", ACTION.key))
             if key in columns
         },
@@ -98,13 +100,18 @@ def modality(form: Form) -> dict[str, Any]:
     }
 
 
-def _parts(column: Column) -> tuple[tuple[str, int, int], ...]:
-    """Which numbers of a row belong together: name, first, one after the last."""
+def _parts(column: Column) -> tuple[tuple[str, dict[str, Any]], ...]:
+    """Which numbers of a row belong together: a name; the first, one after the last, and what they are."""
     if column.names == STATE.names:
-        return ("position", 0, 3), ("rotation", 3, 7), ("gripper", 7, 8)
+        return ("position", _row(0, 3)), ("rotation", _row(3, 7)), ("gripper", _row(7, 8))
     if column.names == ACTION.names:
-        return ("position", 0, 3), ("rotation", 3, 6), ("gripper", 6, 7)
-    return tuple((name, place, place + 1) for place, name in enumerate(column.names))
+        turn = {**_row(3, 6, absolute=False), "rotation_type": "axis_angle"}
+        return ("position", _row(0, 3, absolute=False)), ("rotation", turn), ("gripper", _row(6, 7))
+    return tuple((name, _row(place, place + 1)) for place, name in enumerate(column.names))
+
+
+def _row(start: int, end: int, absolute: bool = True) -> dict[str, Any]:
+    return {"start": start, "end": end, "absolute": absolute}
 
 
 def _video(form: Form, view: str) -> dict[str, Any]:

@@ -53,9 +53,12 @@ class ResNet18(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Normalised pictures (N, 3, H, W) to features (N, 512)."""
+        return self.maps(pictures).mean(dim=(2, 3))
+
+    def maps(self, pictures: Tensor) -> Tensor:
+        """Normalised pictures (N, 3, H, W) to features of their parts (N, 512, H / 32, W / 32)."""
         x = self.maxpool(self.relu(self.bn1(self.conv1(pictures))))
-        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
-        return cast(Tensor, x.mean(dim=(2, 3)))
+        return cast(Tensor, self.layer4(self.layer3(self.layer2(self.layer1(x)))))
 
 
 def _layer(inputs: int, outputs: int, stride: int) -> nn.Sequential:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,12 +12,12 @@ import onnx.numpy_helper
 import torch
 from torch import Tensor, nn
 
+from kc_vla.learning.common.onnx_files import write_onnx
 from kc_vla.learning.policy.networks import Policy, Sizes, Stem
 from kc_vla.learning.policy.sampling import draw_chunks
 from kc_vla.policy.numbers import ActionScale
 
 SEES, REMEMBERS, ACTS = "stem.onnx", "memory.onnx", "chunk.onnx"
-_OPSET = 17
 _LARGE = 1024
 """Numbers of a weight that is kept in 16 bits."""
 
@@ -94,19 +93,7 @@ def _map_like(sizes: Sizes) -> Tensor:
 def _export(
     network: nn.Module, inputs: tuple[Tensor, ...], names: Sequence[str], outputs: Sequence[str], path: Path
 ) -> None:
-    with warnings.catch_warnings():
-        # see kc_vla.learning.selector.export
-        warnings.simplefilter("ignore", DeprecationWarning)
-        warnings.simplefilter("ignore", torch.jit.TracerWarning)  # type: ignore[attr-defined]
-        torch.onnx.export(
-            network.cpu().eval(),
-            inputs,
-            str(path),
-            input_names=list(names),
-            output_names=list(outputs),
-            opset_version=_OPSET,
-            dynamo=False,
-        )
+    write_onnx(network, inputs, names, outputs, path)
     model = onnx.load(str(path))
     _halve(model.graph)
     onnx.checker.check_model(model)

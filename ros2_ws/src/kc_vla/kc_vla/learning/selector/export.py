@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,11 +15,10 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 from torch import Tensor, nn
 
 from kc_vla.keyframes.pictures import Picture
+from kc_vla.learning.common.onnx_files import write_onnx
 from kc_vla.learning.common.resnet import FEATURES
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.selector.networks import QueryHead
-
-_OPSET = 17
 
 
 class _Scores(nn.Module):
@@ -83,18 +81,5 @@ class _Reader(CalibrationDataReader):  # type: ignore[misc]
 
 def _export(network: nn.Module, inputs: tuple[Tensor, ...], names: list[str], outputs: list[str], path: Path) -> None:
     """Write `network`, with a free number of samples."""
-    network = network.cpu().eval()
-    with warnings.catch_warnings():
-        # The exporter of plain TorchScript folds batch norms into convolutions and needs no further package.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        torch.onnx.export(
-            network,
-            inputs,
-            str(path),
-            input_names=names,
-            output_names=outputs,
-            dynamic_axes={name: {0: "n"} for name in (*names, *outputs)},
-            opset_version=_OPSET,
-            dynamo=False,
-        )
+    write_onnx(network, inputs, names, outputs, path, {name: {0: "n"} for name in (*names, *outputs)})
     onnx.checker.check_model(str(path))

@@ -1,0 +1,52 @@
+"""`kc-vla export act`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from kc_vla.cli.interrupts import prompt_interrupts
+from kc_vla.cli.verbs import exit_status
+from kc_vla.core.errors import StackError
+from kc_vla.inference.onnx_sessions import InferenceError
+
+_TEXT = """\
+Make what policy:=lerobot runs of an ACT policy that LeRobot has trained: an ONNX file beside LeRobot's own, with the
+normalisation inside. LeRobot itself is not needed.
+"""
+_EXAMPLE = """\
+example:
+  kc-vla export act outputs/train/act/checkpoints/last/pretrained_model
+"""
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    parser = argparse.ArgumentParser(
+        prog="kc-vla export act",
+        description=_TEXT,
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("checkpoint", type=Path, help="folder with LeRobot's config.json and model.safetensors")
+    options = parser.parse_args(words[2:])
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see kc_vla.cli.learning
+    interrupted = "kc-vla export: interrupted"
+
+    def work() -> None:
+        with prompt_interrupts(interrupted):
+            _export(options.checkpoint)
+
+    return exit_status("export", work, StackError, InferenceError, interrupted=interrupted)
+
+
+def _export(folder: Path) -> None:
+    from kc_vla.learning.act.export import export_act
+
+    path, about = export_act(folder.expanduser())
+    cameras = ", ".join(f"{key} ({width} x {height})" for key, (height, width) in about.cameras.items())
+    told = f"a state of {about.state} numbers" if about.state else "no state"
+    print(f"{path}: sees {cameras}, is told {told}, gives {about.chunk} actions of {about.action} numbers")
+    print(f"Next: policy:=lerobot checkpoint:={path.parent} with any of the launch files")

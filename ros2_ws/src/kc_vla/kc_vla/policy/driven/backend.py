@@ -1,0 +1,91 @@
+"""A policy that is a program outside ROS: the arm does what it says last, for as long as something comes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core.chunk import DATA_DELTA_NAMES, ActionType
+from kc_vla.core.codec import Codec
+from kc_vla.core.episode import Episode
+from kc_vla.core.rig import Rig
+from kc_vla.policy.backends import BackendSettings
+from kc_vla.policy.driven.meeting import Meeting
+from kc_vla.policy.driven.server import About, DriverServer
+from kc_vla.policy.interface import PolicyError, PolicyInput
+
+_PATIENCE_S = 0.5
+_STALE_S = 0.25
+_ROWS = 12
+"""Actions of a chunk, longer than an answer takes on a busy machine."""
+_MOVING = 4
+"""Actions of a chunk that move the tool: an arm that hears nothing any more stops soon."""
+
+
+class DrivenBackend:
+    """Shows what the robot sees and feels, and does the next that is said.
+
+    What is said reaches the arm on the way that a network's actions take, with the same limits, holds and stops. An arm
+    that is driven by its joints is told positions, any other robot tool deltas, each for one control step: in lock-step
+    each is done once, in real time it is a speed until the next comes.
+    """
+
+    name = "driven"
+    needs_keyframes = False
+    needs_images = True
+    needs_plan = False
+
+    def __init__(self, rig: Rig, path: str) -> None:
+        """Listen on a Unix socket.
+
+        Raises:
+            PolicyError: it cannot be opened, or somebody listens there already.
+        """
+        codec = Codec(rig, ActionType.TOOL_DELTA if rig.links is None else ActionType.JOINT_POSITION)
+        self.action_type, self.names = codec.action, codec.action_names
+        tool = self.action_type is ActionType.TOOL_DELTA
+        self._meeting = Meeting()
+        self._server = DriverServer(
+            path,
+            About(
+                robot=rig.robot_type,
+                state=codec.state_names if tool else rig.columns,
+                action=DATA_DELTA_NAMES if tool else rig.columns,
+                rate=rig.control_rate,
+            ),
+            self._meeting,
+        )
+        self._episode = ""
+
+    def reset(self, episode: Episode) -> str:
+        """Begin: nothing of what was said before counts."""
+        self._episode = episode.id
+        self._meeting.begin()
+        return ""
+
+    def infer(self, given: PolicyInput) -> NDArray[np.float32]:
+        """What was said next, as rows; PolicyError where nothing comes."""
+        now = (self._episode, given.frame, given.instruction, given.state, given.views)
+        action = self._meeting.ask(*now, _PATIENCE_S, _STALE_S)
+        if action is None:
+            who = "the program that drives" if self._server.driven else f"a program at {self._server.path}"
+            raise PolicyError(f"nothing comes from {who}: the arm holds")
+        rows = np.tile(action.astype(np.float32), (_ROWS, 1))
+        if self.action_type is ActionType.TOOL_DELTA:
+            rows[_MOVING:, :-1] = 0.0
+        return rows
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._server.close()
+
+
+def open_driven(settings: BackendSettings) -> DrivenBackend:
+    """The backend at the socket that the settings name.
+
+    Raises:
+        PolicyError: none is named, or it cannot be opened.
+    """
+    if not settings.socket:
+        raise PolicyError("policy:=driven needs socket:=, the path of a Unix socket at which a program drives")
+    return DrivenBackend(settings.rig, settings.socket)
