@@ -80,9 +80,9 @@ def test_nothing_of_the_garbage_between_good_chunks_reaches_the_arm(rogue_episod
 
 
 def _garbage_images(stamp: object) -> list[Image]:
-    """Pictures in another encoding, of another size than they say, and with nothing in them."""
+    """Depth where a picture is expected, one of another size than it says, and one with nothing in it."""
     images = [
-        Image(height=64, width=64, encoding="mono8", step=64, data=array("B", bytes(64 * 64))),
+        Image(height=64, width=64, encoding="32FC1", step=256, data=array("B", bytes(64 * 256))),
         Image(height=48, width=64, encoding="rgb8", step=64 * 3, data=array("B", bytes(100))),
         Image(),
     ]
@@ -127,7 +127,7 @@ def test_garbage_of_a_second_publisher_is_left_out_and_told(
         episode = mid_episode(stack)
         begun, echoing = stack.position, True
         peer.until(lambda: episode.is_over)
-    assert stack.find(r"image in 'mono8' cannot be used", begun)
+    assert stack.find(r"an image is in '32FC1', which cannot be shown", begun)
     assert stack.find(r"joint states name 2 joints and give 1 positions", begun)
     assert episode.wait_for_result() == "succeeded"
     assert_succeeded(recorded(episode))
