@@ -89,7 +89,7 @@ def test_a_camera_that_comes_back_with_another_size_than_calibrated_is_not_heard
         ({"source": "/dev/video_nowhere"}, "no camera source '/dev/video_nowhere'"),
         ({"source": EXAMPLE}, "is no video that can be read"),
         ({"source": "''"}, "no camera source is given"),
-        ({"calibration": "/nowhere.yaml"}, "cannot read the calibration /nowhere.yaml"),
+        ({"source": DESK, "calibration": "/nowhere.yaml"}, "cannot read the calibration /nowhere.yaml"),
         ({"fps": -1.0}, "parameter 'fps'"),
         ({"sauce": "/dev/video0"}, "there is no parameter 'sauce': did you mean 'source'?"),
         ({"source": DESK, "calibration": EXAMPLE}, "is for 640x480 px and the pictures have 128x128"),
