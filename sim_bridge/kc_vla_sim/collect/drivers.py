@@ -91,7 +91,19 @@ class ExpertDriver:
         return action
 
 
-class ErringSource(OracleSource):
+class _OneEpisode(OracleSource):
+    """What it makes of the true keyframes is drawn for one episode: it scores that itself."""
+
+    def begin(self, episode: Episode) -> Scoring:
+        """See `kc_vla.keyframes.scoring.Source.begin`."""
+        return Scoring(find_task(episode.task).keyframes, self)
+
+    def score(self, sight: Sight, phase: int) -> float:
+        """See `kc_vla.keyframes.scoring.Scorer`."""
+        raise NotImplementedError
+
+
+class ErringSource(_OneEpisode):
     """Takes the true keyframes, and in half of the episodes a false one now and then.
 
     A learned selector does: it has seen the tempo of experts, and takes the next too early where a policy is slower.
@@ -99,10 +111,6 @@ class ErringSource(OracleSource):
 
     def __init__(self, chance: np.random.Generator) -> None:
         self._chance, self._errs, self._quiet = chance, bool(chance.random() < 0.5), 0
-
-    def begin(self, episode: Episode) -> Scoring:
-        """See `kc_vla.keyframes.scoring.Source.begin`."""
-        return Scoring(find_task(episode.task).keyframes, self)
 
     def score(self, sight: Sight, phase: int) -> float:
         """See `kc_vla.keyframes.scoring.Scorer`."""
@@ -115,16 +123,11 @@ class ErringSource(OracleSource):
         return 1.0 if errs else sight.oracle
 
 
-class LateSource(OracleSource):
+class LateSource(_OneEpisode):
     """Takes the true keyframes as late as a selector that sees pictures alone; a policy hovers or goes on meanwhile."""
 
     def __init__(self, chance: np.random.Generator) -> None:
         self._chance, self._waits, self._begun = chance, -1, False
-
-    def begin(self, episode: Episode) -> Scoring:
-        """See `kc_vla.keyframes.scoring.Source.begin`."""
-        self._waits, self._begun = -1, False
-        return Scoring(find_task(episode.task).keyframes, self)
 
     def score(self, sight: Sight, phase: int) -> float:
         """See `kc_vla.keyframes.scoring.Scorer`."""
