@@ -37,8 +37,6 @@ _LATENCIES = 5
 
 _LATE = 12
 """Frames that a learned selector is late at most."""
-_QUIET, _ERRS = 15, 0.05
-"""Frames after a keyframe without a false one; the probability of one in each frame after them that is looked at."""
 
 
 class Driver(Protocol):
@@ -91,43 +89,18 @@ class ExpertDriver:
         return action
 
 
-class _OneEpisode(OracleSource):
-    """What it makes of the true keyframes is drawn for one episode: it scores that itself."""
+class LateSource(OracleSource):
+    """Takes the true keyframes as late as a selector that sees pictures alone; a policy hovers or goes on meanwhile.
+
+    How late is drawn for one episode: it scores that itself.
+    """
+
+    def __init__(self, chance: np.random.Generator) -> None:
+        self._chance, self._waits, self._begun = chance, -1, False
 
     def begin(self, episode: Episode) -> Scoring:
         """See `kc_vla.keyframes.scoring.Source.begin`."""
         return Scoring(find_task(episode.task).keyframes, self)
-
-    def score(self, sight: Sight, phase: int) -> float:
-        """See `kc_vla.keyframes.scoring.Scorer`."""
-        raise NotImplementedError
-
-
-class ErringSource(_OneEpisode):
-    """Takes the true keyframes, and in half of the episodes a false one now and then.
-
-    A learned selector does: it has seen the tempo of experts, and takes the next too early where a policy is slower.
-    """
-
-    def __init__(self, chance: np.random.Generator) -> None:
-        self._chance, self._errs, self._quiet = chance, bool(chance.random() < 0.5), 0
-
-    def score(self, sight: Sight, phase: int) -> float:
-        """See `kc_vla.keyframes.scoring.Scorer`."""
-        assert sight.oracle is not None
-        self._quiet += 1
-        looked_at = sight.pixels.size > 0  # the others are not drawn
-        errs = self._errs and looked_at and self._quiet > _QUIET and self._chance.random() < _ERRS
-        if errs or sight.oracle > 0:
-            self._quiet = 0
-        return 1.0 if errs else sight.oracle
-
-
-class LateSource(_OneEpisode):
-    """Takes the true keyframes as late as a selector that sees pictures alone; a policy hovers or goes on meanwhile."""
-
-    def __init__(self, chance: np.random.Generator) -> None:
-        self._chance, self._waits, self._begun = chance, -1, False
 
     def score(self, sight: Sight, phase: int) -> float:
         """See `kc_vla.keyframes.scoring.Scorer`."""
@@ -140,7 +113,7 @@ class LateSource(_OneEpisode):
 
 
 class PolicyDriver:
-    """Leaves the arm to a policy, with the true keyframes, for most stretches of an episode."""
+    """Leaves the arm to a policy, with the true keyframes a little late, for most stretches of an episode."""
 
     def __init__(
         self,
@@ -149,7 +122,6 @@ class PolicyDriver:
         variant: str,
         chance: np.random.Generator,
         takes_over: int = 0,
-        errs: bool = True,
     ) -> None:
         """Begin the episode that the simulator has begun.
 
@@ -159,14 +131,13 @@ class PolicyDriver:
             variant: of the task.
             chance: of all that is drawn.
             takes_over: the expert drives before this frame.
-            errs: some of the keyframes are false, see `ErringSource`; otherwise they are late, see `LateSource`.
 
         Raises:
             PolicyError: there is no such policy, or it does not know the task.
         """
         late = int(chance.integers(1, _LATENCIES + 1))
         execution = Execution(latency_steps=late if chance.random() < 0.5 else 0)
-        selector = LiveSelector(ErringSource(chance) if errs else LateSource(chance), WINDOW_FRAMES)
+        selector = LiveSelector(LateSource(chance), WINDOW_FRAMES)
         self._agent = Agent(selector, _backend(policy), execution, simulator.views, masked=False)
         task = simulator.task
         assert task is not None

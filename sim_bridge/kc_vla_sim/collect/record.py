@@ -148,7 +148,7 @@ def _driver(job: Job, simulator: Simulator, attempt: int) -> Driver:
     if job.policy is None:
         return ExpertDriver(Demonstrator(simulator.expert, job.seed, attempt), None)
     chance = np.random.default_rng((job.seed, attempt, 1))
-    return PolicyDriver(job.policy, simulator, job.setting.variant, chance, errs=False)
+    return PolicyDriver(job.policy, simulator, job.setting.variant, chance)
 
 
 def kept_views(views: Views, size: int) -> Views:

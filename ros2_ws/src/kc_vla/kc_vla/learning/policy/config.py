@@ -44,9 +44,8 @@ class PolicyConfig:
     """A keyframe is known up to so many frames late, by chance: a selector takes its time."""
     shifted: int = 10
     """A keyframe is taken up to so many frames after the true one, or half as many before, in half of the samples."""
-    invented: float = 0.15
-    """Share of the samples in which the newest keyframe is none: a selector that has learnt from experts takes one too
-    early where a policy is slower than they."""
+    invented: float = 0.0
+    """Share of the samples in which the newest keyframe is none, for a source that takes false ones."""
     frozen: int = 6
     """Up to so many actions run already when an answer comes (real-time chunking), in half of the samples."""
     state_noise: float = 0.01
