@@ -198,12 +198,25 @@ def test_a_round_begins_with_what_the_one_before_has_learnt(run: PolicyRun, data
     fresh = train_policy(tmp_path / "fresh", [data], quick, CPU)
     assert again.read_log()[-1]["loss"] < 0.5 * fresh.read_log()[-1]["loss"]
     assert not (again.folder / "maps").exists()  # the pictures were looked at before
-    assert PolicyRun.begin(tmp_path / "later", {}, {"init": str(again.folder)}, {}).maps == run.folder / "maps"
+    with PolicyRun.begun(tmp_path / "later", {}, {"init": str(again.folder)}, {}) as later:
+        assert later.maps == run.folder / "maps"
     write_episodes(tmp_path / "other", 3, "Go home.")
     with pytest.raises(DataError, match=r"has not learnt 'Go home\.'"):
         train_policy(tmp_path / "third", [tmp_path / "other"], quick, CPU, run)
     with pytest.raises(DataError, match="another size"):
         train_policy(tmp_path / "fourth", [data], replace(quick, slots=2), CPU, run)
+
+
+def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:
+    alone = "another process trains in"
+    with (
+        PolicyRun.begun(tmp_path, {}, {}, {}),
+        pytest.raises(RunError, match=alone),
+        PolicyRun.begun(tmp_path, {}, {}, {}),
+    ):
+        pass
+    with PolicyRun.begun(tmp_path, {}, {}, {}) as run:
+        assert run.folder == tmp_path
 
 
 def test_other_settings_do_not_go_on_with_a_run(run: PolicyRun, data: Path) -> None:
