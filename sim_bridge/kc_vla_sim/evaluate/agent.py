@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import ActionType, BadChunkError, Chunk, ChunkLimits
 from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
+from kc_vla.core.rig import gripper_joints
 from kc_vla.core.tasks import find_task
 from kc_vla.core.views import Views
 from kc_vla.execution.controller import ArmController
@@ -137,7 +138,8 @@ class Agent:
         names, positions, velocities = frame.joint_names, frame.joint_positions, frame.joint_velocities
         observation = Observation(frame.index, frame.index * _PERIOD_NS, views, names, positions, velocities, pose)
         self._buffer.observe(observation)
-        sight = Sight(observation.stamp_ns, views, oracle=float(frame.keyframe is not None))
+        opening = float(sum(positions[k] for k in gripper_joints(names)))
+        sight = Sight(observation.stamp_ns, views, opening, pose[:3], oracle=float(frame.keyframe is not None))
         found = self._selector.take(Look(frame.index, sight, -1.0, Start()))
         for event in found.events if found is not None else ():
             self._buffer.apply(event, "selector", self._events)

@@ -27,7 +27,9 @@ from kc_vla_sim.workers import run_jobs
 
 SETTINGS, FILMS = "evaluation.json", "films"
 _MASKED = "none"
-KEYFRAMES = ("learned", "oracle", _MASKED)
+_LOOKING = ("learned", "events")
+"""Those who choose by the pictures, so that every frame is drawn."""
+KEYFRAMES = (*_LOOKING, "oracle", _MASKED)
 """Who chooses the keyframes that the policy is given; `none`: it is given none, and has to do without a memory."""
 _ENDING_S = 2.0
 
@@ -145,7 +147,7 @@ def _player(setting: Setting) -> Player:
         "oracle" if masked else setting.keyframes,
         SourceSettings(setting.selector, setting.selector_models, device="cpu"),
     )
-    draw = setting.films or setting.keyframes == "learned"
+    draw = setting.films or setting.keyframes in _LOOKING
     simulator = Simulator(setting.image_size, setting.renderer, draw=draw, variant=setting.variant, looks=setting.looks)
     return Player(simulator, LiveSelector(source, WINDOW_FRAMES), backend, setting.execution, masked)
 
