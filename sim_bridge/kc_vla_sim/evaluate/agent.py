@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import ActionType, BadChunkError
 from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
+from kc_vla.core.rig import gripper_joints
 from kc_vla.core.tasks import find_task
 from kc_vla.core.views import Views
 from kc_vla.execution.scheduler import Action, Hold, SchedulerSettings
@@ -139,7 +140,9 @@ class Agent:
         pose = np.array([*frame.tool_pose.position, *frame.tool_pose.quaternion])
         names, positions, velocities = frame.joint_names, frame.joint_positions, frame.joint_velocities
         observation = Observation(frame.index, frame.index * _PERIOD_NS, views, names, positions, velocities, pose)
-        self._loop.see(observation, Sight(observation.stamp_ns, views, oracle=float(frame.keyframe is not None)))
+        opening = float(sum(positions[k] for k in gripper_joints(names)))
+        oracle = float(frame.keyframe is not None)
+        self._loop.see(observation, Sight(observation.stamp_ns, views, opening, pose[:3], oracle))
         return observation
 
     def _state(self, observation: Observation) -> NDArray[np.float64]:

@@ -29,7 +29,9 @@ from kc_vla_sim.workers import run_jobs
 
 SETTINGS, FILMS = "evaluation.json", "films"
 _MASKED = "none"
-KEYFRAMES = ("learned", "oracle", _MASKED)
+_LOOKING = ("learned", "events")
+"""Those who choose by the pictures, so that every frame is drawn."""
+KEYFRAMES = (*_LOOKING, "oracle", _MASKED)
 """Who chooses the keyframes that the policy is given; `none`: it is given none, and has to do without a memory."""
 _ENDING_S = 2.0
 
@@ -148,14 +150,12 @@ def _player(setting: Setting) -> Player:
         )
     )
     history = NONE if setting.keyframes == _MASKED else backend.history
-    needed = (
-        history.remembers and not history.strided
-    )  # where no keyframe is given, who finds them costs time and changes nothing
+    needed = history.remembers and not history.strided  # otherwise who finds them costs time and changes nothing
     source = open_source(
         setting.keyframes if needed else "oracle",
         SourceSettings(setting.selector, setting.selector_models, device="cpu"),
     )
-    draw = setting.films or history.strided or (needed and setting.keyframes == "learned")
+    draw = setting.films or history.strided or (needed and setting.keyframes in _LOOKING)
     simulator = Simulator(setting.image_size, setting.renderer, draw=draw, variant=setting.variant, looks=setting.looks)
     return Player(simulator, LiveSelector(source, WINDOW_FRAMES), backend, setting.execution, history)
 

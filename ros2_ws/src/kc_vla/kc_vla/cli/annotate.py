@@ -36,7 +36,9 @@ def _page(words: Sequence[str]) -> int:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: this machine alone)")
     parser.add_argument("--author", default=user_name(), help="name proposed to whoever opens it")
     parser.add_argument("--models", type=Path, help="folder with a registry.yaml (default: the shipped models)")
-    parser.add_argument("--model", default="keyframe_selector", help="learned selector that proposes keyframes")
+    parser.add_argument(
+        "--model", default="keyframe_selector", help="selector that proposes keyframes, learned or events"
+    )
     options = parser.parse_args(words)
     try:
         return _serve(options)
@@ -52,7 +54,8 @@ def _serve(options: argparse.Namespace) -> int:
 
     from kc_vla.annotate.library import Library
     from kc_vla.annotate.server import create_app
-    from kc_vla.annotate.work import Work, learned_selector
+    from kc_vla.annotate.work import Work
+    from kc_vla.keyframes.sources import SourceSettings
 
     cache_home()  # better told now than with the first bag that is opened
     library = Library(options.path)
@@ -61,7 +64,7 @@ def _serve(options: argparse.Namespace) -> int:
         if host not in ("127.0.0.1", "localhost", "::1"):
             print(f"WARNING: whoever reaches {host} can see the pictures and write annotations: there is no password")
         names = {host, "127.0.0.1", "localhost", "[::1]"} | ({"*"} if host in ("0.0.0.0", "::") else set())
-        work = Work(library, lambda: learned_selector(options.models, options.model))
+        work = Work(library, SourceSettings(options.model, str(options.models or "")))
         app = create_app(library, work, options.author, sorted(names))
         many = f"{len(library.entries)} bag{'s' if len(library.entries) > 1 else ''}"
         print(f"{many} of {options.path}: open http://localhost:{port} (Ctrl-C ends it)", flush=True)
