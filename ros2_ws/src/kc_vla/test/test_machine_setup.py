@@ -185,7 +185,7 @@ def test_a_camera_that_is_not_there_is_a_line_with_those_that_are(tree):
         plan_camera("wrist", "", tree.root, ask=ask)
     with pytest.raises(SetupError, match="no USB camera"):
         plan_camera("wrist", "4", tree.root, ask=ask)
-    with pytest.raises(SetupError, match="cannot be called '../x'"):
+    with pytest.raises(SetupError, match=r"cannot be called '\.\./x'"):
         plan_camera("../x", "0", tree.root, ask=ask)
 
 
