@@ -10,13 +10,18 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${1:-runs/make_policy}
 shift || true
-plans=${PLANS:-120} taught=${TAUGHT:-10} parts=${PARTS:-40} rounds=${ROUNDS:-6} last=${STEPS:-4000}
+plans=${PLANS:-120} taught=${TAUGHT:-10} parts=${PARTS:-40} rounds=${ROUNDS:-4} last=${STEPS:-4000}
 
 hours() { echo "$1: $(awk "BEGIN { printf \"%.2f\", $SECONDS / 3600 }") h since the start of this command"; }
 
+data=(--data "$folder/plans/train")
+if [ ! -d "$folder/round0" ]; then # what is missing here is told in the first minutes, and not after the plans
+    kc-vla collect --plans --episodes 2 --output "$folder/plans"
+    kc-vla train policy "${data[@]}" --output "$folder/trial" "$@" --set steps=1
+    rm -r "$folder/trial"
+fi
 kc-vla collect --plans --episodes "$plans" --output "$folder/plans"
 hours "expert's plans"
-data=(--data "$folder/plans/train")
 kc-vla train policy --config models/policy/train.toml "${data[@]}" --output "$folder/round0" "$@"
 kc-vla export policy "$folder/round0" --models "$folder/models0" --replace
 hours "first policy"
@@ -27,7 +32,7 @@ for round in $(seq "$rounds"); do
     kc-vla collect --from-policy --policy-models "$folder/models$before" --episodes "$parts" --task spatial \
         --stretch 100 --begin-by 330 --skip $((plans + rounds * taught + before * parts)) --output "$folder/parts$round"
     data+=(--data "$folder/taught$round/train" --data "$folder/parts$round/train")
-    steps=$((round < rounds ? 2000 : last))
+    steps=$((round < rounds ? 1500 : last))
     kc-vla train policy --config models/policy/train.toml --set steps=$steps --set learning_rate=0.0008 "${data[@]}" \
         --init "$folder/round$before" --output "$folder/round$round" "$@"
     kc-vla export policy "$folder/round$round" --models "$folder/models$round" --replace

@@ -16,9 +16,10 @@ from kc_vla.inference.models import shipped_models
 from kc_vla.keyframes.learned import LearnedScorer, SelectorNetwork
 from kc_vla.keyframes.model import SelectorModel, load_selector
 from kc_vla.keyframes.scoring import Sight
+from kc_vla.learning.common.quantizing import quantize_pictures
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.selector.config import Config
-from kc_vla.learning.selector.export import export_head, export_trunk, quantize_trunk
+from kc_vla.learning.selector.export import export_head, export_trunk
 from kc_vla.learning.selector.networks import QueryHead, Selector
 from kc_vla.learning.selector.stage_two import new_head
 
@@ -92,7 +93,7 @@ def _export(trunk: Trunk, head: QueryHead, size: int, precision: str, folder: Pa
     export_trunk(trunk, size, exact)
     if precision == "int8":
         pictures = np.random.default_rng(1).integers(0, 256, (4, size, size, 3), dtype=np.uint8)
-        quantize_trunk(exact, list(pictures), trunk_path)
+        quantize_pictures(exact, [picture[None] for picture in pictures], trunk_path)
     else:
         exact.rename(trunk_path)
     labels = {task: TASKS[task].keyframes for task in TASKS}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.views import DEFAULT_VIEWS
@@ -17,8 +20,11 @@ from kc_vla.policy.model import KIND
 from kc_vla.policy.numbers import ActionScale
 
 
-def write_chance_policy(folder: Path) -> Path:
-    """Write it into `folder`, and return the folder. It moves the simulated Panda, slowly."""
+def write_chance_policy(folder: Path, shown: Sequence[NDArray[np.uint8]] = ()) -> Path:
+    """Write it into `folder`, and return the folder. It moves the simulated Panda, slowly.
+
+    `shown`: see `export_policy`.
+    """
     config, instructions = PolicyConfig(), [task.instruction for task in TASKS.values()]
     sizes = Sizes(
         map=config.image_size // STEM_STRIDE,
@@ -34,7 +40,7 @@ def write_chance_policy(folder: Path) -> Path:
     stem, policy = Stem(Trunk(), config.channels).eval(), Policy(sizes).eval()
     scale = ActionScale((0.0,) * 6 + (0.5,), (1e-3,) * 6 + (0.5,), (-1e-3,) * 6 + (0.0,), (1e-3,) * 6 + (1.0,))
     folder.mkdir(parents=True, exist_ok=True)
-    export_policy(stem, policy, scale, config.image_size, folder)
+    export_policy(stem, policy, scale, config.image_size, folder, shown)
     settings = {
         "robot": "panda_sim",
         "action": "tool_delta",

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from foreign import ForeignRobotProcess
 from foreign_robot import KINDS
 from node_process import Peer
 from trajectory_msgs.msg import JointTrajectory
+from watched_session import Watched
 
 from kc_vla.arm.leaving import Leaving
 from kc_vla.arm.servo_modes import Mode, ServoSettings
@@ -35,13 +36,12 @@ SAW = re.compile(
 )
 
 
-class Rig:
+class Rig(Watched):
     """A session, what it said, and the driver that it is about."""
 
     def __init__(self, kind: str, robot: ForeignRobotProcess, peer: Peer) -> None:
+        super().__init__(PATIENCE_S)
         self.kind, self.robot, self.peer = kind, robot, peer
-        self.stopped = False
-        self.said: list[tuple[Gravity, str]] = []
         self.rig = load_rig(RIGS[kind])
         assert self.rig.interface is not None
         every = round(200.0 / self.rig.interface.rate)
@@ -51,26 +51,7 @@ class Rig:
 
     def begin(self) -> None:
         wiring = Wiring("", "", self.rig, patience=60.0)
-        self.session = ArmSession(wiring, self.settings, 100.0, 0, lambda: self.stopped, self._say, foreign)
-
-    def _say(self, gravity: Gravity, text: str) -> None:
-        self.said.append((gravity, text))
-
-    @property
-    def text(self) -> str:
-        return "\n".join(text for _, text in self.said)
-
-    def until(self, done: Callable[[], object]) -> None:
-        """Do what a node does until then."""
-        end = time.monotonic() + PATIENCE_S
-        while not done():
-            assert time.monotonic() < end, self.text
-            self.session.poll()
-            time.sleep(0.005)
-
-    def run(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        self.until(lambda: time.monotonic() > end)
+        self.session = ArmSession(wiring, self.settings, 100.0, 0, lambda: self.stopped, self.say, foreign)
 
     @property
     def goal(self) -> np.ndarray:

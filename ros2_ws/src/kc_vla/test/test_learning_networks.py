@@ -8,10 +8,11 @@ from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla.learning.common.augment import augment
 from kc_vla.learning.common.device import Device
+from kc_vla.learning.common.quantizing import quantize_pictures
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.common.weights import WeightsError, _batch_norms, _set_batch_norms, first_trunk
 from kc_vla.learning.selector.config import StageOne
-from kc_vla.learning.selector.export import export_head, export_trunk, quantize_trunk
+from kc_vla.learning.selector.export import export_head, export_trunk
 from kc_vla.learning.selector.features import trunk_features
 from kc_vla.learning.selector.networks import QueryHead
 
@@ -57,7 +58,7 @@ def test_the_exported_trunk_computes_the_same(tmp_path: Path, trunk, pictures):
 def test_the_8_bit_trunk_is_a_quarter_of_the_size_and_close(tmp_path: Path, trunk, pictures):
     exact, small = tmp_path / "trunk.onnx", tmp_path / "small.onnx"
     export_trunk(trunk, SIZE, exact)
-    quantize_trunk(exact, pictures, small)
+    quantize_pictures(exact, [picture[None] for picture in pictures], small)
     assert small.stat().st_size < 0.27 * exact.stat().st_size
     a, b = (open_session(p, "cpu").run(None, {"pictures": np.stack(pictures)})[0] for p in (exact, small))
     cosine = (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)

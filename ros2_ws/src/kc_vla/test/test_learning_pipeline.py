@@ -210,7 +210,7 @@ def test_eight_bits_that_cost_f1_are_left(data, run, tmp_path, monkeypatch, caps
         shown.extend(pictures)
         export_trunk(Trunk(), 32, output)
 
-    monkeypatch.setattr("kc_vla.learning.selector.release.quantize_trunk", spoil)
+    monkeypatch.setattr("kc_vla.learning.selector.release.quantize_pictures", spoil)
     assert main(["export", "selector", str(run), f"--models={tmp_path}"]) == 0
     assert "the trunk stays in float32" in capsys.readouterr().out
     entry = read_registry(tmp_path)["keyframe_selector"]

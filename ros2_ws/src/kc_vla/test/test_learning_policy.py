@@ -1,5 +1,7 @@
 """The policy learns from small drawn episodes what only a keyframe can tell; its training goes on where it stopped."""
 
+import json
+import shutil
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +17,13 @@ from kc_vla.core.episode import Episode
 from kc_vla.core.rig import load_rig
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.planned import PlannedEpisode, writing
+from kc_vla.inference.models import read_registry
 from kc_vla.inference.onnx_sessions import open_session
 from kc_vla.learning.common.config import ConfigError
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError, RunError
 from kc_vla.learning.policy.batches import begun_otherwise, with_a_false_one
-from kc_vla.learning.policy.config import PolicyConfig, load_policy_config
+from kc_vla.learning.policy.config import PRECISIONS, PolicyConfig, load_policy_config
 from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
 from kc_vla.learning.policy.run import CHECKPOINT, PolicyRun, trained_policy
 from kc_vla.learning.policy.sampling import draw_chunks
@@ -195,12 +198,25 @@ def test_a_round_begins_with_what_the_one_before_has_learnt(run: PolicyRun, data
     fresh = train_policy(tmp_path / "fresh", [data], quick, CPU)
     assert again.read_log()[-1]["loss"] < 0.5 * fresh.read_log()[-1]["loss"]
     assert not (again.folder / "maps").exists()  # the pictures were looked at before
-    assert PolicyRun.begin(tmp_path / "later", {}, {"init": str(again.folder)}, {}).maps == run.folder / "maps"
+    with PolicyRun.begun(tmp_path / "later", {}, {"init": str(again.folder)}, {}) as later:
+        assert later.maps == run.folder / "maps"
     write_episodes(tmp_path / "other", 3, "Go home.")
     with pytest.raises(DataError, match=r"has not learnt 'Go home\.'"):
         train_policy(tmp_path / "third", [tmp_path / "other"], quick, CPU, run)
     with pytest.raises(DataError, match="another size"):
         train_policy(tmp_path / "fourth", [data], replace(quick, slots=2), CPU, run)
+
+
+def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:
+    alone = "another process trains in"
+    with (
+        PolicyRun.begun(tmp_path, {}, {}, {}),
+        pytest.raises(RunError, match=alone),
+        PolicyRun.begun(tmp_path, {}, {}, {}),
+    ):
+        pass
+    with PolicyRun.begun(tmp_path, {}, {}, {}) as run:
+        assert run.folder == tmp_path
 
 
 def test_other_settings_do_not_go_on_with_a_run(run: PolicyRun, data: Path) -> None:
@@ -287,6 +303,34 @@ def test_the_exported_files_act_as_the_network(run: PolicyRun, tmp_path: Path) -
     np.testing.assert_allclose(actions[0, :3], 0.013, atol=1e-6)
     np.testing.assert_allclose(place, known.place.numpy(), atol=1e-3)
     np.testing.assert_allclose(rest, torch.sigmoid(known.rest).numpy(), atol=1e-3)
+
+
+def test_eight_bits_see_nearly_the_same_in_a_third_of_the_file(run: PolicyRun, tmp_path: Path) -> None:
+    words = ["export", "policy", str(run.folder), "--models", str(tmp_path)]
+    for precision in PRECISIONS:
+        assert main([*words, "--precision", precision, "--name", precision]) == 0
+        assert read_registry(tmp_path)[precision]["settings"]["precision"] == precision
+    small, exact = (load_policy(tmp_path, name).stem for name in ("int8", "fp32"))
+    assert small.stat().st_size < 0.6 * exact.stat().st_size  # which is in 16 bits
+    shown = episode(7)
+    pictures = np.stack([shown.pictures[view][0] for view in run.views])
+    a, b = (open_session(path, "cpu").run(None, {"pictures": pictures})[0] for path in (small, exact))
+    assert np.abs(a - b).mean() < 0.1 * np.abs(b).mean()
+
+
+def test_eight_bits_need_what_was_learnt_from(
+    run: PolicyRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(run.folder, copy)
+    about = json.loads((copy / "run.json").read_text())
+    about["data"]["train"] = [str(tmp_path / "gone")]
+    (copy / "run.json").write_text(json.dumps(about))
+    assert main(["export", "policy", str(copy), "--models", str(tmp_path / "models")]) == 1
+    told = capsys.readouterr().err
+    assert str(tmp_path / "gone") in told
+    assert "--precision fp32" in told
+    assert not (tmp_path / "models").exists()
 
 
 @pytest.fixture(scope="module")

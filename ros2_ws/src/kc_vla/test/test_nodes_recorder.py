@@ -21,9 +21,10 @@ from kc_vla.bags.reader import BagReader
 from kc_vla.core import topics
 from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.nodes.recorder import RecorderParameters, recorded_topics
+from kc_vla.nodes.recorder import RecorderParameters
 from kc_vla.ros import qos
 from kc_vla.ros.message_types import type_name
+from kc_vla.ros.recording import recorded_topics
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus, KeyframeIndex
 
 MODULE = "kc_vla.nodes.recorder"

@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from emulated_piper import EmulatedPiper
 from piper import KINEMATICS, PIPER, REST
+from watched_session import Watched
 
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.leaving import Leaving
@@ -28,36 +28,16 @@ PRIORITY = 50
 LEFT = "The arm keeps its power"
 
 
-class Rig:
+class Rig(Watched):
     """A session, what it said, and the arm it is about."""
 
     def __init__(self, emulator: EmulatedPiper | None, path: Path, stopped: bool = False, rig: str = "piper") -> None:
+        super().__init__(PATIENCE_S, stopped)
         self.emulator = emulator
-        self.stopped = stopped
-        self.said: list[tuple[Gravity, str]] = []
         wiring = Wiring(str(path), INTERFACE, load_rig(rig))
         settings = ServoSettings(speed=1.5)
-        self.session = ArmSession(wiring, settings, 100.0, PRIORITY, lambda: self.stopped, self._say)
+        self.session = ArmSession(wiring, settings, 100.0, PRIORITY, lambda: self.stopped, self.say)
         self.leaving: Leaving | None = None
-
-    def _say(self, gravity: Gravity, text: str) -> None:
-        self.said.append((gravity, text))
-
-    @property
-    def text(self) -> str:
-        return "\n".join(text for _, text in self.said)
-
-    def until(self, done: Callable[[], object]) -> None:
-        """Do what a node does until then."""
-        end = time.monotonic() + PATIENCE_S
-        while not done():
-            assert time.monotonic() < end, self.text
-            self.session.poll()
-            time.sleep(0.005)
-
-    def run(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        self.until(lambda: time.monotonic() > end)
 
     def angles(self) -> np.ndarray:
         assert self.emulator is not None

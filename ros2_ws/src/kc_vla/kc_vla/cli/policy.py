@@ -14,6 +14,7 @@ from kc_vla.core.errors import StackError
 from kc_vla.inference.models import ModelError
 from kc_vla.learning.common.config import ARITHMETICS
 from kc_vla.learning.common.errors import LearningError
+from kc_vla.learning.policy.config import PRECISIONS
 
 _RUN, _NAME = Path("runs/policy"), "policy"
 _TRAIN = """\
@@ -70,7 +71,7 @@ def _export(options: argparse.Namespace) -> None:
     from kc_vla.learning.policy.release import release_policy
     from kc_vla.learning.policy.run import PolicyRun
 
-    release_policy(PolicyRun(options.run), options.models, options.name, options.replace)
+    release_policy(PolicyRun(options.run), options.models, options.name, options.precision, options.replace)
     chosen = f"policy_models:={options.models}" + ("" if options.name == _NAME else f" policy_model:={options.name}")
     print(f"{options.models / options.name}: maniskill.launch.py takes it with policy:=learned {chosen}")
 
@@ -97,6 +98,12 @@ def _export_parser() -> argparse.ArgumentParser:
     models = Path("my_models")
     parser.add_argument("--models", type=Path, default=models, help=f"folder of models to add it to ({models})")
     parser.add_argument("--name", default=_NAME, help=f"its name there ({_NAME})")
+    parser.add_argument(
+        "--precision",
+        choices=PRECISIONS,
+        default=PRECISIONS[0],
+        help="of what looks at the pictures: 8 bits take less than half the time on a CPU (int8)",
+    )
     parser.add_argument("--replace", action="store_true", help="put it in the place of a model that has its name")
     return parser
 

@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import PoseStamped
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import CameraInfo, Image, JointState, Joy
-from std_msgs.msg import Bool, String
+from std_msgs.msg import String
 
 from kc_vla.bags.closing import Closing
 from kc_vla.bags.recorder import EpisodeRecorder, RecorderStatus, State
 from kc_vla.bags.storage import Storage
-from kc_vla.bags.topics import Qos, TopicInfo
+from kc_vla.bags.topics import TopicInfo
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
 from kc_vla.ros import qos
@@ -32,17 +29,9 @@ from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.message_types import named_topics, type_name
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
+from kc_vla.ros.recording import RECORDED, STANDING, Recorded, offered, recorded_topics
 from kc_vla.ros.robot import RobotParameters
-from kc_vla_msgs.msg import (
-    ActionChunk,
-    ArmCommand,
-    EpisodeResult,
-    EpisodeStatus,
-    KeyframeEvent,
-    KeyframeIndex,
-    KeyframeScore,
-    ObjectDetections,
-)
+from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus, KeyframeEvent, KeyframeIndex
 
 _POLL_S = 0.05
 _LATE_NS = 500_000_000
@@ -52,50 +41,16 @@ _FAREWELL_S = 3.0
 _DEPTH = 100
 """Messages that wait for this node on each topic: more than a policy that acts on the newest would want."""
 
-RECORDED: tuple[tuple[str, type, QoSProfile], ...] = (
-    (topics.JOINT_STATES, JointState, qos.STATE),
-    (topics.TOOL_POSE, PoseStamped, qos.STATE),
-    (topics.LEADER_STATES, JointState, qos.STATE),
-    (topics.JOY, Joy, qos.STATE),
-    (topics.DETECTIONS, ObjectDetections, qos.STATE),
-    (topics.EPISODE_STATUS, EpisodeStatus, qos.STATUS),
-    (topics.EPISODE_RESULT, EpisodeResult, qos.STATUS),
-    (topics.KEYFRAME_SCORE, KeyframeScore, qos.EVENT),
-    (topics.KEYFRAME_EVENT, KeyframeEvent, qos.EVENT_LOG),
-    (topics.KEYFRAME_INDEX, KeyframeIndex, qos.STATUS),
-    (topics.POLICY_CHUNK, ActionChunk, qos.EVENT),
-    (topics.ARM_COMMAND, ArmCommand, qos.EVENT),
-    (topics.STOPPED, Bool, qos.EVENT_LOG),
-    (topics.HOUSEHOLD, String, qos.STATUS),
-    (topics.PLANNER_STEPS, String, qos.EVENT),
-    (topics.PLANNER_BELIEF, String, qos.STATUS),
-    (topics.DIAGNOSTICS, DiagnosticArray, qos.EVENT),
-)
-"""Every topic of the stack but those of the cameras and the memories: name, type, and what its publisher offers. Not
-`e_stop` itself: whoever sends that waits for a listener, and that must be the arm, which tells on `arm/stopped` when it
-was stopped and released. A new one is a line here."""
-
-STANDING = (topics.STOPPED,)
-"""Those that tell how something stands until they tell otherwise; what else is said belongs to one episode."""
-
 
 def _check_also(text: str) -> None:
     _require_new(named_topics(text), RECORDED)
 
 
-def _require_new(also: Iterable[str], recorded: Iterable[tuple[str, type, QoSProfile]]) -> None:
+def _require_new(also: Iterable[str], recorded: Iterable[Recorded]) -> None:
     known = {topic.lstrip("/") for topic, _, _ in recorded}
     for topic in also:
         if topic.lstrip("/") in known:
             raise ValueError(f"{topic} is recorded anyway")
-
-
-def recorded_topics(views: Sequence[str]) -> tuple[tuple[str, type, QoSProfile], ...]:
-    """Those of the cameras of a robot, and `RECORDED`."""
-    pictures = [(topics.image_topic(view), Image, qos.IMAGE) for view in views]
-    calibrations = [(topics.camera_info_topic(view), CameraInfo, qos.IMAGE) for view in views]
-    depths = [(topics.depth_topic(view), Image, qos.IMAGE) for view in views]
-    return (*pictures, *calibrations, *depths, *RECORDED)
 
 
 @dataclass(frozen=True)
@@ -135,7 +90,7 @@ class RecorderNode(StackNode):
         recorded = (*ours, *((topic, kind, qos.STATE) for topic, kind in others.items()))  # best effort hears each
         # Whatever is remapped, a bag has our names: by them it is read.
         names = {topic: self.resolve_topic_name(topic, only_expand=True) for topic, _, _ in recorded}
-        infos = {names[topic]: TopicInfo(type_name(kind), _offered(profile)) for topic, kind, profile in recorded}
+        infos = {names[topic]: TopicInfo(type_name(kind), offered(profile)) for topic, kind, profile in recorded}
         standing = [names[topic] for topic in STANDING]
         form = Storage(self.parameters.storage)
         self._recorder = EpisodeRecorder(folder, infos, _stack_version(), form, views, standing)
@@ -247,14 +202,6 @@ class RecorderNode(StackNode):
         if self._told is None or status.episode_id in ("", self._closing.episode):
             self._told = status
         self._status.publish(String(data=json.dumps(status.as_dict())))
-
-
-def _offered(profile: QoSProfile) -> Qos:
-    return Qos(
-        reliable=profile.reliability == ReliabilityPolicy.RELIABLE,
-        transient_local=profile.durability == DurabilityPolicy.TRANSIENT_LOCAL,
-        depth=profile.depth,
-    )
 
 
 def _stack_version() -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -25,14 +28,33 @@ class Run:
         self.folder = folder
 
     @classmethod
-    def begin(
+    @contextmanager
+    def begun(
         cls, folder: Path, settings: Mapping[str, Any], data: Mapping[str, Any], arithmetic: Mapping[str, str]
-    ) -> Self:
-        """Make the folder, or take up a run with the same settings and data; `arithmetic` may change, see there.
+    ) -> Iterator[Self]:
+        """Make the folder, or take up a run with the same settings and data, for this process alone.
+
+        `arithmetic` may change, see there.
 
         Raises:
-            RunError: the folder holds a run with others.
+            RunError: the folder holds a run with others, or another process trains in it.
         """
+        folder.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as opened:
+            locked = os.open(folder, os.O_RDONLY)
+            opened.callback(os.close, locked)
+            try:
+                fcntl.flock(locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RunError(
+                    f"another process trains in {folder}: wait for it or stop it, or choose another --output"
+                ) from None
+            yield cls._taken_up(folder, settings, data, arithmetic)
+
+    @classmethod
+    def _taken_up(
+        cls, folder: Path, settings: Mapping[str, Any], data: Mapping[str, Any], arithmetic: Mapping[str, str]
+    ) -> Self:
         run = cls(folder)
         wanted = {"config": dict(settings), "data": dict(data)}
         path = folder / "run.json"
@@ -41,7 +63,6 @@ class Run:
             if found != wanted:
                 others = ", ".join(_differences(found, wanted))
                 raise RunError(f"{folder} holds a run with other settings or data ({others}): choose another --output")
-        folder.mkdir(parents=True, exist_ok=True)
         write_whole(path, json.dumps({**wanted, _ARITHMETIC: dict(arithmetic)}, indent=2) + "\n")
         return run
 

@@ -11,6 +11,7 @@ from typing import Any
 from kc_vla.learning.common.config import read_settings, settings_as
 
 INITS = ("imagenet", "package", "scratch")
+PRECISIONS = ("int8", "fp32")
 
 
 @dataclass(frozen=True)

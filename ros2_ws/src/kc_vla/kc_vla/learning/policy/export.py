@@ -10,9 +10,11 @@ import onnx
 import onnx.helper
 import onnx.numpy_helper
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from kc_vla.learning.common.onnx_files import write_onnx
+from kc_vla.learning.common.quantizing import quantize_pictures
 from kc_vla.learning.policy.networks import Policy, Sizes, Stem
 from kc_vla.learning.policy.sampling import draw_chunks
 from kc_vla.policy.numbers import ActionScale
@@ -22,8 +24,18 @@ _LARGE = 1024
 """Numbers of a weight that is kept in 16 bits."""
 
 
-def export_policy(stem: Stem, policy: Policy, scale: ActionScale, size: int, folder: Path) -> None:
+def export_policy(
+    stem: Stem,
+    policy: Policy,
+    scale: ActionScale,
+    size: int,
+    folder: Path,
+    shown: Sequence[NDArray[np.uint8]] = (),
+) -> None:
     """Write the three files into `folder`, which is there.
+
+    Of the stem, which takes most of the time of a chunk, the convolutions are in 8 bits where there are pictures
+    `shown`, (V, size, size, 3) each, to take the ranges of its activations from.
 
     - stem: `pictures` (V, size, size, 3) uint8 to `maps` (V, C, M, M).
     - memory: `maps` (1, V, C, M, M) and `state` (1, S) of a keyframe to `remembered` (1, R).
@@ -34,7 +46,9 @@ def export_policy(stem: Stem, policy: Policy, scale: ActionScale, size: int, fol
     sizes = policy.sizes
     maps, state = _map_like(sizes), torch.zeros(1, sizes.state)
     pictures = torch.zeros((sizes.views, size, size, 3), dtype=torch.uint8)
-    _export(stem, (pictures,), ["pictures"], ["maps"], folder / SEES)
+    _export(stem, (pictures,), ["pictures"], ["maps"], folder / SEES, halved=not shown)
+    if shown:
+        quantize_pictures(folder / SEES, shown, folder / SEES)
     _export(policy.memory, (maps, state), ["maps", "state"], ["remembered"], folder / REMEMBERS)
     chunk = torch.zeros(1, sizes.horizon, sizes.action)
     slots = torch.zeros(1, sizes.slots)
@@ -91,11 +105,17 @@ def _map_like(sizes: Sizes) -> Tensor:
 
 
 def _export(
-    network: nn.Module, inputs: tuple[Tensor, ...], names: Sequence[str], outputs: Sequence[str], path: Path
+    network: nn.Module,
+    inputs: tuple[Tensor, ...],
+    names: Sequence[str],
+    outputs: Sequence[str],
+    path: Path,
+    halved: bool = True,
 ) -> None:
     write_onnx(network, inputs, names, outputs, path)
     model = onnx.load(str(path))
-    _halve(model.graph)
+    if halved:
+        _halve(model.graph)
     onnx.checker.check_model(model)
     onnx.save(model, str(path))
 

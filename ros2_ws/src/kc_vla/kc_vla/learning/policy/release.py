@@ -5,35 +5,47 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kc_vla.core.files import copy_whole
+from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.inference.models import register, require_free
+from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.config import as_dict
 from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
+from kc_vla.learning.policy.material import find_material
 from kc_vla.learning.policy.run import PolicyRun, trained_policy
+from kc_vla.learning.policy.samples import pictures_of
 from kc_vla.policy.model import KIND
 
 _FILES = {"stem": SEES, "memory": REMEMBERS, "chunk": ACTS}
+_CALIBRATION = 256
+"""Pictures that give the ranges of 8-bit numbers."""
 
 
-def release_policy(run: PolicyRun, models: Path, name: str, replace_it: bool = False) -> None:
+def release_policy(run: PolicyRun, models: Path, name: str, precision: str, replace_it: bool = False) -> None:
     """Add the policy of a run to a folder of models.
 
     Args:
         run: that has come to a checkpoint.
         models: folder; a registry is made where there is none.
         name: of the model there.
+        precision: of what looks at the pictures, one of `config.PRECISIONS`: "int8" takes less than half the time on a
+            CPU, and needs the episodes that were learnt from.
         replace_it: it may take the place of another model.
 
     Raises:
-        LearningError: the run has no checkpoint yet.
+        LearningError: the run has no checkpoint yet, or, in 8 bits, what it learnt from is not there any more.
         ModelError: no folder can have the name, or there is such a model.
     """
     require_free(models, name, replace_it)
     stem, policy, scale = trained_policy(run)
+    shown = _shown(run) if precision == "int8" else ()
     config, log = run.config, run.read_log()
     models.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=models, prefix=f".{name}.", suffix=".part") as part:
-        export_policy(stem, policy, scale, config.image_size, Path(part))
+        export_policy(stem, policy, scale, config.image_size, Path(part), shown)
         (models / name).mkdir(exist_ok=True)
         for file in _FILES.values():
             copy_whole(Path(part) / file, models / name / file)
@@ -44,6 +56,7 @@ def release_policy(run: PolicyRun, models: Path, name: str, replace_it: bool = F
             "action": run.action.name.lower(),
             "views": list(run.views),
             "image_size": config.image_size,
+            "precision": precision,
             "slots": policy.sizes.slots,
             "horizon": policy.sizes.horizon,
             "instructions": list(run.instructions),
@@ -52,3 +65,16 @@ def release_policy(run: PolicyRun, models: Path, name: str, replace_it: bool = F
         "metrics": {key: value for key, value in (log[-1] if log else {}).items() if key.endswith(("_m", "_rad"))},
     }
     register(models, name, entry, {role: f"{name}/{file}" for role, file in _FILES.items()})
+
+
+def _shown(run: PolicyRun) -> list[NDArray[np.uint8]]:
+    """Pictures (V, size, size, 3) of what was learnt from."""
+    try:
+        material = find_material([Path(folder) for folder in run.data["train"]])
+    except (DataError, DataSetError) as error:
+        raise DataError(
+            f"8 bits need the episodes that {run.folder} learnt from, or --precision fp32: {error}"
+        ) from error
+    pictures = np.stack(pictures_of(material, run.config.image_size, _CALIBRATION))
+    views = len(run.views)
+    return list(pictures[: len(pictures) // views * views].reshape(-1, views, *pictures.shape[1:]))

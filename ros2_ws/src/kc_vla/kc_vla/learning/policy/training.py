@@ -66,12 +66,12 @@ def train_policy(
             raise DataError(f"{init.folder} is of another robot, or looks at others than the cameras of these data")
         facts["instructions"] = _instructions(init, material)
     arithmetic = {"device": device.name, "precision": device.precision}
-    run = PolicyRun.begin(folder, as_dict(config), facts, arithmetic)
-    stem = _stem(run, init, pictures_of(material, config.image_size, _FITTED_ON)).to(device.torch)
-    samples = load_samples(material, facts["instructions"], stem, config, run.maps, device)
-    space = space_of(material.rig, material.action)
-    _Training(run, samples, _sizes(config, samples, len(run.instructions)), space, device, init).go()
-    draw_curves(run.read_log(), folder / "curves.png", "step")
+    with PolicyRun.begun(folder, as_dict(config), facts, arithmetic) as run:
+        stem = _stem(run, init, pictures_of(material, config.image_size, _FITTED_ON)).to(device.torch)
+        samples = load_samples(material, facts["instructions"], stem, config, run.maps, device)
+        space = space_of(material.rig, material.action)
+        _Training(run, samples, _sizes(config, samples, len(run.instructions)), space, device, init).go()
+        draw_curves(run.read_log(), folder / "curves.png", "step")
     return run
 
 

@@ -1,20 +1,13 @@
-"""Trunk and head as ONNX files: uint8 pictures in, the normalisation in the graph; the trunk also in 8 bits."""
+"""Trunk and head as ONNX files: uint8 pictures in, the normalisation in the graph."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import onnx
 import torch
-from numpy.typing import NDArray
-from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
-from onnxruntime.quantization.shape_inference import quant_pre_process
 from torch import Tensor, nn
 
-from kc_vla.keyframes.pictures import Picture
 from kc_vla.learning.common.onnx_files import write_onnx
 from kc_vla.learning.common.resnet import FEATURES
 from kc_vla.learning.common.trunk import Trunk
@@ -43,40 +36,6 @@ def export_head(head: QueryHead, window: int, path: Path) -> None:
     index = torch.zeros(2, dtype=torch.int64)
     inputs = (torch.zeros((2, window, FEATURES)), index, index)
     _export(_Scores(head), inputs, ["features", "task", "phase"], ["scores"], path)
-
-
-def quantize_trunk(path: Path, pictures: Sequence[Picture], output: Path) -> None:
-    """Write the trunk at `path` with 8-bit convolutions: activations unsigned, weights signed and per channel.
-
-    Args:
-        path: of `export_trunk`.
-        pictures: (size, views size, 3) training pictures from which the ranges of the activations are taken.
-        output: file to write.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        prepared = Path(folder) / "trunk.onnx"
-        quant_pre_process(str(path), str(prepared), skip_symbolic_shape=True)
-        quantize_static(
-            str(prepared),
-            str(output),
-            _Reader(pictures),
-            quant_format=QuantFormat.QDQ,
-            op_types_to_quantize=["Conv", "Add", "MaxPool", "Relu"],
-            per_channel=True,
-            activation_type=QuantType.QUInt8,
-            weight_type=QuantType.QInt8,
-        )
-
-
-class _Reader(CalibrationDataReader):  # type: ignore[misc]
-    """Hands pictures to the calibration, one by one."""
-
-    def __init__(self, pictures: Sequence[Picture]) -> None:
-        self._rest = iter(pictures)
-
-    def get_next(self) -> dict[str, NDArray[np.uint8]] | None:
-        picture = next(self._rest, None)
-        return None if picture is None else {"pictures": picture[None]}
 
 
 def _export(network: nn.Module, inputs: tuple[Tensor, ...], names: list[str], outputs: list[str], path: Path) -> None:

@@ -17,9 +17,10 @@ from kc_vla.keyframes.learned import SelectorNetwork
 from kc_vla.keyframes.model import KIND, SelectorModel
 from kc_vla.keyframes.thresholds import best_threshold, f1_curve
 from kc_vla.learning.common.errors import LearningError
+from kc_vla.learning.common.quantizing import quantize_pictures
 from kc_vla.learning.selector.config import config_as_dict
 from kc_vla.learning.selector.evaluation import scores_by_task
-from kc_vla.learning.selector.export import export_head, export_trunk, quantize_trunk
+from kc_vla.learning.selector.export import export_head, export_trunk
 from kc_vla.learning.selector.recordings import Recording, learnt_tasks, load_recordings
 from kc_vla.learning.selector.run import SelectorRun
 from kc_vla.learning.selector.training import sample_pictures, trained_networks
@@ -92,7 +93,8 @@ def release_selector(
             cameras=run.cameras,
         )
         if precision != "fp32":
-            quantize_trunk(made["fp32"], sample_pictures(learnt_from, config.image_size, _CALIBRATION), made["int8"])
+            shown = sample_pictures(learnt_from, config.image_size, _CALIBRATION)
+            quantize_pictures(made["fp32"], [picture[None] for picture in shown], made["int8"])
         released = _choose(model, made, judged, precision)
         folder = models / name
         folder.mkdir(exist_ok=True)

@@ -90,34 +90,33 @@ def train_selector(
         facts |= init.facts()
     if trunk_of is None and (init is None or "trunk" not in init.parts) and not (folder / "run.json").exists():
         require_weights(config.init)  # before there is a run, which could not go on with others
-    run = SelectorRun.begin(
-        folder, config_as_dict(config), facts, {"device": device.name, "precision": device.precision}
-    )
-    torch.manual_seed(config.seed)  # of the first weights
-    head = None
-    if init is not None and "head" in init.parts:
-        head = new_head(config, tasks)
-        init.give_head(head, list(tasks))
-    first = partial(_first, config, train, init)
-    if method == "joint":
-        train_joint(run, first(), head or new_head(config, tasks), train, judge, device)
-    else:
-        shelf = folder / "features"
-        make = first
-        if trunk_of is not None:
-            shelf = trunk_of / "features"
-            make = partial(_trunk_of, SelectorRun(trunk_of), run)
-        elif method == "two-stage":
-            make = partial(_stage_one, run, first, train, judge, device)
-        trunk = _kept(run, make).to(device.torch)
-        train_head(
-            run,
-            _split(run, trunk, train, shelf / "train", device),
-            _split(run, trunk, judge, shelf / "validation", device),
-            device,
-            head,
-        )
-    draw_curves(run.read_log(), folder / "curves.png")
+    arithmetic = {"device": device.name, "precision": device.precision}
+    with SelectorRun.begun(folder, config_as_dict(config), facts, arithmetic) as run:
+        torch.manual_seed(config.seed)  # of the first weights
+        head = None
+        if init is not None and "head" in init.parts:
+            head = new_head(config, tasks)
+            init.give_head(head, list(tasks))
+        first = partial(_first, config, train, init)
+        if method == "joint":
+            train_joint(run, first(), head or new_head(config, tasks), train, judge, device)
+        else:
+            shelf = folder / "features"
+            make = first
+            if trunk_of is not None:
+                shelf = trunk_of / "features"
+                make = partial(_trunk_of, SelectorRun(trunk_of), run)
+            elif method == "two-stage":
+                make = partial(_stage_one, run, first, train, judge, device)
+            trunk = _kept(run, make).to(device.torch)
+            train_head(
+                run,
+                _split(run, trunk, train, shelf / "train", device),
+                _split(run, trunk, judge, shelf / "validation", device),
+                device,
+                head,
+            )
+        draw_curves(run.read_log(), folder / "curves.png")
     return run
 
 

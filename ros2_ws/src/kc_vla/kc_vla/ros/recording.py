@@ -1,0 +1,70 @@
+"""What is recorded of an episode: each topic of the stack with its type and what its publisher offers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import CameraInfo, Image, JointState, Joy
+from std_msgs.msg import Bool, String
+
+from kc_vla.bags.topics import Qos
+from kc_vla.core import topics
+from kc_vla.ros import qos
+from kc_vla_msgs.msg import (
+    ActionChunk,
+    ArmCommand,
+    EpisodeResult,
+    EpisodeStatus,
+    KeyframeEvent,
+    KeyframeIndex,
+    KeyframeScore,
+    ObjectDetections,
+)
+
+Recorded = tuple[str, type, QoSProfile]
+
+RECORDED: tuple[Recorded, ...] = (
+    (topics.JOINT_STATES, JointState, qos.STATE),
+    (topics.TOOL_POSE, PoseStamped, qos.STATE),
+    (topics.LEADER_STATES, JointState, qos.STATE),
+    (topics.JOY, Joy, qos.STATE),
+    (topics.DETECTIONS, ObjectDetections, qos.STATE),
+    (topics.EPISODE_STATUS, EpisodeStatus, qos.STATUS),
+    (topics.EPISODE_RESULT, EpisodeResult, qos.STATUS),
+    (topics.KEYFRAME_SCORE, KeyframeScore, qos.EVENT),
+    (topics.KEYFRAME_EVENT, KeyframeEvent, qos.EVENT_LOG),
+    (topics.KEYFRAME_INDEX, KeyframeIndex, qos.STATUS),
+    (topics.POLICY_CHUNK, ActionChunk, qos.EVENT),
+    (topics.ARM_COMMAND, ArmCommand, qos.EVENT),
+    (topics.STOPPED, Bool, qos.EVENT_LOG),
+    (topics.HOUSEHOLD, String, qos.STATUS),
+    (topics.PLANNER_STEPS, String, qos.EVENT),
+    (topics.PLANNER_BELIEF, String, qos.STATUS),
+    (topics.DIAGNOSTICS, DiagnosticArray, qos.EVENT),
+)
+"""Every topic of the stack but those of the cameras and the memories: name, type, and what its publisher offers. Not
+`e_stop` itself: whoever sends that waits for a listener, and that must be the arm, which tells on `arm/stopped` when it
+was stopped and released. A new one is a line here."""
+
+STANDING = (topics.STOPPED,)
+"""Those that tell how something stands until they tell otherwise; what else is said belongs to one episode."""
+
+
+def recorded_topics(views: Sequence[str]) -> tuple[Recorded, ...]:
+    """Those of the cameras of a robot, and `RECORDED`."""
+    pictures = [(topics.image_topic(view), Image, qos.IMAGE) for view in views]
+    calibrations = [(topics.camera_info_topic(view), CameraInfo, qos.IMAGE) for view in views]
+    depths = [(topics.depth_topic(view), Image, qos.IMAGE) for view in views]
+    return (*pictures, *calibrations, *depths, *RECORDED)
+
+
+def offered(profile: QoSProfile) -> Qos:
+    """The quality of service as a bag notes it."""
+    return Qos(
+        reliable=profile.reliability == ReliabilityPolicy.RELIABLE,
+        transient_local=profile.durability == DurabilityPolicy.TRANSIENT_LOCAL,
+        depth=profile.depth,
+    )
