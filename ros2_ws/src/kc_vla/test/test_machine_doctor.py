@@ -196,7 +196,7 @@ def test_only_what_nobody_holds_counts_as_left_behind(tmp_path):
     locks.write_text(f"1: FLOCK  ADVISORY  WRITE 20580 00:1b:{held} 0 EOF\n2: gibberish\n")
     found = only(middleware.look_at_shared_memory(tmp_path, lambda path: disk(5_000_000, 6_000_000)))
     assert found.facts["left_behind"] == pytest.approx(1_000_000, rel=0.01)
-    assert "left by 1 process" in found.what
+    assert "left in 1 segments" in found.what
 
 
 # --- what computes

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from machine_tree import ADAPTER, CAMERA, Tree, Usb, ip_row
 
+from kc_vla.arm.claim import claim
 from kc_vla.cli import main
 from kc_vla.machine import setup_can, udev
 from kc_vla.machine.commands import CommandError
@@ -76,6 +77,20 @@ def test_one_that_is_up_with_another_rate_is_taken_down_with_a_warning(tree, row
     plan = plan_can("can0", CAN, tree.root, answering(row))
     assert [words.split()[-1] for words in commands(plan)] == ["down", "100", "up"]
     assert "park the arm" in plan.told[1]
+
+
+def test_the_bus_is_not_taken_from_an_arm_that_is_driven(tree):
+    tree.net("can0", up=True, queue=1000)
+    sockets = tree.root / "proc/net/unix"
+    sockets.parent.mkdir(parents=True)
+    name = f"can_of_test_{os.getpid()}"
+    with claim(name):
+        sockets.write_text(Path("/proc/net/unix").read_text().replace(name, "can0"))
+    with pytest.raises(SetupError, match="a controller drives the arm on can0: end it"):
+        plan_can("can0", CAN, tree.root, answering(ip_row("can0", bitrate=500_000)))
+    assert plan_can("can0", CAN, tree.root, answering(ip_row("can0"))).steps == ()
+    sockets.write_text(Path("/proc/net/unix").read_text().replace(name, "can0"))
+    assert plan_can("can0", CAN, tree.root, answering(ip_row("can0", bitrate=500_000))).steps
 
 
 def test_one_that_is_off_the_bus_is_started_again(tree):
@@ -173,7 +188,7 @@ def test_one_without_a_number_of_its_own_goes_by_its_socket(tree, serial):
 
 
 def test_a_camera_that_is_not_there_is_a_line_with_those_that_are(tree):
-    with pytest.raises(SetupError, match="no camera, and no other"):
+    with pytest.raises(SetupError, match="no camera: plug it in"):
         plan_camera("wrist", "", tree.root, ask=ask)
     tree.video(0, usb=CAMERA)
     tree.video(1, usb=Usb("046d", "082d", "A1B2C3", "1-9"))

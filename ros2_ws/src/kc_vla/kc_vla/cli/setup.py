@@ -66,7 +66,7 @@ def _set_up(options: argparse.Namespace) -> None:
     if not plan.steps:
         return
     if not options.yes and not options.do:
-        print("\nnothing was done: --do does it, after asking", *plan.after, sep="\n")
+        print("\nnothing was done: --do does it, after asking")
         return
     if not options.yes and not _agreed():
         raise SetupError("nothing was done")

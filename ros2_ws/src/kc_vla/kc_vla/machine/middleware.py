@@ -20,7 +20,7 @@ _LEAST_SEGMENT = 8 << 20
 """Several pictures of 640x480, in bytes: launch/params/fastdds.xml."""
 _MOST_DOMAIN, _MOST_EASY_DOMAIN = 232, 101
 _LEAST_SHARED, _LITTLE_SHARED = 64 << 20, 512 << 20
-"""Of shared memory, bytes free: for a few processes of 17 MB each, and for a whole graph with all that joins it."""
+"""Of shared memory, bytes free: for a few processes of 18 MB each, and for a whole graph with all that joins it."""
 _AGAIN = "./setup.sh, then source env.sh"
 
 
@@ -140,17 +140,17 @@ def look_at_shared_memory(
     if not os.access(folder, os.W_OK | os.X_OK):
         return [Finding("shared memory", Level.FAIL, f"{folder} may not be written", f"chmod 1777 {folder}", facts)]
     if left > size // 10 or (left and free < _LITTLE_SHARED):
-        told += f", {_amount(left)} left by {number} processes that ended"
+        told += f", {_amount(left)} left in {number} segments by processes that ended"
         do = f"while nothing of ROS runs: rm {folder}/fastrtps_* {folder}/sem.fastrtps_*"
         return [Finding("shared memory", Level.FAIL if free < _LEAST_SHARED else Level.WARN, told, do, facts)]
     if free < _LITTLE_SHARED:
-        do = "each process takes 17 MB, pictures get lost without: a container takes --shm-size 1g or --ipc host"
+        do = "each process takes 18 MB, pictures get lost without: a container takes --shm-size 1g or --ipc host"
         return [Finding("shared memory", Level.FAIL if free < _LEAST_SHARED else Level.WARN, told, do, facts)]
     return [Finding("shared memory", Level.OK, told, facts=facts)]
 
 
 def _left_behind(folder: Path, locks: Path) -> tuple[int, int]:
-    """Bytes of Fast DDS's segments whose processes are no more, and of how many.
+    """Bytes of Fast DDS's segments whose processes are no more, and how many they are.
 
     A process holds a lock on the file <segment>_el for as long as it lives. /proc/locks names those of this machine;
     of those outside a container it knows nothing, and nothing is said where it cannot be read.

@@ -48,7 +48,7 @@ def plan_camera(
 def _chosen(device: str, devices: list[VideoDevice]) -> VideoDevice:
     there = ", ".join(f"{one.path.name} ({one.card})" for one in devices)
     if not devices:
-        raise SetupError(f"no camera{f' {device!r}' if device else ''}, and no other: plug it in")
+        raise SetupError(f"no camera{f' {device!r}, and no other' if device else ''}: plug it in")
     if not device and len(devices) > 1:
         raise SetupError(f"several cameras: name one with --device, of {there}")
     wanted = f"video{device}" if device.isdecimal() else Path(device).name

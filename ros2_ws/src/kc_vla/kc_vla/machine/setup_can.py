@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kc_vla.arm.can_health import BITRATE, RESTART_MS, BusState
+from kc_vla.arm.claim import is_claimed
 from kc_vla.machine.can_interfaces import Ask, CanInterface, can_interfaces
 from kc_vla.machine.commands import answer_of
 from kc_vla.machine.own_files import writing_ours
@@ -44,7 +45,7 @@ def plan_can(name: str, settings: CanSettings, root: Path = Path("/"), ask: Ask 
         ask: runs a program and returns what it prints.
 
     Raises:
-        SetupError: there is no such interface, or `ip` does not tell how it is.
+        SetupError: there is no such interface, `ip` does not tell how it is, or it would be taken from a running arm.
     """
     interface = chosen(name, root, ask)
     link = ("ip", "link", "set", interface.name)
@@ -58,6 +59,8 @@ def plan_can(name: str, settings: CanSettings, root: Path = Path("/"), ask: Ask 
         steps = (*queue, *(() if interface.up else (_root(*link, "up"),)))
         told = f"{interface.name} is {interface.told()}" + ("" if steps else ", as it should be")
         return Plan(steps, (told,))
+    if is_claimed(interface.name, root):
+        raise SetupError(f"a controller drives the arm on {interface.name}: end it (Ctrl-C parks the arm), then again")
     down = (_root(*link, "down"),) if interface.up else ()
     careful = ("CAREFUL: it is taken down for a moment: park the arm and end what uses it first",) if down else ()
     rate = ("type", "can", "bitrate", str(settings.bitrate), "restart-ms", str(settings.restart_ms))
@@ -114,8 +117,8 @@ def chosen(name: str, root: Path, ask: Ask) -> CanInterface:
     interfaces, trouble = can_interfaces(root, ask)
     there = ", ".join(f"{one.name} ({one.told()})" for one in interfaces)
     if not interfaces:
-        which = f"no CAN interface '{name}'" if name else "no CAN interface"
-        raise SetupError(f"{which}, and no other: plug the adapter in (`lsusb` shows it; most need the module gs_usb)")
+        which = f"no CAN interface '{name}', and no other" if name else "no CAN interface"
+        raise SetupError(f"{which}: plug the adapter in (`lsusb` shows it; most need the module gs_usb)")
     if not name and len(interfaces) > 1:
         raise SetupError(f"several CAN interfaces: name one of {there}")
     found = next((one for one in interfaces if one.name == name or not name), None)
