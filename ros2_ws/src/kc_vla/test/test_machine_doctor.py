@@ -293,7 +293,7 @@ def test_a_model_that_changed_or_is_gone_is_named_beside_the_good_ones(tmp_path)
     (tmp_path / "gone").unlink()
     found = compute.look_at_models(tmp_path)
     assert [str(one.level) for one in found] == ["ok", "fail", "fail"]
-    assert found[0].what.startswith("good in")
+    assert found[0].what.startswith("good: ")
     assert "changed is not the file" in found[1].what
     assert "gone is not there" in found[2].what
 
@@ -388,7 +388,7 @@ def test_models_of_ones_own_are_looked_at_too(tmp_path, monkeypatch):
     register(own, "mine", {"kind": "policy", "settings": {}, "source": {}, "metrics": {}}, {"one": "a"})
     found = looks(Patient(folder=tmp_path))["models"]()
     assert [str(one.level) for one in found] == ["fail", "ok"]
-    assert found[1].what.startswith("mine in")
+    assert (found[1].name, found[1].what) == ("my_models", "mine: each file as registered")
 
 
 def test_the_real_thing_tells_each_thing_as_lines_and_as_json(capsys):

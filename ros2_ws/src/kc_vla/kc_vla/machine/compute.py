@@ -147,23 +147,28 @@ def look_at_vulkan(script: Path | None, ask: Callable[[Sequence[str]], str] = an
     return [Finding("Vulkan", Level.OK, device, facts={"device": device})]
 
 
-def look_at_models(folder: Path) -> list[Finding]:
-    """Whether the files of all models of a folder are there and as its registry says."""
+def look_at_models(folder: Path, name: str = "models") -> list[Finding]:
+    """Whether the files of all models of a folder are there and as its registry says.
+
+    Args:
+        folder: with a registry.
+        name: of the line.
+    """
     try:
         registry = read_registry(folder)
     except ModelError as error:
-        return [Finding("models", Level.FAIL, str(error), "./setup.sh, or export them anew")]
+        return [Finding(name, Level.FAIL, str(error), "./setup.sh, or export them anew")]
     troubles = {}
-    for name, row in registry.items():
+    for model, row in registry.items():
         try:
-            find_model(folder, name, row["kind"])
+            find_model(folder, model, row["kind"])
         except (ModelError, KeyError, TypeError) as error:
-            told = str(error) if isinstance(error, ModelError) else f"the entry of '{name}' is damaged"
-            troubles[str(name)] = told
-    facts = {"folder": str(folder), "models": [str(name) for name in registry], "troubles": troubles}
-    good = [str(name) for name in registry if str(name) not in troubles]
-    findings = [Finding("models", Level.FAIL, trouble, facts=facts) for trouble in troubles.values()]
+            told = str(error) if isinstance(error, ModelError) else f"the entry of '{model}' is damaged"
+            troubles[str(model)] = told
+    facts = {"folder": str(folder), "models": [str(model) for model in registry], "troubles": troubles}
+    good = [str(model) for model in registry if str(model) not in troubles]
+    findings = [Finding(name, Level.FAIL, trouble, facts=facts) for trouble in troubles.values()]
     if good or not troubles:
-        told = f"{', '.join(good) or 'none'} in {folder}, each file as registered"
-        findings.insert(0, Finding("models", Level.OK, told, facts=facts))
+        told = f"{', '.join(good) or 'none'}: each file as registered"
+        findings.insert(0, Finding(name, Level.OK, told, facts=facts))
     return findings

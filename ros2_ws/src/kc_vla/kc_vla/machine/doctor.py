@@ -69,7 +69,7 @@ def _models(folder: Path) -> Sequence[Finding]:
     except ModelError as error:
         found = [Finding("models", Level.FAIL, str(error), "source env.sh")]
     own = folder / "my_models"
-    return found + (compute.look_at_models(own) if (own / REGISTRY).exists() else [])
+    return found + (compute.look_at_models(own, own.name) if (own / REGISTRY).exists() else [])
 
 
 def _some_model() -> Path | None:

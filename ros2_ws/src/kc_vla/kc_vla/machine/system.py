@@ -71,7 +71,7 @@ def look_at_disk(folders: Mapping[str, Path], room: Callable[[Path], os.statvfs_
 
 def _of_disk(names: list[str], path: Path, of_all: os.statvfs_result) -> Finding:
     free = of_all.f_bavail * of_all.f_frsize
-    told = f"{free / 1e9:.1f} GB free at {path} ({', '.join(names)})"
+    told = f"{free / 1e9:.1f} GB free ({', '.join(names)})"
     facts = {"path": str(path), "free": free, "for": names}
     if free >= _LITTLE_ROOM:
         return Finding("disk", Level.OK, told, facts=facts)
