@@ -6,7 +6,6 @@ import ctypes
 import os
 import resource
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
@@ -28,7 +27,8 @@ def look_at_real_time(
     lock: Callable[[], None] = lock_memory,
     limit: Callable[[int], tuple[int, int]] = resource.getrlimit,
 ) -> list[Finding]:
-    """Whether the control loop may run before all others, with its memory in RAM. It is tried, in this very process.
+    """Whether the control loop may run before all others, with its memory in RAM. It is tried, and the memory of
+    this process stays locked: to be called in one of its own (`look_apart`).
 
     Args:
         root: what /sys is below.
@@ -38,11 +38,15 @@ def look_at_real_time(
     priority, memory = limit(resource.RLIMIT_RTPRIO)[1], limit(resource.RLIMIT_MEMLOCK)[1]
     kernel = "real-time kernel" if attribute(root / "sys/kernel/realtime") == "1" else "ordinary kernel"
     refused = []
-    for what, trial in (("priority", partial(take, PRIORITY)), ("locked memory", lock)):
-        try:
-            trial()
-        except PriorityError:
-            refused.append(what)
+    try:
+        take(PRIORITY)
+        take(0)  # at once: whatever else this process does is no work that comes first
+    except PriorityError:
+        refused.append("priority")
+    try:
+        lock()
+    except PriorityError:
+        refused.append("locked memory")
     facts = {"rtprio": priority, "memlock": memory, "kernel": kernel, "refused": refused}
     if refused:
         told = f"no {' and no '.join(refused)} for the control loop: late beside other work; {kernel}"
