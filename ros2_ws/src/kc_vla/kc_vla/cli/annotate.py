@@ -10,9 +10,8 @@ from pathlib import Path
 
 from kc_vla.bags.errors import BagError
 from kc_vla.core.home import cache_home, user_name
+from kc_vla.core.ports import ANNOTATION_PAGE
 from kc_vla.episodes.annotation_errors import AnnotationError
-
-_PORT = 8765
 
 
 def main(words: Sequence[str]) -> int:
@@ -32,7 +31,9 @@ def _page(words: Sequence[str]) -> int:
         "once in annotations.jsonl beside each bag, with its history.",
     )
     parser.add_argument("path", type=Path, help="a bag, or a folder with bags in it")
-    parser.add_argument("--port", type=int, default=_PORT, help=f"of the page (default {_PORT}; 0: any free one)")
+    parser.add_argument(
+        "--port", type=int, default=ANNOTATION_PAGE, help="of the page (default %(default)s; 0: any free one)"
+    )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: this machine alone)")
     parser.add_argument("--author", default=user_name(), help="name proposed to whoever opens it")
     parser.add_argument("--models", type=Path, help="folder with a registry.yaml (default: the shipped models)")
