@@ -24,7 +24,7 @@ from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.observation import Keyframe, Observation
 from kc_vla.keyframes.scoring import Sight, SourceError
 from kc_vla.policy.closed_loop import ClosedLoop
-from kc_vla.policy.history import History
+from kc_vla.policy.history import KEYFRAMES, History
 from kc_vla.policy.interface import Backend
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.robot import CONTROL_RATE, RIG
@@ -62,7 +62,7 @@ class Agent:
         backend: Backend,
         execution: Execution,
         look: Callable[[], Views],
-        history: History,
+        history: History = KEYFRAMES,
     ) -> None:
         """Make one.
 

@@ -272,7 +272,7 @@ def test_a_second_controller_is_refused(trajectory_rig: Rig) -> None:
     rig.connect()
     first = rig.session
     wiring = Wiring("", "", rig.rig, patience=0.0)
-    rig.session = ArmSession(wiring, rig.settings, 100.0, 0, lambda: False, rig._say, foreign)
+    rig.session = ArmSession(wiring, rig.settings, 100.0, 0, lambda: False, rig.say, foreign)
     rig.until(lambda: rig.session.failure is Failure.CANNOT_START)
     assert "another controller has the arm" in rig.text
     rig.session.hang_up()
