@@ -20,7 +20,7 @@ from topics_in_source import found_topics
 ROOT = Path(__file__).resolve().parents[2]
 INTERFACES = ROOT / "ros2_ws/src/kc_vla_msgs"
 SOURCES = (ROOT / "ros2_ws/src/kc_vla/kc_vla", ROOT / "sim_bridge/kc_vla_sim")
-_PLACES = {"LOGNAME": "<user>", "XDG_RUNTIME_DIR": "$XDG_RUNTIME_DIR", "TMPDIR": "/tmp", "ROS_DOMAIN_ID": "0", "HOME": "$HOME"}
+_PLACES = {"LOGNAME": "<user>", "XDG_RUNTIME_DIR": "$XDG_RUNTIME_DIR", "TMPDIR": "/tmp", "ROS_DOMAIN_ID": "0"}
 """Of this machine, and not to be seen in a default."""
 
 
@@ -57,7 +57,8 @@ def launch_arguments() -> str:
         for argument in declared:
             default = "".join(part.perform(context) for part in argument.default_value or ())
             choices = f" *One of* {', '.join(map(code, argument.choices))}." if argument.choices else ""
-            parts.append(f"| `{argument.name}` | {code(default)} | {cell(argument.description.split(". Valid choices are:")[0])}.{choices} |")
+            told = cell(argument.description.split(". Valid choices are:")[0])  # ROS adds the choices to it
+            parts.append(f"| `{argument.name}` | {code(default)} | {told}.{choices} |")
         parts.append("")
     return "\n".join(parts)
 
@@ -105,7 +106,7 @@ def topics() -> str:
     parts = [
         "# Topics, services and actions\n",
         "The names are relative: a namespace or a remap moves them. A camera's `image_raw`, `camera_info` and\n"
-        "`depth/image` are in the namespace of its view. What several nodes make by a helper of theirs is named by that.\n",
+        "`depth/image` are in the namespace of its view. A helper of several nodes is named for them.\n",
     ]
     rows = found_topics(SOURCES)
     for what, title in (("msg", "Topics"), ("srv", "Services"), ("action", "Actions")):
