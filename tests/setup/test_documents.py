@@ -61,3 +61,8 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
     assert broken_links(page) == []
     page.write_text("# Here\n\n[a](no.md) [b](other.md#no-heading) [`c`](#there) ![d](no.png)\n")
     assert broken_links(page) == ["no.md", "other.md#no-heading", "#there", "no.png"]
+
+
+def test_the_navigation_of_the_site_names_every_page() -> None:
+    named = set(re.findall(r"^ +- .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} - named == set()
