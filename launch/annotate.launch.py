@@ -8,6 +8,7 @@ from launch.actions import DeclareLaunchArgument, ExecuteProcess
 from launch.substitutions import LaunchConfiguration
 from launch_ros.substitutions import ExecutableInPackage
 
+from kc_vla.core.ports import ANNOTATION_PAGE
 from kc_vla.launching.endings import end_with
 
 
@@ -15,7 +16,7 @@ def generate_launch_description() -> LaunchDescription:
     """Describe the one process."""
     arguments = {
         "bag": (None, "a bag, or a folder with bags in it"),
-        "port": ("8765", "of the page"),
+        "port": (str(ANNOTATION_PAGE), "of the page"),
         "host": ("127.0.0.1", "address to listen at; the default is reached from this machine alone"),
     }
     server = ExecuteProcess(

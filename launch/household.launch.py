@@ -10,6 +10,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
+from kc_vla.core.ports import HOUSEHOLD_PAGE
 from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import AGAIN, CLOSE_S, node, parameter_arguments, text, texts
 
@@ -87,7 +88,9 @@ def generate_launch_description() -> LaunchDescription:
                 "output", default_value="runs", description="folder for reports, bags and the memory"
             ),
             DeclareLaunchArgument(
-                "page", default_value="8766", description="port of the live map on this machine; none: no map"
+                "page",
+                default_value=str(HOUSEHOLD_PAGE),
+                description="port of the live map on this machine; none: no map",
             ),
             DeclareLaunchArgument(
                 "token",

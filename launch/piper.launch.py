@@ -60,7 +60,7 @@ def check(context: LaunchContext) -> None:
         if not _exists(interface):
             raise RuntimeError(
                 f"{argument}:={interface}: there is no such CAN interface: plug it in, then "
-                f"'sudo ip link set {interface} up type can bitrate 1000000'; `ip link` shows those that there are"
+                f"'kc-vla setup can {interface} --do'; `kc-vla doctor` shows those that there are"
             )
     if kind == "ros":
         _interface(context)

@@ -28,10 +28,10 @@ check_machine() {
   name=$(system_name)
   if system_is_supported; then item "system" "" "$name"; else item "system" "" "$name (not tested: Debian 12 and Ubuntu 24.04 are)"; fi
   free=$(free_disk_gb)
-  if environment_is_current || ((free >= NEEDED_DISK_GB)); then
+  if environment_is_current || ((free >= $(needed_disk_gb))); then
     item "disk" "" "$free GB free"
   else
-    item "disk" "$free GB free, $NEEDED_DISK_GB GB needed: free some space"
+    item "disk" "$free GB free, $(needed_disk_gb) GB needed: free some space"
   fi
   find_python
   item "Python" "$(python_problem)" "$PYTHON_FOUND"
@@ -55,7 +55,7 @@ check_system_packages() {
 check_environment() {
   local package
   if environment_is_current; then
-    item "Python packages" "" "$VENV, as locked"
+    item "Python packages" "" "$VENV, as locked, $BUILD"
   elif [[ -f $STAMP ]]; then
     item "Python packages" "made for another place, lock, Python or ROS 2: run ./setup.sh"
   else

@@ -3,12 +3,19 @@
 
 STAMP=$VENV/kc_vla_stamp
 
+remember_build() { # sets BUILD to gpu or cpu; without an option it stays what the environment is
+  [[ -z $BUILD ]] || return 0
+  BUILD=cpu
+  if grep -q '^gpu=' "$STAMP" 2>/dev/null; then BUILD=gpu; fi
+}
+
 environment_stamp() { # what the environment depends on; a change of any line makes it anew
   find_python
   echo "root=$ROOT" # an environment and a build know where they are
   echo "ros=${ROS_PREFIX:-wheels}"
   echo "python=$PYTHON_FOUND $("$PYTHON_FOUND" -c 'import platform; print(platform.python_version())')"
   echo "lock=$(cat requirements/{lock.txt,lock-ros.txt,torch.in} setup/patch_cmake_exports.py | sha256sum | cut -c1-16)"
+  [[ $BUILD != gpu ]] || echo "gpu=$(sha256sum <requirements/lock-gpu.txt | cut -c1-16)"
 }
 
 environment_is_current() {
@@ -48,9 +55,15 @@ install_python_packages() {
       -r requirements/lock-ros.txt
     run in_environment python setup/patch_cmake_exports.py
   fi
-  # torch last and without a hash, for the machine chooses its build. What it asks for is there by now, but for the
-  # companions of a CUDA build, which its own metadata brings.
-  pip_install --only-binary :all: -r requirements/torch.in
+  if [[ $BUILD == gpu ]]; then
+    # Both bring the module onnxruntime: the files of one would be mixed into those of the other.
+    run in_environment python -m pip --no-input --disable-pip-version-check uninstall --yes onnxruntime
+    pip_install --require-hashes --no-deps --only-binary :all: -r requirements/lock-gpu.txt
+  else
+    # torch last and without a hash, for the machine chooses its build. What it asks for is there by now, but for the
+    # companions of a CUDA build, which its own metadata brings.
+    pip_install --only-binary :all: -r requirements/torch.in
+  fi
   environment_stamp >"$STAMP"
 }
 

@@ -2,6 +2,7 @@
 # Questions about the machine: which system, which Python, which ROS 2, how much disk. Nothing here changes anything.
 
 NEEDED_DISK_GB=6
+NEEDED_DISK_FOR_GPU_GB=16
 ROS_PREFIX=
 PYTHON_FOUND=
 
@@ -92,9 +93,19 @@ free_disk_gb() {
   df --output=avail --block-size=1G "$ROOT" | tail -n 1 | tr -d ' '
 }
 
+needed_disk_gb() {
+  if [[ $BUILD == gpu ]]; then echo "$NEEDED_DISK_FOR_GPU_GB"; else echo "$NEEDED_DISK_GB"; fi
+}
+
+warn_of_no_gpu() { # the builds for a GPU run on the processor, too, so it is no failure
+  [[ $BUILD == gpu ]] || return 0
+  nvidia-smi >/dev/null 2>&1 || warn "--gpu, but no driver of NVIDIA's answers (nvidia-smi): all will run on the processor"
+}
+
 require_disk() {
   environment_is_current && return
-  local free
+  local free needed
   free=$(free_disk_gb)
-  ((free >= NEEDED_DISK_GB)) || fail "not enough disk: $free GB free at $ROOT, $NEEDED_DISK_GB GB needed"
+  needed=$(needed_disk_gb)
+  ((free >= needed)) || fail "not enough disk: $free GB free at $ROOT, $needed GB needed"
 }

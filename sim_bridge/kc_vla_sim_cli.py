@@ -21,7 +21,7 @@ from kc_vla.core.tasks import UnknownTaskError, simulated_tasks
 INTERRUPTED = 130
 _ALL = "all"
 _CHECKS = ("experts", "probes", "determinism")
-_KEYFRAMES = ("learned", "oracle", "none")
+_KEYFRAMES = ("learned", "events", "oracle", "none")
 _MODES = ("step", "chunk", "chunk-2", "chunk-5")
 
 
@@ -262,7 +262,8 @@ def _parser() -> argparse.ArgumentParser:
         "--keyframes",
         default=_KEYFRAMES[0],
         choices=_KEYFRAMES,
-        help="who chooses them: the learned selector, the simulator's own truth, or none is given (default learned)",
+        help="who chooses them: the learned selector, events that need no labels, the simulator's truth, or none "
+        "is given (default learned)",
     )
     judge.add_argument("--execute-steps", type=positive, default=5, help="of a chunk before the next is asked for (5)")
     judge.add_argument("--latency-steps", type=not_negative, default=0, help="until a chunk is used (default 0)")

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass, field
 
+import numpy as np
+import pytest
+
+from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
 from kc_vla.keyframes.joining import Start
 from kc_vla.keyframes.live import LiveSelector, Look
 from kc_vla.keyframes.scoring import Sight
 from kc_vla.keyframes.smoothing import Decision
-from kc_vla_sim.collect.drivers import LateSource
-from kc_vla_sim.evaluate.agent import WINDOW_FRAMES
+from kc_vla.policy.history import KEYFRAMES
+from kc_vla.policy.interface import PolicyInput
+from kc_vla_sim.collect.drivers import DrivingPolicy, LateSource, PolicyDriver
+from kc_vla_sim.evaluate.agent import HORIZON, WINDOW_FRAMES
+from kc_vla_sim.simulator import Simulator
 
 TRUE = (0, 40, 70)
 
@@ -33,3 +40,35 @@ def test_a_policy_that_drives_is_given_the_keyframes_as_late_as_by_a_selector() 
     late = [after - true for frames in found for after, true in zip(frames[1:], TRUE[1:], strict=True)]
     assert 0 <= min(late) < 3
     assert 9 < max(late) <= 12
+
+
+@dataclass
+class Still:
+    """A policy that stays where it is, and keeps what it was given."""
+
+    name, needs_keyframes, needs_images, needs_plan = "still", True, True, False
+    action_type, names, history = ActionType.TOOL_DELTA, TOOL_DELTA_NAMES, KEYFRAMES
+    given: list[PolicyInput] = field(default_factory=list)
+
+    def reset(self, episode: Episode) -> str:
+        return ""
+
+    def infer(self, given: PolicyInput) -> np.ndarray:
+        self.given.append(given)
+        return np.zeros((HORIZON, 7), np.float32)
+
+
+def test_a_keyframe_that_is_taken_late_has_pictures_though_the_simulator_draws_few(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    policy, simulator = Still(), Simulator(32, draw=False, variant="paper")
+    monkeypatch.setattr("kc_vla_sim.collect.drivers._backend", lambda _: policy)
+    frame = simulator.reset("counting", 0)
+    drive = PolicyDriver(DrivingPolicy("", "", 1.0), simulator, "paper", np.random.default_rng(1), takes_over=30)
+    while len(simulator.keyframes) < 4 or frame.index < simulator.keyframes[-1].frame + 30:
+        frame = simulator.step(drive.act(frame, ""))
+    kept = policy.given[-1].keyframes
+    true = [keyframe.frame for keyframe in simulator.keyframes]
+    assert len(kept) == len(true)
+    assert any(each.frame != frame for each, frame in zip(kept, true, strict=True))
+    assert all(picture.size for each in kept for picture in each.views.values())

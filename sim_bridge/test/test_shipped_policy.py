@@ -21,7 +21,7 @@ def test_it_acts_on_what_it_remembers(task: str, variant: str) -> None:
     selector = LiveSelector(open_source("learned", SourceSettings(device="cpu")), WINDOW_FRAMES)
     backend = open_backend("learned", BackendSettings(RIG, HORIZON, device="cpu"))
     simulator = Simulator(256, variant=variant)
-    outcome = Player(simulator, selector, backend, Execution(), masked=False).play(task, 0, variant)
+    outcome = Player(simulator, selector, backend, Execution()).play(task, 0, variant)
     simulator.close()
     assert outcome.success, outcome.reason
     assert not outcome.faults

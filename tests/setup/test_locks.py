@@ -15,6 +15,7 @@ LOCKS = {
     "lock.txt": ["runtime.in", "learning.in", "simulation.in", "development.in"],
     "lock-ros.txt": ["ros.in"],
     "lock-docs.txt": ["docs.in"],
+    "lock-gpu.txt": ["gpu.in"],
 }
 
 
@@ -51,11 +52,22 @@ def test_every_input_is_pinned_within_its_bounds(lock: str, python: str) -> None
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12"])
-def test_the_two_locks_agree(python: str) -> None:
-    ros, rest = _pins("lock-ros.txt", python), _pins("lock.txt", python)
-    assert {name: rest[name] for name in ros.keys() & rest.keys()} == {
-        name: ros[name] for name in ros.keys() & rest.keys()
+@pytest.mark.parametrize("lock", ["lock-ros.txt", "lock-gpu.txt"])
+def test_the_locks_agree(lock: str, python: str) -> None:
+    other, rest = _pins(lock, python), _pins("lock.txt", python)
+    assert {name: rest[name] for name in other.keys() & rest.keys()} == {
+        name: other[name] for name in other.keys() & rest.keys()
     }
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12"])
+def test_the_builds_for_a_gpu_are_the_same_versions_and_of_one_cuda(python: str) -> None:
+    gpu = _pins("lock-gpu.txt", python)
+    assert gpu["onnxruntime-gpu"] == _pins("lock.txt", python)["onnxruntime"]
+    assert [f"torch=={gpu['torch']}"] == _lines("torch.in")
+    of_cuda = {re.sub(r".*-cu(\d+)$", r"\1", name) for name in gpu if re.search(r"-cu\d+$", name)}
+    assert of_cuda == {gpu["cuda-toolkit"].split(".")[0]}
+    assert "onnxruntime" not in gpu
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -81,7 +93,7 @@ def test_only_torch_is_installed_without_a_hash() -> None:
     commands = re.sub(r"\\\n\s*", "", (ROOT / "setup" / "environment.sh").read_text())
     installs = re.findall(r"pip_install (.* -r requirements/\S+)", commands)
     assert [line.split("/")[-1] for line in installs if "--require-hashes" not in line] == ["torch.in"]
-    assert len(installs) == 3
+    assert len(installs) == 4
 
 
 def test_cv2_comes_from_one_package() -> None:
@@ -92,5 +104,9 @@ def test_cv2_comes_from_one_package() -> None:
 @pytest.mark.skipif(not (ROOT / ".venv" / "kc_vla_stamp").is_file(), reason="./setup.sh has not been run")
 def test_the_environment_has_what_the_lock_says() -> None:
     python = ".".join(str(part) for part in sys.version_info[:2])
-    for name, version in _pins("lock.txt", python).items():
+    gpu = "\ngpu=" in (ROOT / ".venv" / "kc_vla_stamp").read_text()
+    pins = _pins("lock.txt", python) | (_pins("lock-gpu.txt", python) if gpu else {})
+    if gpu:
+        del pins["onnxruntime"]  # the same module
+    for name, version in pins.items():
         assert importlib.metadata.version(name).split("+")[0] == version, name

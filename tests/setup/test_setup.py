@@ -189,3 +189,51 @@ def test_an_interface_that_is_no_more_has_the_messages_built_anew(clone: UnsetCl
     (share / "Forgotten.msg").symlink_to("nowhere")  # as colcon's --symlink-install leaves it
     clone.call("forget_removed_interfaces")
     assert not (clone.folder / "install/kc_vla_msgs").exists()
+
+
+INSTALLING = """
+remember_build; environment_is_current() { return 1; }; environment_stamp() { echo stamp; }
+run() { shift 3; echo "$*"; }; mkdir -p "$VENV"; ROS_PREFIX=/ros; install_python_packages
+"""
+
+
+def test_a_gpu_gets_its_builds_in_place_of_the_processors(clone: UnsetClone) -> None:
+    lines = clone.call(f"BUILD=gpu; {INSTALLING}").splitlines()
+    removed = next(n for n, line in enumerate(lines) if line.endswith("uninstall --yes onnxruntime"))
+    assert "requirements/lock.txt" in lines[removed - 1]
+    assert lines[removed + 1].endswith("-r requirements/lock-gpu.txt")
+    assert "--require-hashes" in lines[removed + 1]
+    assert "torch.in" not in "".join(lines)
+
+
+def test_without_the_option_neither_is_a_gpus(clone: UnsetClone) -> None:
+    told = clone.call(INSTALLING)
+    assert "gpu" not in told
+    assert "uninstall" not in told
+    assert "torch.in" in told
+
+
+def test_the_build_is_remembered_until_another_is_asked_for(clone: UnsetClone) -> None:
+    (clone.folder / ".venv").mkdir()
+    stamp = clone.folder / ".venv" / "kc_vla_stamp"
+    stamp.write_text("root=here\n")
+    assert clone.call('remember_build; echo "$BUILD"') == "cpu\n"
+    stamp.write_text("root=here\ngpu=0123456789abcdef\n")
+    assert clone.call('remember_build; echo "$BUILD"') == "gpu\n"
+    assert clone.call('BUILD=cpu; remember_build; echo "$BUILD"') == "cpu\n"
+
+
+def test_the_stamps_of_both_builds_differ_and_the_processors_is_as_before(clone: UnsetClone) -> None:
+    cpu, gpu = (clone.call(f"BUILD={build}; environment_stamp").splitlines() for build in ("cpu", "gpu"))
+    assert gpu[:-1] == cpu
+    assert gpu[-1].startswith("gpu=")
+    assert [line.split("=")[0] for line in cpu] == ["root", "ros", "python", "lock"]
+
+
+def test_a_gpus_builds_need_more_disk(clone: UnsetClone) -> None:
+    clone.replace_program("df", "printf 'Avail\\n  10\\n'")
+    result = clone.run("./setup.sh", "--gpu", "--no-system")
+    assert result.returncode == 1
+    assert "10 GB free" in _last_line(result.stdout)
+    assert "16 GB needed" in _last_line(result.stdout)
+    assert not (clone.folder / ".venv").exists()

@@ -17,8 +17,8 @@ from kc_vla.core.tasks import find_task
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.oracle import OracleSource
 from kc_vla.keyframes.scoring import Scoring, Sight
-from kc_vla.policy.backends import BackendSettings, open_backend
-from kc_vla.policy.interface import Backend
+from kc_vla.policy.backends import BackendSettings
+from kc_vla.policy.learned import LearnedBackend, open_learned
 from kc_vla_sim.collect.demonstrator import Demonstrator
 from kc_vla_sim.evaluate.agent import HORIZON, WINDOW_FRAMES, Agent, Execution
 from kc_vla_sim.frame import Frame
@@ -138,23 +138,27 @@ class PolicyDriver:
         late = int(chance.integers(1, _LATENCIES + 1))
         execution = Execution(latency_steps=late if chance.random() < 0.5 else 0)
         selector = LiveSelector(LateSource(chance), WINDOW_FRAMES)
-        self._agent = Agent(selector, _backend(policy), execution, simulator.views, masked=False)
+        backend = _backend(policy)
+        self._agent = Agent(selector, backend, execution, simulator.views, backend.history)
         task = simulator.task
         assert task is not None
         self._agent.begin(task.name, int(chance.integers(2**31)), variant)
         self._expert, self._chance, self._share = simulator.expert, chance, policy.share
-        self._left, self._policy_drives, self._takes_over = 0, False, takes_over
+        self._left, self._policy_drives, self._takes_over, self._taken_by = 0, False, takes_over, 0
 
     def act(self, frame: Frame, phase: str) -> NDArray[np.float32]:
         """See `Driver`."""
+        if frame.keyframe is not None:
+            self._taken_by = frame.index + _LATE
+        draw = frame.index <= self._taken_by  # any of these may be taken for the keyframe
         if frame.index < self._takes_over:
-            self._agent.watch(frame)
+            self._agent.watch(frame, draw)
             return self._demonstrated()
         if self._left == 0:
             self._left = int(self._chance.integers(*_STRETCH))
             self._policy_drives = bool(self._chance.random() < self._share)
         self._left -= 1
-        command = self._agent.command(frame)
+        command = self._agent.command(frame, draw)
         return (
             command.values.astype(np.float32) if command is not None and self._policy_drives else self._demonstrated()
         )
@@ -165,7 +169,7 @@ class PolicyDriver:
 
 
 @lru_cache(maxsize=1)
-def _backend(policy: DrivingPolicy) -> Backend:
+def _backend(policy: DrivingPolicy) -> LearnedBackend:
     """This process's policy."""
     settings = BackendSettings(RIG, HORIZON, model=policy.model, models_folder=policy.models, device="cpu")
-    return open_backend("learned", settings)
+    return open_learned(settings)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import ActionType, BadChunkError
 from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
+from kc_vla.core.rig import gripper_joints
 from kc_vla.core.tasks import find_task
 from kc_vla.core.views import Views
 from kc_vla.execution.scheduler import Action, Hold, SchedulerSettings
@@ -23,6 +24,7 @@ from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.observation import Keyframe, Observation
 from kc_vla.keyframes.scoring import Sight, SourceError
 from kc_vla.policy.closed_loop import ClosedLoop
+from kc_vla.policy.history import History
 from kc_vla.policy.interface import Backend
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.robot import CONTROL_RATE, RIG
@@ -55,7 +57,12 @@ class Agent:
     """What one robot remembers, sees and does; one episode at a time."""
 
     def __init__(
-        self, selector: LiveSelector, backend: Backend, execution: Execution, look: Callable[[], Views], masked: bool
+        self,
+        selector: LiveSelector,
+        backend: Backend,
+        execution: Execution,
+        look: Callable[[], Views],
+        history: History,
     ) -> None:
         """Make one.
 
@@ -64,12 +71,12 @@ class Agent:
             backend: of the policy.
             execution: of its chunks.
             look: draws the present frame, where the simulator has not drawn it and somebody looks at it.
-            masked: the policy is given no keyframe.
+            history: what of the past the policy is given.
         """
         self._look, self._codec = look, Codec(RIG, ActionType.TOOL_DELTA)
         settings = SchedulerSettings(execution.execute_steps, execution.blend_steps)
         self._loop = ClosedLoop(
-            selector, backend, self._state, settings, execution.latency_steps, masked, execution.told
+            selector, backend, self._state, settings, execution.latency_steps, history, execution.told
         )
 
     def begin(self, task: str, seed: int, variant: str) -> None:
@@ -95,14 +102,18 @@ class Agent:
         """The keyframes by now, ascending."""
         return self._loop.keyframes
 
-    def command(self, frame: Frame) -> Action | None:
+    def command(self, frame: Frame, draw: bool = False) -> Action | None:
         """Take in the next frame; return what to do in it, None for staying where the arm is.
+
+        Args:
+            frame: of the simulator.
+            draw: whether its pictures are needed for what the source may make of it.
 
         Raises:
             PolicyError: the policy gives no numbers.
         """
         request = self._loop.request(frame.index)
-        seen = self._see(frame, looked_at=request is not None)
+        seen = self._see(frame, draw or request is not None)
         if request is not None:
             began = time.perf_counter()
             self._loop.think(request, seen)
@@ -117,9 +128,9 @@ class Agent:
         self.faults[command.reason if isinstance(command, Hold) else "the arm waits"] += 1
         return None
 
-    def watch(self, frame: Frame) -> None:
+    def watch(self, frame: Frame, draw: bool = False) -> None:
         """Take in the next frame while another moves the arm: no chunk is asked for."""
-        self._see(frame, looked_at=False)
+        self._see(frame, draw)
 
     def _see(self, frame: Frame, looked_at: bool) -> Observation:
         """Let selector and buffer take in a frame."""
@@ -129,7 +140,9 @@ class Agent:
         pose = np.array([*frame.tool_pose.position, *frame.tool_pose.quaternion])
         names, positions, velocities = frame.joint_names, frame.joint_positions, frame.joint_velocities
         observation = Observation(frame.index, frame.index * _PERIOD_NS, views, names, positions, velocities, pose)
-        self._loop.see(observation, Sight(observation.stamp_ns, views, oracle=float(frame.keyframe is not None)))
+        opening = float(sum(positions[k] for k in gripper_joints(names)))
+        oracle = float(frame.keyframe is not None)
+        self._loop.see(observation, Sight(observation.stamp_ns, views, opening, pose[:3], oracle))
         return observation
 
     def _state(self, observation: Observation) -> NDArray[np.float64]:

@@ -13,7 +13,9 @@ from kc_vla.core.tasks import find_task
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.sources import SourceSettings, open_source
 from kc_vla.media.mp4 import Mp4Writer
-from kc_vla.policy.backends import BackendSettings, open_backend
+from kc_vla.policy.backends import BackendSettings
+from kc_vla.policy.history import NONE
+from kc_vla.policy.learned import open_learned
 from kc_vla_sim.evaluate.agent import HORIZON, WINDOW_FRAMES, Execution
 from kc_vla_sim.evaluate.player import FILM_EVERY, Outcome, Player
 from kc_vla_sim.evaluate.results import add_outcome, read_outcomes, write_summary
@@ -27,7 +29,9 @@ from kc_vla_sim.workers import run_jobs
 
 SETTINGS, FILMS = "evaluation.json", "films"
 _MASKED = "none"
-KEYFRAMES = ("learned", "oracle", _MASKED)
+_LOOKING = ("learned", "events")
+"""Those who choose by the pictures, so that every frame is drawn."""
+KEYFRAMES = (*_LOOKING, "oracle", _MASKED)
 """Who chooses the keyframes that the policy is given; `none`: it is given none, and has to do without a memory."""
 _ENDING_S = 2.0
 
@@ -134,20 +138,26 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
 @lru_cache(maxsize=1)
 def _player(setting: Setting) -> Player:
     """This process's player."""
-    backend = open_backend(
-        "learned",
+    backend = open_learned(
         BackendSettings(
-            RIG, HORIZON, model=setting.model, models_folder=setting.models, device="cpu", noise=setting.noise
-        ),
+            RIG,
+            HORIZON,
+            model=setting.model,
+            models_folder=setting.models,
+            device="cpu",
+            noise=setting.noise,
+            strides=True,
+        )
     )
-    masked = setting.keyframes == _MASKED
+    history = NONE if setting.keyframes == _MASKED else backend.history
+    needed = history.remembers and not history.strided  # otherwise who finds them costs time and changes nothing
     source = open_source(
-        "oracle" if masked else setting.keyframes,
+        setting.keyframes if needed else "oracle",
         SourceSettings(setting.selector, setting.selector_models, device="cpu"),
     )
-    draw = setting.films or setting.keyframes == "learned"
+    draw = setting.films or history.strided or (needed and setting.keyframes in _LOOKING)
     simulator = Simulator(setting.image_size, setting.renderer, draw=draw, variant=setting.variant, looks=setting.looks)
-    return Player(simulator, LiveSelector(source, WINDOW_FRAMES), backend, setting.execution, masked)
+    return Player(simulator, LiveSelector(source, WINDOW_FRAMES), backend, setting.execution, history)
 
 
 def _play(job: _Job) -> Outcome:

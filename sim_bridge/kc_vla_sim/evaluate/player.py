@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kc_vla.keyframes.live import LiveSelector
+from kc_vla.policy.history import KEYFRAMES, History
 from kc_vla.policy.interface import Backend
 from kc_vla_sim.evaluate.agent import Agent, Execution, drawn
 from kc_vla_sim.film.layout import Moment, Seen
@@ -59,11 +60,16 @@ class Player:
     """One simulator with a selector and a policy."""
 
     def __init__(
-        self, simulator: Simulator, selector: LiveSelector, backend: Backend, execution: Execution, masked: bool
+        self,
+        simulator: Simulator,
+        selector: LiveSelector,
+        backend: Backend,
+        execution: Execution,
+        history: History = KEYFRAMES,
     ) -> None:
-        """Args: `masked` leaves the policy without any keyframe: what it can do without memory."""
+        """Args: `history` is what of the past the policy is given."""
         self._simulator = simulator
-        self._agent = Agent(selector, backend, execution, simulator.views, masked)
+        self._agent = Agent(selector, backend, execution, simulator.views, history)
         self.moments: list[Moment] = []
         """Of the last episode, what a film shows, where the simulator draws."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla.memory.evaluation.shares import Share
+from kc_vla.core.shares import Share
 from kc_vla_sim.household.trial import TaskRecord
 
 _DRAWS = 2000

@@ -14,6 +14,7 @@ from rclpy.action import ActionClient
 from std_msgs.msg import String
 
 from kc_vla.core import topics
+from kc_vla.core.ports import HOUSEHOLD_PAGE
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.parameters import NodeParameters, parameter
@@ -32,7 +33,7 @@ _STOP, _END_S = "", 3.0
 class PageParameters(NodeParameters):
     """Parameters of the node."""
 
-    port: int = parameter(8766, "of the page, on this machine alone; 0: any free one", low=0, high=65535)
+    port: int = parameter(HOUSEHOLD_PAGE, "of the page, on this machine alone; 0: any free one", low=0, high=65535)
     token: str = parameter("", "that a browser has to give to say what is to be done; empty: nobody may")
 
 

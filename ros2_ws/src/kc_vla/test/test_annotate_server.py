@@ -19,7 +19,7 @@ from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.annotate.library import Library
 from kc_vla.annotate.proposals import propose
 from kc_vla.annotate.server import create_app
-from kc_vla.annotate.work import Work, learned_selector
+from kc_vla.annotate.work import Work
 from kc_vla.bags.errors import BagMissingError, BagReadError
 from kc_vla.bags.topics import TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
@@ -28,6 +28,7 @@ from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import AnnotationLog
 from kc_vla.keyframes.rule_source import RuleSource
 from kc_vla.keyframes.scoring import Scoring, Sight
+from kc_vla.keyframes.sources import SourceSettings, open_source
 
 SCRIPT = Script(size=64, steps=60)
 
@@ -43,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def client(folder: Path) -> Iterator[TestClient]:
     library = Library(folder)
-    work = Work(library, lambda: learned_selector(None, "keyframe_selector"))
+    work = Work(library, SourceSettings())
     with TestClient(create_app(library, work, "somebody", ["localhost"]), base_url="http://localhost") as client:
         yield client
 
@@ -99,18 +100,20 @@ def test_a_second_window_gets_a_conflict(client: TestClient) -> None:
     assert "anna has changed this annotation elsewhere" in late.json()["error"]
 
 
-def test_recording_rules_and_learned_selector_propose(client: TestClient) -> None:
+def test_the_recording_and_sources_of_keyframes_propose(client: TestClient) -> None:
     recorded = until(client, "/api/episodes/0/proposals", lambda found: found["ready"])["recorded"]
     assert [mark["frame"] for mark in recorded["oracle"]] == list(ORACLE)
     assert [mark["frame"] for mark in recorded["committed (oracle)"]] == list(ORACLE)
-    for source in ("rules", "learned"):
+    for source in ("rules", "learned", "events"):
         client.post(f"/api/episodes/0/proposals/{source}")
     asked = until(
         client,
         "/api/episodes/0/proposals",
         lambda found: all(job["ready"] or job["problem"] for job in found["asked"].values()),
     )["asked"]
-    assert asked["rules"]["problem"] == "the recording has no tool pose and no gripper, which the rules look at"
+    for source in ("rules", "events"):
+        lacks = f"the recording has no tool pose and no gripper, which the {source} look at"
+        assert asked[source]["problem"] == lacks
     assert asked["learned"]["problem"] == ""
     assert asked["learned"]["marks"][0] == recorded["oracle"][0] | {"source": "learned", "score": 1.0}
 
@@ -184,7 +187,7 @@ def test_a_folder_that_cannot_be_written_says_so(client: TestClient, folder: Pat
 def test_a_bag_that_cannot_be_read_is_told_in_the_list(folder: Path) -> None:
     (folder / "broken.mcap").write_bytes(b"no bag at all")
     library = Library(folder)
-    work = Work(library, lambda: learned_selector(None, "keyframe_selector"))
+    work = Work(library, SourceSettings())
     with TestClient(create_app(library, work, "somebody", ["localhost"]), base_url="http://localhost") as client:
         rows = until(client, "/api/episodes", lambda found: bool(found["episodes"][0]["problem"]))["episodes"]
         assert rows[0]["name"] == "broken.mcap"
@@ -237,6 +240,20 @@ def test_a_source_is_shown_what_it_needs_of_each_frame(tmp_path: Path) -> None:
         assert list(sight.views) == ["third_person", "wrist"]
         assert np.abs(sight.views["wrist"].astype(int) - picture(frame, view="wrist")).mean() < 6
     assert len(Looker.seen) == episode.length == 24
+
+
+def test_events_propose_for_a_task_that_is_in_no_table(tmp_path: Path) -> None:
+    bag = write_panda_bag(tmp_path, "soup-1", 40, (0, 12, 24), "soup", annotated=False, instruction="Stir the soup.")
+    episode = AnnotatedEpisode(bag)
+    done: list[int] = []
+    marks = propose(episode, open_source("events", SourceSettings()), "events", read_curves(episode), done.append)
+    assert [(mark.phase, mark.label, mark.source) for mark in marks] == [
+        (0, "start", "events"),
+        (1, "event 1", "events"),
+        (2, "event 2", "events"),
+    ]
+    assert [mark.frame for mark in marks] == pytest.approx([0, 12, 24], abs=3)
+    assert done == list(range(40))
 
 
 def test_a_body_is_given_up_before_it_is_read_whole(client: TestClient, folder: Path) -> None:

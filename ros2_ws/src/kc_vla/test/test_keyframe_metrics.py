@@ -3,7 +3,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.keyframes.metrics import Counts, Detection, clusters, count, delays, median_frame
+from kc_vla.keyframes.metrics import Counts, Detection, clusters, count, delays, matched, median_frame
 
 
 def detection(phase: int, frame: int) -> Detection:
@@ -69,3 +69,18 @@ def test_every_keyframe_and_every_detection_is_counted_once(later, found):
     counts = count([detection(phase, frame) for phase, frame in found], truth)
     assert counts.true_positives + counts.false_negatives == len(later)
     assert counts.true_positives + counts.false_positives == len(found)
+
+
+FRAMES = st.lists(st.integers(0, 40), max_size=6, unique=True).map(sorted)
+
+
+@given(FRAMES, FRAMES, st.integers(0, 6))
+def test_as_many_true_keyframes_as_can_be_have_a_frame_of_their_own(frames, truth, tolerance):
+    def most(left, right):
+        if not left:
+            return 0
+        near = [other for other in right if abs(left[0] - other) <= tolerance]
+        taken = [1 + most(left[1:], [frame for frame in right if frame != other]) for other in near]
+        return max([most(left[1:], right), *taken])
+
+    assert matched(frames, truth, tolerance) == most(frames, truth)

@@ -26,9 +26,11 @@ from kc_vla.learning.policy.batches import begun_otherwise, with_a_false_one
 from kc_vla.learning.policy.config import PRECISIONS, PolicyConfig, load_policy_config
 from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
 from kc_vla.learning.policy.run import CHECKPOINT, PolicyRun, trained_policy
+from kc_vla.learning.policy.samples import kept_before
 from kc_vla.learning.policy.sampling import draw_chunks
 from kc_vla.learning.policy.training import train_policy
 from kc_vla.policy.backends import BackendSettings
+from kc_vla.policy.history import History
 from kc_vla.policy.interface import PolicyError, PolicyInput, Seen
 from kc_vla.policy.learned import LearnedBackend, open_learned
 from kc_vla.policy.model import load_policy
@@ -205,6 +207,45 @@ def test_a_round_begins_with_what_the_one_before_has_learnt(run: PolicyRun, data
         train_policy(tmp_path / "third", [tmp_path / "other"], quick, CPU, run)
     with pytest.raises(DataError, match="another size"):
         train_policy(tmp_path / "fourth", [data], replace(quick, slots=2), CPU, run)
+
+
+@given_any(st.lists(st.integers(1, 13), max_size=40), st.integers(1, 4), st.integers(1, 30), st.data())
+def test_frames_at_a_stride_are_as_near_as_they_were_kept(
+    gaps: list[int], count: int, stride: int, data: st.DataObject
+) -> None:
+    frames, history = np.cumsum([0, *gaps]), History(count, stride)
+    index = data.draw(st.integers(0, len(frames) - 1))
+    found = kept_before(frames, index, history)
+    assert list(found) == sorted(set(found))
+    assert all(each < index for each in found)
+    for wanted in history.frames(int(frames[index])):
+        off = np.abs(frames[:index] - wanted)
+        assert off[found].min() == off.min()
+
+
+@pytest.mark.parametrize("history", ["none", "2 every 3"])
+def test_what_is_learnt_from_is_what_the_model_is_given_later(
+    history: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = train_policy(tmp_path / "run", [data], replace(SMALL, history=history, steps=4, every=4), CPU)
+    assert main(["export", "policy", str(run.folder), "--models", str(tmp_path)]) == 0
+    assert str(load_policy(tmp_path, "policy").history) == history
+    if history == "none":
+        backend, shown = LearnedBackend(load_policy(tmp_path, "policy"), load_rig("panda_sim"), "cpu"), episode(7)
+        backend.reset(asked())
+        blind, told = (backend.infer(given(shown, known)) for known in ([], [moment(shown, 0)]))
+        np.testing.assert_array_equal(blind, told)
+    else:
+        with pytest.raises(PolicyError, match="has learnt from frames at a stride"):
+            open_learned(settings(tmp_path))
+        open_learned(replace(settings(tmp_path), strides=True))
+
+
+def test_a_history_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no history 'some'"):
+        load_policy_config(None, {"history": "some"})
+    with pytest.raises(ConfigError, match="a history of 7 frames needs as many slots, not 6"):
+        load_policy_config(None, {"history": "7 every 2"})
 
 
 def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:

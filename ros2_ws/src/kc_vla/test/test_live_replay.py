@@ -74,6 +74,7 @@ def test_a_frame_lasts_until_the_next_one(episode: RecordedEpisode) -> None:
         ("replay", "learned", {"readers/third_person/image_raw": "3", "readers/other": "0"}, ""),
         ("none", "learned", {"readers/third_person/image_raw": "2"}, ""),
         ("none", "rules", {"readers/tool_pose": "1", "readers/joint_states": "2"}, "/tool_pose"),
+        ("none", "events", {"readers/tool_pose": "1", "readers/joint_states": "2"}, "/tool_pose"),
     ],
 )
 def test_a_topic_is_heard_when_all_who_need_it_listen(

@@ -10,11 +10,11 @@ import pytest
 from openai_server import OpenAiServer
 
 from kc_vla.cli import main
+from kc_vla.core.shares import Share
 from kc_vla.memory.embedding.models import open_embedder
 from kc_vla.memory.evaluation.halves import SPLITS
 from kc_vla.memory.evaluation.questions import UNITS, Question, read_questions
 from kc_vla.memory.evaluation.recall import VARIANTS, evaluate_recall, without_answer
-from kc_vla.memory.evaluation.shares import Share
 from kc_vla.memory.short_term.unit import Unit
 
 QUESTIONS = read_questions()

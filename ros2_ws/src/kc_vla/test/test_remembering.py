@@ -9,11 +9,16 @@ from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import load_rig
 from kc_vla.execution.scheduler import SchedulerSettings
+from kc_vla.keyframes.live import LiveSelector
+from kc_vla.keyframes.observation import Observation
 from kc_vla.keyframes.scoring import Scoring, Sight
+from kc_vla.policy.closed_loop import ClosedLoop
+from kc_vla.policy.history import KEYFRAMES, NONE, History
 from kc_vla.policy.interface import PolicyInput
 from kc_vla.policy.remembering import Remembering
 
 PANDA = load_rig("panda_sim")
+PERIOD_NS = 50_000_000
 VIEWS = {"third_person": np.zeros((4, 4, 3), np.uint8), "wrist": np.zeros((4, 4, 3), np.uint8)}
 
 
@@ -108,3 +113,30 @@ def test_what_it_cannot_act_on_is_told() -> None:
     with pytest.raises(ValueError, match="no such task"):
         mind.act(VIEWS, state(0), "unheard of")
     assert mind.act(VIEWS, state(0), "push").shape == (7,)  # and it goes on
+
+
+def remembered(history: History, frames: int) -> list[list[int]]:
+    """Which frames a policy was given with each chunk, in an episode in which frame 7 is a keyframe."""
+    backend = Counting()
+    loop = ClosedLoop(
+        LiveSelector(Bright(), 3), backend, lambda seen: seen.joint_positions, SchedulerSettings(5, 0), history=history
+    )
+    for _ in range(2):  # what was seen in an episode before is not given
+        backend.given.clear()
+        loop.begin(Episode("e", "", "push", 0, PERIOD_NS, True))
+        for frame in range(frames):
+            request = loop.request(frame)
+            picture = np.full((4, 4, 3), 200 if frame == 7 else 0, np.uint8)
+            views = {"third_person": picture, "wrist": picture}
+            seen = Observation(frame, frame * PERIOD_NS, views, ("x",), np.zeros(1), np.zeros(1), np.zeros(7))
+            loop.see(seen, Sight(seen.stamp_ns, views))
+            if request is not None:
+                loop.think(request, seen)
+            loop.tick(frame)
+    return [[each.frame for each in given.keyframes] for given in backend.given]
+
+
+def test_a_policy_is_given_the_keyframes_or_frames_at_a_stride_or_nothing() -> None:
+    assert remembered(KEYFRAMES, 21)[-1] == [0, 7]
+    assert remembered(NONE, 21) == [[]] * 5
+    assert remembered(History(3, 4), 21) == [[], [1], [2, 6], [3, 7, 11], [8, 12, 16]]

@@ -1,4 +1,4 @@
-"""Keyframes that a person may take over: what the recording holds, what rules and the learned selector find in it."""
+"""Keyframes that a person may take over: what the recording holds, what the sources of keyframes find in it."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def propose(
 
     Args:
         episode: to look at.
-        source: rules or the learned selector.
+        source: of keyframes.
         name: what the marks' source is called.
-        curves: of the episode; the rules look at gripper and height.
+        curves: of the episode; of which some sources need the gripper.
         done: called with the number of each frame that was looked at.
 
     Raises:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from kc_vla.annotate.curves import Curves, cached_curves
@@ -16,12 +15,12 @@ from kc_vla.annotate.proposals import propose, recorded_proposals
 from kc_vla.bags.errors import BagError
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import Mark
-from kc_vla.inference.models import shipped_models
-from kc_vla.keyframes.rule_source import RuleSource
-from kc_vla.keyframes.scoring import Source
+from kc_vla.keyframes.scoring import Source, SourceError
+from kc_vla.keyframes.sources import SourceSettings, open_source
 
 T = TypeVar("T")
-SOURCES = ("rules", "learned")
+SOURCES = ("rules", "learned", "events")
+"""Of the sources of keyframes those that can propose, in a recording too."""
 
 
 @dataclass
@@ -42,10 +41,10 @@ class Job(Generic[T]):
 class Work:
     """Does it, and keeps what came out."""
 
-    def __init__(self, library: Library, learned: Callable[[], Source]) -> None:
-        """Args: `library` of bags; `learned` loads the learned selector."""
+    def __init__(self, library: Library, settings: SourceSettings) -> None:
+        """Args: `library` of bags; `settings` of the sources that propose, each made when it is asked for."""
         self._library = library
-        self._sources: Mapping[str, Callable[[], Source]] = {"rules": RuleSource, "learned": learned}
+        self._settings = settings
         self._loaded: dict[str, Source] = {}
         self._jobs: dict[tuple[str, int], Job[Any]] = {}
         self._lock = threading.Lock()
@@ -99,7 +98,7 @@ class Work:
             return
         try:
             job.result = work(key, job)
-        except (AnnotationError, BagError, OSError, ValueError, RuntimeError) as error:
+        except (AnnotationError, BagError, SourceError, OSError, ValueError, RuntimeError) as error:
             job.problem = str(error)
         job.share = 1.0
 
@@ -115,7 +114,7 @@ class Work:
 
     def _propose(self, key: int, source: str, job: Job[Any]) -> tuple[Mark, ...]:
         if source not in self._loaded:
-            self._loaded[source] = self._sources[source]()
+            self._loaded[source] = open_source(source, self._settings)
         episode = self._open(key)
 
         def done(frame: int) -> None:
@@ -124,15 +123,3 @@ class Work:
                 raise AnnotationError("stopped")
 
         return propose(episode, self._loaded[source], source, cached_curves(episode), done)
-
-
-def learned_selector(folder: Path | None, name: str) -> Source:
-    """The learned selector called `name` of a registry's folder, or of the models that come with the stack.
-
-    Raises:
-        ModelError, InferenceError: it cannot be had.
-    """
-    from kc_vla.keyframes.learned import LearnedSource, SelectorNetwork  # not before somebody asks for it
-    from kc_vla.keyframes.model import load_selector
-
-    return LearnedSource(SelectorNetwork(load_selector(folder or shipped_models(), name)))

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+BITRATE, RESTART_MS = 1_000_000, 100
+"""Of a Piper's bus, bit/s; and after how long it comes back by itself when it went off, ms."""
 _CONTROLLER, _BUS_OFF, _RESTARTED, _COUNTERS = 0x004, 0x040, 0x100, 0x200
 """Classes of an error frame, bits of its id: see linux/can/error.h."""
 _WARNING, _PASSIVE, _ACTIVE = 0x04 | 0x08, 0x10 | 0x20, 0x40
@@ -64,7 +66,7 @@ class BusHealth:
 
 def advice(health: BusHealth, channel: str, exists: Callable[[str], bool] | None = None) -> str:
     """What a person can do about a bus that is not well; empty if it is."""
-    up = f"sudo ip link set {channel} up type can bitrate 1000000 restart-ms 100"
+    up = f"sudo ip link set {channel} up type can bitrate {BITRATE} restart-ms {RESTART_MS}"
     if health.state is BusState.OFF:
         return f"the bus is off after too many errors: look at cable and termination, then '{up}'"
     if health.state is BusState.GONE:

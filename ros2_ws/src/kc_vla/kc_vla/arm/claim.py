@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 from kc_vla.arm.interface import ArmError
+
+_NAME = "kc_vla/"
+
+
+def is_claimed(channel: str, root: Path = Path("/")) -> bool:
+    """Whether a controller has the arm, as the kernel's table of sockets says; nothing is taken for that.
+
+    Args:
+        channel: of the arm.
+        root: what /proc is below.
+    """
+    try:
+        lines = (root / "proc/net/unix").read_text(errors="replace").splitlines()
+    except OSError:
+        return False
+    return any(line.endswith(f" @{_NAME}{channel}") for line in lines)
 
 
 def claim(channel: str) -> socket.socket:
@@ -15,7 +32,7 @@ def claim(channel: str) -> socket.socket:
     """
     name = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        name.bind(f"\0kc_vla/{channel}")
+        name.bind(f"\0{_NAME}{channel}")
     except OSError as error:
         name.close()
         raise ArmError(f"another controller has the arm on '{channel}': end it first") from error

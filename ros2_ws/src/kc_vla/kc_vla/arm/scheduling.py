@@ -32,8 +32,9 @@ def take_priority(priority: int) -> None:
                 os.sched_setscheduler(int(thread), policy, os.sched_param(priority))
     except PermissionError as error:
         raise PriorityError(
-            f"no real-time priority {priority}: the control loop will be late beside other work. Allow it with a line "
-            f"'<user> - rtprio {priority}' in /etc/security/limits.d/kc_vla.conf and log in again"
+            f"no real-time priority {priority}: the control loop will be late beside other work. Allow it with "
+            f"'kc-vla setup realtime --do' (a line '<user> - rtprio {priority}' in /etc/security/limits.d) and log in "
+            "again"
         ) from error
 
 
@@ -46,6 +47,7 @@ def lock_memory() -> None:
     if ctypes.CDLL(None, use_errno=True).mlockall(_NOW_AND_LATER):
         reason = os.strerror(ctypes.get_errno())
         raise PriorityError(
-            f"memory cannot be locked ({reason}): the control loop may be late. Allow it with a line "
-            "'<user> - memlock unlimited' in /etc/security/limits.d/kc_vla.conf and log in again"
+            f"memory cannot be locked ({reason}): the control loop may be late. Allow it with "
+            "'kc-vla setup realtime --do' (a line '<user> - memlock unlimited' in /etc/security/limits.d) and log in "
+            "again"
         )

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from kc_vla.bags.errors import BagError
 from kc_vla.core.home import cache_home, user_name
+from kc_vla.core.ports import ANNOTATION_PAGE
 from kc_vla.episodes.annotation_errors import AnnotationError
-
-_PORT = 8765
 
 
 def main(words: Sequence[str]) -> int:
@@ -32,11 +31,15 @@ def _page(words: Sequence[str]) -> int:
         "once in annotations.jsonl beside each bag, with its history.",
     )
     parser.add_argument("path", type=Path, help="a bag, or a folder with bags in it")
-    parser.add_argument("--port", type=int, default=_PORT, help=f"of the page (default {_PORT}; 0: any free one)")
+    parser.add_argument(
+        "--port", type=int, default=ANNOTATION_PAGE, help="of the page (default %(default)s; 0: any free one)"
+    )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: this machine alone)")
     parser.add_argument("--author", default=user_name(), help="name proposed to whoever opens it")
     parser.add_argument("--models", type=Path, help="folder with a registry.yaml (default: the shipped models)")
-    parser.add_argument("--model", default="keyframe_selector", help="learned selector that proposes keyframes")
+    parser.add_argument(
+        "--model", default="keyframe_selector", help="selector that proposes keyframes, learned or events"
+    )
     options = parser.parse_args(words)
     try:
         return _serve(options)
@@ -52,7 +55,8 @@ def _serve(options: argparse.Namespace) -> int:
 
     from kc_vla.annotate.library import Library
     from kc_vla.annotate.server import create_app
-    from kc_vla.annotate.work import Work, learned_selector
+    from kc_vla.annotate.work import Work
+    from kc_vla.keyframes.sources import SourceSettings
 
     cache_home()  # better told now than with the first bag that is opened
     library = Library(options.path)
@@ -61,7 +65,7 @@ def _serve(options: argparse.Namespace) -> int:
         if host not in ("127.0.0.1", "localhost", "::1"):
             print(f"WARNING: whoever reaches {host} can see the pictures and write annotations: there is no password")
         names = {host, "127.0.0.1", "localhost", "[::1]"} | ({"*"} if host in ("0.0.0.0", "::") else set())
-        work = Work(library, lambda: learned_selector(options.models, options.model))
+        work = Work(library, SourceSettings(options.model, str(options.models or "")))
         app = create_app(library, work, options.author, sorted(names))
         many = f"{len(library.entries)} bag{'s' if len(library.entries) > 1 else ''}"
         print(f"{many} of {options.path}: open http://localhost:{port} (Ctrl-C ends it)", flush=True)

@@ -1,4 +1,4 @@
-"""`kc-vla train|export|tune|eval selector`, `kc-vla annotate|eval rules`; the way to the others of these verbs."""
+"""`kc-vla train|export|tune|eval selector`, `annotate|eval rules`, `eval events`; the way to the others."""
 
 from __future__ import annotations
 
@@ -123,6 +123,14 @@ def _eval(options: argparse.Namespace) -> None:
 
         print(report_rules(options.data))
         return
+    cameras = parse_cameras(options.camera) if options.camera else None
+    if options.what == "events":
+        from kc_vla.keyframes.sources import SourceSettings
+        from kc_vla.learning.selector.event_evaluation import report_events
+
+        named = options.model[-1] if options.model else SELECTOR
+        print(report_events(options.data, SourceSettings(named, str(options.models or ""), "cpu"), cameras))
+        return
     from kc_vla.learning.selector.report import report_selectors
 
     models = options.models or shipped_models()
@@ -134,7 +142,7 @@ def _eval(options: argparse.Namespace) -> None:
             options.output,
             options.disturbed,
             options.strips,
-            parse_cameras(options.camera) if options.camera else None,
+            cameras,
         )
     )
     print(f"\n{options.output}: the tables, and a picture of each episode's scores and keyframes")

@@ -1,4 +1,4 @@
-"""The command lines of `kc-vla train|export|tune|eval selector` and `kc-vla annotate|eval rules`."""
+"""The command lines of `kc-vla train|export|tune|eval selector`, `annotate|eval rules` and `eval events`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ SELECTOR = "keyframe_selector"
 _RUN = "runs/selector"
 _MODELS = "my_models"
 
-_WHATS = {"selector": "the network that selects keyframes", "rules": "the rules of the task table"}
+_WHATS = {
+    "selector": "the network that selects keyframes",
+    "rules": "the rules of the task table",
+    "events": "what comes to an end, for tasks without labels",
+}
 _TRAIN = """\
 Train a keyframe selector on recorded episodes (LeRobot data sets, 2.0 to 3.0, with keyframes, as `kc-vla collect`
 makes them): first the trunk by metric learning, then the query head on its features. Curves and checkpoints are in the
@@ -45,12 +49,13 @@ example:
 Then: ros2 launch kc_vla piper.launch.py models:=my_models
 """
 _EVAL = """\
-Measure selectors, or the rules, on recorded episodes, free-running as in the stack: precision, recall, F1 and distance
-in frames, as tables, and for each episode a picture of its scores and keyframes.
+Measure selectors, the rules or the events on recorded episodes, free-running as in the stack: precision, recall, F1 and
+distance in frames, as tables, and for each episode a picture of a selector's scores and keyframes.
 ---
 examples:
   kc-vla eval selector --models my_models
   kc-vla eval rules --data data/test
+  kc-vla eval events --data data/test
 """
 _ANNOTATE = """\
 Mark the keyframes of recorded episodes by the rules of the task table (gripper, heights, light), without the simulator:
@@ -131,7 +136,7 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
     tune.add_argument("--name", default=SELECTOR, help=f"its name there ({SELECTOR})")
     _replace(tune)
 
-    judge = _verb(verbs, "eval", "measure selectors, or rules, on test episodes", _EVAL, runs["eval"])
+    judge = _verb(verbs, "eval", "measure selectors, rules or events on test episodes", _EVAL, runs["eval"])
     _folder(judge, "--data", "data/test", "episodes to judge by")
     _folder(judge, "--output", "runs/eval", "folder for tables and strips")
     judge.add_argument("--models", type=Path, help="folder with a registry (default: the models shipped)")
@@ -152,7 +157,7 @@ def _verb(verbs: Any, name: str, text: str, more: str, run: Run) -> argparse.Arg
     parser: argparse.ArgumentParser = verbs.add_parser(
         name, help=text, description=above, epilog=below, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    whats = {"eval": ("selector", "rules"), "annotate": ("rules",)}.get(name, ("selector",))
+    whats = {"eval": ("selector", "rules", "events"), "annotate": ("rules",)}.get(name, ("selector",))
     parser.add_argument(
         "what", choices=whats, metavar="|".join(whats), help=", or ".join(_WHATS[what] for what in whats)
     )

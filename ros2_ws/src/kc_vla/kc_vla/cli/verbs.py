@@ -54,6 +54,8 @@ VERBS = (
     ),
     Verb("calibrate", "calibrate", "cameras, hand-eye, joint offsets, latency: kc-vla calibrate --help"),
     Verb("serve", "serve", "serve a learned policy to clients of openpi or GR00T: kc-vla serve policy --help"),
+    Verb("doctor", "doctor", "look at this machine: ROS 2, CAN, cameras, GPU, models, real time, ports ..."),
+    Verb("setup", "setup", "make CAN, a camera's name or real time ready: kc-vla setup can|camera|realtime --help"),
     Verb("collect", "simulation", "record data sets of the experts' episodes: kc-vla collect --help"),
 )
 """In the order of the help."""

@@ -23,7 +23,7 @@ from kc_vla.episodes.annotation_errors import AnnotationError, Conflict
 
 OPEN, CONFIRMED = "open", "confirmed"
 _FILE = "annotations.jsonl"
-_SOURCES = ("person", "rules", "learned", "oracle", "committed", "import")
+_SOURCES = ("person", "rules", "learned", "events", "oracle", "committed", "import")
 _MOST_MARKS, _MOST_TEXT, _MOST_ACTION = 1000, 200, 1000
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import onnxruntime
@@ -33,6 +34,8 @@ def open_session(path: Path, device: str = "auto", threads: int = 1) -> onnxrunt
     options.log_severity_level = 3  # that a GPU is absent is told below, by what the session really runs on
     wanted = {"cpu": ["CPUExecutionProvider"]}.get(device, ["CUDAExecutionProvider", "CPUExecutionProvider"])
     there = [provider for provider in wanted if provider in onnxruntime.get_available_providers()]
+    if "CUDAExecutionProvider" in there:
+        _load_cuda()
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=there)
     except Exception as error:
@@ -40,6 +43,12 @@ def open_session(path: Path, device: str = "auto", threads: int = 1) -> onnxrunt
     if device == "cuda" and session.get_providers()[0] != "CUDAExecutionProvider":
         raise InferenceError("ONNX Runtime cannot use a CUDA GPU here: install onnxruntime-gpu, or take device cpu")
     return session
+
+
+@cache
+def _load_cuda() -> None:
+    """Load CUDA's libraries that came as wheels (requirements/gpu.in), where the loader would not look for them."""
+    onnxruntime.preload_dlls()
 
 
 def _first_line(error: Exception) -> str:

@@ -80,7 +80,12 @@ class LearnedSource:
 
 
 def open_learned(settings: SourceSettings) -> LearnedSource:
-    """The learned source with the model of the settings.
+    """The learned source with the model of the settings; errors as `open_network`."""
+    return LearnedSource(open_network(settings))
+
+
+def open_network(settings: SourceSettings) -> SelectorNetwork:
+    """The network of the settings.
 
     Raises:
         SourceError: there is no such model, or it cannot be run here.
@@ -88,7 +93,7 @@ def open_learned(settings: SourceSettings) -> LearnedSource:
     folder = Path(settings.models_folder).expanduser() if settings.models_folder else None
     try:
         model = load_selector(folder or shipped_models(), settings.model)
-        return LearnedSource(SelectorNetwork(model, settings.device, settings.threads))
+        return SelectorNetwork(model, settings.device, settings.threads)
     except (ModelError, InferenceError) as error:
         raise SourceError(str(error)) from error
 

@@ -47,6 +47,7 @@ class Found:
         phase: that is waited for now.
         threshold: that counted.
         seconds: that it took.
+        problem: what a user should know of the frame; mostly empty.
     """
 
     score: float
@@ -54,6 +55,7 @@ class Found:
     phase: int
     threshold: float
     seconds: float
+    problem: str = ""
 
 
 class LiveSelector:
@@ -93,4 +95,4 @@ class LiveSelector:
             score = self._scoring.scorer.score(look.sight, self._selector.phase)
             events = self._selector.update(look.frame, score)
         took = time.perf_counter() - began
-        return Found(score, events, self._selector.phase, self._selector.threshold, took)
+        return Found(score, events, self._selector.phase, self._selector.threshold, took, look.sight.unsound)

@@ -89,6 +89,17 @@ def median_frame(cluster: Sequence[int]) -> int:
     return cluster[(len(cluster) - 1) // 2]
 
 
+def matched(frames: Sequence[int], truth: Sequence[int], tolerance: int = TOLERANCE_FRAMES) -> int:
+    """How many true keyframes have a frame of their own within the tolerance, whatever phases they are; ascending."""
+    pairs = at = 0
+    for frame in truth:
+        while at < len(frames) and frames[at] < frame - tolerance:
+            at += 1
+        if at < len(frames) and frames[at] <= frame + tolerance:
+            pairs, at = pairs + 1, at + 1
+    return pairs
+
+
 def count(detections: Iterable[Detection], truth: Sequence[int], tolerance: int = TOLERANCE_FRAMES) -> Counts:
     """Compare the detections of an episode with its true keyframes.
 

@@ -45,7 +45,7 @@ class Keyframe:
         label: name of the phase that it completes.
         phase: index of the keyframe, 0-based.
         score: 0..1.
-        source: "oracle", "rules", "learned" or "injected".
+        source: a name of `kc_vla.keyframes.sources`, or "injected".
         committed: False while it is a candidate.
         observation: what was seen.
     """

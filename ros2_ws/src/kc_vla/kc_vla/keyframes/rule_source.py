@@ -38,7 +38,7 @@ class RuleScorer:
         """Return the score of the rule whose phase it is; NaN for a frame whose proprioception is not finite."""
         assert sight.tool_position is not None
         assert sight.gripper is not None
-        if not np.isfinite((sight.gripper, *sight.tool_position)).all():
+        if sight.unsound:
             return math.nan
         speed = 0.0
         if self._last is not None and sight.stamp_ns > self._last[0]:

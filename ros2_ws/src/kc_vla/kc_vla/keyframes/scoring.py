@@ -44,6 +44,13 @@ class Sight:
         """The picture of the first view, (H, W, 3) uint8 RGB."""
         return next(iter(self.views.values()))
 
+    @property
+    def unsound(self) -> str:
+        """What the robot feels that cannot be, for a user; empty where all is well or nothing was asked for."""
+        felt = {"opening of the gripper": self.gripper, "place of the tool": self.tool_position}
+        wrong = [name for name, value in felt.items() if value is not None and not np.isfinite(value).all()]
+        return f"the {' and the '.join(wrong)} is no finite number: such frames are not scored" if wrong else ""
+
 
 def sight_of(
     stamp_ns: int,

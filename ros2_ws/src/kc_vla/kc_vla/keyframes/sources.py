@@ -46,12 +46,23 @@ def _rules(settings: SourceSettings) -> Source:
     return RuleSource()
 
 
+def _events(settings: SourceSettings) -> Source:
+    from kc_vla.keyframes.event_source import open_events
+
+    return open_events(settings)
+
+
 SOURCES: dict[str, Choice[SourceSettings, Source]] = {
     "learned": Choice("a network that sees the pictures", _learned),
     "oracle": Choice("the scores of the simulator", _oracle, ("maniskill", "replay"), at_once=True),
     "rules": Choice("rules, by what the robot feels", _rules, at_once=True),
+    "events": Choice("what comes to an end, for a task without labels", _events),
 }
 """One that computes or waits is not `at_once`: it has a worker, which scores the frames in order."""
+
+
+FEELING = frozenset({"rules", "events"})
+"""Those that need what the robot feels beside pictures, known before one is made."""
 
 
 def open_source(name: str, settings: SourceSettings) -> Source:

@@ -73,7 +73,7 @@ def model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgument]:
         DeclareLaunchArgument(
             "models",
             default_value="",
-            description="folder with a registry of models, for source:=learned; empty: the models shipped",
+            description="folder with a registry of models, for source:=learned or events; empty: the models shipped",
         ),
         DeclareLaunchArgument("model", default_value="keyframe_selector", description="name of the model in there"),
     )

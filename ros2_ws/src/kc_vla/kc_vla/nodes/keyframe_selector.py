@@ -36,7 +36,7 @@ class SelectorParameters(RobotParameters):
     threshold: float = parameter(
         -1.0, "a score above it makes a candidate; -1: as the source has it", low=-1.0, high=1.0, fixed=False
     )
-    model: str = parameter("keyframe_selector", "of source `learned`, a name in the registry of models")
+    model: str = parameter("keyframe_selector", "of sources `learned` and `events`, a name in the registry of models")
     models_folder: str = parameter("", "folder with that registry; empty: that of the models shipped with the stack")
     device: str = parameter("auto", "that the model runs on", choices=DEVICES)
     threads: int = parameter(1, "of the CPU for the model", low=1, high=64)
@@ -114,7 +114,7 @@ class KeyframeSelectorNode(StackNode):
         self._found: Found | None = None
         self._last: KeyframeScore | None = None
         self._start: Start | None = None
-        self._remark = ""
+        self._remark = self._unsound = ""
         self._is_late = False
 
     def _on_begun(self, outcome: Outcome[str]) -> None:
@@ -192,9 +192,9 @@ class KeyframeSelectorNode(StackNode):
         self._last = score_message(found, episode, frame, self._events, source, header)
         self._scores.publish(self._last)
         self.statistics.add("camera_to_event", seconds_since(published_ns))
-        if self._is_late:
-            self._is_late = False
-            self.problem(self._remark)
+        if self._is_late or found.problem != self._unsound:
+            self._is_late, self._unsound = False, found.problem
+            self.problem(found.problem or self._remark)
 
     def _watch(self) -> None:
         """Say that the source holds everything up."""

@@ -37,6 +37,7 @@ class BackendSettings:
         checkpoint: folder of a policy of LeRobot's, as the user named it.
         socket: path of the Unix socket of a program that drives.
         noise: how far from its middle the noise is drawn that a learned chunk begins with; 1 is as it was learnt.
+        strides: whether frames at a stride can be given in place of keyframes, see `kc_vla.policy.history`.
         server: address of a policy's server.
         dialect: of a GR00T server, of `DIALECTS`.
         token: that the server wants; empty: that of the environment, `TOKEN`.
@@ -57,6 +58,7 @@ class BackendSettings:
     checkpoint: str = ""
     socket: str = ""
     noise: float = 0.0
+    strides: bool = False
     server: str = ""
     dialect: str = "auto"
     token: str = field(default="", repr=False)

@@ -6,6 +6,7 @@ requested, `tick`.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 import numpy as np
@@ -20,6 +21,7 @@ from kc_vla.keyframes.joining import Start
 from kc_vla.keyframes.live import LiveSelector, Look
 from kc_vla.keyframes.observation import Keyframe, Observation
 from kc_vla.keyframes.scoring import Sight
+from kc_vla.policy.history import KEYFRAMES, History
 from kc_vla.policy.interface import Backend, PolicyInput, Seen
 
 StateOf = Callable[[Observation], NDArray[np.float64]]
@@ -35,7 +37,7 @@ class ClosedLoop:
         state_of: StateOf,
         settings: SchedulerSettings,
         latency_steps: int = 0,
-        masked: bool = False,
+        history: History = KEYFRAMES,
         told: bool = True,
     ) -> None:
         """Make one.
@@ -46,12 +48,13 @@ class ClosedLoop:
             state_of: the state (S,) that the policy is given of an observation.
             settings: of the scheduling.
             latency_steps: a chunk is used so long after it was asked for, control steps.
-            masked: the policy is given no keyframe.
+            history: what of the past the policy is given.
             told: whether the policy is told which actions will have run by then (trained-in real-time chunking).
         """
         self._selector, self._backend, self._state_of = selector, backend, state_of
         self._settings, self._latency_steps = settings, latency_steps
-        self._masked, self._told = masked, told
+        self._history, self._told = history, told
+        self._recent: deque[Observation] = deque(maxlen=history.count * history.stride + 1)
         self._buffer = KeyframeBuffer()
 
     def begin(self, episode: Episode) -> None:
@@ -67,6 +70,7 @@ class ClosedLoop:
         self._controller.begin(episode.id)
         self._buffer = KeyframeBuffer()
         self._buffer.begin(episode.id)
+        self._recent.clear()
         self._instruction, self._events = episode.instruction, 0
 
     @property
@@ -87,17 +91,27 @@ class ClosedLoop:
             self._buffer.apply(event, "selector", self._events)
             self._events += 1
         self._buffer.settle(frame)
+        if self._history.strided:
+            self._recent.append(observation)
 
     def think(self, request: Request, observation: Observation) -> None:
         """Have the policy answer a request with what it sees now; PolicyError where it gives no numbers."""
-        before = [k.observation for k in self.keyframes if k.observation.frame != observation.frame]
-        kept = [] if self._masked else [Seen(each.frame, each.views, self._state_of(each)) for each in before]
+        kept = [Seen(each.frame, each.views, self._state_of(each)) for each in self._remembered(observation.frame)]
         frozen = request.frozen if self._told else np.empty((0, 0), np.float32)
         state = self._state_of(observation)
         given = PolicyInput(observation.frame, observation.views, kept, state, self._instruction, frozen)
         actions, backend = self._backend.infer(given), self._backend
         chunk = Chunk(request.sequence, observation.frame, backend.action_type, backend.names, actions)
         self._controller.offer(chunk, observation.frame)
+
+    def _remembered(self, frame: int) -> list[Observation]:
+        """What is given of the time before this frame."""
+        if not self._history.remembers:
+            return []
+        if not self._history.strided:
+            return [k.observation for k in self.keyframes if k.observation.frame != frame]
+        wanted = set(self._history.frames(frame))
+        return [each for each in self._recent if each.frame in wanted]
 
     def tick(self, frame: int) -> Action | Hold | None:
         """What the arm does in this frame; BadChunkError where the chunk that it would take is not as it should be."""

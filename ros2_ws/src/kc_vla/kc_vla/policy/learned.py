@@ -15,6 +15,7 @@ from kc_vla.inference.models import ModelError, shipped_models
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla.policy.backends import BackendSettings
+from kc_vla.policy.history import History
 from kc_vla.policy.interface import PolicyError, PolicyInput, Seen, first_and_newest
 from kc_vla.policy.model import PolicyModel, load_policy
 from kc_vla.policy.numbers import space_of
@@ -63,6 +64,11 @@ class LearnedBackend:
         """Keyframes that it attends to at most."""
         return self._model.slots
 
+    @property
+    def history(self) -> History:
+        """What of the past it has learnt to be given."""
+        return self._model.history
+
     def reset(self, episode: Episode) -> str:
         """Forget the keyframes of the episode before; PolicyError for an instruction that the model does not know."""
         self._remembered.clear()
@@ -74,7 +80,7 @@ class LearnedBackend:
         """A chunk (horizon, A); PolicyError where a view is missing or the model gives no numbers."""
         model = self._model
         instruction = self._known(given.instruction)
-        kept = first_and_newest(given.keyframes, model.slots)
+        kept = first_and_newest(given.keyframes, model.slots) if model.history.remembers else ()
         frames = {seen.frame for seen in given.keyframes}
         self._remembered = {frame: was for frame, was in self._remembered.items() if frame in frames}
         slots: list[Array] = [self._remember(seen) for seen in kept]
@@ -170,5 +176,10 @@ def open_learned(settings: BackendSettings) -> LearnedBackend:
         raise PolicyError(
             f"the policy '{name}' looks at {', '.join(model.views)}: this robot has no {', '.join(missing)}, "
             f"only {', '.join(rig.views)}"
+        )
+    if model.history.strided and not settings.strides:
+        raise PolicyError(
+            f"the policy '{name}' has learnt from frames at a stride ({model.history}) to be compared with: here there "
+            "are keyframes; kc-vla eval policy plays it"
         )
     return LearnedBackend(model, rig, settings.device, settings.threads, settings.noise)

@@ -8,6 +8,7 @@ from pathlib import Path
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.views import checked_views
 from kc_vla.inference.models import Entry, ModelError, find_model
+from kc_vla.policy.history import KEYFRAMES, History, history_of
 
 KIND = "policy"
 ROLES = ("stem", "memory", "chunk")
@@ -29,6 +30,7 @@ class PolicyModel:
         action: what that is told.
         views: V, that it looks at, in order.
         instructions: that it knows, in the order of its embeddings.
+        history: what of the past it is given.
     """
 
     name: str
@@ -42,6 +44,7 @@ class PolicyModel:
     action: ActionType
     views: tuple[str, ...]
     instructions: tuple[str, ...]
+    history: History = KEYFRAMES
 
 
 def load_policy(folder: Path, name: str) -> PolicyModel:
@@ -73,6 +76,7 @@ def policy_from(entry: Entry) -> PolicyModel:
             action=ActionType[str(settings["action"]).upper()],
             views=checked_views(settings["views"]),
             instructions=tuple(str(text) for text in settings["instructions"]),
+            history=history_of(str(settings.get("history", KEYFRAMES))),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError(f"the settings of model '{entry.name}' are damaged: {error!r}") from error

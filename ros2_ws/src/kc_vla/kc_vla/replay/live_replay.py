@@ -10,6 +10,7 @@ from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import Chunk, Event, NodeDiagnostics, Score
 from kc_vla.execution.scheduler import Request
+from kc_vla.keyframes.sources import FEELING
 from kc_vla.replay.annotation import annotated
 from kc_vla.replay.comparison import NODES, compare, last_frame
 from kc_vla.replay.differences import LiveRun
@@ -65,7 +66,7 @@ class LiveReplay:
         """How many live nodes listen to a topic that is played."""
         observers = 2 if self.asks else 1  # the buffer and the policy
         views = self.recorded.views  # the selector looks at the first
-        felt = 1 if self._settings.source == "rules" else 0
+        felt = 1 if self._settings.source in FEELING else 0
         return {
             **{f"/{image_topic(view)}": observers + (view == views[0]) for view in views},
             "/joint_states": observers + felt,

@@ -71,15 +71,16 @@ export const COMMANDS = {
   },
   askRules: () => ask("rules"),
   askLearned: () => ask("learned"),
+  askEvents: () => ask("events"),
   nextSource: () => {
     const sources = Object.keys(page.proposals);
-    if (!sources.length) throw new model.Refused("there are no proposals: ask the rules or the learned selector");
+    if (!sources.length) throw new model.Refused("there are no proposals: ask the rules, the learned selector or for events");
     page.source = sources[(sources.indexOf(page.source) + 1) % sources.length];
     say(`proposals: ${page.source}`);
     drawLanes();
   },
   takeAll: () => {
-    if (!proposalFrames().length) throw new model.Refused("there are no proposals: ask the rules or the learned selector");
+    if (!proposalFrames().length) throw new model.Refused("there are no proposals: ask the rules, the learned selector or for events");
     change(model.take(page.proposals[page.source]), `take ${page.source}`);
   },
   undo: () => {

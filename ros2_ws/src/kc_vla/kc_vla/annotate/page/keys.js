@@ -19,6 +19,7 @@ export const KEYS = [
   ["nextSource", "s", "", "choose another source of proposals"],
   ["askRules", "q", "", "ask the rules for proposals"],
   ["askLearned", "Q", "", "ask the learned selector for proposals"],
+  ["askEvents", "v", "", "ask for events as proposals"],
   ["takeAll", "t", "", "take all proposals of the chosen source"],
   ["undo", "z", "Ctrl z", "undo"],
   ["redo", "y", "Ctrl y", "redo"],

@@ -7,7 +7,7 @@ import { KEYS } from "./keys.js";
 import { drawList, refreshList } from "./list.js";
 import { open } from "./opening.js";
 import { show } from "./pictures.js";
-import { ask } from "./proposals.js";
+import { ask, SOURCES } from "./proposals.js";
 import { page, stateOf, timeline } from "./state.js";
 import { answer, attempt } from "./telling.js";
 
@@ -45,8 +45,7 @@ async function begin() {
   $("filter").addEventListener("input", drawList);
   $("states").addEventListener("change", drawList);
   $("help").addEventListener("click", () => COMMANDS.help());
-  $("rules").addEventListener("click", () => ask("rules"));
-  $("learned").addEventListener("click", () => ask("learned"));
+  for (const source of SOURCES) $(source).addEventListener("click", () => ask(source));
   $("confirm").addEventListener("click", () => attempt(confirm));
   $("author").addEventListener("click", async () => {
     await askAuthor();

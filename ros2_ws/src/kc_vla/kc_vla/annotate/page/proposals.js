@@ -6,6 +6,8 @@ import { page, timeline } from "./state.js";
 import { say } from "./telling.js";
 
 const POLL_MS = 500;
+// Those that can be asked: a button each, called as it is.
+export const SOURCES = ["rules", "learned", "events"];
 
 // Curves and proposals come when they are ready.
 export async function follow(key) {
@@ -42,7 +44,7 @@ function takeProposals(found) {
       say(`${source}: ${job.problem}`);
     }
   }
-  for (const source of ["rules", "learned"]) {
+  for (const source of SOURCES) {
     if (!found.asked[source]) Object.assign($(source), { textContent: `propose: ${source}`, disabled: false });
   }
   if (!page.proposals[page.source]) page.source = Object.keys(page.proposals)[0] ?? "";

@@ -51,7 +51,7 @@ def settings_as(
     Args:
         kind: of texts, whole numbers, numbers, truth values, and groups of them, which are dataclasses, too.
         values: as `read_settings` gives them.
-        choices: of each text, by its dotted name.
+        choices: of a text, by its dotted name; any text will do for one that has none there.
         least: of a number, by its dotted name; 0 where it has none there.
 
     Raises:
@@ -87,7 +87,7 @@ def _checked(name: str, value: Any, wanted: type, choices: tuple[str, ...], low:
     if type(value) is not wanted:
         raise ConfigError(f"setting '{name}' is {value!r}: it must be of type {wanted.__name__}")
     if isinstance(value, str):
-        if value not in choices:
+        if choices and value not in choices:
             raise ConfigError(f"setting '{name}' is {value!r}: choose one of {', '.join(choices)}")
     elif isinstance(value, int | float) and not low <= value < _TOO_MUCH:
         raise ConfigError(f"setting '{name}' is {value}: it must be a number from {low}")

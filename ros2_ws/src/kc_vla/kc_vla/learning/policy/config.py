@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kc_vla.learning.common.config import read_settings, settings_as
+from kc_vla.learning.common.config import ConfigError, read_settings, settings_as
+from kc_vla.policy.history import history_of
 
 INITS = ("imagenet", "package", "scratch")
 PRECISIONS = ("int8", "fp32")
@@ -26,6 +27,8 @@ class PolicyConfig:
     """Of a picture's map: main directions of what the stem says."""
     slots: int = 6
     """Keyframes that are attended to at most: the first and the newest."""
+    history: str = "keyframes"
+    """What of the past is given; "none" or such as "3 every 20" (frames, control steps apart) to compare with."""
     held_out: float = 0.08
     """Share of the episodes of each task that are not learnt from, to see what the others teach."""
     steps: int = 12000
@@ -80,7 +83,14 @@ def policy_config_from(values: Mapping[str, Any]) -> PolicyConfig:
     Raises:
         ConfigError: see `load_policy_config`.
     """
-    return settings_as(PolicyConfig, values, {"init": INITS}, _LEAST)
+    config = settings_as(PolicyConfig, values, {"init": INITS}, _LEAST)
+    try:
+        history = history_of(config.history)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    if history.count > config.slots:
+        raise ConfigError(f"a history of {history.count} frames needs as many slots, not {config.slots}")
+    return config
 
 
 def as_dict(config: PolicyConfig) -> dict[str, Any]:

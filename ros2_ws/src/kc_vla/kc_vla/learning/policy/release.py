@@ -58,6 +58,7 @@ def release_policy(run: PolicyRun, models: Path, name: str, precision: str, repl
             "image_size": config.image_size,
             "precision": precision,
             "slots": policy.sizes.slots,
+            "history": config.history,
             "horizon": policy.sizes.horizon,
             "instructions": list(run.instructions),
         },

@@ -21,6 +21,7 @@ from kc_vla.learning.policy.config import PolicyConfig
 from kc_vla.learning.policy.demonstrated import RESTS
 from kc_vla.learning.policy.material import Material
 from kc_vla.learning.policy.networks import Stem
+from kc_vla.policy.history import History
 from kc_vla.policy.numbers import ActionScale, Space, space_of
 
 _BATCH = 32
@@ -69,6 +70,11 @@ class Samples:
         rows = rows[self.frames[rows] < int(self.frames[row]) - late]
         return first_and_newest(rows, slots)
 
+    def before(self, row: int, history: History) -> NDArray[np.int64]:
+        """The rows of the frames at a stride before that of a row; see `kept_before`."""
+        begin, end = np.searchsorted(self.episodes, self.episodes[row] + np.arange(2))
+        return int(begin) + kept_before(self.frames[begin:end], row - int(begin), history)
+
     def in_units_of(self, scale: ActionScale) -> Samples:
         """The same with the actions in other units; the range of what was learnt from grows to that of both."""
         lowest = tuple(map(min, scale.lowest, self.scale.lowest))
@@ -87,6 +93,18 @@ class Samples:
         first = np.searchsorted(frames, at - most // 2)
         last = np.searchsorted(frames, min(at + most, self.frames[row] - 1), "right")
         return np.arange(begin + first, begin + max(last, first + 1))
+
+
+def kept_before(frames: NDArray[np.int64], index: int, history: History) -> NDArray[np.int64]:
+    """Where the frames at a stride before `frames[index]` are in `frames`, ascending: of those that are, the nearest.
+
+    All of them are before it.
+    """
+    earlier = frames[:index]
+    if not len(earlier):
+        return np.empty(0, np.int64)
+    found = [int(np.abs(earlier - wanted).argmin()) for wanted in history.frames(int(frames[index]))]
+    return np.unique(np.array(found, np.int64))
 
 
 def first_and_newest(keyframes: NDArray[np.int64], slots: int) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
-"""What the rules look at, out of the columns and the pictures of a recorded episode."""
+"""What rules and events look at, out of the columns and the pictures of a recorded episode."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from kc_vla.datasets.exchange.rows import TOOL_POSE
 from kc_vla.datasets.lerobot.layout import INFO, JOINT_POSITIONS, STATE, read_json
 from kc_vla.datasets.lerobot.source import open_source
 from kc_vla.keyframes.rules import Signals
+from kc_vla.keyframes.scoring import Sight
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.selector.recordings import Recording
 
@@ -31,7 +32,7 @@ def recorded_signals(recording: Recording, needs: Collection[str]) -> list[Signa
     if "brightness" in needs:
         found["brightness"] = np.array([pixels.mean() for pixels in recording.data_set.frames(recording.episode)])
     if missing := [name for name in found if name in needs and name != "brightness"]:
-        columns = _Columns(recording)
+        columns = _Columns(recording, "the rules of its task need")
         if "gripper" in missing:
             found["gripper"] = columns.opening()
         if "height" in missing or "speed" in missing:
@@ -42,10 +43,23 @@ def recorded_signals(recording: Recording, needs: Collection[str]) -> list[Signa
     return [Signals(*row) for row in rows.tolist()]
 
 
+def recorded_sights(recording: Recording) -> Iterator[Sight]:
+    """What a source of keyframes that feels the robot looks at in each frame of an episode; errors as above."""
+    columns = _Columns(recording, "events need")
+    openings, places = columns.opening().tolist(), columns.place()
+    data_set, names = recording.data_set, [camera.view for camera in recording.cameras]
+    films = [data_set.frames(recording.episode, camera.view, camera.named) for camera in recording.cameras]
+    for frame, pictures in enumerate(zip(*films, strict=True)):
+        views = dict(zip(names, pictures, strict=True))
+        yield Sight(round(frame * 1e9 / data_set.fps), views, openings[frame], places[frame])
+
+
 class _Columns:
     """The numbers of an episode, told apart by their names."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, why: str) -> None:
+        """Args: `why` something is needed, for the line that says that it is missing."""
+        self._why = why
         folder = recording.data_set.folder
         source, columns = open_source(folder), recording.data_set.columns(recording.episode)
         self._told = recording.name
@@ -82,6 +96,6 @@ class _Columns:
 
     def _missing(self, what: str, wanted: str) -> DataError:
         return DataError(
-            f"{self._told}: the rules of its task need {what}, which is known where {wanted}: "
+            f"{self._told}: {self._why} {what}, which is known where {wanted}: "
             "mark these keyframes by hand (kc-vla annotate page)"
         )

@@ -15,10 +15,10 @@ import numpy as np
 from tqdm import tqdm
 
 from kc_vla.core.files import write_whole
+from kc_vla.core.shares import Share
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.evaluation.questions import Question
 from kc_vla.memory.evaluation.recall_plots import plot_accuracy, plot_confidence
-from kc_vla.memory.evaluation.shares import Share
 from kc_vla.memory.recall.answer import Answer
 from kc_vla.memory.recall.confidence import Calibration, fit
 from kc_vla.memory.recall.recall import SIMILARITY, Ranker, Recall, Weights

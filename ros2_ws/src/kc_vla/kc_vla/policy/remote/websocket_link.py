@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 from websockets.sync.client import ClientConnection, connect
 
+from kc_vla.core.ports import OPENPI
 from kc_vla.policy.interface import PolicyError
 from kc_vla.policy.remote.session import LinkError, RefusedError
 from kc_vla.policy.remote.wire import MOST_BYTES, bounded, line
 
 _CLOSE_S = 0.05
-_PORT = 8000
 _UNWANTED, _TOO_LARGE = 1008, 1009
 _QUIET = logging.getLogger(f"{__name__}.library")
 """Of the library: what it says of a connection that is given up, with a traceback, is said here in a line."""
@@ -40,7 +40,7 @@ class WebSocketLink:
                 f"server:={line(server)} is no address of an openpi server: it is like ws://localhost:8000"
             )
         host = f"[{found.hostname}]" if ":" in found.hostname else found.hostname
-        default = _PORT if found.scheme == "ws" else 443
+        default = OPENPI if found.scheme == "ws" else 443
         self.where = f"{found.scheme}://{host}:{port or default}"
         self._uri = f"{self.where}{found.path or '/'}"
         self._headers = {"Authorization": f"Api-Key {token}"} if token else {}

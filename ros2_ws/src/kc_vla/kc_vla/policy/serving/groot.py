@@ -16,6 +16,7 @@ import zmq.asyncio
 from numpy.typing import NDArray
 
 from kc_vla.core.errors import StackError
+from kc_vla.core.ports import GROOT
 from kc_vla.policy.interface import Seen
 from kc_vla.policy.remote import codec_groot as codec
 from kc_vla.policy.remote import wire
@@ -38,7 +39,7 @@ from kc_vla.policy.remote.wire import WireError
 from kc_vla.policy.serving.door import MOST_CLIENTS, is_right
 from kc_vla.policy.serving.served import Client, Served, nothing_frozen, remembered
 
-PORT = 5555
+PORT = GROOT
 _REFUSED = "Unauthorized: Invalid API token"  # the words that their clients know
 _PRESENT = 10**6
 """Number of the present frame: above those of the history, which has none of its own."""

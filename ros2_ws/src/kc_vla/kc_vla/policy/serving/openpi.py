@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from kc_vla.core.errors import StackError
+from kc_vla.core.ports import OPENPI
 from kc_vla.policy.interface import Seen
 from kc_vla.policy.remote import codec_openpi as codec
 from kc_vla.policy.remote import wire
@@ -34,7 +35,7 @@ from kc_vla.policy.remote.wire import WireError
 from kc_vla.policy.serving.door import MOST_CLIENTS, is_right
 from kc_vla.policy.serving.served import Client, Served, nothing_frozen, remembered
 
-PORT = 8000
+PORT = OPENPI
 _BEARER = "Api-Key "
 _FAILED = 1011
 _MOST_FRAME = 2**53

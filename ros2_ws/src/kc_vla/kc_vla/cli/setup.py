@@ -1,0 +1,105 @@
+"""`kc-vla setup can|camera|realtime`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kc_vla.cli.numbers import not_negative, positive
+from kc_vla.cli.verbs import exit_status, main_parser
+from kc_vla.core.errors import StackError
+
+if TYPE_CHECKING:
+    from kc_vla.machine.plan import Plan
+
+_ABOUT = """\
+Says what is to be done to this machine, as lines for a shell, and does it with --do, after asking, or --yes. Lines that
+need root begin with sudo, unless root runs this. What is as it should be is left alone.
+"""
+_EPILOG = """\
+examples:
+  kc-vla setup can can0                           # says what is to be done
+  kc-vla setup can can0 --do                      # asks, and does it; it counts until the machine is started again
+  kc-vla setup can can0 --name arm --do           # whenever this adapter is plugged in, as "arm"
+  kc-vla setup camera wrist --device /dev/video2  # /dev/kc_vla/wrist from then on
+  kc-vla setup realtime --do
+
+exit status: 0 said, done, or nothing to do; 1 a failure, told in a line, or not agreed to; 2 wrong arguments
+"""
+
+
+def main(words: Sequence[str]) -> int:
+    """Say or do it; return the exit status: 0, 1 for a failure told in a line, 2 for bad arguments, 130."""
+    options = main_parser("setup", _add_arguments).parse_args(words)
+    return exit_status(f"setup {options.what}", lambda: _set_up(options), StackError)
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description, parser.epilog = _ABOUT, _EPILOG
+    whats = parser.add_subparsers(dest="what", required=True, metavar="can|camera|realtime")
+    can = whats.add_parser("can", help="a CAN interface: bit rate, restart after bus-off, queue, up; its name")
+    can.add_argument("interface", nargs="?", default="", help="(default: the only one)")
+    can.add_argument("--name", default="", help="that its USB adapter has from now on, ready whenever it is plugged in")
+    can.add_argument("--bitrate", type=positive, metavar="BIT/S", help="(default 1000000, a Piper's)")
+    can.add_argument("--restart-ms", type=not_negative, metavar="MS", help="back from bus-off after (default 100)")
+    can.add_argument("--txqueuelen", type=positive, metavar="N", help="frames that may wait (default 1000)")
+    camera = whats.add_parser("camera", help="a name that stays, /dev/kc_vla/NAME, by the camera's serial number")
+    camera.add_argument("name", help="e.g. that of the robot's view")
+    camera.add_argument("--device", default="", help="as it is called now, e.g. /dev/video2 (default: the only one)")
+    real_time = whats.add_parser("realtime", help="allow a user's control loop priority and locked memory")
+    real_time.add_argument("--user", default="", help="(default: you)")
+    for what in (can, camera, real_time):
+        what.add_argument("--do", action="store_true", help="do it, after asking")
+        what.add_argument("--yes", action="store_true", help="do it without asking")
+        what.add_argument("--replace", action="store_true", help="also a file that another hand wrote or changed")
+
+
+def _set_up(options: argparse.Namespace) -> None:
+    from kc_vla.machine.plan import SetupError, carry_out, running_as_root  # imported only where it is used
+
+    plan, is_root = _plan(options), running_as_root()
+    print(*plan.lines(is_root), sep="\n")
+    if not plan.steps:
+        return
+    if not options.yes and not options.do:
+        print("\nnothing was done: --do does it, after asking")
+        return
+    if not options.yes and not _agreed():
+        raise SetupError("nothing was done")
+    carry_out(plan, is_root)
+    print("done", *plan.after, sep="\n")
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    from kc_vla.machine import setup_camera, setup_can, setup_real_time
+
+    if options.what == "camera":
+        return setup_camera.plan_camera(options.name, options.device, replace=options.replace)
+    if options.what == "realtime":
+        return setup_real_time.plan_real_time(options.user or _person(), replace=options.replace)
+    usual = setup_can.CanSettings()
+    settings = setup_can.CanSettings(
+        options.bitrate or usual.bitrate,
+        usual.restart_ms if options.restart_ms is None else options.restart_ms,
+        options.txqueuelen or usual.queue,
+    )
+    if options.name:
+        return setup_can.plan_can_name(options.interface, options.name, settings, replace=options.replace)
+    return setup_can.plan_can(options.interface, settings)
+
+
+def _person() -> str:
+    """Who is meant: with sudo, the one who typed it."""
+    from kc_vla.core.home import user_name
+
+    return os.environ.get("SUDO_USER") or user_name()
+
+
+def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        return False
+    return input("\ndo this? [y/N] ").strip().lower() in ("y", "yes")

@@ -1,0 +1,19 @@
+"""The TCP ports at which the stack's servers listen where nothing else is said; each in one place, none twice."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+ANNOTATION_PAGE = 8765
+HOUSEHOLD_PAGE = 8766
+OPENPI = 8000
+GROOT = 5555
+
+PORTS = MappingProxyType(
+    {
+        ANNOTATION_PAGE: "annotation page",
+        HOUSEHOLD_PAGE: "map of the household",
+        OPENPI: "policies for openpi's clients",
+        GROOT: "policies for GR00T's clients",
+    }
+)

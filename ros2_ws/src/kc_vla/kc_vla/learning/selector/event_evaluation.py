@@ -1,0 +1,96 @@
+"""How many of the true keyframes events find, and how many of them are none, measured by the simulator's truth.
+
+An event has no phase: it is right when a true keyframe that no other event has is within ten frames of it. Many events
+find much by chance alone, so beside them stands what as many frames at equal distances find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from kc_vla.core.episode import Episode
+from kc_vla.core.shares import Share
+from kc_vla.keyframes.cameras import Camera
+from kc_vla.keyframes.event_source import open_events
+from kc_vla.keyframes.joining import Start
+from kc_vla.keyframes.live import LiveSelector, Look
+from kc_vla.keyframes.metrics import matched
+from kc_vla.keyframes.scoring import Source
+from kc_vla.keyframes.smoothing import WINDOW_FRAMES
+from kc_vla.keyframes.sources import SourceSettings
+from kc_vla.learning.selector.recorded_signals import recorded_sights
+from kc_vla.learning.selector.recordings import Recording, load_recordings
+
+
+@dataclass
+class _Counts:
+    episodes: int = 0
+    true: int = 0
+    found: int = 0
+    right: int = 0
+    evenly: int = 0
+
+
+def report_events(data: Path, settings: SourceSettings, cameras: tuple[Camera, ...] | None = None) -> str:
+    """A table of recall and precision for each task, frame 0 aside, with intervals of 95 % over keyframes (Wilson).
+
+    Args:
+        data: a data set with keyframes, or a folder of several.
+        settings: of the trunk that the events are looked at with.
+        cameras: of the data, where they are not called as usual.
+
+    Raises:
+        BagError, DataError: the data cannot be used.
+        SourceError: the trunk cannot be had.
+    """
+    source = open_events(settings)
+    counts: dict[str, _Counts] = {}
+    recordings = load_recordings(data, cameras=cameras or source.cameras)
+    for recording in tqdm(recordings, desc="events", unit="episode"):
+        found, truth = found_in(recording, source), recording.keyframes[1:]
+        row = counts.setdefault(recording.task.name, _Counts())
+        row.episodes += 1
+        row.true += len(truth)
+        row.found += len(found)
+        row.right += matched(found, truth)
+        row.evenly += matched(evenly(len(found), recording.length), truth)
+    lines = [
+        "| task | recall, % (95 %) | as many, evenly spaced | precision, % (95 %) | an episode | true | episodes |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, row in sorted(counts.items()):
+        cells = (
+            str(Share(row.right, row.true)),
+            str(Share(row.evenly, row.true)),
+            str(Share(row.right, row.found)) if row.found else "-",
+            f"{row.found / row.episodes:.1f}",
+            f"{row.true / row.episodes:.1f}",
+            str(row.episodes),
+        )
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def found_in(recording: Recording, source: Source) -> list[int]:
+    """Frames that a source makes keyframes of in an episode, as on the robot, ascending, without the first.
+
+    What is a candidate at the end counts: the policy has it.
+    """
+    live = LiveSelector(source, WINDOW_FRAMES)
+    task, period_ns = recording.task, round(1e9 / recording.data_set.fps)
+    live.begin(Episode(recording.name, task.name, task.instruction, 0, period_ns, True))
+    frames: dict[int, int] = {}
+    for number, sight in enumerate(recorded_sights(recording)):
+        found = live.take(Look(number, sight, -1.0, Start()))
+        if found is not None:
+            frames.update({event.phase: event.frame for event in found.events})
+    return sorted(frame for phase, frame in frames.items() if phase > 0)
+
+
+def evenly(number: int, length: int) -> Sequence[int]:
+    """So many frames at equal distances in an episode of that length."""
+    return [round((k + 1) * length / (number + 1)) for k in range(number)]

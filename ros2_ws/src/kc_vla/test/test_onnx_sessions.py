@@ -1,0 +1,52 @@
+"""A session runs on what was asked for, or says why not."""
+
+import pytest
+
+from kc_vla.inference import onnx_sessions
+from kc_vla.inference.models import read_registry, shipped_models
+from kc_vla.inference.onnx_sessions import InferenceError, open_session
+
+CUDA, CPU = "CUDAExecutionProvider", "CPUExecutionProvider"
+
+
+@pytest.fixture(scope="module")
+def model():
+    folder = shipped_models()
+    return folder / read_registry(folder)["policy"]["files"]["memory"]["path"]
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """How often CUDA's libraries were loaded."""
+    times = []
+    onnx_sessions._load_cuda.cache_clear()
+    monkeypatch.setattr(onnx_sessions.onnxruntime, "preload_dlls", lambda: times.append(1))
+    yield times
+    onnx_sessions._load_cuda.cache_clear()
+
+
+def test_a_device_that_is_none_is_refused_with_those_that_are(model):
+    with pytest.raises(InferenceError, match="no device 'tpu': choose one of auto, cpu, cuda"):
+        open_session(model, "tpu")
+
+
+def test_a_file_that_is_no_model_is_refused_in_a_line(tmp_path):
+    (tmp_path / "a.onnx").write_bytes(b"weights")
+    with pytest.raises(InferenceError, match=r"a.onnx cannot be loaded as an ONNX model: [^\n]*$"):
+        open_session(tmp_path / "a.onnx", "cpu")
+
+
+@pytest.mark.parametrize("device", ["cpu", "auto"])
+def test_without_a_gpu_the_processor_runs_it_and_no_library_of_cuda_is_loaded(model, monkeypatch, loaded, device):
+    monkeypatch.setattr(onnx_sessions.onnxruntime, "get_available_providers", lambda: [CPU])
+    assert open_session(model, device).get_providers() == [CPU]
+    assert loaded == []
+
+
+def test_cudas_libraries_are_loaded_once_and_not_for_the_processor(model, monkeypatch, loaded):
+    monkeypatch.setattr(onnx_sessions.onnxruntime, "get_available_providers", lambda: [CUDA, CPU])
+    open_session(model, "cpu")
+    assert loaded == []
+    open_session(model, "auto")
+    open_session(model, "auto")
+    assert loaded == [1]
