@@ -1,20 +1,11 @@
-"""What contributors are told is there: what documents link; and the checks before a commit are those of the tests."""
+"""The checks before a commit are those of the tests."""
 
 import re
 from pathlib import Path
 
-import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-_LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)")
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_file_that_a_document_links_is_there(document: Path) -> None:
-    links = _LINK.findall(document.read_text())
-    assert [link for link in links if not (document.parent / link).exists()] == []
 
 
 def test_the_hooks_fetch_nothing_and_run_what_the_tests_run() -> None:

@@ -14,6 +14,7 @@ REQUIREMENTS = ROOT / "requirements"
 LOCKS = {
     "lock.txt": ["runtime.in", "learning.in", "simulation.in", "development.in"],
     "lock-ros.txt": ["ros.in"],
+    "lock-docs.txt": ["docs.in"],
     "lock-gpu.txt": ["gpu.in"],
 }
 

@@ -1,0 +1,180 @@
+"""Writes the reference of the site from the code: `python docs/site/reference.py FOLDER`, after `source env.sh`.
+
+Launch arguments are those that the launch files declare, parameters those that the nodes do; what topics, services and
+actions there are, of which type and at whose place, is read out of the source, and the interfaces are their own files.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import re
+import sys
+from dataclasses import fields
+from pathlib import Path
+from types import ModuleType
+
+from topics_in_source import found_topics
+
+ROOT = Path(__file__).resolve().parents[2]
+INTERFACES = ROOT / "ros2_ws/src/kc_vla_msgs"
+SOURCES = (ROOT / "ros2_ws/src/kc_vla/kc_vla", ROOT / "sim_bridge/kc_vla_sim")
+_PLACES = {"LOGNAME": "<user>", "XDG_RUNTIME_DIR": "$XDG_RUNTIME_DIR", "TMPDIR": "/tmp", "ROS_DOMAIN_ID": "0"}
+"""Of this machine, and not to be seen in a default."""
+
+
+def cell(text: str) -> str:
+    """A text as it can stand in a table."""
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+
+
+def code(value: object) -> str:
+    """A value as code, an empty text as nothing."""
+    text = str(value).replace("|", "\\|")
+    return f"`{text}`" if text else "(empty)"
+
+
+def launch_arguments() -> str:
+    """The page of the launch files."""
+    from launch import LaunchContext
+    from launch.launch_description_sources import get_launch_description_from_python_launch_file
+
+    context = LaunchContext()
+    parts = [
+        "# Launch arguments\n",
+        "`ros2 launch kc_vla FILE name:=value ...`; `--show-args` in place of the arguments says the same.\n",
+    ]
+    for path in sorted((ROOT / "launch").glob("*.launch.py")):
+        docstring = re.search(r'"""(.*?)"""', path.read_text(), re.DOTALL)
+        assert docstring is not None, path
+        told, *example = docstring[1].strip().split("\n\n")
+        parts += [f"## {path.name}\n", told + "\n"]
+        parts += [f"```bash\n{lines.strip()}\n```\n" for lines in example if lines.startswith("ros2 ")]
+        parts.append("| argument | default | what it is |\n| --- | --- | --- |")
+        declared = get_launch_description_from_python_launch_file(str(path)).get_launch_arguments()
+        context.launch_configurations.update({argument.name: f"<{argument.name}>" for argument in declared})
+        for argument in declared:
+            default = "".join(part.perform(context) for part in argument.default_value or ())
+            choices = f" *One of* {', '.join(map(code, argument.choices))}." if argument.choices else ""
+            told = cell(argument.description.split(". Valid choices are:")[0])  # ROS adds the choices to it
+            parts.append(f"| `{argument.name}` | {code(default)} | {told}.{choices} |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _modules(package: str) -> list[ModuleType]:
+    folder = importlib.import_module(package).__path__
+    return [importlib.import_module(f"{package}.{info.name}") for info in pkgutil.iter_modules(folder)]
+
+
+def parameters() -> str:
+    """The page of the nodes' parameters."""
+    from kc_vla.ros.base import StackNode
+    from kc_vla.ros.parameters import NodeParameters
+
+    parts = [
+        "# Parameters\n",
+        "Of each node, with type, default and bounds. A file for `params:=` names those that are to be otherwise; the\n"
+        "launch files set some by arguments of their own. Those marked with * can change while the node runs.\n",
+        f"Every node has {', '.join(f'`{item.name}`' for item in fields(NodeParameters))} besides.\n",
+    ]
+    common = {item.name for item in fields(NodeParameters)}
+    for module in sorted((*_modules("kc_vla.nodes"), *_modules("kc_vla_sim.nodes")), key=lambda one: one.__name__):
+        for kind in vars(module).values():
+            if not (isinstance(kind, type) and issubclass(kind, StackNode) and kind.__module__ == module.__name__):
+                continue
+            parts += [f"## {module.__name__.split('.')[-1]}\n", (module.__doc__ or "").split("\n\n")[0].strip() + "\n"]
+            parts.append("| parameter | type | default | allowed | what it is |\n| --- | --- | --- | --- | --- |")
+            for item in fields(kind.Parameters):
+                if item.name in common:
+                    continue
+                rule = item.metadata["rule"]
+                bounds = f"{'' if rule.low is None else rule.low} .. {'' if rule.high is None else rule.high}"
+                allowed = ", ".join(map(code, rule.choices)) or ("" if bounds == " .. " else bounds)
+                mark = "" if rule.fixed else "*"
+                shown = code(item.default)
+                type_name = type(item.default).__name__
+                told = cell(rule.description)
+                parts.append(f"| `{item.name}`{mark} | {type_name} | {shown} | {allowed} | {told} |")
+            parts.append("")
+    return "\n".join(parts)
+
+
+def topics() -> str:
+    """The page of the topics, services and actions."""
+    parts = [
+        "# Topics, services and actions\n",
+        "The names are relative: a namespace or a remap moves them. A camera's `image_raw`, `camera_info` and\n"
+        "`depth/image` are in the namespace of its view. A helper of several nodes is named for them.\n",
+    ]
+    rows = found_topics(SOURCES)
+    for what, title in (("msg", "Topics"), ("srv", "Services"), ("action", "Actions")):
+        parts.append(f"## {title}\n\n| name | type | offered by |\n| --- | --- | --- |")
+        for row in rows:
+            if row.what == what:
+                types = ", ".join(_linked(name) for name in sorted(row.types))
+                parts.append(f"| `{row.name}` | {types} | {_places(row.offered)} |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _places(names: set[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
+
+
+def _linked(name: str) -> str:
+    package, what, kind = name.split("/")
+    anchor = f"{package}{what}{kind}".lower()
+    return f"[{name}](interfaces.md#{anchor})" if package == INTERFACES.name else f"`{name}`"
+
+
+def interfaces() -> str:
+    """The page of the messages, services and actions of the stack."""
+    parts = ["# Messages, services and actions\n", "As their files have them, every field with unit and frame.\n"]
+    for what, title in (("msg", "Messages"), ("srv", "Services"), ("action", "Actions")):
+        parts.append(f"## {title}\n")
+        for path in sorted((INTERFACES / what).glob(f"*.{what}")):
+            parts += [f"### {INTERFACES.name}/{what}/{path.stem}\n", f"```text\n{path.read_text().strip()}\n```\n"]
+    return "\n".join(parts)
+
+
+def api() -> dict[str, str]:
+    """A page for each package, with the directives that mkdocstrings follows without importing anything."""
+    pages = {}
+    for source in SOURCES:
+        for init in sorted(source.glob("*/__init__.py")):
+            package = f"{source.name}.{init.parent.name}"
+            modules = sorted(
+                ".".join((source.name, *path.relative_to(source).with_suffix("").parts))
+                for path in init.parent.rglob("*.py")
+                if path.name != "__init__.py" and "data" not in path.parts
+            )
+            pages[f"api/{package}.md"] = f"# {package}\n\n" + "\n".join(f"::: {name}\n" for name in modules)
+    index = [
+        "# API\n",
+        "Every package, read from the source; [architecture](../../architecture.md) is how they go together.\n",
+    ]
+    index += [f"- [{Path(name).stem}]({Path(name).name})" for name in pages]
+    return {"api/index.md": "\n".join(index) + "\n", **pages}
+
+
+def main(folder: Path) -> None:
+    """Write all pages."""
+    os.environ.update(_PLACES)
+    pages = {
+        "launch_arguments.md": launch_arguments(),
+        "parameters.md": parameters(),
+        "topics.md": topics(),
+        "interfaces.md": interfaces(),
+        **api(),
+    }
+    for name, text in pages.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python docs/site/reference.py FOLDER")
+    main(Path(sys.argv[1]))
