@@ -34,6 +34,8 @@ from kc_vla_sim.household.session import Judge, home_of, wanted
 from kc_vla_sim.household.world import World
 
 _LOOK_S, _SETTLE_S, _ACKNOWLEDGED_S = 0.1, 0.3, 1.0
+_RECORDER_S = 10.0
+"""The bag is opened within so long, or there is no recorder."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,12 @@ class HomeSessionNode(StackNode):
         self._judge = Judge(self._wanted.tasks)
         self._played = Played()
         self._told: dict[str, Any] = {}
+        self._recorded = ""
         self._way: list[str] = []
         self._running: EpisodeStatus | None = None
         self._planner = ActionClient(self, ExecuteInstruction, topics.EXECUTE_INSTRUCTION)
         self.subscribe(String, topics.HOUSEHOLD, self._on_truth, qos.STATUS)
+        self.subscribe(String, topics.RECORDER_STATUS, self._on_recorder, qos.STATUS)
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
         assert self.executor is not None
@@ -97,10 +101,14 @@ class HomeSessionNode(StackNode):
         return {"instructions": f"{self._played.count} of {len(self._wanted.instructions)}"} if self.works else {}
 
     async def _go_through(self) -> None:
-        if not await self._until(lambda: self._told and self._planner.server_is_ready()):
+        if not await self._until(
+            lambda: self._told and self._planner.server_is_ready(), self.parameters.startup_timeout
+        ):
             self.fail("household or planner did not start: see the lines of that node above")
             return
         self._begin()
+        if not await self._until(self._is_recorded, _RECORDER_S):
+            self.problem("no recorder records this session, or not from its beginning: see its lines above")
         reasons = [await self._one(each) for each in self._wanted.instructions]
         self._finish("success" if not any(reasons) else next(filter(None, reasons)))
         while not self._played.whole:
@@ -152,8 +160,16 @@ class HomeSessionNode(StackNode):
         steps = self.get_publishers_info_by_topic(self.resolve_topic_name(topics.PLANNER_STEPS))
         return {tuple(each.endpoint_gid) for each in steps}
 
-    async def _until(self, holds: Any) -> bool:
-        until = time.monotonic() + self.parameters.startup_timeout
+    def _is_recorded(self) -> bool:
+        """Whether the bag is open and what the planner says will be in it: the first instruction is not to miss."""
+        told = self.get_subscriptions_info_by_topic(self.resolve_topic_name(topics.PLANNER_STEPS))
+        return self._recorded == self._id and any(each.node_name == "recorder" for each in told)
+
+    def _on_recorder(self, message: String) -> None:
+        self._recorded = str(parsed_json(message.data).get("episode_id", ""))
+
+    async def _until(self, holds: Any, patience: float) -> bool:
+        until = time.monotonic() + patience
         while not holds():
             if time.monotonic() > until:
                 return False
