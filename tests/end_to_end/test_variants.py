@@ -1,4 +1,4 @@
-"""The other ways to run the same episode: again, beside another stack, from a bag, by the rules, in real time."""
+"""The other ways to run the same episode: again, beside another stack, from a bag, by rules or events, in real time."""
 
 import json
 from collections.abc import Callable
@@ -67,6 +67,19 @@ def test_a_bag_is_replayed_and_the_rules_find_the_keyframes(launch: Callable[...
     found, wanted = committed_frames(run.episode), oracle_frames(run.episode)
     assert len(found) == len(wanted)
     assert all(abs(a - b) <= 1 for a, b in zip(found, wanted, strict=True)), (found, wanted)
+
+
+def test_a_bag_is_replayed_and_events_find_the_keyframes_without_the_task(
+    launch: Callable[..., Stack], toy_run: FinishedRun
+) -> None:
+    """With the trunk that comes with the stack, which has never seen the toy's lamp; the arm's stops are events too."""
+    run = FinishedRun.of(launch(seed=3, policy="replay", bag=toy_run.bag, source="events"))
+    assert run.exit_code == 0
+    assert {score.source for score in run.episode.scores.values()} == {"events"}
+    assert [k.label for k in run.episode.keyframes[:3]] == ["start", "event 1", "event 2"]
+    found, wanted = committed_frames(run.episode), oracle_frames(run.episode)
+    assert all(min(abs(frame - true) for frame in found) <= 10 for true in wanted), (found, wanted)
+    assert len(found) <= 2 * len(wanted)
 
 
 def test_a_learned_selector_scores_every_frame_from_the_pictures_alone(
