@@ -113,6 +113,7 @@ def test_a_folder_of_another_evaluation_is_left_alone(tmp_path: Path, capsys: py
     assert [each.name for each in tmp_path.iterdir()] == ["notes.txt"]
 
 
+@pytest.mark.nightly  # homes of hundreds of things
 def test_how_costs_grow_is_played_once_and_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(WHOLE, HOME, (1, 2))  # type: ignore[misc]
     monkeypatch.setitem(WHOLE, BUILDING, (60,))  # type: ignore[misc]

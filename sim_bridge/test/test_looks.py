@@ -71,7 +71,13 @@ def test_a_seed_always_looks_the_same_and_no_other_seed_does(varied: Simulator, 
 
 # Seed 2 of spatial is one where a solid thing more on the table changes how the cubes come apart.
 @pytest.mark.parametrize(
-    ("task", "seed", "steps"), [("counting", 1, 60), ("temporal", 1, 90), ("spatial", 2, 215), ("identity", 1, 60)]
+    ("task", "seed", "steps"),
+    [
+        ("counting", 1, 60),
+        pytest.param("temporal", 1, 90, marks=pytest.mark.nightly),
+        ("spatial", 2, 215),
+        pytest.param("identity", 1, 60, marks=pytest.mark.nightly),
+    ],
 )
 def test_all_but_the_pictures_is_as_with_the_standard_looks(
     task: str, seed: int, steps: int, varied: Simulator, standard: Simulator

@@ -65,6 +65,7 @@ def test_what_cannot_be_understood_or_found_ends_with_a_reason(home: Callable[..
     assert nowhere.find("not done: .*spaceship.*places")
 
 
+@pytest.mark.nightly  # test_planning_model.py asks such a server in the suite
 def test_a_language_model_plans_and_the_grammar_where_it_cannot(home: Callable[..., Stack]) -> None:
     calls = [{"skill": "PickupObject", "arguments": ["apple"]}]
     with OpenAiServer(lambda messages: json.dumps({"calls": calls, "problem": ""})) as server:

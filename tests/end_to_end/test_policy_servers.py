@@ -67,7 +67,8 @@ def test_a_server_that_is_shown_the_keyframes_acts_on_them(
         assert sum(request["new"] for request in requests) == 5  # each keyframe crosses the wire once
 
 
-@pytest.mark.parametrize("wire", ["openpi", pytest.param("groot", marks=pytest.mark.nightly)])
+@pytest.mark.nightly  # the suite has one whose answer depends on what it was shown
+@pytest.mark.parametrize("wire", ["openpi", "groot"])
 def test_a_server_that_plays_recorded_actions_moves_the_arm_as_they_say(
     launch: Callable[..., Stack], toy_run: FinishedRun, tmp_path: Path, wire: str
 ) -> None:
