@@ -23,7 +23,7 @@ from kc_vla.learning.common.config import ConfigError
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError, RunError
 from kc_vla.learning.policy.batches import begun_otherwise, with_a_false_one
-from kc_vla.learning.policy.config import PRECISIONS, PolicyConfig, load_policy_config
+from kc_vla.learning.policy.config import PRECISIONS, PolicyConfig, as_dict, load_policy_config
 from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
 from kc_vla.learning.policy.run import CHECKPOINT, PolicyRun, trained_policy
 from kc_vla.learning.policy.samples import kept_before
@@ -248,15 +248,26 @@ def test_a_history_that_does_not_fit_is_refused() -> None:
         load_policy_config(None, {"history": "7 every 2"})
 
 
+def test_a_run_from_before_there_was_a_setting_goes_on(tmp_path: Path) -> None:
+    settings = as_dict(SMALL)
+    before = {name: value for name, value in settings.items() if name != "history"}
+    with PolicyRun.begun(tmp_path, before, {}, {}):
+        pass
+    with PolicyRun.begun(tmp_path, settings, {}, {}) as run:
+        assert run.config == SMALL
+    with pytest.raises(RunError, match="history"), PolicyRun.begun(tmp_path, settings | {"history": "none"}, {}, {}):
+        pass
+
+
 def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:
-    alone = "another process trains in"
+    alone, settings = "another process trains in", as_dict(SMALL)
     with (
-        PolicyRun.begun(tmp_path, {}, {}, {}),
+        PolicyRun.begun(tmp_path, settings, {}, {}),
         pytest.raises(RunError, match=alone),
-        PolicyRun.begun(tmp_path, {}, {}, {}),
+        PolicyRun.begun(tmp_path, settings, {}, {}),
     ):
         pass
-    with PolicyRun.begun(tmp_path, {}, {}, {}) as run:
+    with PolicyRun.begun(tmp_path, settings, {}, {}) as run:
         assert run.folder == tmp_path
 
 

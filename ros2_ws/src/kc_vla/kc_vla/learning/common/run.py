@@ -23,6 +23,8 @@ class Run:
 
     made_by: ClassVar[str] = "kc-vla train"
     """The command that makes such a run."""
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    """Of its settings: what a run that was begun before there was a setting is meant to have."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -60,6 +62,7 @@ class Run:
         path = folder / "run.json"
         if path.exists():
             found = {name: facts for name, facts in run._facts().items() if name != _ARITHMETIC}
+            found["config"] = {**cls.defaults, **found["config"]}
             if found != wanted:
                 others = ", ".join(_differences(found, wanted))
                 raise RunError(f"{folder} holds a run with other settings or data ({others}): choose another --output")

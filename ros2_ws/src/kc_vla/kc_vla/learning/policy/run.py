@@ -9,7 +9,7 @@ from typing import Any
 from kc_vla.core.chunk import ActionType
 from kc_vla.learning.common.run import Run
 from kc_vla.learning.common.weights import first_trunk
-from kc_vla.learning.policy.config import PolicyConfig, policy_config_from
+from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
 from kc_vla.learning.policy.networks import Policy, Sizes, Stem
 from kc_vla.policy.numbers import ActionScale
 
@@ -22,6 +22,7 @@ class PolicyRun(Run):
     """A run with what a policy's training notes of itself."""
 
     made_by = "kc-vla train policy"
+    defaults = as_dict(PolicyConfig())
 
     @property
     def config(self) -> PolicyConfig:
