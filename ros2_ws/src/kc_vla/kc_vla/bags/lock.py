@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from kc_vla.bags.errors import BagBusyError
+from kc_vla.core.files import locks
 
 _WAIT_S = 0.5
 """Whoever only asks holds the lock for a moment."""
@@ -27,7 +28,7 @@ class BagLock:
         """
         self._folder: int | None = _open(bag)
         deadline = time.monotonic() + _WAIT_S
-        while not _locks(self._folder, fcntl.LOCK_EX):
+        while not locks(self._folder):
             if time.monotonic() > deadline:
                 self.release()
                 raise BagBusyError(
@@ -56,7 +57,7 @@ def is_being_written(bag: Path) -> bool:
     """
     folder = _open(bag)
     try:
-        return not _locks(folder, fcntl.LOCK_SH)
+        return not locks(folder, fcntl.LOCK_SH)
     finally:
         os.close(folder)
 
@@ -74,11 +75,3 @@ def require_finished(bag: Path) -> None:
 
 def _open(bag: Path) -> int:
     return os.open(bag if bag.is_dir() else bag.parent, os.O_RDONLY | os.O_DIRECTORY)
-
-
-def _locks(folder: int, how: int) -> bool:
-    try:
-        fcntl.flock(folder, how | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

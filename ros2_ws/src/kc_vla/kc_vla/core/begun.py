@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kc_vla.core.errors import StackError
-from kc_vla.core.files import write_whole
+from kc_vla.core.files import locks, write_whole
 
 
 class BegunError(StackError):
@@ -40,10 +39,8 @@ def begun(path: Path, name: str, settings: Mapping[str, Any], made_by: str) -> I
         path.mkdir(parents=True, exist_ok=True)
         write_whole(file, json.dumps(dict(settings), indent=2) + "\n")
     with file.open() as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BegunError(f"{path} is being written by another process: wait for it") from None
+        if not locks(lock):
+            raise BegunError(f"{path} is being written by another process: wait for it")
         try:
             known = json.load(lock)
             if not isinstance(known, dict):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 import yaml
 
@@ -54,3 +56,16 @@ def copy_whole(source: Path, path: Path) -> None:
     """Copy a file, in place of what `path` held before."""
     with replacing(path) as part:
         shutil.copyfile(source, part)
+
+
+def locks(file: int | IO[Any], how: int = fcntl.LOCK_EX) -> bool:
+    """Have an open file or folder for this process alone, until it is closed, however that comes about.
+
+    Returns:
+        whether nobody else has it; nobody is waited for.
+    """
+    try:
+        fcntl.flock(file, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

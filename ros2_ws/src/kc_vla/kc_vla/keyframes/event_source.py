@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from kc_vla.core.episode import Episode
 from kc_vla.keyframes.events import GRIPPER, SCENE, EventDetector
 from kc_vla.keyframes.learned import Features, SelectorNetwork, open_network
-from kc_vla.keyframes.pictures import side_by_side
 from kc_vla.keyframes.scoring import DEFAULT_THRESHOLD, Scoring, Sight
 from kc_vla.keyframes.sources import SourceSettings
 
@@ -37,7 +36,6 @@ class EventSource:
     def __init__(self, network: SelectorNetwork) -> None:
         """Args: `network`, of which the trunk says how much two pictures look alike."""
         self._network = network
-        self._size = network.model.image_size
         self.cameras = network.model.cameras
         self._views = tuple(camera.view for camera in self.cameras)
         self.runs_on = network.provider
@@ -50,8 +48,7 @@ class EventSource:
 
     def _encode(self, sight: Sight) -> Features:
         views = [sight.views[view] for view in self._views] if len(self._views) > 1 else [sight.pixels]
-        features: Features = self._network.features(side_by_side(views, self._size)[None])[0]
-        return features
+        return self._network.features_of(views)
 
 
 def open_events(settings: SourceSettings) -> EventSource:

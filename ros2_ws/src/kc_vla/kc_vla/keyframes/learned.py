@@ -44,6 +44,11 @@ class SelectorNetwork:
         """Features (N, 512) of pictures (N, S, V S, 3) of the model's size and cameras."""
         return np.asarray(self._trunk.run(None, {"pictures": pictures})[0], np.float32)
 
+    def features_of(self, views: Sequence[Picture]) -> Features:
+        """Features (512,) of one moment: a picture of each of the model's cameras, of any size."""
+        features: Features = self.features(side_by_side(views, self.model.image_size)[None])[0]
+        return features
+
     def scores(self, windows: Features, task: str, phase: int) -> NDArray[np.float32]:
         """Scores (N,) of windows of features (N, window, 512) for a phase of a task."""
         task_index = np.full(len(windows), self.model.tasks.index(task), np.int64)
@@ -119,7 +124,7 @@ class LearnedScorer:
 
     def _look(self, views: Sequence[Picture]) -> None:
         """Take in the next pictures; before the first there are the first again."""
-        features = self._network.features(side_by_side(views, self._network.model.image_size)[None])[0]
+        features = self._network.features_of(views)
         self._recent.append(features)
         while len(self._recent) < (self._recent.maxlen or 1):
             self._recent.append(features)

@@ -6,7 +6,6 @@ of their indices. So the data set is whole at any moment, and the same however m
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from kc_vla.core.files import write_whole
+from kc_vla.core.files import locks, write_whole
 from kc_vla.datasets.lerobot.annotations import Annotation, keyframes_text, read_annotations, read_keyframes
 from kc_vla.datasets.lerobot.columns import read_columns, write_columns
 from kc_vla.datasets.lerobot.episode import EpisodeInfo
@@ -227,7 +226,5 @@ def forget_how_it_was_made(folder: Path) -> None:
 
 def _take(lock: TextIO, folder: Path) -> None:
     """Have a data set for this process alone, as long as the file is open; raise DataSetError if another has it."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise DataSetError(f"{folder} is being recorded by another process: wait for it") from None
+    if not locks(lock):
+        raise DataSetError(f"{folder} is being recorded by another process: wait for it")

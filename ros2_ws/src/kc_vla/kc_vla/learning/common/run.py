@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -12,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import torch
 
-from kc_vla.core.files import replacing, write_whole
+from kc_vla.core.files import locks, replacing, write_whole
 from kc_vla.learning.common.errors import RunError
 
 _ARITHMETIC = "arithmetic"
@@ -45,12 +44,10 @@ class Run:
         with ExitStack() as opened:
             locked = os.open(folder, os.O_RDONLY)
             opened.callback(os.close, locked)
-            try:
-                fcntl.flock(locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not locks(locked):
                 raise RunError(
                     f"another process trains in {folder}: wait for it or stop it, or choose another --output"
-                ) from None
+                )
             yield cls._taken_up(folder, settings, data, arithmetic)
 
     @classmethod

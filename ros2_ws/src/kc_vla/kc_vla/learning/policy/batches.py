@@ -15,7 +15,7 @@ from kc_vla.learning.common.device import Device
 from kc_vla.learning.policy.config import PolicyConfig
 from kc_vla.learning.policy.networks import Known, Policy
 from kc_vla.learning.policy.samples import Samples, first_and_newest
-from kc_vla.policy.history import KEYFRAMES, history_of
+from kc_vla.policy.history import KEYFRAMES, History, history_of
 
 _OTHERWISE = 0.7
 """How far what runs already is off, of what actions spread."""
@@ -61,8 +61,9 @@ def make_batch(
 ) -> Batch:
     """The samples of these rows, with the chances of learning, or without `chance` as they are."""
     late = np.zeros(len(rows), int) if chance is None else chance.integers(0, config.latest, len(rows))
-    known = [_known(samples, config, row, int(n)) for row, n in zip(rows, late, strict=True)]
-    if chance is not None and history_of(config.history) == KEYFRAMES:
+    history = history_of(config.history)
+    known = [_known(samples, history, row, int(n), config.slots) for row, n in zip(rows, late, strict=True)]
+    if chance is not None and history == KEYFRAMES:
         known = [_mistaken(samples, config, row, each, chance) for row, each in zip(rows, known, strict=True)]
     unique, inverse = np.unique(np.concatenate([*known, rows[:1]]), return_inverse=True)  # at least one row
     which = np.zeros((len(rows), config.slots), np.int64)
@@ -101,12 +102,11 @@ def make_batch(
     )
 
 
-def _known(samples: Samples, config: PolicyConfig, row: int, late: int) -> NDArray[np.int64]:
+def _known(samples: Samples, history: History, row: int, late: int, slots: int) -> NDArray[np.int64]:
     """The rows of what is given of the past, oldest first."""
-    history = history_of(config.history)
     if history.strided:
         return samples.before(row, history)
-    return samples.known(row, late, config.slots) if history.remembers else np.empty(0, np.int64)
+    return samples.known(row, late, slots) if history.remembers else np.empty(0, np.int64)
 
 
 def _mistaken(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
+from kc_vla.core.files import locks
 from kc_vla.memory.long_term.errors import StoreError
 from kc_vla.memory.long_term.store_schema import APPLICATION_ID, VERSION, migrate
 
@@ -106,11 +106,7 @@ def _version(path: Path, connection: sqlite3.Connection) -> int:
 def lock_store(path: Path) -> int:
     """Take the right to write a store, until the descriptor that is returned is closed; StoreError if it is taken."""
     lock = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not locks(lock):
         os.close(lock)
-        raise StoreError(
-            f"{path} is being written by another process: end it, or give this one another store"
-        ) from None
+        raise StoreError(f"{path} is being written by another process: end it, or give this one another store")
     return lock
