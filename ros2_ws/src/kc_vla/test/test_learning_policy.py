@@ -9,84 +9,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from drawn_plans import CPU, DOWN, SMALL, SPEED, asked, episode, given, moment, settings, write_episodes
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
 from kc_vla.cli import main
-from kc_vla.core.episode import Episode
 from kc_vla.core.rig import load_rig
 from kc_vla.datasets.lerobot.errors import DataSetError
-from kc_vla.datasets.planned import PlannedEpisode, writing
 from kc_vla.inference.models import read_registry
 from kc_vla.inference.onnx_sessions import open_session
 from kc_vla.learning.common.config import ConfigError
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError, RunError
 from kc_vla.learning.policy.batches import begun_otherwise, with_a_false_one
-from kc_vla.learning.policy.config import PRECISIONS, PolicyConfig, as_dict, load_policy_config
+from kc_vla.learning.policy.config import PRECISIONS, as_dict, load_policy_config
 from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
 from kc_vla.learning.policy.run import CHECKPOINT, PolicyRun, trained_policy
 from kc_vla.learning.policy.samples import kept_before
 from kc_vla.learning.policy.sampling import draw_chunks
 from kc_vla.learning.policy.training import train_policy
-from kc_vla.policy.backends import BackendSettings
 from kc_vla.policy.history import History
-from kc_vla.policy.interface import PolicyError, PolicyInput, Seen
+from kc_vla.policy.interface import PolicyError
 from kc_vla.policy.learned import LearnedBackend, open_learned
 from kc_vla.policy.model import load_policy
 from kc_vla.policy.numbers import ActionScale, ToolSpace
-
-CPU = Device("cpu")
-SMALL = PolicyConfig(
-    image_size=32, init="scratch", channels=8, slots=3, steps=240, batch=32, warm_up=10, every=120, average=0.95
-)
-SPEED = 0.02
-DOWN = (1.0, 0.0, 0.0, 0.0)
-
-
-def episode(seed: int, instruction: str = "Go where the light was.") -> PlannedEpisode:
-    """Frame 0 shows a light on the left or on the right; later ones are dark, and the expert goes to that side."""
-    chance = np.random.default_rng(seed)
-    side = 1.0 if seed % 2 else -1.0
-    count = 8
-    states = np.zeros((count, 8), np.float32)
-    states[:, :3] = np.array([0.5, 0.0, 0.2]) + chance.normal(0, 0.02, (count, 3))
-    states[:, 3:7] = DOWN
-    plans = np.zeros((count, 16, 7), np.float32)
-    plans[2:, :, 1] = side * SPEED
-    places = states.copy()
-    places[2:, 1] += side * 0.02
-    pictures = chance.integers(0, 30, (2, count, 32, 32, 3)).astype(np.uint8)
-    columns = slice(18, 28) if side > 0 else slice(4, 14)
-    pictures[:, 0, 10:22, columns] = 250
-    about = {
-        "task": "light",
-        "instruction": instruction,
-        "seed": seed,
-        "variant": "standard",
-        "looks": "standard",
-        "attempt": 0,
-        "driver": "expert",
-        "success": True,
-    }
-    return PlannedEpisode(
-        about=about,
-        frames=np.arange(count) * 4,
-        states=states,
-        plans=plans,
-        phases=np.array(["wait"] * 2 + ["go"] * (count - 2)),
-        places=places,
-        ahead=np.full(count, 9),
-        keyframes=np.zeros(1, np.int64),
-        pictures={"third_person": pictures[0], "wrist": pictures[1]},
-    )
-
-
-def write_episodes(folder: Path, count: int, instruction: str = "Go where the light was.") -> Path:
-    with writing(folder, {"task": folder.name, "robot": "panda_sim"}) as begun:
-        for index in begun.missing(count):
-            episode(index, instruction).write(begun.file(index))
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -168,15 +114,12 @@ class Interrupted(Device):
         return super().autocast()
 
 
-@given_any(st.sets(st.integers(0, 40), max_size=6), st.integers(1, 9), st.integers(2, 6), st.integers(0, 99))
-def test_a_false_keyframe_is_one_more_or_in_place_of_the_newest(
-    rows: set[int], after: int, slots: int, seed: int
-) -> None:
-    known = np.array(sorted(rows)[:slots], np.int64)
+@given_any(st.sets(st.integers(0, 40), max_size=6), st.integers(1, 9), st.integers(0, 99))
+def test_a_false_keyframe_is_one_more_or_in_place_of_the_newest(rows: set[int], after: int, seed: int) -> None:
+    known = np.array(sorted(rows), np.int64)
     row = (int(known[-1]) if len(known) else 0) + after
-    given = with_a_false_one(known, row, slots, np.random.default_rng(seed))
+    given = with_a_false_one(known, row, np.random.default_rng(seed))
     assert given.tolist() == sorted(set(given.tolist()))
-    assert len(given) <= slots
     assert given[:1].tolist() == known[:1].tolist()
     assert (given < row).all()
     assert len(set(given.tolist()) - rows) <= 1
@@ -390,27 +333,6 @@ def models(run: PolicyRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models")
     assert main(["export", "policy", str(run.folder), "--models", str(folder)]) == 0
     return folder
-
-
-def settings(models: Path, rig: str = "panda_sim", model: str = "policy") -> BackendSettings:
-    return BackendSettings(load_rig(rig), horizon=16, model=model, models_folder=str(models), device="cpu")
-
-
-def asked(instruction: str = "Go where the light was.") -> Episode:
-    return Episode("e", "light", instruction, 0, 50_000_000, running=True)
-
-
-def moment(shown: PlannedEpisode, row: int, frame: int | None = None) -> Seen:
-    views = {view: pictures[row] for view, pictures in shown.pictures.items()}
-    return Seen(int(shown.frames[row]) if frame is None else frame, views, shown.states[row].astype(float))
-
-
-def given(
-    shown: PlannedEpisode, keyframes: list[Seen], instruction: str = "Go where the light was.", frozen: int = 0
-) -> PolicyInput:
-    now = moment(shown, 5)
-    runs = np.full((frozen, 7), 0.011, np.float32)
-    return PolicyInput(now.frame, now.views, keyframes, now.state, instruction, runs)
 
 
 def test_a_policy_that_was_released_goes_where_the_keyframe_says(models: Path) -> None:

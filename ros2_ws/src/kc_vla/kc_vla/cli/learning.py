@@ -26,6 +26,8 @@ _ELSEWHERE: dict[tuple[str, ...], str] = {
     ("eval", "policy"): "simulation",
     ("eval", "recall"): "recall",
     ("eval", "replacement"): "memory",
+    ("eval", "table1"): "simulation",
+    ("eval", "table3"): "simulation",
 }
 """Modules of this package for what is not of the selector."""
 

@@ -44,7 +44,8 @@ VERBS = (
     Verb(
         "eval",
         "learning",
-        "measure a selector, a policy, or a memory: kc-vla eval selector|policy|replacement|recall|household --help",
+        "measure a selector, a policy, or a memory: "
+        "kc-vla eval selector|policy|table1|replacement|recall|household --help",
     ),
     Verb("memory", "scene_graph", "look into a long-term memory, export and import its maps: kc-vla memory --help"),
     Verb(

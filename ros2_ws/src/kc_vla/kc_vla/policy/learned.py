@@ -16,9 +16,10 @@ from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla.policy.backends import BackendSettings
 from kc_vla.policy.history import History
-from kc_vla.policy.interface import PolicyError, PolicyInput, Seen, first_and_newest
+from kc_vla.policy.interface import PolicyError, PolicyInput, Seen
 from kc_vla.policy.model import PolicyModel, load_policy
 from kc_vla.policy.numbers import space_of
+from kc_vla.policy.remembered import Remembered
 
 Array = NDArray[np.float32]
 _RESTS = 0.5
@@ -26,9 +27,9 @@ _RESTS = 0.5
 
 
 class LearnedBackend:
-    """Runs a model; each picture is looked at once, and what a keyframe gave is kept.
+    """Runs a model; each picture is looked at once, and what a keyframe gave is kept (`Remembered`).
 
-    So a chunk costs the same after 5 keyframes as after 50: the network attends to the first and to the newest.
+    So a chunk costs the same after 5 keyframes as after 50.
     """
 
     name = "learned"
@@ -48,20 +49,18 @@ class LearnedBackend:
             PolicyError: one cannot be run here.
         """
         try:
-            self._stem, self._memory, self._chunk = (
-                open_session(path, device, threads) for path in (model.stem, model.memory, model.chunk)
-            )
+            self._stem, self._chunk = (open_session(path, device, threads) for path in (model.stem, model.chunk))
+            self._past = Remembered(model, self._look_back, device, threads)
         except InferenceError as error:
             raise PolicyError(str(error)) from error
         self._model, self._space = model, space_of(rig, model.action)
         self.action_type, self.names = self._space.action, self._space.names
-        self._remembered: dict[int, Array] = {}  # of each keyframe, by its frame
         self._instruction = 0
         self._seed, self._noise = 0, np.float32(noise)
 
     @property
     def slots(self) -> int:
-        """Keyframes that it attends to at most."""
+        """Keyframes that it attends to at most, or tokens that stand for all of them."""
         return self._model.slots
 
     @property
@@ -71,7 +70,7 @@ class LearnedBackend:
 
     def reset(self, episode: Episode) -> str:
         """Forget the keyframes of the episode before; PolicyError for an instruction that the model does not know."""
-        self._remembered.clear()
+        self._past.forget()
         self._instruction = self._known(episode.instruction)
         self._seed = episode.seed
         return ""
@@ -80,23 +79,15 @@ class LearnedBackend:
         """A chunk (horizon, A); PolicyError where a view is missing or the model gives no numbers."""
         model = self._model
         instruction = self._known(given.instruction)
-        kept = first_and_newest(given.keyframes, model.slots) if model.history.remembers else ()
-        frames = {seen.frame for seen in given.keyframes}
-        self._remembered = {frame: was for frame, was in self._remembered.items() if frame in frames}
-        slots: list[Array] = [self._remember(seen) for seen in kept]
-        width = self._memory.get_outputs()[0].shape[1]
-        remembered = np.zeros((1, model.slots, width), np.float32)
-        present = np.zeros((1, model.slots), np.float32)
-        for slot, was in enumerate(slots):
-            remembered[0, slot], present[0, slot] = was, 1.0
+        past = self._past.slots(given.keyframes, instruction)
         state = np.asarray(given.state[None], np.float32)
         runs, frozen = self._frozen(given.frozen, state)
         chance = np.random.default_rng((self._seed, given.frame))
         actions, _, rest = self._chunk.run(
             None,
             {
-                "remembered": remembered,
-                "present": present,
+                "remembered": past.remembered,
+                "present": past.present,
                 "maps": self._look(given.views)[None],
                 "state": self._space.state_numbers(state),
                 "instruction": np.array([instruction], np.int64),
@@ -140,13 +131,9 @@ class LearnedBackend:
         maps: Array = self._stem.run(None, {"pictures": pictures})[0]
         return maps
 
-    def _remember(self, seen: Seen) -> Array:
-        """What is remembered of a keyframe (R,); computed when it is met first."""
-        if seen.frame not in self._remembered:
-            state = self._space.state_numbers(np.asarray(seen.state[None], np.float32))
-            given = {"maps": self._look(seen.views)[None], "state": state}
-            self._remembered[seen.frame] = self._memory.run(None, given)[0][0]
-        return self._remembered[seen.frame]
+    def _look_back(self, seen: Seen) -> tuple[Array, Array]:
+        """Maps (V, C, M, M) of a keyframe, and the numbers (1, N) of its state."""
+        return self._look(seen.views), self._space.state_numbers(np.asarray(seen.state[None], np.float32))
 
     def _frozen(self, actions: Array, state: Array) -> tuple[Array, Array]:
         """Which actions of the chunk run already, (1, H), and these as they are learnt, (1, H, A)."""

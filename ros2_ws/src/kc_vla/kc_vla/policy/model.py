@@ -11,7 +11,6 @@ from kc_vla.inference.models import Entry, ModelError, find_model
 from kc_vla.policy.history import KEYFRAMES, History, history_of
 
 KIND = "policy"
-ROLES = ("stem", "memory", "chunk")
 
 
 @dataclass(frozen=True)
@@ -24,13 +23,15 @@ class PolicyModel:
         memory: ONNX file, maps (1, V, C, M, M) and state (1, N) of a keyframe to what is remembered of it (1, R).
         chunk: ONNX file, all that is known to actions; see `kc_vla.learning.policy.export`.
         image_size: S, px.
-        slots: keyframes that it attends to at most.
+        slots: keyframes that it attends to at most, or tokens that stand for all of them.
         horizon: actions of a chunk.
         robot: the rig that it moves.
         action: what that is told.
         views: V, that it looks at, in order.
         instructions: that it knows, in the order of its embeddings.
         history: what of the past it is given.
+        condense: ONNX file, what is remembered of any number of keyframes (1, K, R) to that of `slots` tokens; None
+            where it attends to keyframes themselves.
     """
 
     name: str
@@ -45,6 +46,7 @@ class PolicyModel:
     views: tuple[str, ...]
     instructions: tuple[str, ...]
     history: History = KEYFRAMES
+    condense: Path | None = None
 
 
 def load_policy(folder: Path, name: str) -> PolicyModel:
@@ -77,6 +79,7 @@ def policy_from(entry: Entry) -> PolicyModel:
             views=checked_views(settings["views"]),
             instructions=tuple(str(text) for text in settings["instructions"]),
             history=history_of(str(settings.get("history", KEYFRAMES))),
+            condense=entry.files.get("condense"),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError(f"the settings of model '{entry.name}' are damaged: {error!r}") from error

@@ -30,8 +30,9 @@ class Batch:
     Attributes:
         keyframe_maps: (K, V, C, M, M).
         keyframe_states: (K, S).
-        which: (N, slots) int64, rows of the keyframes that are known, oldest first.
-        present: (N, slots) float, 1 where there is one.
+        which: (N, L) int64, rows of the keyframes that are known, oldest first; L is the network's slots, or, where
+            it condenses them, as many as are known in any of the samples.
+        present: (N, L) float, 1 where there is one.
         maps: (N, V, C, M, M).
         states: (N, S).
         instructions: (N,) int64.
@@ -62,12 +63,17 @@ def make_batch(
     """The samples of these rows, with the chances of learning, or without `chance` as they are."""
     late = np.zeros(len(rows), int) if chance is None else chance.integers(0, config.latest, len(rows))
     history = history_of(config.history)
-    known = [_known(samples, history, row, int(n), config.slots) for row, n in zip(rows, late, strict=True)]
+    known = [_known(samples, history, row, int(n)) for row, n in zip(rows, late, strict=True)]
     if chance is not None and history == KEYFRAMES:
         known = [_mistaken(samples, config, row, each, chance) for row, each in zip(rows, known, strict=True)]
+    if config.condensed:
+        room = max(1, *map(len, known))
+    else:
+        room = config.slots
+        known = [first_and_newest(each, room) for each in known]
     unique, inverse = np.unique(np.concatenate([*known, rows[:1]]), return_inverse=True)  # at least one row
-    which = np.zeros((len(rows), config.slots), np.int64)
-    present = np.zeros((len(rows), config.slots), np.float32)
+    which = np.zeros((len(rows), room), np.int64)
+    present = np.zeros((len(rows), room), np.float32)
     begin = 0
     for index, each in enumerate(known):
         which[index, : len(each)] = inverse[begin : begin + len(each)]
@@ -102,35 +108,49 @@ def make_batch(
     )
 
 
-def _known(samples: Samples, history: History, row: int, late: int, slots: int) -> NDArray[np.int64]:
+def _known(samples: Samples, history: History, row: int, late: int) -> NDArray[np.int64]:
     """The rows of what is given of the past, oldest first."""
     if history.strided:
         return samples.before(row, history)
-    return samples.known(row, late, slots) if history.remembers else np.empty(0, np.int64)
+    return samples.known(row, late) if history.remembers else np.empty(0, np.int64)
 
 
 def _mistaken(
     samples: Samples, config: PolicyConfig, row: int, known: NDArray[np.int64], chance: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Keyframes as a selector takes them: in half of the cases some frames off the true ones, at times a false one."""
+    """Keyframes as a selector takes them: in half of the cases some frames off the true ones, at times false ones."""
     if config.shifted > 0 and chance.random() >= 0.5:
         known = np.array([chance.choice(samples.beside(each, row, config.shifted)) for each in known], np.int64)
-    return with_a_false_one(known, row, config.slots, chance) if chance.random() < config.invented else known
+    if chance.random() < config.invented:
+        known = with_a_false_one(known, row, chance)
+    return with_superfluous(samples, known, row, config.superfluous, chance) if config.superfluous > 0 else known
 
 
-def with_a_false_one(known: NDArray[np.int64], row: int, slots: int, chance: np.random.Generator) -> NDArray[np.int64]:
+def with_a_false_one(known: NDArray[np.int64], row: int, chance: np.random.Generator) -> NDArray[np.int64]:
     """A frame after the newest keyframe is taken for one, too, or one before it in its place: that ends its phase."""
     in_place = len(known) > 1 and chance.random() < 0.5
     true, end = (known[:-1], int(known[-1])) if in_place else (known, row)
     if len(true) == 0 or true[-1] + 1 >= end:
         return known
-    return first_and_newest(np.append(true, chance.integers(true[-1] + 1, end)), slots)
+    return np.append(true, chance.integers(true[-1] + 1, end))
+
+
+def with_superfluous(
+    samples: Samples, known: NDArray[np.int64], row: int, most: int, chance: np.random.Generator
+) -> NDArray[np.int64]:
+    """In half of the cases up to `most` earlier frames of the episode are remembered besides, anywhere in the order."""
+    first = samples.first(row)
+    if chance.random() < 0.5 or row - first < 2:
+        return known
+    return np.union1d(known, chance.integers(first + 1, row, chance.integers(1, most + 1)))
 
 
 def know(policy: Policy, batch: Batch) -> Known:
     """What `policy` makes of each sample."""
-    remembered = policy.memory(batch.keyframe_maps, batch.keyframe_states)[batch.which]
-    known: Known = policy.situation(remembered, batch.present, batch.maps, batch.states, batch.instructions)
+    remembered, present = policy.memory(batch.keyframe_maps, batch.keyframe_states)[batch.which], batch.present
+    if policy.condense is not None:
+        remembered, present = policy.condense(remembered, present, batch.instructions)
+    known: Known = policy.situation(remembered, present, batch.maps, batch.states, batch.instructions)
     return known
 
 

@@ -26,7 +26,11 @@ class PolicyConfig:
     channels: int = 32
     """Of a picture's map: main directions of what the stem says."""
     slots: int = 6
-    """Keyframes that are attended to at most: the first and the newest."""
+    """Keyframes that are attended to at most, the first and the newest; or tokens that stand for all of them."""
+    condensed: bool = False
+    """All keyframes, however many, become `slots` tokens by attention."""
+    structured: bool = True
+    """It is told which keyframe is which (table 3 of the paper asks what that is worth)."""
     history: str = "keyframes"
     """What of the past is given; "none" or such as "3 every 20" (frames, control steps apart) to compare with."""
     held_out: float = 0.08
@@ -50,6 +54,8 @@ class PolicyConfig:
     """A keyframe is taken up to so many frames after the true one, or half as many before, in half of the samples."""
     invented: float = 0.0
     """Share of the samples in which the newest keyframe is none, for a source that takes false ones."""
+    superfluous: int = 0
+    """Up to so many frames that are none are remembered besides, by chance, for a source that takes many (events)."""
     frozen: int = 6
     """Up to so many actions run already when an answer comes (real-time chunking), in half of the samples."""
     state_noise: float = 0.01

@@ -15,11 +15,12 @@ from torch import Tensor, nn
 
 from kc_vla.learning.common.onnx_files import write_onnx
 from kc_vla.learning.common.quantizing import quantize_pictures
+from kc_vla.learning.policy.condensing import Condense
 from kc_vla.learning.policy.networks import Policy, Sizes, Stem
 from kc_vla.learning.policy.sampling import draw_chunks
 from kc_vla.policy.numbers import ActionScale
 
-SEES, REMEMBERS, ACTS = "stem.onnx", "memory.onnx", "chunk.onnx"
+SEES, REMEMBERS, CONDENSES, ACTS = "stem.onnx", "memory.onnx", "condense.onnx", "chunk.onnx"
 _LARGE = 1024
 """Numbers of a weight that is kept in 16 bits."""
 
@@ -32,13 +33,15 @@ def export_policy(
     folder: Path,
     shown: Sequence[NDArray[np.uint8]] = (),
 ) -> None:
-    """Write the three files into `folder`, which is there.
+    """Write the three files into `folder`, which is there, and a fourth of a policy that condenses keyframes.
 
     Of the stem, which takes most of the time of a chunk, the convolutions are in 8 bits where there are pictures
     `shown`, (V, size, size, 3) each, to take the ranges of its activations from.
 
     - stem: `pictures` (V, size, size, 3) uint8 to `maps` (V, C, M, M).
     - memory: `maps` (1, V, C, M, M) and `state` (1, S) of a keyframe to `remembered` (1, R).
+    - condense: `kept` (1, K, R) of any number of keyframes, oldest first, and `instruction` (1,) int64 to `remembered`
+      (1, slots, R) and `present` (1, slots).
     - chunk: `remembered` (1, slots, R), `present` (1, slots), `maps` (1, V, C, M, M), `state` (1, S),
       `instruction` (1,) int64, `noise` (1, H, A), `frozen` (1, H, A) in the actions' own units and `runs` (1, H), see
       `Flow`, to `actions` (1, H, A) in their own units, `place` (1, 8) and `rest` (1,), a probability.
@@ -50,6 +53,13 @@ def export_policy(
     if shown:
         quantize_pictures(folder / SEES, shown, folder / SEES)
     _export(policy.memory, (maps, state), ["maps", "state"], ["remembered"], folder / REMEMBERS)
+    instruction = torch.zeros(1, dtype=torch.int64)
+    if policy.condense is not None:
+        kept = torch.zeros(1, sizes.slots + 1, policy.memory.numbers)
+        names, outputs = ["kept", "instruction"], ["remembered", "present"]
+        write_onnx(
+            _Condenses(policy.condense), (kept, instruction), names, outputs, folder / CONDENSES, {"kept": {1: "K"}}
+        )
     chunk = torch.zeros(1, sizes.horizon, sizes.action)
     slots = torch.zeros(1, sizes.slots)
     inputs = {
@@ -57,13 +67,25 @@ def export_policy(
         "present": slots,
         "maps": maps,
         "state": state,
-        "instruction": torch.zeros(1, dtype=torch.int64),
+        "instruction": instruction,
         "noise": chunk,
         "frozen": chunk,
         "runs": torch.zeros(1, sizes.horizon),
     }
     outputs = ["actions", "place", "rest"]
     _export(_Acts(policy, scale), tuple(inputs.values()), list(inputs), outputs, folder / ACTS)
+
+
+class _Condenses(nn.Module):
+    """All keyframes that are given are there."""
+
+    def __init__(self, condense: Condense) -> None:
+        super().__init__()
+        self.condense = condense
+
+    def forward(self, kept: Tensor, instruction: Tensor) -> tuple[Tensor, Tensor]:
+        condensed = self.condense(kept, torch.ones_like(kept[..., 0]), instruction)
+        return condensed.tokens, condensed.present
 
 
 class _Acts(nn.Module):

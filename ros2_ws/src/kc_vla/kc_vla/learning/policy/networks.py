@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.policy.condensing import Condense
 
 STEM_STRIDE, STEM_CHANNELS = 8, 128
 _CLOSE = 6.0
@@ -30,13 +31,15 @@ class Sizes:
         map: side of a picture's map.
         channels: of a map.
         views: cameras.
-        slots: keyframes that it attends to at most.
+        slots: keyframes that it attends to at most, or tokens that stand for all of them.
         instructions: that it knows.
         state: numbers of a robot's state as the network sees it.
         action: numbers of an action.
         horizon: actions of a chunk.
         width: of the condition.
         place: numbers of a place, see `kc_vla.policy.numbers`.
+        condensed: whether any number of keyframes becomes `slots` tokens, see `Condense`.
+        structured: whether it is told which keyframe is which; see `Situation`.
     """
 
     map: int
@@ -49,6 +52,8 @@ class Sizes:
     horizon: int
     width: int = 256
     place: int = 8
+    condensed: bool = False
+    structured: bool = True
 
 
 class Stem(nn.Module):
@@ -125,13 +130,19 @@ class Known(NamedTuple):
 
 
 class Situation(nn.Module):
-    """What is remembered, seen, felt and asked for, to one vector."""
+    """What is remembered, seen, felt and asked for, to one vector.
+
+    The structured prompt of the paper (section 4.3, appendix C) says which picture is history i of n. Here a keyframe
+    has its embedding and its place in the order; without structure (table 3) it has neither, and what it says goes
+    into a mean.
+    """
 
     def __init__(self, sizes: Sizes, numbers: int, dropout: float) -> None:
         super().__init__()
         width = sizes.width
         self.drop = nn.Dropout(dropout)
         self.instruction = nn.Embedding(sizes.instructions, 64)
+        self.structured = sizes.structured
         self.order = nn.Parameter(torch.randn(sizes.slots, 32) * 0.1)
         self.remember = nn.Sequential(
             nn.Linear(numbers + 32 + 64 + 2 * sizes.state, 192), nn.SiLU(), nn.Linear(192, 192)
@@ -150,19 +161,21 @@ class Situation(nn.Module):
         """What is known.
 
         Args:
-            memory: (N, slots, numbers), of the keyframes in order, oldest first.
+            memory: (N, slots, numbers), of the keyframes in order, oldest first, or of the tokens.
             present: (N, slots) float, 1 where there is a keyframe.
             maps: (N, V, C, M, M) of the current pictures.
             state: (N, S), normalised.
             instruction: (N,) int64.
         """
         asked = self.instruction(instruction)
-        order = self.order.expand(len(memory), -1, -1)
+        order = (self.order if self.structured else torch.zeros_like(self.order)).expand(len(memory), -1, -1)
         # Where the robot was then, seen from where it is: where a cube was put down, where it waits.
         away = memory[..., -state.shape[1] :] - state[:, None]
         then = [self.drop(memory), order, asked[:, None].expand(-1, self.slots, -1), away, torch.tanh(_CLOSE * away)]
-        each = self.remember(torch.cat(then, -1))
-        context = self.gather(torch.cat([(each * present[..., None]).flatten(1), asked, state], 1))
+        each = self.remember(torch.cat(then, -1)) * present[..., None]
+        if not self.structured:
+            each = (each.sum(1, keepdim=True) / present.sum(1).clamp(min=1)[:, None, None]).expand(each.shape)
+        context = self.gather(torch.cat([each.flatten(1), asked, state], 1))
         seen = [look(maps[:, view], context) for view, look in enumerate(self.looks)]
         mixed = self.drop(self.mix(torch.cat([context, *seen, state, asked], 1)))
         place = self.place(mixed)
@@ -236,6 +249,7 @@ class Policy(nn.Module):
         super().__init__()
         self.sizes = sizes
         self.memory = Memory(sizes, dropout)
+        self.condense = Condense(sizes.slots, self.memory.numbers, sizes.instructions) if sizes.condensed else None
         self.situation = Situation(sizes, self.memory.numbers, dropout)
         self.flow = Flow(sizes)
 

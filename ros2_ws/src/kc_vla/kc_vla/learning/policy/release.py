@@ -13,13 +13,13 @@ from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.inference.models import register, require_free
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.config import as_dict
-from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
+from kc_vla.learning.policy.export import ACTS, CONDENSES, REMEMBERS, SEES, export_policy
 from kc_vla.learning.policy.material import find_material
 from kc_vla.learning.policy.run import PolicyRun, trained_policy
 from kc_vla.learning.policy.samples import pictures_of
 from kc_vla.policy.model import KIND
 
-_FILES = {"stem": SEES, "memory": REMEMBERS, "chunk": ACTS}
+_FILES = {"stem": SEES, "memory": REMEMBERS, "condense": CONDENSES, "chunk": ACTS}
 _CALIBRATION = 256
 """Pictures that give the ranges of 8-bit numbers."""
 
@@ -47,7 +47,8 @@ def release_policy(run: PolicyRun, models: Path, name: str, precision: str, repl
     with tempfile.TemporaryDirectory(dir=models, prefix=f".{name}.", suffix=".part") as part:
         export_policy(stem, policy, scale, config.image_size, Path(part), shown)
         (models / name).mkdir(exist_ok=True)
-        for file in _FILES.values():
+        files = {role: file for role, file in _FILES.items() if (Path(part) / file).exists()}
+        for file in files.values():
             copy_whole(Path(part) / file, models / name / file)
     entry = {
         "kind": KIND,
@@ -65,7 +66,7 @@ def release_policy(run: PolicyRun, models: Path, name: str, precision: str, repl
         "source": {"training": as_dict(config)},
         "metrics": {key: value for key, value in (log[-1] if log else {}).items() if key.endswith(("_m", "_rad"))},
     }
-    register(models, name, entry, {role: f"{name}/{file}" for role, file in _FILES.items()})
+    register(models, name, entry, {role: f"{name}/{file}" for role, file in files.items()})
 
 
 def _shown(run: PolicyRun) -> list[NDArray[np.uint8]]:

@@ -52,7 +52,7 @@ class PolicyRun(Run):
     @property
     def maps(self) -> Path:
         """Folder for the maps of its pictures: that of the run whose stem it has, however many went on from there."""
-        before = str(self.data.get("init", ""))
+        before = str(self.data.get("init", "") or self.data.get("stem", ""))
         is_there = before != "" and (Path(before) / "run.json").exists()
         return PolicyRun(Path(before)).maps if is_there else self.folder / "maps"
 

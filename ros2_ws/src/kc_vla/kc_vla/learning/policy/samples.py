@@ -61,14 +61,18 @@ class Samples:
     keyframes: Sequence[NDArray[np.int64]]
     scale: ActionScale
 
-    def known(self, row: int, late: int, slots: int) -> NDArray[np.int64]:
+    def known(self, row: int, late: int) -> NDArray[np.int64]:
         """The rows of the keyframes that are known in a frame, `late` frames after they were, oldest first.
 
-        The frame itself is none of them. Where there are more than `slots`, the first and the newest are.
+        The frame itself is none of them.
         """
         rows = self.keyframes[self.episodes[row]]
-        rows = rows[self.frames[rows] < int(self.frames[row]) - late]
-        return first_and_newest(rows, slots)
+        known: NDArray[np.int64] = rows[self.frames[rows] < int(self.frames[row]) - late]
+        return known
+
+    def first(self, row: int) -> int:
+        """The first row of the episode of a row."""
+        return int(np.searchsorted(self.episodes, self.episodes[row]))
 
     def before(self, row: int, history: History) -> NDArray[np.int64]:
         """The rows of the frames at a stride before that of a row; see `kept_before`."""

@@ -36,7 +36,12 @@ _EXECUTED = 8
 
 
 def train_policy(
-    folder: Path, data: Sequence[Path], config: PolicyConfig, device: Device, init: PolicyRun | None = None
+    folder: Path,
+    data: Sequence[Path],
+    config: PolicyConfig,
+    device: Device,
+    init: PolicyRun | None = None,
+    eyes: PolicyRun | None = None,
 ) -> PolicyRun:
     """Train a policy, or go on with an interrupted training.
 
@@ -47,6 +52,7 @@ def train_policy(
         device: what computes.
         init: a run to begin with the weights of, as after more episodes were taught; its stem, and what that has seen,
             are taken over.
+        eyes: a run to take over the stem of alone, and what that has seen, as to compare the two runs.
 
     Raises:
         LearningError: data, weights or an earlier run do not fit; the message says what.
@@ -65,9 +71,11 @@ def train_policy(
         if (init.robot, init.action, init.views) != (material.rig.name, material.action, material.views):
             raise DataError(f"{init.folder} is of another robot, or looks at others than the cameras of these data")
         facts["instructions"] = _instructions(init, material)
+    if eyes is not None:
+        facts["stem"] = str(eyes.folder)
     arithmetic = {"device": device.name, "precision": device.precision}
     with PolicyRun.begun(folder, as_dict(config), facts, arithmetic) as run:
-        stem = _stem(run, init, pictures_of(material, config.image_size, _FITTED_ON)).to(device.torch)
+        stem = _stem(run, init or eyes, pictures_of(material, config.image_size, _FITTED_ON)).to(device.torch)
         samples = load_samples(material, facts["instructions"], stem, config, run.maps, device)
         space = space_of(material.rig, material.action)
         _Training(run, samples, _sizes(config, samples, len(run.instructions)), space, device, init).go()
@@ -82,12 +90,12 @@ def _instructions(init: PolicyRun, material: Material) -> list[str]:
     return list(init.instructions)
 
 
-def _stem(run: PolicyRun, init: PolicyRun | None, pictures: Sequence[NDArray[np.uint8]]) -> Stem:
-    """The run's stem; it is made, or taken over from `init`, if it is not there yet."""
+def _stem(run: PolicyRun, before: PolicyRun | None, pictures: Sequence[NDArray[np.uint8]]) -> Stem:
+    """The run's stem; it is made, or taken over from the run `before`, if it is not there yet."""
     config = run.config
     torch.manual_seed(config.seed)
-    if init is not None and run.load(STEM) is None:
-        run.save(STEM, init.need(STEM, HOW))
+    if before is not None and run.load(STEM) is None:
+        run.save(STEM, before.need(STEM, HOW))
     state = run.load(STEM)
     trunk = first_trunk("scratch" if state else config.init, pictures[:64] if config.init == "package" else [])
     stem = Stem(trunk.eval(), config.channels)
@@ -110,6 +118,8 @@ def _sizes(config: PolicyConfig, samples: Samples, instructions: int) -> Sizes:
         action=samples.actions.shape[2],
         horizon=samples.actions.shape[1],
         place=samples.places.shape[1],
+        condensed=config.condensed,
+        structured=config.structured,
     )
 
 

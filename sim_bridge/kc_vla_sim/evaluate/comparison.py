@@ -1,0 +1,114 @@
+"""`kc-vla eval table1|table3`: train what is missing of the rows, play what is missing of their episodes, sum it up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kc_vla.core.begun import begun
+from kc_vla.core.splits import seeds_of
+from kc_vla.inference.models import REGISTRY, read_registry
+from kc_vla.learning.common.device import device_of_run
+from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
+from kc_vla.learning.policy.release import release_policy
+from kc_vla.learning.policy.run import PolicyRun
+from kc_vla.learning.policy.training import train_policy
+from kc_vla_sim.evaluate.command import EvalOptions, Setting, evaluate
+from kc_vla_sim.evaluate.comparison_results import Row, write_comparison
+from kc_vla_sim.evaluate.player import Outcome
+from kc_vla_sim.evaluate.regimes import KEYFRAMES, TABLES, Regime
+from kc_vla_sim.evaluate.results import read_outcomes
+
+_PRECISION = "fp32"
+"""Of what looks at the pictures: nothing but the memory shall differ from what was learnt."""
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """What is asked for.
+
+    Attributes:
+        table: one of `TABLES`.
+        rows: names of regimes in it; empty: all.
+        data: folders of episodes with plans; the same for all rows.
+        config: of all trainings, but for what a row has of its own.
+        device: `--device` and `--precision` of `kc-vla train policy`.
+        setting: how episodes are played; a row has its own model and keyframes.
+        tasks: names in the task table.
+        episodes, others: of each task, for our own memory, and for each row that it is compared with.
+        split: that they take their seeds from.
+        skip: seeds at its start that are left out.
+        processes: that play at the same time.
+        output: folder of trainings, models and results.
+    """
+
+    table: str
+    rows: Sequence[str]
+    data: Sequence[Path]
+    config: PolicyConfig
+    device: tuple[str, str]
+    setting: Setting
+    tasks: tuple[str, ...]
+    episodes: int
+    others: int
+    split: str
+    skip: int
+    processes: int
+    output: Path
+
+
+def compare(options: ComparisonOptions) -> Iterator[str]:
+    """Do what is missing; yield a line for each part that is done, and the table.
+
+    Raises:
+        LearningError: data or settings do not fit; the message says what.
+        StackError: an episode cannot be played, or the folder is of another comparison.
+        OSError: something cannot be written.
+    """
+    begun_with = {"config": as_dict(options.config), "data": [str(each) for each in options.data]}
+    regimes = [each for each in TABLES[options.table] if not options.rows or each.name in options.rows]
+    models, results = options.output / "models", options.output / options.setting.variant
+    with begun(options.output, "comparison.json", begun_with, "kc-vla eval table1|table3"):
+        rows = []
+        for regime in regimes:
+            run = _trained(options, regime, models)
+            yield f"{regime.name}: {run.config.steps} steps in {run.folder}"
+            rows.append(Row(regime, run.config.steps, _played(options, regime, models, results / regime.name)))
+        facts = begun_with | {"split": options.split, "skip": options.skip, "variant": options.setting.variant}
+        yield write_comparison(results, options.table, rows, facts)
+        yield f"{results}: {options.table}.md, {options.table}.json and {options.table}.png"
+
+
+def _played(options: ComparisonOptions, regime: Regime, models: Path, folder: Path) -> list[Outcome]:
+    """The episodes of a row, as many as are asked for."""
+    setting = replace(options.setting, models=str(models), model=regime.training, keyframes=regime.keyframes)
+    count = options.episodes if regime.ours else options.others
+    for _ in evaluate(
+        EvalOptions(setting, options.tasks, count, options.split, options.processes, folder, options.skip)
+    ):
+        pass
+    seeds = seeds_of(options.split, options.skip + count)[options.skip :]
+    return [each for each in read_outcomes(folder) if each.task in options.tasks and each.seed in seeds]
+
+
+def _trained(options: ComparisonOptions, regime: Regime, models: Path) -> PolicyRun:
+    """The training of a row, come to its end, as a model; all see with the eyes of the one with keyframes."""
+    base = _come_to_its_end(options, KEYFRAMES, {}, None, models)
+    if regime.training == KEYFRAMES:
+        return base
+    return _come_to_its_end(options, regime.training, regime.settings, base, models)
+
+
+def _come_to_its_end(
+    options: ComparisonOptions, name: str, settings: Mapping[str, Any], eyes: PolicyRun | None, models: Path
+) -> PolicyRun:
+    run = PolicyRun(options.output / name)
+    config = policy_config_from({**as_dict(options.config), **settings})
+    log = run.read_log()
+    whole = bool(log) and int(log[-1]["epoch"]) + 1 == config.steps
+    if not (whole and (models / REGISTRY).exists() and name in read_registry(models)):
+        train_policy(run.folder, options.data, config, device_of_run(run, *options.device), eyes=eyes)
+        release_policy(run, models, name, _PRECISION, replace_it=True)
+    return run

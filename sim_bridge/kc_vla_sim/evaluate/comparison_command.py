@@ -1,0 +1,103 @@
+"""`kc-vla eval table1|table3`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from kc_vla.cli.numbers import not_negative, positive
+from kc_vla.cli.verbs import exit_status, main_parser
+from kc_vla.core.errors import StackError
+from kc_vla.core.splits import SPLITS, SplitError
+from kc_vla.core.tasks import simulated_tasks
+from kc_vla_sim.evaluate.regimes import TABLES
+
+_ABOUT = """\
+table1: what a memory is worth. The same network learns from the same data in as many steps with keyframes, with none,
+and with frames at a stride, and each plays the same episodes. table3: what it is worth to be told which keyframe is
+which. The same command goes on where it was interrupted. Trainings, models, episodes, tables, JSON and plots are in the
+output folder, which both tables can share.
+"""
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    from kc_vla.inference.models import ModelError
+    from kc_vla.learning.common.errors import LearningError
+
+    options = main_parser("eval", _add_arguments).parse_args(words)
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see kc_vla.cli.learning
+    interrupted = f"kc-vla eval {options.what}: interrupted: the same command goes on"
+    failures = (LearningError, ModelError, StackError, SplitError)
+    return exit_status("eval", lambda: _compare(options), *failures, interrupted=interrupted)
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    tasks = sorted(simulated_tasks())
+    rows = sorted({regime.name for table in TABLES.values() for regime in table})
+    parser.description = _ABOUT
+    parser.add_argument("what", choices=sorted(TABLES), help="which table")
+    parser.add_argument(
+        "--data", type=Path, action="append", help="episodes with plans; repeatable (default data/plans/train)"
+    )
+    parser.add_argument("--row", action="append", choices=rows, help="one of the rows; can be repeated (all)")
+    parser.add_argument("--task", action="append", choices=tasks, help="can be repeated (all)")
+    parser.add_argument("--config", type=Path, help="TOML file of the trainings' settings")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable")
+    parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
+    parser.add_argument("--precision", default="auto", help="of the arithmetic: auto, fp32 or bf16")
+    parser.add_argument(
+        "--episodes", type=positive, default=50, help="of each task, for keyframes by the selector (50)"
+    )
+    parser.add_argument("--others", type=positive, default=20, help="of each task, for all other rows (20)")
+    parser.add_argument("--split", default="test", choices=list(SPLITS), help="to take seeds from (default test)")
+    parser.add_argument("--skip", type=not_negative, default=0, help="seeds at its start that are left out (0)")
+    parser.add_argument("--variant", default="standard", help="standard, hard or paper (default standard)")
+    parser.add_argument("--selector", default="keyframe_selector", help="that chooses (default keyframe_selector)")
+    parser.add_argument("--selector-models", default="", help="folder of models with it (default: those shipped)")
+    parser.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
+    parser.add_argument("--renderer", default="auto", help="auto, gpu or cpu (default auto)")
+    parser.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    parser.add_argument("-o", "--output", type=Path, default=Path("runs/tables"), help="folder (default runs/tables)")
+
+
+def _compare(options: argparse.Namespace) -> None:
+    from kc_vla.cli.learning import pair
+    from kc_vla.learning.policy.config import load_policy_config
+    from kc_vla_sim.evaluate.agent import Execution
+    from kc_vla_sim.evaluate.command import Setting
+    from kc_vla_sim.evaluate.comparison import ComparisonOptions, compare
+
+    setting = Setting(
+        models="",
+        model="",
+        selector_models=options.selector_models,
+        selector=options.selector,
+        keyframes="",
+        variant=options.variant,
+        looks="standard",
+        image_size=options.image_size,
+        renderer=options.renderer,
+        execution=Execution(),
+        noise=0.0,
+        films=False,
+    )
+    wanted = ComparisonOptions(
+        table=options.what,
+        rows=options.row or (),
+        data=options.data or [Path("data/plans/train")],
+        config=load_policy_config(options.config, dict(pair(text) for text in options.set)),
+        device=(options.device, options.precision),
+        setting=setting,
+        tasks=tuple(options.task or simulated_tasks()),
+        episodes=options.episodes,
+        others=options.others,
+        split=options.split,
+        skip=options.skip,
+        processes=options.processes,
+        output=options.output,
+    )
+    for line in compare(wanted):
+        print(line)
