@@ -24,7 +24,7 @@ from .measuring import Spread, Table
 from .stack import CONTROL, SELECTION, Setting, chain_parameters, record
 
 _CAMERA, _RATE_HZ = 256, 20
-KEPT = (5, 12, 50)
+KEPT, CONDENSED = (5, 12, 50), (5, 50, 500)
 _STATE = np.array([0.5, 0.0, 0.2, 1.0, 0.0, 0.0, 0.0, 0.5])
 _INSTRUCTION = TASKS["counting"].instruction
 
@@ -33,40 +33,48 @@ def measure(quick: bool, work: Path) -> Table:
     """Ask for chunks, alone and in the graph. The weights are of chance: they do not matter to the time."""
     shown = np.random.default_rng(1).integers(0, 256, (4, len(DEFAULT_VIEWS), 128, 128, 3), np.uint8)
     models = write_chance_policy(work / "models", list(shown))
-    rows = [*_alone(models, 20 if quick else 100), _in_the_graph(models, 15 if quick else 45, work)]
+    condensed = write_chance_policy(work / "condensed", list(shown), condensed=True)
+    rounds = 20 if quick else 100
+    rows = [
+        *_alone(models, "alone", KEPT, rounds),
+        *_alone(condensed, "condensed to 8 tokens", CONDENSED, rounds),
+        _in_the_graph(models, 15 if quick else 45, work),
+    ]
     return Table(
         "Learned policy: time for a chunk, one thread, ms: p50 / p99 / max",
         rows,
         [
             f"Alone: pictures of two cameras, {_CAMERA} px, to a chunk of 16 actions; the numbers of keyframes take "
-            "turns, and what each keyframe gave was kept before. `ratio`: of the median to that after "
-            f"{KEPT[0]} keyframes in the same run.",
+            "turns; in each fourth chunk one is new, and is looked at. `ratio`: of the median to that after "
+            f"{KEPT[0]} keyframes of the same policy in the same run. Condensed: all keyframes become tokens, "
+            "anew when one comes.",
             f"In the graph: {_CAMERA} px at {_RATE_HZ} Hz, the learned selector scores every frame, the next chunk is "
             "asked for in the control step after the last one came; `per second` are those that came.",
         ],
     )
 
 
-def _alone(models: Path, rounds: int) -> list[dict[str, Any]]:
-    backend = open_learned(BackendSettings(load_rig("panda_sim"), 16, models_folder=str(models), device="cpu"))
+def _alone(models: Path, name: str, counts: tuple[int, ...], rounds: int) -> list[dict[str, Any]]:
+    settings = BackendSettings(load_rig("panda_sim"), 16, models_folder=str(models), device="cpu")
     chance = np.random.default_rng(0)
     views = {view: chance.integers(0, 256, (_CAMERA, _CAMERA, 3), np.uint8) for view in DEFAULT_VIEWS}
-    times: dict[int, list[float]] = {kept: [] for kept in KEPT}
-    for _ in tqdm(range(rounds), desc="policy", unit="round"):
+    keyframes = [Seen(k, views, _STATE) for k in range(max(counts) + 1)]
+    backends = {kept: open_learned(settings) for kept in counts}
+    for kept, backend in backends.items():
+        backend.reset(Episode("e", "counting", _INSTRUCTION, 0, 50_000_000, True))
+        _chunk(backend, keyframes[:kept], views)
+    times: dict[int, list[float]] = {kept: [] for kept in counts}
+    for _ in tqdm(range(rounds), desc=name, unit="round"):
         for kept, taken in times.items():
-            backend.reset(Episode("e", "counting", _INSTRUCTION, 0, 50_000_000, True))
-            keyframes = [Seen(10 * k, views, _STATE) for k in range(kept)]
-            for warm in (True, False, False, False):
-                took = _chunk(backend, keyframes, views)
-                taken += [] if warm else [took]
+            taken += [_chunk(backends[kept], keyframes[: kept + new], views) for new in (0, 0, 0, 1)]
     spreads = {kept: Spread.of(taken) for kept, taken in times.items()}
     return [
         {
-            "where": f"alone, {kept} keyframes",
+            "where": f"{name}, {kept} keyframes",
             "chunks": spread.count,
             "time": spread,
             "per second": 1e3 / spread.p50,
-            "ratio": spread.p50 / spreads[KEPT[0]].p50,
+            "ratio": spread.p50 / spreads[counts[0]].p50,
         }
         for kept, spread in spreads.items()
     ]

@@ -14,27 +14,31 @@ from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.inference.models import register
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.policy.config import PolicyConfig
-from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
+from kc_vla.learning.policy.export import ACTS, CONDENSES, REMEMBERS, SEES, export_policy
 from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
 from kc_vla.policy.model import KIND
 from kc_vla.policy.numbers import ActionScale
 
 
-def write_chance_policy(folder: Path, shown: Sequence[NDArray[np.uint8]] = ()) -> Path:
+def write_chance_policy(folder: Path, shown: Sequence[NDArray[np.uint8]] = (), condensed: bool = False) -> Path:
     """Write it into `folder`, and return the folder. It moves the simulated Panda, slowly.
 
-    `shown`: see `export_policy`.
+    Args:
+        folder: of models; made if it is not there.
+        shown: see `export_policy`.
+        condensed: it makes 8 tokens of all keyframes.
     """
     config, instructions = PolicyConfig(), [task.instruction for task in TASKS.values()]
     sizes = Sizes(
         map=config.image_size // STEM_STRIDE,
         channels=config.channels,
         views=len(DEFAULT_VIEWS),
-        slots=config.slots,
+        slots=8 if condensed else config.slots,
         instructions=len(instructions),
         state=10,
         action=7,
         horizon=16,
+        condensed=condensed,
     )
     torch.manual_seed(0)
     stem, policy = Stem(Trunk(), config.channels).eval(), Policy(sizes).eval()
@@ -51,5 +55,6 @@ def write_chance_policy(folder: Path, shown: Sequence[NDArray[np.uint8]] = ()) -
         "instructions": instructions,
     }
     entry = {"kind": KIND, "settings": settings, "source": {"method": "chance"}, "metrics": {}}
-    register(folder, "policy", entry, {"stem": SEES, "memory": REMEMBERS, "chunk": ACTS})
+    condense = {"condense": CONDENSES} if condensed else {}
+    register(folder, "policy", entry, {"stem": SEES, "memory": REMEMBERS, **condense, "chunk": ACTS})
     return folder
