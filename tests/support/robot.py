@@ -86,6 +86,12 @@ class Robot(Stack):
                 return True
         return False
 
+    def resume_in_the_end(self) -> None:
+        """A person asks until the arm may move again."""
+        until = time.monotonic() + PATIENCE_S
+        while "the arm moves again" not in (told := self.call("/arm/resume")):
+            assert time.monotonic() < until, told
+
     def wait_until_it_moves(self) -> None:
         """The script rests in no pose for long."""
         until = time.monotonic() + PATIENCE_S

@@ -25,7 +25,7 @@ class SteppedArm:
     Attributes:
         body: its joints.
         sent: all angles it was sent.
-        age, obeys, faults: what it tells of itself.
+        age, obeys, faults, doubt: what it tells of itself.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class SteppedArm:
         self.body = Body(PIPER)
         self.gripper = 0.0
         self.sent: list[Vector] = []
-        self.age, self.obeys, self.faults = 0.0, True, ()
+        self.age, self.obeys, self.faults, self.doubt = 0.0, True, (), ""
 
     def give_power(self) -> None:
         """In place."""
@@ -45,7 +45,14 @@ class SteppedArm:
         """What it tells of itself."""
         body = self.body
         return ArmState(
-            self.age, body.angles.copy(), body.speeds.copy(), self.gripper, body.powered.copy(), self.obeys, self.faults
+            age=self.age,
+            angles=body.angles.copy(),
+            speeds=body.speeds.copy(),
+            gripper=self.gripper,
+            powered=body.powered.copy(),
+            obeys=self.obeys,
+            faults=self.faults,
+            doubt=self.doubt,
         )
 
     def command(self, angles: Vector, gripper: float) -> None:

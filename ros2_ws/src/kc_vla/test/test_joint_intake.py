@@ -157,6 +157,29 @@ def test_a_joint_that_leaps_is_not_believed_until_the_arm_counts_as_lost(driver:
     assert driver.intake.felt(driver.at).age == pytest.approx(0.0)
 
 
+def test_nothing_begins_where_a_joint_has_just_leapt_to(driver: Driver) -> None:
+    leapt, doubts = (ANGLES[0] + 0.5, *ANGLES[1:], 0.2), []
+    driver.say()
+    assert driver.intake.felt(driver.at).doubt == ""
+    driver.at += 2.1  # it stood still, and is believed again
+    for _ in range(11):
+        driver.say(positions=leapt)
+        doubts.append(driver.intake.felt(driver.at).doubt)
+        driver.at += 0.1
+    assert (
+        doubts[0]
+        == doubts[9]
+        == (
+            "'shoulder_pan_joint' is told to have leapt by 29 degrees: wait until what it tells has been steady for 1 s"
+        )
+    )
+    assert doubts[10] == ""
+    driver.say()  # where it was all the time
+    felt = driver.intake.felt(driver.at)
+    assert felt.age == pytest.approx(0.1)
+    assert "has been steady" in felt.doubt
+
+
 @pytest.mark.parametrize("rate", [10, 50, 500])
 def test_an_arm_at_its_top_speed_does_not_leap(driver: Driver, rate: int) -> None:
     for step in range(rate):

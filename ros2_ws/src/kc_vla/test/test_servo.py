@@ -96,6 +96,23 @@ def test_a_needless_resume_does_not_disturb_a_motion(rig):
     np.testing.assert_allclose(rig.arm.body.angles, RAISED, atol=1e-3)
 
 
+def test_nobody_lets_it_begin_where_it_is_in_doubt_whether_it_is_there() -> None:
+    rig = Rig()
+    rig.arm.doubt = "joint 1 is told to have leapt"
+    with pytest.raises(ArmError, match="the arm is not enabled: joint 1 is told to have leapt"):
+        rig.resume()
+    rig.arm.doubt = ""
+    rig.servo.resume(rig.now)
+    rig.arm.doubt = "joint 1 is told to have leapt"  # while it gets power
+    assert rig.run(0.1).mode is Mode.BLOCKED
+    assert not rig.arm.sent
+    rig.arm.doubt = ""
+    rig.resume()
+    rig.arm.doubt = "joint 1 is told to have leapt"  # it moves as it did: what is old is told by its age
+    rig.aim(RAISED, 1.0)
+    assert rig.run(0.5).mode is Mode.FOLLOW
+
+
 def test_a_moving_target_is_followed_at_its_pace(rig):
     for k in range(1, 41):
         rig.aim(REST + k / 40 * (RAISED - REST))

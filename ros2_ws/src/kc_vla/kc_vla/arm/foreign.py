@@ -121,6 +121,7 @@ class ForeignArm:
             obeys=not deaf and (settled or not self._interface.has_switch),
             faults=(*felt.faults, *self._faults(deaf)),
             line=felt.refusal or f"nothing comes on {self._interface.state}: does its driver run?",
+            doubt=felt.doubt,
         )
 
     def command(self, angles: Vector, gripper: float) -> None:

@@ -32,6 +32,7 @@ class ArmState:
         obeys: commands from this bus are followed.
         faults: what is wrong, in words; empty if nothing is.
         line: what is wrong with the line to it and what to do, in words; empty if nothing is known.
+        doubt: why no motion is to begin at these angles yet, in words; empty if it may.
     """
 
     age: float
@@ -42,6 +43,7 @@ class ArmState:
     obeys: bool
     faults: tuple[str, ...]
     line: str = ""
+    doubt: str = ""
 
 
 def require_target(angles: Vector, gripper: float, limits: JointLimits) -> None:

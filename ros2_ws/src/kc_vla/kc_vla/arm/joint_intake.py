@@ -22,6 +22,8 @@ _LEAP, _LEAP_TIMES, _LEAP_PERIOD_S = 0.1, 2.0, 0.05
 speed in that time, or in this one, s, if that is shorter."""
 _FORGOTTEN_S = 2.0
 """After so long without a message that could be true the next is believed: any arm counts as lost by then."""
+_SURE_S = 1.0
+"""For so long joints must be told where they can have come to before a person may have the arm begin there."""
 _GRIPPER_S = 2.0
 """s without a word of the gripper."""
 _MOST_TOLD = 120
@@ -38,6 +40,7 @@ class Felt:
         share: how far the gripper is open, 0 closed .. 1 open.
         faults: what is wrong, in words.
         refusal: why the latest message was left out, or is old, in words; empty if neither.
+        doubt: why the angles are not to be begun from yet, in words; empty if they are.
     """
 
     age: float
@@ -46,6 +49,7 @@ class Felt:
     share: float
     faults: tuple[str, ...]
     refusal: str
+    doubt: str = ""
 
 
 class JointIntake:
@@ -62,6 +66,7 @@ class JointIntake:
         self._stamps_ns = [-1] * count
         self._at = np.full(count, -np.inf)
         self._refusal = "no joint states have come"
+        self._leapt, self._leapt_at = "", -np.inf
 
     def take(
         self,
@@ -103,12 +108,15 @@ class JointIntake:
         """What is known at the steady time `now`, s."""
         with self._lock:
             values, speeds, at, refusal = self._values.copy(), self._speeds.copy(), self._at.copy(), self._refusal
+            leapt, sure_in = self._leapt, self._leapt_at + _SURE_S - now
         unit, gripper = self._interface.radians, self._interface.gripper
         angles = values[:-1] * unit
         age = now - at
         untold = f"nothing is told of the gripper's joint '{gripper.joint}' on {self._interface.state}"
         faults = (untold,) if age[-1] > _GRIPPER_S else ()
-        return Felt(float(age[:-1].max()), angles, speeds[:-1] * unit, gripper.share(values[-1]), faults, refusal)
+        doubt = f"{leapt}: wait until what it tells has been steady for {_SURE_S:g} s" if sure_in > 0.0 else ""
+        share = gripper.share(values[-1])
+        return Felt(float(age[:-1].max()), angles, speeds[:-1] * unit, share, faults, refusal, doubt)
 
     def _trouble(self, names: Sequence[str], positions: Sequence[float], stamp_ns: int, now_ns: int) -> str:
         topic = self._interface.state
@@ -157,6 +165,9 @@ class JointIntake:
                 )
             passed = at - self._at[joint]
             leap = abs(angle - self._values[joint] * unit)
-            if passed < _FORGOTTEN_S and leap > _LEAP + _LEAP_TIMES * limits.speed[joint] * min(passed, _LEAP_PERIOD_S):
-                return f"'{name}' is told to have leapt by {np.degrees(leap):.0f} degrees"
+            if leap > _LEAP + _LEAP_TIMES * limits.speed[joint] * min(passed, _LEAP_PERIOD_S) and np.isfinite(passed):
+                self._leapt = f"'{name}' is told to have leapt by {np.degrees(leap):.0f} degrees"
+                self._leapt_at = at
+                if passed < _FORGOTTEN_S:
+                    return self._leapt
         return ""

@@ -77,7 +77,7 @@ class Servo:
         if self._mode not in (Mode.BLOCKED, Mode.OFF):
             return
         state = self._arm.read()
-        if trouble := self._silence(state) or "; ".join(state.faults):
+        if trouble := self._not_to_begin(state):
             raise ArmError(f"the arm is not enabled: {trouble}")
         self._mode, self._reason, self._mute, self._powering_since = Mode.POWERING, "getting power", True, now
 
@@ -172,7 +172,7 @@ class Servo:
         return Report(self._mode, self._reason, state, set_point, self._limiter.held_back)
 
     def _get_power(self, state: ArmState, now: float) -> None:
-        if trouble := self._silence(state) or "; ".join(state.faults):
+        if trouble := self._not_to_begin(state):
             self._mode, self._reason = Mode.BLOCKED, trouble
         elif state.powered.all() and state.obeys:
             self._stay(state.angles)
@@ -216,6 +216,9 @@ class Servo:
             return ""
         why = state.line or "look at its cable, its power and the bus"
         return f"nothing has come from the arm for {state.age:.2f} s: {why}"
+
+    def _not_to_begin(self, state: ArmState) -> str:
+        return self._silence(state) or "; ".join(state.faults) or state.doubt
 
     def _trouble(self, state: ArmState) -> str:
         if trouble := self._silence(state) or "; ".join(state.faults):
