@@ -1,4 +1,4 @@
-"""Draws the graph of a running stack as Mermaid and puts it into the README: `python docs/graph.py`.
+"""Draws the graph of a running stack as Mermaid and puts it into running.md: `python docs/graph.py`.
 
 The picture is what the nodes themselves say that they publish, subscribe to, serve and call.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 import rclpy
 from rclpy.node import Node
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+PAGE = Path(__file__).resolve().parent / "running.md"
 BEGIN, END = "<!-- graph: python docs/graph.py -->", "<!-- end of graph -->"
 HIDDEN_TOPICS = {"/rosout", "/parameter_events", "/diagnostics", "/clock"}
 LISTENERS = {"recorder", "episode_runner"}
@@ -68,10 +68,10 @@ def main() -> int:
     if not names:
         print("docs/graph.py: no nodes here: start the stack first, in the same ROS domain", file=sys.stderr)
         return 1
-    text = README.read_text()
+    text = PAGE.read_text()
     before, rest = text.split(BEGIN)
-    README.write_text(f"{before}{BEGIN}\n{mermaid(edges(node, names))}\n{END}{rest.split(END)[1]}")
-    print(f"{README}: {len(names)} nodes")
+    PAGE.write_text(f"{before}{BEGIN}\n{mermaid(edges(node, names))}\n{END}{rest.split(END)[1]}")
+    print(f"{PAGE}: {len(names)} nodes")
     rclpy.try_shutdown()
     return 0
 
