@@ -9,6 +9,8 @@ VENV=$ROOT/.venv
 LOG=$ROOT/log/setup.log
 USE_APT=yes
 BUILD=
+WHEELS=
+PACKAGES_ALONE=
 
 source "$ROOT/setup/output.sh"
 source "$ROOT/setup/machine.sh"
@@ -18,7 +20,7 @@ source "$ROOT/setup/check.sh"
 
 usage() {
   cat <<'HELP'
-usage: ./setup.sh [--gpu | --cpu] [--no-system] | --check | --help
+usage: ./setup.sh [--gpu | --cpu] [--no-system] [--wheels DIR] [--packages] | --save-wheels DIR | --check | --help
 
 Installs the system packages, makes .venv from the lock files and builds the packages. Run it again at any time: what is
 there already is left alone. Details of a run are in log/setup.log.
@@ -27,6 +29,9 @@ there already is left alone. Details of a run are in log/setup.log.
   --no-system  install no system packages (no apt, no sudo)
   --gpu        ONNX Runtime and torch for an NVIDIA GPU, some gigabytes more: docs/installing.md; remembered
   --cpu        ONNX Runtime for the processor again, the default
+  --packages   system and Python packages, and no build: what an image needs before the code
+  --save-wheels DIR  put every Python package into DIR, for a machine without a network; --gpu: those for a GPU
+  --wheels DIR take the Python packages from there, and ask no network for them
   --help       this text
 
 environment:
@@ -45,11 +50,16 @@ set_up() {
   install_system_packages
   step "Python environment"
   require_python
+  require_wheels
   require_disk
   warn_of_no_gpu
   make_environment
   step "Python packages"
   install_python_packages
+  if [[ $PACKAGES_ALONE == yes ]]; then
+    finish_steps
+    return
+  fi
   step "build"
   build_packages
   step "ros2 command and kc-vla"
@@ -60,20 +70,29 @@ set_up() {
   printf '\nReady. Next:\n\n  source env.sh && ros2 launch kc_vla maniskill.launch.py task:=counting seed:=3\n'
 }
 
+take_folder() { # take_folder OPTION DIR : sets WHEELS to where that is
+  [[ -n ${2:-} ]] || fail "$1 needs a folder: see ./setup.sh --help"
+  WHEELS=$(realpath --canonicalize-missing -- "$2")
+}
+
 main() {
   cd "$ROOT"
   leave_other_environments
   find_ros
-  local action=set_up option
-  for option in "$@"; do
-    case $option in
+  local action=set_up
+  while (($#)); do
+    case $1 in
       --no-system) USE_APT=no ;;
       --gpu) BUILD=gpu ;;
       --cpu) BUILD=cpu ;;
+      --packages) PACKAGES_ALONE=yes ;;
+      --wheels) take_folder "$@" && shift ;;
+      --save-wheels) take_folder "$@" && shift && action=save_wheels ;;
       --check) action=check_everything ;;
       -h | --help) action=usage ;;
-      *) fail "unknown option '$option': see ./setup.sh --help" ;;
+      *) fail "unknown option '$1': see ./setup.sh --help" ;;
     esac
+    shift
   done
   remember_build
   "$action"

@@ -68,7 +68,42 @@ install_python_packages() {
 }
 
 pip_install() {
-  run in_environment python -m pip --no-input --disable-pip-version-check install "$@"
+  local -a from=()
+  [[ -z $WHEELS ]] || from=(--no-index --find-links "$WHEELS")
+  run in_environment python -m pip --no-input --disable-pip-version-check install "${from[@]}" "$@"
+}
+
+require_wheels() {
+  [[ -z $WHEELS || -n $(find "$WHEELS" -maxdepth 1 -name '*.whl' -print -quit 2>/dev/null) ]] ||
+    fail "no wheels in $WHEELS: fill it with ./setup.sh --save-wheels $WHEELS on a machine like this one, with a network"
+}
+
+save_wheels() { # the same files that install_python_packages takes, by the same locks
+  local scratch
+  start_log
+  STEPS=1
+  step "Python packages"
+  require_python
+  run mkdir -p "$WHEELS"
+  scratch=$(mktemp --directory)
+  run "$PYTHON_FOUND" -m venv "$scratch"
+  download=("$scratch/bin/python" -m pip --no-input --disable-pip-version-check download --dest "$WHEELS")
+  run "${download[@]}" --require-hashes --no-deps --only-binary :all: -r requirements/lock.txt
+  if [[ -z $ROS_PREFIX ]]; then
+    # A source's own set-up is asked for its name, by what is in that environment.
+    run "$scratch/bin/python" -m pip --no-input --disable-pip-version-check install --upgrade --no-index --find-links "$WHEELS" setuptools
+    run "${download[@]}" --require-hashes --no-deps --only-binary :all: --no-binary empy --no-build-isolation \
+      -r requirements/lock-ros.txt
+  fi
+  if [[ $BUILD == gpu ]]; then
+    run "${download[@]}" --require-hashes --no-deps --only-binary :all: -r requirements/lock-gpu.txt
+  else
+    run "${download[@]}" --only-binary :all: --find-links "$WHEELS" --constraint <(sed 's/ .*//' requirements/lock.txt | grep ==) \
+      -r requirements/torch.in
+  fi
+  run rm -rf "$scratch"
+  finish_steps
+  printf '\n%s: for this system and this Python. Where there is no network: ./setup.sh --no-system --wheels %s\n' "$WHEELS" "$WHEELS"
 }
 
 build_packages() {

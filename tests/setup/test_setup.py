@@ -230,6 +230,30 @@ def test_the_stamps_of_both_builds_differ_and_the_processors_is_as_before(clone:
     assert [line.split("=")[0] for line in cpu] == ["root", "ros", "python", "lock"]
 
 
+def test_where_there_are_wheels_nothing_is_asked_of_a_network(clone: UnsetClone) -> None:
+    told = clone.call(f"WHEELS=/wheels; BUILD=cpu; {INSTALLING}").splitlines()
+    installing = [line for line in told if " install " in line]
+    assert len(installing) == 2
+    for line in installing:
+        assert " install --no-index --find-links /wheels " in line
+
+
+def test_a_folder_without_wheels_is_told_before_anything_is_made(clone: UnsetClone) -> None:
+    result = clone.run("./setup.sh", "--no-system", "--wheels", "nowhere")
+    assert result.returncode == 1
+    assert f"no wheels in {clone.folder / 'nowhere'}: fill it with ./setup.sh --save-wheels" in _last_line(
+        result.stdout
+    )
+    assert not (clone.folder / ".venv").exists()
+
+
+@pytest.mark.parametrize("option", ["--wheels", "--save-wheels"])
+def test_an_option_that_needs_a_folder_says_so(clone: UnsetClone, option: str) -> None:
+    result = clone.run("./setup.sh", option)
+    assert result.returncode == 1
+    assert f"{option} needs a folder" in result.stdout
+
+
 def test_a_gpus_builds_need_more_disk(clone: UnsetClone) -> None:
     clone.replace_program("df", "printf 'Avail\\n  10\\n'")
     result = clone.run("./setup.sh", "--gpu", "--no-system")
