@@ -37,7 +37,8 @@ class UnsetClone:
     def call(self, functions: str, **environment: str) -> str:
         """Return what shell code prints that uses the set-up's functions; they are all defined, nothing has run."""
         parts = "; ".join(f'source "$ROOT/setup/{part.name}"' for part in sorted((self.folder / "setup").glob("*.sh")))
-        prelude = f'set -euo pipefail; ROOT="$PWD" VENV="$PWD/.venv" LOG="$PWD/setup.log" USE_APT=yes BUILD= WHEELS=; {parts}; '
+        named = 'ROOT="$PWD" VENV="$PWD/.venv" LOG="$PWD/setup.log" USE_APT=yes BUILD= WHEELS='
+        prelude = f"set -euo pipefail; {named}; {parts}; "
         result = self.run("bash", "-c", prelude + functions, **environment)
         assert result.returncode == 0, result.stdout
         return result.stdout
