@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kc_vla.core.shares import Share
 from kc_vla.core.splits import SPLITS
 from kc_vla.core.tasks import simulated_tasks
 from kc_vla_sim.check import Outcome
@@ -15,7 +16,7 @@ from kc_vla_sim.check.determinism import DeterminismResult, episode_fingerprint
 from kc_vla_sim.check.experts import MODES, ExpertResult
 from kc_vla_sim.check.report import CheckReport
 from kc_vla_sim.probes.inputs import FRAME, FRAME_AND_TIME, KEYFRAMES
-from kc_vla_sim.probes.verdict import Verdict, accuracy
+from kc_vla_sim.probes.verdict import Verdict
 from kc_vla_sim.simulator import Simulator
 from kc_vla_sim_cli import main
 
@@ -28,7 +29,7 @@ def experts(successes: int, episodes: int = 100) -> ExpertResult:
 def probes(frame: int, time: int, keyframes: int) -> ProbeResult:
     """Right answers out of 200, where chance is right in 100."""
     told = {FRAME: frame, FRAME_AND_TIME: time, KEYFRAMES: keyframes}
-    verdict = Verdict(0.5, {given: accuracy(right, 200) for given, right in told.items()})
+    verdict = Verdict(0.5, {given: Share(right, 200) for given, right in told.items()})
     return ProbeResult("counting", 400, 80, 200, verdict)
 
 

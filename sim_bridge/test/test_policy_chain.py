@@ -20,7 +20,7 @@ from kc_vla.policy.history import NONE
 from kc_vla.policy.interface import PolicyInput
 from kc_vla_sim.evaluate.agent import WINDOW_FRAMES, Agent, Execution
 from kc_vla_sim.evaluate.player import FILM_EVERY, Outcome, Player
-from kc_vla_sim.evaluate.results import EPISODES, add_outcome, interval, read_outcomes, summary, table
+from kc_vla_sim.evaluate.results import EPISODES, add_outcome, read_outcomes, summary, table
 from kc_vla_sim.simulator import Simulator
 
 HOW = ["--task", "counting", "--variant", "paper", "--split", "development", "--image-size", "32", "--processes", "1"]
@@ -174,4 +174,3 @@ def test_the_summary_has_intervals_and_reasons(tmp_path: Path) -> None:
     assert found["average"]["success"] == pytest.approx(0.95)
     assert found["tasks"]["counting"]["keyframes_found"] == 1.0
     assert "| counting | 90.0 % | 60 to 98 | 10 |" in table(found)
-    assert interval(10, 10)[1] == 1.0

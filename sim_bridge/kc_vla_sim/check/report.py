@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from kc_vla.core.shares import Share
 from kc_vla_sim.check.aliasing import ProbeResult
 from kc_vla_sim.check.determinism import DeterminismResult
 from kc_vla_sim.check.experts import TARGET, ExpertResult
-from kc_vla_sim.probes.verdict import LEAST_WITH_KEYFRAMES, MOST_ABOVE_CHANCE, Accuracy, Verdict
+from kc_vla_sim.probes.verdict import LEAST_WITH_KEYFRAMES, MOST_ABOVE_CHANCE, Verdict
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,8 @@ class CheckReport:
                     **{key: value for key, value in asdict(probe).items() if key != "verdict"},
                     "chance": probe.verdict.chance,
                     "accuracies": {
-                        given: {**asdict(accuracy), "share": accuracy.share}
-                        for given, accuracy in probe.verdict.accuracies.items()
+                        given: {"right": told.right, "asked": told.of, "interval": told.interval, "share": told.share}
+                        for given, told in probe.verdict.accuracies.items()
                     },
                     "holds": probe.verdict.holds,
                 }
@@ -116,11 +117,11 @@ def _expert_lines(result: ExpertResult) -> Iterator[str]:
 def _probe_line(probe: ProbeResult) -> str:
     verdict = probe.verdict
     told = "  ".join(f"{_told(accuracy):19s}" for accuracy in verdict.accuracies.values())
-    asked = next(iter(verdict.accuracies.values())).asked
+    asked = next(iter(verdict.accuracies.values())).of
     return f"  {probe.task:10s} {100 * verdict.chance:5.1f} %  {told}  {asked:9d}  {_mark(verdict.holds)}"
 
 
-def _told(accuracy: Accuracy) -> str:
+def _told(accuracy: Share) -> str:
     low, high = accuracy.interval
     return f"{100 * accuracy.share:5.1f} ({100 * low:.1f}-{100 * high:.1f})"
 

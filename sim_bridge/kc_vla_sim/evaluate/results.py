@@ -11,9 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import binomtest
-
 from kc_vla.core.files import write_whole
+from kc_vla.core.shares import Share
 from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
 from kc_vla_sim.evaluate.player import Outcome
 
@@ -45,12 +44,6 @@ def add_outcome(folder: Path, outcome: Outcome) -> None:
         os.fsync(file.fileno())
 
 
-def interval(successes: int, episodes: int) -> tuple[float, float]:
-    """95 % interval of a share (Wilson)."""
-    found = binomtest(successes, episodes).proportion_ci(0.95, method="wilson")
-    return float(found.low), float(found.high)
-
-
 def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Success of each task and, as the mean of the tasks, of all; with intervals, reasons of failure, and times."""
     tasks = sorted({outcome.task for outcome in outcomes})
@@ -74,7 +67,7 @@ def _of(outcomes: Iterator[Outcome] | Sequence[Outcome]) -> dict[str, Any]:
         "episodes": len(played),
         "successes": right,
         "success": right / len(played),
-        "interval": interval(right, len(played)),
+        "interval": Share(right, len(played)).interval,
         "failures": dict(Counter(outcome.reason for outcome in played if not outcome.success).most_common()),
         "keyframes_found": found / true if true else None,
         "steps": statistics.median(outcome.steps for outcome in played),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kc_vla.core.shares import Share
 from kc_vla.core.tasks import Task
 from kc_vla_sim.probes.classifier import fit
 from kc_vla_sim.probes.gather import Decision, Episode, ProbeError
@@ -22,28 +23,6 @@ LEAST_WITH_KEYFRAMES = 0.95
 """The probe with keyframes must know more than this."""
 _DIRECTIONS = (0, 12, MOST_DIRECTIONS)
 """Directions kept of each picture beside its blobs; which of these is chosen by the validation loss."""
-_CONFIDENCE = 1.96
-"""Standard deviations on either side that hold 95 % of a normal distribution."""
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """How often a probe was right.
-
-    Attributes:
-        right: number of right answers.
-        asked: number of decisions.
-        interval: 95 % confidence interval of the share (Wilson).
-    """
-
-    right: int
-    asked: int
-    interval: tuple[float, float]
-
-    @property
-    def share(self) -> float:
-        """Right answers over all, 0..1."""
-        return self.right / self.asked
 
 
 @dataclass(frozen=True)
@@ -56,7 +35,7 @@ class Verdict:
     """
 
     chance: float
-    accuracies: dict[str, Accuracy]
+    accuracies: dict[str, Share]
 
     @property
     def holds(self) -> bool:
@@ -68,7 +47,7 @@ class Verdict:
 
 def judge(
     task: Task, train: Sequence[Episode], validation: Sequence[Episode], test: Sequence[Episode]
-) -> Iterator[tuple[str, Accuracy]]:
+) -> Iterator[tuple[str, Share]]:
     """Fit and measure the probes of `task`, one by one: the input and its accuracy on the test episodes.
 
     Raises:
@@ -86,23 +65,13 @@ def judge(
             fitted.append((classifier, vectors[2]))
         best, unseen = min(fitted, key=lambda pair: pair[0].loss)
         told = best.tell(unseen)
-        yield given, accuracy(int((told == right[2]).sum()), len(told))
+        yield given, Share(int((told == right[2]).sum()), len(told))
 
 
 def chance(test: Sequence[Episode]) -> float:
     """Share of the commonest right choice."""
     counts = np.bincount([decision.choice for episode in test for decision in episode.decisions])
     return float(counts.max() / counts.sum())
-
-
-def accuracy(right: int, asked: int) -> Accuracy:
-    """The accuracy of `right` answers to `asked` questions, with Wilson's interval."""
-    share, z = right / asked, _CONFIDENCE
-    centre = (share + z * z / (2 * asked)) / (1 + z * z / asked)
-    half = z / (1 + z * z / asked) * np.sqrt(share * (1 - share) / asked + z * z / (4 * asked * asked))
-    return Accuracy(
-        right, asked, (float(max(0.0, min(centre - half, share))), float(min(1.0, max(centre + half, share))))
-    )
 
 
 def _decisions(episodes: Sequence[Episode], task: Task, split: str) -> list[Decision]:
