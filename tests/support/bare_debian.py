@@ -12,8 +12,8 @@ from typing import Self
 
 _MIRROR = "http://deb.debian.org/debian"
 _SYSTEM = ("proc", "sys", "dev", "dev/shm")
-_TRUST = ("etc/resolv.conf", "etc/ssl/certs/ca-certificates.crt")
-"""How this machine reaches others."""
+_TRUSTED = "etc/ssl/of_this_machine.crt"
+"""Certificates that pip is told of on this machine; those in their usual place are made anew with their package."""
 
 
 class BareDebian:
@@ -38,10 +38,12 @@ class BareDebian:
             subprocess.run(["cp", "--archive", made, self.root], check=True)
         for name in _SYSTEM:
             self._bind(Path("/") / name)
-        for name in _TRUST:
-            if (Path("/") / name).exists():
-                (self.root / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(Path("/") / name, self.root / name)
+        shutil.copy("/etc/resolv.conf", self.root / "etc/resolv.conf")
+        self._pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+        if "PIP_CERT" in self._pip:
+            (self.root / _TRUSTED).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(self._pip["PIP_CERT"], self.root / _TRUSTED)
+            self._pip["PIP_CERT"] = f"/{_TRUSTED}"
         for folder in self._pip_folders():
             self._bind(folder)
         return self
@@ -55,11 +57,10 @@ class BareDebian:
         inside = f'cd "{self.folder}" && {line}'
         home = next(fields[5] for fields in self._users() if self.user in (fields[0], fields[2]))
         path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
         chroot = ["chroot", f"--userspec={self.user}:{self.user}", self.root, "/bin/bash", "-c", inside]
         found = subprocess.run(
             chroot,
-            env={"PATH": path, "HOME": home, "DEBIAN_FRONTEND": "noninteractive", **pip},
+            env={"PATH": path, "HOME": home, "DEBIAN_FRONTEND": "noninteractive", **self._pip},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
