@@ -26,8 +26,9 @@ def take(chrome: Browser, address: str) -> None:
     """Look at the page as on a laptop and as on a telephone."""
     laptop = chrome.new_page(viewport=LAPTOP)
     phone = chrome.new_page(viewport=PHONE, device_scale_factor=2)
-    for page, name, kept in ((phone, "live_page_phone.png", 4), (laptop, "live_page.png", 5)):
+    for page in (laptop, phone):
         page.goto(address)
+    for page, name, kept in ((phone, "live_page_phone.png", 4), (laptop, "live_page.png", 5)):
         page.locator("#strip li.committed img").nth(kept - 1).wait_for(timeout=_PATIENCE_MS)
         page.screenshot(path=str(IMAGES / name), full_page=True)
         print(IMAGES / name)
