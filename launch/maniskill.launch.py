@@ -30,6 +30,7 @@ from kc_vla.launching.graph import (
     state_folder,
     texts,
 )
+from kc_vla.launching.viewer import viewer, viewer_arguments
 
 
 def controller(context: LaunchContext) -> list:
@@ -101,6 +102,7 @@ def generate_launch_description() -> LaunchDescription:
                 description="what is made of each episode; full: video, contact sheet and summary",
             ),
             *memory_arguments("maniskill"),
+            *viewer_arguments(default=True),
             *parameter_arguments("maniskill.yaml"),
             SetParameter("use_sim_time", True),
             *last_word(),
@@ -124,6 +126,7 @@ def generate_launch_description() -> LaunchDescription:
             OpaqueFunction(function=controller),
             node("recorder", texts(output_folder="output", rig="rig"), sigterm_timeout=CLOSE_S, **AGAIN),
             memories(),
+            viewer(),
             node(
                 "episode_runner",
                 {

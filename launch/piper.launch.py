@@ -44,6 +44,7 @@ from kc_vla.launching.graph import (
     text,
     texts,
 )
+from kc_vla.launching.viewer import viewer, viewer_arguments
 
 PARK_S = "45"
 """How long the controller may take to park the arm before it is killed; the arm keeps its power then."""
@@ -186,6 +187,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument("output", default_value="runs", description="folder for bags"),
             DeclareLaunchArgument("fault", default_value="none", description="of the emulated arm, e.g. 'loss 0.2'"),
             *memory_arguments("home"),
+            *viewer_arguments(default=False),
             *parameter_arguments("piper.yaml"),
             *last_word(),
             OpaqueFunction(function=check),
@@ -214,6 +216,7 @@ def generate_launch_description() -> LaunchDescription:
                 **AGAIN,
             ),
             memories(),
+            viewer(),
             node(
                 "robot_session",
                 {"duration": argument("duration"), **texts(task="task", instruction="instruction", rig="rig")},

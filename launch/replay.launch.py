@@ -29,6 +29,7 @@ from kc_vla.launching.graph import (
     text,
     texts,
 )
+from kc_vla.launching.viewer import viewer, viewer_arguments
 
 _PLANNED = ("source", "policy", "rig", "output")
 
@@ -69,6 +70,7 @@ def replay(context: LaunchContext) -> list:
     rate = LaunchConfiguration("rate")
     actions.append(SetLaunchConfiguration("rig", planned["rig"]))
     actions += [
+        viewer(),
         selector(),
         node("keyframe_buffer", {"state_folder": text(f"{folder}/state"), **texts(rig="rig")}, **AGAIN),
         node(
@@ -114,6 +116,7 @@ def generate_launch_description() -> LaunchDescription:
                 default_value="",
                 description="YAML file with parameters of nodes, on top of those of the launch that recorded the bag",
             ),
+            *viewer_arguments(default=False),
             *last_word(),
             SetParameter("use_sim_time", True),
             OpaqueFunction(function=replay),

@@ -1,4 +1,4 @@
-"""The annotation page in a real browser."""
+"""The stack's pages in a real browser."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from playwright.sync_api import Browser, Page, sync_playwright
 
 LAPTOP = {"width": 1280, "height": 720}
+PHONE = {"width": 390, "height": 844}
 
 
 def chromium() -> str | None:

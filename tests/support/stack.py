@@ -25,6 +25,7 @@ MAIN_JOB = {
     "task": "counting",
     "variant": "paper",
     "image_size": 64,
+    "viewer": "false",
 }
 """Launch arguments of a run that is soon over and whose keyframes are known: most tests are about other things."""
 

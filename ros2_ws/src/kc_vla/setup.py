@@ -22,6 +22,7 @@ NODES = (
     "replay_comparison",
     "robot_session",
     "short_term_memory",
+    "viewer",
 )
 
 
@@ -53,6 +54,7 @@ setup(
     packages=find_packages(exclude=["test"]),
     package_data={
         "kc_vla.annotate": ["page/*"],
+        "kc_vla.live": ["page/*"],
         "kc_vla.memory.evaluation": ["data/*"],
         "kc_vla.memory.recall": ["data/*"],
         "kc_vla.planning.execution": ["data/*"],

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from collections import deque
 from dataclasses import dataclass
 from functools import partial
 
-import uvicorn
 from action_msgs.srv import CancelGoal
 from rclpy.action import ActionClient
 from std_msgs.msg import String
@@ -19,6 +16,7 @@ from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
+from kc_vla.web.serving import PageThread, listening_there_or_elsewhere
 from kc_vla_msgs.action import ExecuteInstruction
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.live.board import BELIEF, TRUTH, Board
@@ -26,7 +24,7 @@ from kc_vla_sim.household.live.server import create_app
 
 _HOST = "127.0.0.1"
 _MOST_WAITING = 10
-_STOP, _END_S = "", 3.0
+_STOP = ""
 
 
 @dataclass(frozen=True)
@@ -56,26 +54,15 @@ class HomePageNode(StackNode):
         for topic, what in ((topics.HOUSEHOLD, TRUTH), (topics.PLANNER_BELIEF, BELIEF)):
             self.subscribe(String, topic, partial(self._take, what), qos.STATUS)
         self.subscribe(String, topics.PLANNER_STEPS, partial(self._take, ""), qos.EVENT)
-        listener = self._listener()
         app = create_app(self._board, self.parameters.token, self._want, partial(self._want, _STOP))
-        self._page = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
-        self._thread = threading.Thread(target=self._page.run, kwargs={"sockets": [listener]}, daemon=True)
-        self._thread.start()
-        print(f"live map: open http://localhost:{listener.getsockname()[1]}", flush=True)
+        warn = self.get_logger().warning
+        self._page = PageThread(app, listening_there_or_elsewhere(_HOST, self.parameters.port, "live map", warn))
+        print(f"live map: open http://localhost:{self._page.port}", flush=True)
 
     def stop(self) -> None:
         """Close the page."""
-        self._page.should_exit = True
-        self._thread.join(_END_S)
+        self._page.close()
         self._planner.destroy()
-
-    def _listener(self) -> socket.socket:
-        """A socket at the port that was asked for, or where that is taken at any other: the home is worth more."""
-        try:
-            return socket.create_server((_HOST, self.parameters.port))
-        except OSError as error:
-            self.get_logger().warning(f"port {self.parameters.port}: {error.strerror}: the live map takes another one")
-            return socket.create_server((_HOST, 0))
 
     def _take(self, what: str, message: String) -> None:
         try:

@@ -10,14 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from kc_vla.annotate.agreement import agreement
 from kc_vla.annotate.curves import UNITS, cache_file
-from kc_vla.annotate.door import BoundedBody, TooLargeError, of_own_page, told, told_invalid
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.annotate.library import Library
 from kc_vla.annotate.proposals import label
@@ -25,6 +22,7 @@ from kc_vla.annotate.work import Job, Work
 from kc_vla.bags.errors import BagError
 from kc_vla.episodes.annotation_errors import AnnotationError, Conflict
 from kc_vla.episodes.annotation_log import Mark
+from kc_vla.web.door import guarded, of_own_page, told
 
 _STATIC = Path(__file__).with_name("page")
 _CURVE_DIGITS = 5
@@ -67,12 +65,9 @@ def create_app(library: Library, work: Work, author: str, hosts: Sequence[str]) 
         work.stop()
 
     app = FastAPI(title="kc_vla annotation", lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
-    app.add_middleware(BoundedBody)
-    refusals = ((Conflict, 409), (AnnotationError, 400), (TooLargeError, 413), (BagError, 422), (OSError, 507))
-    for error, status in refusals:
+    guarded(app, hosts)
+    for error, status in ((Conflict, 409), (AnnotationError, 400), (BagError, 422), (OSError, 507)):
         app.add_exception_handler(error, told(status))
-    app.add_exception_handler(RequestValidationError, told_invalid)
 
     @app.get("/api/episodes")
     def episodes() -> dict[str, Any]:

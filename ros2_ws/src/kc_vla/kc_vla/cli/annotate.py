@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from kc_vla.bags.errors import BagError
+from kc_vla.core.errors import StackError
 from kc_vla.core.home import cache_home, user_name
 from kc_vla.core.ports import ANNOTATION_PAGE
 from kc_vla.episodes.annotation_errors import AnnotationError
@@ -45,7 +45,7 @@ def _page(words: Sequence[str]) -> int:
         return _serve(options)
     except KeyboardInterrupt:  # uvicorn hands on, at its end, the signal that it has obeyed
         return 0
-    except (BagError, AnnotationError, OSError) as error:
+    except (BagError, AnnotationError, StackError, OSError) as error:
         print(f"kc-vla annotate page: {error}", file=sys.stderr)
         return 1
 
@@ -57,14 +57,16 @@ def _serve(options: argparse.Namespace) -> int:
     from kc_vla.annotate.server import create_app
     from kc_vla.annotate.work import Work
     from kc_vla.keyframes.sources import SourceSettings
+    from kc_vla.web.door import HERE
+    from kc_vla.web.serving import THIS_MACHINE, listening
 
     cache_home()  # better told now than with the first bag that is opened
     library = Library(options.path)
-    with _listening(options.host, options.port) as listener:
+    with listening(options.host, options.port, "choose another --port") as listener:
         host, port = options.host, listener.getsockname()[1]
-        if host not in ("127.0.0.1", "localhost", "::1"):
+        if host not in THIS_MACHINE:
             print(f"WARNING: whoever reaches {host} can see the pictures and write annotations: there is no password")
-        names = {host, "127.0.0.1", "localhost", "[::1]"} | ({"*"} if host in ("0.0.0.0", "::") else set())
+        names = {host, *HERE} | ({"*"} if host in ("0.0.0.0", "::") else set())
         work = Work(library, SourceSettings(options.model, str(options.models or "")))
         app = create_app(library, work, options.author, sorted(names))
         many = f"{len(library.entries)} bag{'s' if len(library.entries) > 1 else ''}"
@@ -72,17 +74,3 @@ def _serve(options: argparse.Namespace) -> int:
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
         server.run(sockets=[listener])
     return 0
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    """A socket that listens there; Raises: AnnotationError: it cannot."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        listener.listen()  # whoever comes before the server has begun waits for it
-    except (OSError, OverflowError) as error:
-        listener.close()
-        raise AnnotationError(f"cannot listen at {host}, port {port}: {error}: choose another --port") from error
-    return listener

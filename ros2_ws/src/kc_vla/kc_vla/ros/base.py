@@ -117,11 +117,11 @@ class StackNode(LifecycleNode):
         self._made.append((self.destroy_client, entity))
         return entity
 
-    def every(self, period: float, callback: Callable[[], None]) -> None:
+    def every(self, period: float, callback: Callable[[], Any]) -> None:
         """Call back every `period` seconds of steady (wall) time while active."""
         self._made.append((self.destroy_timer, self._timer(period, callback)))
 
-    def from_any_thread(self, callback: Callable[[], None]) -> Callable[[], None]:
+    def from_any_thread(self, callback: Callable[[], Any]) -> Callable[[], None]:
         """Return what another thread calls to have `callback()` called here while active; two calls may become one."""
         entity = self.create_guard_condition(callback, callback_group=self._together)
         self._made.append((self.destroy_guard_condition, entity))
@@ -210,7 +210,7 @@ class StackNode(LifecycleNode):
         self.end()
         return super().on_shutdown(state)
 
-    def _timer(self, period: float, callback: Callable[[], None]) -> Any:
+    def _timer(self, period: float, callback: Callable[[], Any]) -> Any:
         return self.create_timer(period, callback, clock=self._steady, callback_group=self._together)
 
     def _destroy_made(self) -> None:

@@ -15,6 +15,8 @@ EVENT_LOG = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 """Events that a reader needs from the start of the episode, also if it starts, or starts again, later."""
+WATCHED = QoSProfile(history=_KEEP, depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""Of one who only looks on, at whatever topic: nobody waits until it has got what was said."""
 STATUS = QoSProfile(
     history=_KEEP,
     depth=1,

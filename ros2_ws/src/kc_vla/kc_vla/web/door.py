@@ -1,19 +1,24 @@
-"""What is let in to the page's server: no more of a request than an annotation needs, and errors told in one line."""
+"""What is let in to a page's server: from where, how much, with which token; and errors told in one line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hmac
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from fastapi import HTTPException, Request
+from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kc_vla.bags.errors import one_line
 
+HERE = ("127.0.0.1", "localhost", "[::1]")
+"""Names by which this machine calls itself."""
 MOST_BYTES = 1 << 20
 """Of a request's body; a track of a thousand keyframes has a tenth of it."""
 
@@ -73,7 +78,39 @@ def told_invalid(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"error": one_line(f"{where}: {found['msg']}")}, 422)
 
 
-def of_own_page(request: Request) -> bool:
+def of_own_page(request: HTTPConnection) -> bool:
     """Whether a request is not from a page of somebody else in the same browser."""
     origin = request.headers.get("origin")
     return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+
+
+def allow_control(request: HTTPConnection, token: str, advice: str) -> None:
+    """Let a request of the own page through that brings the token.
+
+    Args:
+        request: with the header `X-Token`.
+        token: that it has to bring; empty: nobody may.
+        advice: how a launch is started that has one.
+
+    Raises:
+        HTTPException: 403, it may not.
+    """
+    brought = request.headers.get("x-token", "")
+    if not token:
+        raise HTTPException(403, f"nobody may: start it with {advice}")
+    if not of_own_page(request) or not hmac.compare_digest(brought.encode(), token.encode()):
+        raise HTTPException(403, "that is not the token of this launch")
+
+
+def guarded(app: FastAPI, hosts: Sequence[str]) -> FastAPI:
+    """Serve an app by certain names alone, and no request of more than `MOST_BYTES`.
+
+    Args:
+        app: that is returned.
+        hosts: another page in the same browser must not reach it by a name of its own.
+    """
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
+    app.add_middleware(BoundedBody)
+    app.add_exception_handler(TooLargeError, told(413))
+    app.add_exception_handler(RequestValidationError, told_invalid)
+    return app

@@ -1,0 +1,48 @@
+"""The live page in a launch file: its arguments and its node."""
+
+from __future__ import annotations
+
+from launch.actions import DeclareLaunchArgument
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from kc_vla.core.ports import LIVE_PAGE
+from kc_vla.launching.graph import AGAIN, node, texts
+
+_SWITCH = ["true", "false"]
+
+
+def viewer_arguments(default: bool) -> tuple[DeclareLaunchArgument, ...]:
+    """`viewer:=` and what it can be told; `default`: whether the page is served where nothing is said."""
+    return (
+        DeclareLaunchArgument(
+            "viewer",
+            default_value=str(default).lower(),
+            choices=_SWITCH,
+            description="true: a live page of the running graph; it prints its address, and opens no browser",
+        ),
+        DeclareLaunchArgument(
+            "viewer_port", default_value=str(LIVE_PAGE), description="port of the live page; 0: any free one"
+        ),
+        DeclareLaunchArgument(
+            "viewer_host",
+            default_value="127.0.0.1",
+            description="address of this machine that the live page is served at; 127.0.0.1: to this machine alone",
+        ),
+        DeclareLaunchArgument(
+            "viewer_control",
+            default_value="false",
+            choices=_SWITCH,
+            description="true: the live page has an emergency stop, for whoever has the address with the token",
+        ),
+    )
+
+
+def viewer() -> Node:
+    """The live page, by those arguments and `rig`."""
+    argument = LaunchConfiguration
+    own = {"port": argument("viewer_port"), "control": argument("viewer_control")}
+    return node(
+        "viewer", {**own, **texts(host="viewer_host", rig="rig")}, condition=IfCondition(argument("viewer")), **AGAIN
+    )

@@ -1,0 +1,119 @@
+"""What the live page shows now: told by a node, asked by the threads of a server, for each client what is new to it."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from types import MappingProxyType
+from typing import Any
+
+SCORES, EVENTS, CHUNKS, COMMANDS, THUMBS = "scores", "events", "chunks", "commands", "thumbs"
+_MOST_ROWS = MappingProxyType({SCORES: 4000, EVENTS: 256, CHUNKS: 16, COMMANDS: 600, THUMBS: 64})
+"""What is kept of each series: at 20 Hz 200 s of scores and 30 s of commands, however long the episode."""
+_MOST_PARTS = 128
+_DIGITS = 5
+
+
+@dataclass
+class Seen:
+    """What one client has.
+
+    Attributes:
+        episode: number of the episode that its series are of.
+        parts: of each part, the number of what it was told.
+        rows: of each series, the number of the last row.
+        pictures: of each view, the number of the last picture.
+    """
+
+    episode: int = -1
+    parts: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    pictures: dict[str, int] = field(default_factory=dict)
+
+
+class Board:
+    """Parts that are told anew as a whole, and series that grow in an episode. Safe for any threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._numbers = count(1)
+        self._parts: dict[str, tuple[int, Any]] = {}
+        self._episode, self._id = 0, ""
+        self._series: dict[str, deque[tuple[int, Any]]] = {}
+        self._clear()
+
+    @property
+    def episode(self) -> str:
+        """Id of the episode that the series are of; empty before the first."""
+        return self._id
+
+    def tell(self, part: str, value: Any) -> None:
+        """A part is this now: JSON without NaN; a part beyond the first 128 is left out."""
+        with self._lock:
+            known = self._parts.get(part)
+            if (known is None and len(self._parts) >= _MOST_PARTS) or (known is not None and known[1] == value):
+                return
+            self._parts[part] = next(self._numbers), value
+
+    def add(self, series: str, row: Any) -> None:
+        """A series goes on with a row: JSON without NaN."""
+        with self._lock:
+            self._series[series].append((next(self._numbers), row))
+
+    def begin(self, episode_id: str) -> None:
+        """Series are of this episode from now on; what they had of another one is gone."""
+        with self._lock:
+            if episode_id != self._id:
+                self._id = episode_id
+                self._episode += 1
+                self._clear()
+
+    def news(self, seen: Seen) -> dict[str, Any]:
+        """What is new to a client, as JSON: {"parts", "series"}, and "anew" where what it had of series is void.
+
+        Args:
+            seen: is brought up to date.
+        """
+        with self._lock:
+            found: dict[str, Any] = {}
+            if seen.episode != self._episode:
+                seen.episode, seen.rows, found["anew"] = self._episode, {}, True
+            parts = {part: value for part, (number, value) in self._parts.items() if number != seen.parts.get(part)}
+            seen.parts = {part: number for part, (number, _) in self._parts.items()}
+            series = {}
+            for name, rows in self._series.items():
+                last = seen.rows.get(name, 0)
+                if rows and rows[-1][0] > last:
+                    series[name] = [row for number, row in rows if number > last]
+                    seen.rows[name] = rows[-1][0]
+        return found | ({"parts": parts} if parts else {}) | ({"series": series} if series else {})
+
+    def _clear(self) -> None:
+        self._series = {name: deque(maxlen=most) for name, most in _MOST_ROWS.items()}
+
+
+def number(value: float) -> float | None:
+    """A number as JSON has it: it knows no NaN."""
+    return round(float(value), _DIGITS) if math.isfinite(value) else None
+
+
+def numbers(values: Iterable[float]) -> list[float | None]:
+    """Numbers as JSON has them."""
+    return [number(value) for value in values]
+
+
+def health(level: int, message: str, values: Mapping[str, str], at_s: float) -> dict[str, Any]:
+    """The part of a node, of its diagnostics; long ones are cut.
+
+    Args:
+        level: 0 well, 1 a warning, 2 an error, 3 stale.
+        message: its problem.
+        values: what else it tells.
+        at_s: when, on the server's steady clock.
+    """
+    short = {name[:80]: text[:160] for name, text in list(values.items())[:120]}
+    return {"level": level, "message": message[:400], "values": short, "at": round(at_s, 2)}

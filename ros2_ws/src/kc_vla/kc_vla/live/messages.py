@@ -1,0 +1,110 @@
+"""What the live page is told of each message: rows and parts as JSON, of bounded size."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from kc_vla.core.rig import Rig, unit_of
+from kc_vla.live.board import number, numbers
+
+_MOST_ACTIONS, _MOST_NUMBERS, _MOST_KEYFRAMES = 200, 32, 100
+_TEXT = 2000
+
+
+def robot_part(rig: Rig) -> dict[str, Any]:
+    """The robot: each joint with its bounds (rad, of fingers m), and the views."""
+    bounds = [*zip(numbers(rig.limits.lowest), numbers(rig.limits.highest), strict=True)]
+    bounds += [(0.0, rig.opening / len(rig.gripper))] * len(rig.gripper)
+    joints = [
+        {"name": name, "low": low, "high": high, "unit": unit_of(name)}
+        for name, (low, high) in zip(rig.names, bounds, strict=True)
+    ]
+    return {"name": rig.name, "joints": joints, "views": list(rig.views)}
+
+
+def episode_part(status: Any) -> dict[str, Any]:
+    """Of an EpisodeStatus."""
+    return {
+        "id": status.episode_id[:_TEXT],
+        "task": status.task[:_TEXT],
+        "variant": status.variant[:_TEXT],
+        "instruction": status.instruction[:_TEXT],
+        "seed": int(status.seed),
+        "state": ("idle", "running", "finished")[min(int(status.state), 2)],
+        "period": number(status.frame_period),
+    }
+
+
+def result_part(result: Any) -> dict[str, Any]:
+    """Of an EpisodeResult."""
+    return {
+        "id": result.episode_id[:_TEXT],
+        "success": bool(result.success),
+        "reason": result.reason[:_TEXT],
+        "completed": int(result.completed_stages),
+        "stages": [stage[:_TEXT] for stage in result.stages[:_MOST_KEYFRAMES]],
+        "steps": int(result.steps),
+        "seconds": number(result.duration),
+    }
+
+
+def joints_part(state: Any) -> dict[str, float | None]:
+    """Of a JointState: where each joint is, rad or m."""
+    return dict(zip(state.name[:_MOST_NUMBERS], numbers(state.position[:_MOST_NUMBERS]), strict=False))
+
+
+def score_row(score: Any) -> list[float | None]:
+    """Of a KeyframeScore: frame, score, threshold, phase."""
+    return [int(score.frame_index), number(score.score), number(score.threshold), int(score.phase)]
+
+
+def event_row(event: Any) -> dict[str, Any]:
+    """Of a KeyframeEvent."""
+    kinds = ("candidate", "superseded", "committed", "reset")
+    return {
+        "kind": kinds[min(int(event.type), 3)],
+        "frame": int(event.frame_index),
+        "decided": int(event.decided_at_frame),
+        "phase": int(event.phase),
+        "label": event.label[:_TEXT],
+        "score": number(event.score),
+    }
+
+
+def keyframes_part(index: Any) -> list[dict[str, Any]]:
+    """Of a KeyframeIndex: what the buffer holds."""
+    columns = (index.frame_indices, index.phases, index.labels, index.scores, index.committed)
+    rows = list(zip(*columns, strict=False))[-_MOST_KEYFRAMES:]
+    return [
+        {"frame": int(f), "phase": int(p), "label": label[:_TEXT], "score": number(s), "committed": bool(c)}
+        for f, p, label, s, c in rows
+    ]
+
+
+def chunk_row(chunk: Any) -> dict[str, Any] | None:
+    """Of an ActionChunk; None where it contradicts itself."""
+    horizon, width = int(chunk.horizon), int(chunk.dimension)
+    if horizon * width != len(chunk.actions) or len(chunk.names) != width:
+        return None
+    rows = [numbers(chunk.actions[at : at + width][:_MOST_NUMBERS]) for at in range(0, horizon * width, width or 1)]
+    return {
+        "sequence": int(chunk.sequence),
+        "start": int(chunk.observation_frame),
+        "names": [name[:_TEXT] for name in chunk.names[:_MOST_NUMBERS]],
+        "actions": rows[:_MOST_ACTIONS],
+        "backend": chunk.backend[:_TEXT],
+        "latency": number(chunk.latency),
+        "keyframes": [int(frame) for frame in chunk.keyframes_used[:_MOST_KEYFRAMES]],
+    }
+
+
+def command_row(command: Any) -> dict[str, Any]:
+    """Of an ArmCommand; one that holds has no values, and a reason."""
+    values = [value for value in command.values[:_MOST_NUMBERS]]
+    return {
+        "step": int(command.step),
+        "names": [name[:_TEXT] for name in command.names[:_MOST_NUMBERS]],
+        "values": numbers(values) if all(map(math.isfinite, values)) else [],
+        "reason": command.reason[:_TEXT],
+    }

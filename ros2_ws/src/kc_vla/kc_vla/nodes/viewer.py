@@ -1,0 +1,191 @@
+"""Node `viewer`: the live page of a running stack in a browser; without a token nobody controls by it.
+
+It only looks on: pictures, joints and commands are listened to while a page is open, nothing that is told waits for
+this node, and its process takes what time the others leave.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import Image, JointState
+from std_msgs.msg import Bool
+
+from kc_vla.core import topics
+from kc_vla.core.ports import LIVE_PAGE
+from kc_vla.live import board as shown
+from kc_vla.live import messages
+from kc_vla.live.board import Board
+from kc_vla.live.feed import Feed
+from kc_vla.live.pictures import Pictures, Pixels
+from kc_vla.live.server import create_app
+from kc_vla.ros import qos
+from kc_vla.ros.base import StackNode, StartError
+from kc_vla.ros.convert import image_pixels
+from kc_vla.ros.keyframe_thumbs import KeyframeThumbs
+from kc_vla.ros.parameters import parameter
+from kc_vla.ros.process import run_node
+from kc_vla.ros.robot import RobotParameters
+from kc_vla.ros.stop_request import StopRequest
+from kc_vla.web.door import HERE
+from kc_vla.web.serving import THIS_MACHINE, ListenError, PageThread, listening_there_or_elsewhere
+from kc_vla_msgs.msg import (
+    ActionChunk,
+    ArmCommand,
+    EpisodeResult,
+    EpisodeStatus,
+    KeyframeEvent,
+    KeyframeIndex,
+    KeyframeScore,
+)
+
+_NICE = 10
+"""Of this process: in a control loop's time it has no part."""
+
+
+def _check_host(host: str) -> None:
+    if host in ("", "0.0.0.0", "::"):
+        raise ValueError("name one address of this machine: by that name alone the page is served")
+
+
+@dataclass(frozen=True)
+class ViewerParameters(RobotParameters):
+    """Parameters of the node."""
+
+    host: str = parameter("127.0.0.1", "address to listen at; that of this machine alone", check=_check_host)
+    port: int = parameter(LIVE_PAGE, "of the page; 0: any free one", low=0, high=65535)
+    control: bool = parameter(False, "whoever has the token that is printed once may stop the arm")
+    rate: float = parameter(10.0, "times a second that a page is told what is new at most", low=0.5, high=60.0)
+    longest: int = parameter(640, "px of a side of the pictures shown", low=16, high=4096)
+
+
+class ViewerNode(StackNode):
+    """See the module."""
+
+    Parameters = ViewerParameters
+    parameters: ViewerParameters
+
+    def __init__(self) -> None:
+        super().__init__("viewer")
+
+    def start(self) -> None:
+        """Listen, and serve from a thread."""
+        values = self.parameters
+        rig = values.robot()
+        self._views = rig.views
+        self._board, self._pictures = Board(), Pictures(_pixels, values.longest)
+        self._board.tell("robot", messages.robot_part(rig))
+        self._heard: list[Any] = []
+        self._feed = Feed(self._board, self._pictures, self._views, values.rate, self.from_any_thread(self._watch))
+        self._thumbs = KeyframeThumbs(self, lambda: self._feed.watched, self._on_thumb)
+        self._listen_always()
+        token = secrets.token_urlsafe(16) if values.control else ""
+        app = create_app(self._feed, token, StopRequest(self), (values.host, f"[{values.host}]", *HERE))
+        try:
+            listener = listening_there_or_elsewhere(values.host, values.port, "live page", self.get_logger().warning)
+        except ListenError as error:
+            raise StartError(str(error)) from error
+        self._page = PageThread(app, listener)
+        name = "localhost" if values.host in THIS_MACHINE else values.host
+        warning = "  (whoever has this address can stop the arm)" if token else ""
+        print(
+            f"live page: open http://{name}:{self._page.port}{'/#token=' + token if token else ''}{warning}", flush=True
+        )
+
+    def stop(self) -> None:
+        """Close the page."""
+        self._page.close()
+
+    def details(self) -> dict[str, object]:
+        """Return who looks."""
+        return (
+            {"pages": self._feed.pages, "port": self._page.port, "control": self.parameters.control}
+            if self.works
+            else {}
+        )
+
+    # -- what is heard ------------------------------------------------------------------------------------------
+
+    def _listen_always(self) -> None:
+        """What a page that comes later wants to know of what was before, and is small."""
+        tell = self._board.tell
+        self.subscribe(EpisodeStatus, topics.EPISODE_STATUS, self._on_episode, qos.STATUS)
+        self.subscribe(
+            EpisodeResult, topics.EPISODE_RESULT, lambda each: tell("result", messages.result_part(each)), qos.STATUS
+        )
+        self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
+        self.subscribe(Bool, topics.STOPPED, lambda each: tell("stopped", bool(each.data)), qos.EVENT_LOG)
+        self.subscribe(KeyframeEvent, topics.KEYFRAME_EVENT, self._row(shown.EVENTS, messages.event_row), qos.EVENT_LOG)
+        self.subscribe(KeyframeScore, topics.KEYFRAME_SCORE, self._row(shown.SCORES, messages.score_row), qos.WATCHED)
+        self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_health, qos.WATCHED)
+
+    def _watch(self) -> None:
+        """Listen to all the rest while somebody looks."""
+        if self._feed.watched == bool(self._heard):
+            return
+        if self._heard:
+            while self._heard:
+                self.unsubscribe(self._heard.pop())
+            self._pictures.clear()
+            return
+        listen = self.subscribe
+        for view in self._views:
+            take = partial(self._pictures.put, view)
+            self._heard.append(listen(Image, topics.image_topic(view), take, qos.IMAGE, raw=True))
+        self._heard += [
+            listen(JointState, topics.JOINT_STATES, self._on_joints, qos.STATE),
+            listen(ActionChunk, topics.POLICY_CHUNK, self._row(shown.CHUNKS, messages.chunk_row), qos.WATCHED),
+            listen(ArmCommand, topics.ARM_COMMAND, self._row(shown.COMMANDS, messages.command_row), qos.WATCHED),
+        ]
+
+    def _row(self, series: str, row_of: Callable[[Any], Any]) -> Callable[[Any], None]:
+        def take(message: Any) -> None:
+            if message.episode_id != self._board.episode:
+                return  # late, from an episode that is over
+            if (row := row_of(message)) is not None:
+                self._board.add(series, row)
+
+        return take
+
+    def _on_episode(self, status: EpisodeStatus) -> None:
+        if status.episode_id != self._board.episode:
+            self._thumbs.begin()
+            self._board.begin(status.episode_id)
+        self._board.tell("episode", messages.episode_part(status))
+
+    def _on_index(self, index: KeyframeIndex) -> None:
+        if index.episode_id != self._board.episode:
+            return
+        self._thumbs.follow(index)
+        self._board.tell("keyframes", messages.keyframes_part(index))
+
+    def _on_thumb(self, frame: int, picture: str) -> None:
+        self._board.add(shown.THUMBS, {"frame": frame, "picture": picture})
+
+    def _on_joints(self, state: JointState) -> None:
+        self._board.tell("joints", messages.joints_part(state))
+
+    def _on_health(self, told: DiagnosticArray) -> None:
+        now = time.monotonic()
+        for each in told.status:
+            values = {pair.key: pair.value for pair in each.values}
+            level = each.level[0] if isinstance(each.level, bytes) else int(each.level)
+            self._board.tell(f"node {each.name[:80]}", shown.health(level, each.message, values, now))
+
+
+def _pixels(raw: bytes) -> Pixels:
+    return image_pixels(deserialize_message(raw, Image))
+
+
+def main() -> None:
+    """Run the node."""
+    os.nice(_NICE)
+    run_node(ViewerNode)

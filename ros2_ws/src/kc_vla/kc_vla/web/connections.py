@@ -1,0 +1,56 @@
+"""Connections that cannot use a page's server up: who asks for nothing, or does not take what it asked for, is hung up.
+
+uvicorn ends a connection that is idle after an answer, but waits for ever for the first request, for the rest of one,
+and for a client that does not read.
+"""
+
+from __future__ import annotations
+
+from asyncio import BaseTransport, Transport
+from typing import cast
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+MOST_OPEN = 64
+"""Connections without a WebSocket; for another one the oldest that asks for nothing is hung up, or else that itself."""
+PATIENCE_S = 10.0
+"""For a request to be made, and for it to be answered and the answer taken."""
+HANG_UP = "hang_up"
+"""Key in the state of a WebSocket's scope: a function that ends it at once, whatever is still to be sent."""
+
+
+class BoundedHttp(H11Protocol):
+    """Of a client that has not asked for a WebSocket."""
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """See `asyncio.Protocol`."""
+        super().connection_made(cast(Transport, transport))
+        self.since_s = self.loop.time()
+        self._waited_for: object = None
+        self._look_later()
+        if len(self.connections) > MOST_OPEN:
+            http = [each for each in self.connections if isinstance(each, BoundedHttp)]
+            min((each for each in http if each.cycle is None), key=lambda each: each.since_s).transport.abort()
+
+    def _look_later(self) -> None:
+        self.loop.call_later(PATIENCE_S, self._look)
+
+    def _look(self) -> None:
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            return  # gone, or a WebSocket by now
+        is_stuck = self.cycle is None or (not self.cycle.response_complete and self.cycle is self._waited_for)
+        if is_stuck:
+            self.transport.abort()
+            return
+        self._waited_for = self.cycle
+        self._look_later()
+
+
+class BoundedWebSocket(WebSocketsSansIOProtocol):
+    """Of a client whose end must not wait until it has read what was sent."""
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """See `asyncio.Protocol`."""
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, HANG_UP: self.transport.abort}

@@ -1,0 +1,95 @@
+"""The live page in a real browser, on a running stack: what a person sees, and what comes of the button."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from browser import LAPTOP, PHONE, browser, chromium
+from playwright.sync_api import Browser, Page, expect
+from stack import Stack
+
+pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no Chromium: apt-get install chromium")
+SOON_MS = 120_000
+SOME = re.compile(r"^([3-9]|\d\d+)$")
+
+
+@pytest.fixture(scope="module")
+def chrome() -> Iterator[Browser]:
+    with browser() as found:
+        expect.set_options(timeout=SOON_MS)
+        yield found
+
+
+@pytest.fixture
+def look(chrome: Browser) -> Iterator[Callable[[str], Page]]:
+    """Opens an address; sees that no page has errors, nor asks another host for anything."""
+    context = chrome.new_context(viewport=LAPTOP)
+    troubles: list[str] = []
+
+    def open_it(address: str) -> Page:
+        page = context.new_page()
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        own = address.split("#")[0].rstrip("/")
+        page.on("request", lambda asked: None if asked.url.startswith((own, "data:")) else troubles.append(asked.url))
+        page.goto(address)
+        return page
+
+    yield open_it
+    context.close()
+    assert troubles == []
+
+
+def address(stack: Stack) -> str:
+    return stack.wait_for(r"live page: open (http://localhost:\d+\S*)")[1]
+
+
+def test_a_person_sees_the_stack_at_work_and_stops_the_arm(
+    launch: Callable[..., Stack], look: Callable[[str], Page]
+) -> None:
+    stack = launch(viewer="true", viewer_port=0, viewer_control="true", episodes=100, report="none")
+    where = address(stack)
+    page = look(where)
+    assert "token" not in page.url
+    for view in ("third_person", "wrist"):
+        expect(page.locator(f"canvas[aria-label='camera {view}']")).to_have_attribute("data-pictures", SOME)
+    expect(page.locator("#instruction")).to_contain_text("signal light")
+    expect(page.locator("#strip li.committed img").nth(1)).to_be_visible()
+    expect(page.locator("body")).to_have_attribute("data-flashes", SOME)
+    expect(page.locator("#score")).to_contain_text("threshold")
+    expect(page.locator("#joints .value").first).to_have_text(re.compile(r"\d (mm|°)|\d°"))
+    expect(page.locator("#nodes")).to_contain_text("keyframe_selector")
+    expect(page.locator("#nodes dt", has_text="score").first).to_be_visible()
+    expect(page.locator("#state")).to_have_text("succeeded")
+
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    for selector in ("#stop", "#views", "#strip", "#scores", "#actions", "#nodes"):
+        expect(page.locator(selector)).to_be_visible()
+
+    page.locator("#stop").click()
+    expect(page.locator("#answer")).to_have_text("The arm's controller answered: stopped")
+    expect(page.locator("#stopped")).to_be_visible()
+    expect(page.locator("#arm")).to_contain_text("holds: emergency stop")
+
+    stack.pause("arm_controller")
+    page.locator("#stop").click()
+    expect(page.locator("#answer")).to_contain_text("NO ANSWER")
+    expect(page.locator("#answer")).to_contain_text("THE ARM MAY STILL MOVE")
+    stack.resume("arm_controller")
+
+    stack.press_ctrl_c()
+    stack.finish()
+    expect(page.locator("#state")).to_contain_text("not connected")
+    page.locator("#stop").click()
+    expect(page.locator("#answer")).to_contain_text("THE ARM MAY STILL MOVE")
+
+
+def test_without_control_there_is_no_button(launch: Callable[..., Stack], look: Callable[[str], Page]) -> None:
+    stack = launch(viewer="true", viewer_port=0, episodes=100, report="none")
+    where = address(stack)
+    assert "token" not in where
+    page = look(f"{where}/#token=guessed")
+    expect(page.locator("#strip li").first).to_be_visible()
+    expect(page.locator("#stop")).to_be_hidden()
