@@ -29,6 +29,8 @@ from kc_vla.launching.graph import (
     source_argument,
     state_folder,
     texts,
+    transforms,
+    transforms_argument,
 )
 
 
@@ -100,6 +102,7 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["full", "summary", "none"],
                 description="what is made of each episode; full: video, contact sheet and summary",
             ),
+            transforms_argument(),
             *memory_arguments("maniskill"),
             *parameter_arguments("maniskill.yaml"),
             SetParameter("use_sim_time", True),
@@ -123,6 +126,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             OpaqueFunction(function=controller),
             node("recorder", texts(output_folder="output", rig="rig"), sigterm_timeout=CLOSE_S, **AGAIN),
+            OpaqueFunction(function=transforms),
             memories(),
             node(
                 "episode_runner",
