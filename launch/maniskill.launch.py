@@ -29,6 +29,8 @@ from kc_vla.launching.graph import (
     source_argument,
     state_folder,
     texts,
+    transforms,
+    transforms_argument,
 )
 from kc_vla.launching.viewer import viewer, viewer_arguments
 
@@ -101,6 +103,7 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["full", "summary", "none"],
                 description="what is made of each episode; full: video, contact sheet and summary",
             ),
+            transforms_argument(),
             *memory_arguments("maniskill"),
             *viewer_arguments(default=True),
             *parameter_arguments("maniskill.yaml"),
@@ -125,6 +128,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             OpaqueFunction(function=controller),
             node("recorder", texts(output_folder="output", rig="rig"), sigterm_timeout=CLOSE_S, **AGAIN),
+            OpaqueFunction(function=transforms),
             memories(),
             viewer(),
             node(

@@ -18,7 +18,7 @@ from launch_ros.substitutions import FindPackageShare
 
 from kc_vla.core.rig import load_rig
 from kc_vla.core.robot_interface import RobotInterface
-from kc_vla.launching.cameras import FILES, cameras_of
+from kc_vla.launching.cameras import FILES, cameras_of, hand_eye_files
 from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
@@ -43,6 +43,8 @@ from kc_vla.launching.graph import (
     state_folder,
     text,
     texts,
+    transforms,
+    transforms_argument,
 )
 from kc_vla.launching.viewer import viewer, viewer_arguments
 
@@ -103,6 +105,12 @@ def cameras(context: LaunchContext) -> list[Node]:
         )
         for view, wanted in _cameras(context).items()
     ]
+
+
+def told_transforms(context: LaunchContext) -> list:
+    """Start what tells where links and cameras are; of the links where no driver of others does."""
+    kind, rig, file = (LaunchConfiguration(name).perform(context) for name in ("arm", "rig", "cameras"))
+    return transforms(context, hand_eye_files(Path(file).expanduser(), load_rig(rig)), driven=kind == "ros")
 
 
 def arm(context: LaunchContext) -> list:
@@ -186,6 +194,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument("record", default_value="false", description="true: an MCAP bag of the episode"),
             DeclareLaunchArgument("output", default_value="runs", description="folder for bags"),
             DeclareLaunchArgument("fault", default_value="none", description="of the emulated arm, e.g. 'loss 0.2'"),
+            transforms_argument(),
             *memory_arguments("home"),
             *viewer_arguments(default=False),
             *parameter_arguments("piper.yaml"),
@@ -215,6 +224,7 @@ def generate_launch_description() -> LaunchDescription:
                 sigterm_timeout=CLOSE_S,
                 **AGAIN,
             ),
+            OpaqueFunction(function=told_transforms),
             memories(),
             viewer(),
             node(

@@ -28,6 +28,8 @@ from kc_vla.launching.graph import (
     source_argument,
     text,
     texts,
+    transforms,
+    transforms_argument,
 )
 from kc_vla.launching.viewer import viewer, viewer_arguments
 
@@ -76,11 +78,15 @@ def replay(context: LaunchContext) -> list:
         node(
             "bag_player",
             {**player, "rate": rate},
-            remappings=[("/keyframes/score", "oracle/score")],  # played for source:=oracle alone
+            remappings=[
+                ("/keyframes/score", "oracle/score"),  # played for source:=oracle alone
+                ("/tf_static", "camera_places"),  # the links are told anew, of what is played
+            ],
             on_exit=end_if_it_cannot_start,
         ),
         node("replay_comparison", {**comparison, "rate": rate, **texts(source="source")}, on_exit=end_with),
     ]
+    actions += transforms(context)
     if policy != "none":
         models = texts(**POLICY_FILES, **POLICY_SERVER)
         asked = {"backend": policy, "bag": bag, **models, **texts(script="script", rig="rig")}
@@ -111,6 +117,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "output", default_value="runs", description="folder; the comparison goes to <output>/<episode>-replay"
             ),
+            transforms_argument(),
             DeclareLaunchArgument(
                 "params",
                 default_value="",

@@ -54,6 +54,8 @@ check_system_packages() {
 
 check_environment() {
   local package
+  local -a packages=(kc_vla_msgs kc_vla kc_vla_sim)
+  [[ -n $ROS_PREFIX ]] || packages+=(tf2_msgs)
   if environment_is_current; then
     item "Python packages" "" "$VENV, as locked, $BUILD"
   elif [[ -f $STAMP ]]; then
@@ -61,7 +63,7 @@ check_environment() {
   else
     item "Python packages" "run ./setup.sh"
   fi
-  for package in kc_vla_msgs kc_vla kc_vla_sim; do
+  for package in "${packages[@]}"; do
     if [[ -d install/$package/share/$package ]]; then item "$package" ""; else item "$package" "not built: run ./setup.sh"; fi
   done
   if [[ -x $VENV/bin/ros2 || -x $ROS_PREFIX/bin/ros2 ]]; then item "ros2" ""; else item "ros2" "run ./setup.sh"; fi

@@ -108,8 +108,11 @@ save_wheels() { # the same files that install_python_packages takes, by the same
 
 build_packages() {
   forget_removed_interfaces
+  local -a folders=(ros2_ws/src sim_bridge)
+  # What an installed ROS 2 has and its wheels have not; beside the distribution's own it would be found first.
+  [[ -n $ROS_PREFIX ]] || folders+=(ros2_ws/interfaces)
   run in_environment python -m colcon --log-base log/colcon build --symlink-install \
-    --base-paths ros2_ws/src sim_bridge --event-handlers console_direct+ \
+    --base-paths "${folders[@]}" --event-handlers console_direct+ \
     --cmake-args -DBUILD_TESTING=OFF -DPython3_EXECUTABLE="$VENV/bin/python"
 }
 

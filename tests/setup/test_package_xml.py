@@ -50,6 +50,7 @@ LOCKED = {
     "openai": "openai",
     "piper_sdk": "piper-sdk",
     "pyarrow": "pyarrow",
+    "pytorch_kinematics": "pytorch-kinematics",
     "rosbags": "rosbags",
     "ruckig": "ruckig",
     "safetensors": "safetensors",

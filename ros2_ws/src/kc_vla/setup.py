@@ -22,6 +22,7 @@ NODES = (
     "replay_comparison",
     "robot_session",
     "short_term_memory",
+    "transforms",
     "viewer",
 )
 

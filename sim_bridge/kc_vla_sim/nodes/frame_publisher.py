@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from geometry_msgs.msg import PoseStamped
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
+from tf2_msgs.msg import TFMessage
 
 from kc_vla.core import topics
 from kc_vla.ros import qos
@@ -14,7 +15,7 @@ from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import image_message, time_message
 from kc_vla_msgs.msg import KeyframeScore, ObjectDetections
 from kc_vla_sim.frame import BASE_FRAME, Frame
-from kc_vla_sim.nodes.messages import camera_info_of, detections_of, joints_of, pose_of
+from kc_vla_sim.nodes.messages import camera_info_of, camera_places_of, detections_of, joints_of, pose_of
 from kc_vla_sim.protocol import Simulation
 
 
@@ -30,11 +31,17 @@ class FramePublisher:
         self._oracle = node.advertise(KeyframeScore, topics.ORACLE_SCORE, qos.EVENT)
         self._detections = node.advertise(ObjectDetections, topics.DETECTIONS, qos.STATE)
         self._images = {view: node.advertise(Image, topics.image_topic(view), qos.IMAGE) for view in views}
+        self._places = node.advertise(TFMessage, topics.CAMERA_PLACES, qos.STATUS)
         self._infos = {view: node.advertise(CameraInfo, topics.camera_info_topic(view), qos.STATE) for view in views}
 
     def show_clock(self, clock_ns: int) -> None:
         """Publish the simulated time."""
         self._clock.publish(Clock(clock=time_message(clock_ns)))
+
+    def begin(self, clock_ns: int) -> None:
+        """Publish the simulated time, and where the cameras of the episode that begins are."""
+        self.show_clock(clock_ns)
+        self._places.publish(camera_places_of(self._simulator.cameras, time_message(clock_ns)))
 
     def show(self, frame: Frame, episode_id: str, clock_ns: int) -> None:
         """Publish one frame; the joint state goes last, since it starts the control step."""

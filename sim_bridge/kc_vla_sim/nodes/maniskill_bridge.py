@@ -150,7 +150,7 @@ class ManiskillBridgeNode(StackNode):
         self._status.header.stamp = self._status.start_time
         self._start_ns, self._command, self._settled, self._held = self._clock_ns, None, -1, 0
         self._plans.begin(self._status.episode_id)
-        self._publisher.show_clock(self._clock_ns)
+        self._publisher.begin(self._clock_ns)
         self._statuses.publish(self._status)
         self._take(frame)
         response.success = True

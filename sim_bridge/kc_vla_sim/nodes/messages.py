@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import Vector3
 from sensor_msgs.msg import CameraInfo, JointState
+from tf2_msgs.msg import TFMessage
 
+from kc_vla.core.mounted_camera import pose_matrix
+from kc_vla.description.urdf import Placed
 from kc_vla.ros.convert import joint_message, pose_message
+from kc_vla.ros.transforms import transforms_message
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus, ObjectDetection, ObjectDetections
 from kc_vla_sim.frame import BASE_FRAME, CameraModel, Frame, Pose
 from kc_vla_sim.protocol import Simulation
@@ -32,6 +38,15 @@ def camera_info_of(camera: CameraModel) -> CameraInfo:
     )
     info.header.frame_id = camera.frame
     return info
+
+
+def camera_places_of(cameras: Iterable[CameraModel], stamp: Time) -> TFMessage:
+    """Return where the cameras are, each in the frame that it is fixed to."""
+    placed = [
+        Placed(camera.parent, camera.frame, pose_matrix(camera.pose.position, camera.pose.quaternion))
+        for camera in cameras
+    ]
+    return transforms_message(placed, stamp)
 
 
 def joints_of(frame: Frame, stamp: Time) -> JointState:

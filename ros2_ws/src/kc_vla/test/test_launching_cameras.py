@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kc_vla.core.rig import load_rig
-from kc_vla.launching.cameras import CamerasError, cameras_of
+from kc_vla.launching.cameras import CamerasError, cameras_of, hand_eye_files
 
 PIPER = load_rig("piper")
 
@@ -65,3 +65,14 @@ def test_a_file_for_another_robot_is_refused_in_a_line(tmp_path: Path, content: 
         cameras_of(file, PIPER)
     assert told in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_where_a_camera_is_goes_to_who_tells_it_and_not_to_the_camera(tmp_path: Path) -> None:
+    file = tmp_path / "cameras.yaml"
+    file.write_text("third_person: {source: 0}\nwrist: {source: 2, hand_eye: handeye/wrist.yaml}")
+    assert "hand_eye" not in cameras_of(file, PIPER)["wrist"]
+    assert hand_eye_files(file, PIPER) == str(tmp_path / "handeye" / "wrist.yaml")
+    file.write_text("third_person: {hand_eye: /a/b.yaml}\nwrist: {hand_eye: c.yaml}")
+    assert hand_eye_files(file, PIPER) == f"/a/b.yaml:{tmp_path / 'c.yaml'}"
+    file.write_text("third_person: {}\nwrist: {}")
+    assert hand_eye_files(file, PIPER) == ""

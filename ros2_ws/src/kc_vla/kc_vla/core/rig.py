@@ -22,7 +22,8 @@ Vector = NDArray[np.float64]
 FIRMWARE = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")
 _KEYS = {"robot", "joints", "lowest", "highest", "speed", "rest", "gripper"}
 _OPTIONAL = {"links", "older", "robot_type", "columns", "cameras", "base_frame", "tool_frame", "control_rate"} | {
-    "interface"
+    "interface",
+    "urdf",
 }
 _LINK = 4
 
@@ -69,6 +70,7 @@ class Rig:
         tool_frame: of the tool centre point.
         control_rate: control steps per second.
         interface: how drivers of others move it; None for a robot that this stack reaches by itself.
+        urdf: file with its description, for viewers; None where that is made from its links.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Rig:
     tool_frame: str
     control_rate: float
     interface: RobotInterface | None = None
+    urdf: Path | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -141,7 +144,7 @@ def load_rig(name: str) -> Rig:
     except (OSError, ValueError) as error:
         raise RigError(f"the rig {path} cannot be read: {error}") from error
     try:
-        return _rig(content)
+        return _rig(content, path.parent)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RigError(f"the rig {path} is not understood: {error}") from error
 
@@ -173,7 +176,7 @@ def _bare(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name[first.rfind("_", 0, common) + 1 :] for name in names)
 
 
-def _rig(content: Any) -> Rig:
+def _rig(content: Any, folder: Path) -> Rig:
     if not isinstance(content, Mapping):
         raise ValueError("it must be a mapping")
     if missing := _KEYS - content.keys():
@@ -216,7 +219,13 @@ def _rig(content: Any) -> Rig:
         tool_frame=str(content.get("tool_frame", "tool")),
         control_rate=_positive(content.get("control_rate", 20), "control_rate"),
         interface=read_interface(content["interface"], joints) if "interface" in content else None,
+        urdf=_urdf(folder, str(content["urdf"])) if "urdf" in content else None,
     )
+
+
+def _urdf(folder: Path, name: str) -> Path:
+    """A description beside the rig, or one that comes with the stack: a rig of one's own begins as a copy."""
+    return own if (own := folder / name).is_file() else share("rigs") / name
 
 
 def _texts(row: Any, what: str) -> tuple[str, ...]:

@@ -8,6 +8,10 @@ JOY = "joy"
 TOOL_POSE = "tool_pose"
 DETECTIONS = "detections"
 
+TF, TF_STATIC = "/tf", "/tf_static"
+ROBOT_DESCRIPTION = "robot_description"
+CAMERA_PLACES = "camera_places"  # of a simulator's cameras, for the node that tells all that stands on /tf_static
+
 EPISODE_STATUS = "episode/status"
 EPISODE_RESULT = "episode/result"
 END_EPISODE = "episode/end"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from kc_vla.core.untrusted import parsed_yaml, read_text
 
 FILES = ("source", "calibration", "latency")
 """Parameters that may name a file beside that of the cameras."""
+HAND_EYE = "hand_eye"
+"""What names the file with a camera's place: not for its own node, but for the one that tells all transforms."""
 
 
 class CamerasError(StackError):
@@ -23,13 +26,7 @@ def cameras_of(file: Path, rig: Rig) -> dict[str, dict[str, Any]]:
     Raises:
         CamerasError: the file cannot be read, or does not name the views of the rig, each with its parameters.
     """
-    views = " and ".join(rig.views)
-    try:
-        told = parsed_yaml(read_text(file))
-    except (OSError, ValueError) as error:
-        raise CamerasError(f"cameras:={file} cannot be read: {error}") from error
-    if not isinstance(told, dict) or not all(isinstance(wanted, dict) for wanted in told.values()):
-        raise CamerasError(f"cameras:={file} must name {views}, each with its parameters, e.g. source or topic")
+    views, told = " and ".join(rig.views), _told(file, rig)
     if set(told) != set(rig.views):
         named = " and ".join(map(str, told)) or "none"
         raise CamerasError(
@@ -39,7 +36,30 @@ def cameras_of(file: Path, rig: Rig) -> dict[str, dict[str, Any]]:
     for view, wanted in told.items():
         if wanted.get("source") and wanted.get("topic"):
             raise CamerasError(f"cameras:={file} names a source and a topic for {view}: leave one of them out")
-    return {view: {"frame_id": rig.cameras[view], **_beside(file, told[view])} for view in rig.views}
+    wanted = {view: {name: value for name, value in told[view].items() if name != HAND_EYE} for view in rig.views}
+    return {view: {"frame_id": rig.cameras[view], **_beside(file, wanted[view])} for view in rig.views}
+
+
+def hand_eye_files(file: Path, rig: Rig) -> str:
+    """The files with the cameras' places that such a file names as `hand_eye`, as the node `transforms` wants them.
+
+    Raises:
+        CamerasError: the file cannot be read, or is none.
+    """
+    named = [str(wanted[HAND_EYE]) for wanted in _told(file, rig).values() if wanted.get(HAND_EYE)]
+    return os.pathsep.join(str(file.parent / name) for name in named)
+
+
+def _told(file: Path, rig: Rig) -> dict[str, dict[str, Any]]:
+    """What stands in the file; Raises: CamerasError."""
+    try:
+        told = parsed_yaml(read_text(file))
+    except (OSError, ValueError) as error:
+        raise CamerasError(f"cameras:={file} cannot be read: {error}") from error
+    if not isinstance(told, dict) or not all(isinstance(wanted, dict) for wanted in told.values()):
+        views = " and ".join(rig.views)
+        raise CamerasError(f"cameras:={file} must name {views}, each with its parameters, e.g. source or topic")
+    return told
 
 
 def _beside(cameras: Path, wanted: dict[str, Any]) -> dict[str, Any]:

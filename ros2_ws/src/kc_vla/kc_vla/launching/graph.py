@@ -162,6 +162,32 @@ def selector() -> Node:
     return node("keyframe_selector", texts(source="source", models_folder="models", model="model", rig="rig"), **AGAIN)
 
 
+def transforms_argument() -> DeclareLaunchArgument:
+    """`transforms:=`, of every graph with a robot."""
+    return DeclareLaunchArgument(
+        "transforms",
+        default_value="auto",
+        choices=["auto", "robot", "cameras", "none"],
+        description="what /tf and /tf_static tell; robot: its links and its cameras; cameras: these alone, beside a "
+        "driver that tells of the links; auto: robot, with arm:=ros cameras; none: nothing",
+    )
+
+
+def transforms(context: LaunchContext, hand_eye: str = "", driven: bool = False) -> list[Node]:
+    """The node that tells them, by the arguments `transforms` and `rig`.
+
+    Args:
+        context: of the launch.
+        hand_eye: files with the cameras' places, as its parameter has them.
+        driven: a driver of others moves the robot.
+    """
+    wanted = LaunchConfiguration("transforms").perform(context)
+    if wanted == "none":
+        return []
+    links = wanted == "robot" or (wanted == "auto" and not driven)
+    return [node("transforms", {"robot_links": links, "hand_eye": text(hand_eye), **texts(rig="rig")}, **AGAIN)]
+
+
 def replayed_bag_argument() -> DeclareLaunchArgument:
     """`bag:=`, of a graph whose policy can replay one."""
     return DeclareLaunchArgument("bag", default_value="", description="recorded episode for policy:=replay")

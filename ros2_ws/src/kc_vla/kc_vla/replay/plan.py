@@ -17,7 +17,7 @@ from kc_vla.bags.find import bags_below
 from kc_vla.bags.lock import require_finished
 from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla.core.rig import RigError, load_rig
-from kc_vla.core.topics import DETECTIONS, camera_info_topic, image_topic
+from kc_vla.core.topics import DETECTIONS, TF_STATIC, camera_info_topic, image_topic
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.reports.run_table import OutputFolderError, require_writable
 
@@ -69,7 +69,7 @@ def plan_replay(episode: RecordedEpisode, source: str, policy: str, rig: str = A
     views = load_rig(rig).views
     images, *others = (f"/{image_topic(view)}" for view in views)
     observed = (*others, *FELT)
-    also = (*(f"/{camera_info_topic(view)}" for view in views), f"/{DETECTIONS}")
+    also = (*(f"/{camera_info_topic(view)}" for view in views), f"/{DETECTIONS}", TF_STATIC)
     known = {topic.removesuffix(_PACKED): topic for topic in sorted(episode.message_counts, reverse=True)}
     if views[0] != episode.views[0]:
         raise BagReadError(

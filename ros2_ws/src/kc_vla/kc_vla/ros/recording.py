@@ -9,6 +9,7 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, Image, JointState, Joy
 from std_msgs.msg import Bool, String
+from tf2_msgs.msg import TFMessage
 
 from kc_vla.bags.topics import Qos
 from kc_vla.core import topics
@@ -43,13 +44,16 @@ RECORDED: tuple[Recorded, ...] = (
     (topics.HOUSEHOLD, String, qos.STATUS),
     (topics.PLANNER_STEPS, String, qos.EVENT),
     (topics.PLANNER_BELIEF, String, qos.STATUS),
+    (topics.TF, TFMessage, qos.EVENT),
+    (topics.TF_STATIC, TFMessage, qos.STATUS),
+    (topics.ROBOT_DESCRIPTION, String, qos.STATUS),
     (topics.DIAGNOSTICS, DiagnosticArray, qos.EVENT),
 )
 """Every topic of the stack but those of the cameras and the memories: name, type, and what its publisher offers. Not
 `e_stop` itself: whoever sends that waits for a listener, and that must be the arm, which tells on `arm/stopped` when it
 was stopped and released. A new one is a line here."""
 
-STANDING = (topics.STOPPED,)
+STANDING = (topics.STOPPED, topics.TF_STATIC, topics.ROBOT_DESCRIPTION)
 """Those that tell how something stands until they tell otherwise; what else is said belongs to one episode."""
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.core.projection import project
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.nodes import Vector
 
@@ -76,6 +77,8 @@ class CameraView:
             raise GraphError("a camera view has a pose or a matrix that is not finite")
         if depth_m is not None and depth_m.shape != (size[1], size[0]):
             raise GraphError(f"a depth picture of shape {depth_m.shape} for {size[0]}x{size[1]} pixels")
+        self._camera = np.eye(4)
+        self._camera[:3, :3], self._camera[:3, 3] = self._rotation, self._position
         self._size, self._farthest_m, self._depth_m = size, farthest_m, depth_m
 
     def reach(self) -> tuple[Vector, float]:
@@ -89,11 +92,8 @@ class CameraView:
 
     def holds(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         """See `View`."""
-        seen = (points - self._position) @ self._rotation
-        deep = seen[:, 2]
+        pixels, deep = project(points, self._camera, self._matrix)
         held: NDArray[np.bool_] = np.logical_and(deep > 0.05, deep <= self._farthest_m)
-        pixels = np.full((len(points), 2), -1.0)
-        pixels[held] = (seen[held] @ self._matrix.T)[:, :2] / deep[held, None]
         held &= np.logical_and(pixels >= 0, pixels < self._size).all(axis=1)
         if self._depth_m is not None:
             columns, rows = pixels[held].astype(int).T

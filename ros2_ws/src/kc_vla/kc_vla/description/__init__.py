@@ -1,0 +1,1 @@
+"""The robot as viewers know it: its URDF, and where each of its links is. No ROS."""

@@ -1,0 +1,38 @@
+"""Which description a robot has: that of a file, the rig's own, or one made from the rig's links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kc_vla.core.rig import Rig, RigError
+from kc_vla.description.generated import generated_urdf
+from kc_vla.description.urdf import DescriptionError, RobotTree, read_urdf
+
+
+def description_of(rig: Rig, urdf: Path | None = None, firmware: str = "") -> tuple[str, RobotTree]:
+    """The text of a robot's URDF, and the tree that it describes.
+
+    Args:
+        rig: the robot.
+        urdf: a file in place of the rig's own description.
+        firmware: of an arm whose zero pose goes with it, for a description that is made from links.
+
+    Raises:
+        DescriptionError: there is none, it cannot be, or it lacks the rig's base or tool frame.
+    """
+    file = urdf or rig.urdf
+    try:
+        text = read_urdf(file) if file is not None else generated_urdf(rig, firmware)
+    except RigError as error:
+        raise DescriptionError(f"{error}; nor does it name a description: add 'urdf' to it") from error
+    name = f"the description {file}" if file is not None else f"the description of the rig '{rig.name}'"
+    try:
+        tree = RobotTree(text)
+    except DescriptionError as error:
+        raise DescriptionError(f"{name}: {error}") from error
+    if missing := [frame for frame in (rig.base_frame, rig.tool_frame) if frame not in tree.links]:
+        raise DescriptionError(
+            f"{name} has no link '{missing[0]}', which the rig '{rig.name}' has poses in: "
+            "name another file, or other base_frame and tool_frame in a rig of your own"
+        )
+    return text, tree

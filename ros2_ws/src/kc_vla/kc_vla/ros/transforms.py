@@ -1,0 +1,49 @@
+"""Transforms as messages, and out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Quaternion, TransformStamped, Vector3
+from scipy.spatial.transform import Rotation
+from tf2_msgs.msg import TFMessage
+
+from kc_vla.core.mounted_camera import pose_matrix
+from kc_vla.description.urdf import Placed
+from kc_vla.ros.convert import BadMessageError
+
+
+def transforms_message(placed: Iterable[Placed], stamp: Time) -> TFMessage:
+    """Return where frames are, all at one moment, as a message."""
+    message = TFMessage()
+    for each in placed:
+        x, y, z = map(float, each.pose[:3, 3])
+        qx, qy, qz, qw = map(float, Rotation.from_matrix(each.pose[:3, :3]).as_quat())
+        one = TransformStamped(child_frame_id=each.child)
+        one.header.stamp, one.header.frame_id = stamp, each.parent
+        one.transform.translation = Vector3(x=x, y=y, z=z)
+        one.transform.rotation = Quaternion(x=qx, y=qy, z=qz, w=qw)
+        message.transforms.append(one)
+    return message
+
+
+def placed_in(message: TFMessage) -> list[Placed]:
+    """Return where a message says that frames are.
+
+    Raises:
+        BadMessageError: a frame has no name or hangs on itself, or a pose is none.
+    """
+    return [_placed(each) for each in message.transforms]
+
+
+def _placed(told: TransformStamped) -> Placed:
+    parent, child = told.header.frame_id.lstrip("/"), told.child_frame_id.lstrip("/")
+    if not parent or not child or parent == child:
+        raise BadMessageError(f"a transform from '{parent}' to '{child}' places nothing")
+    at, turn = told.transform.translation, told.transform.rotation
+    place, quaternion = [at.x, at.y, at.z], [turn.x, turn.y, turn.z, turn.w]
+    if not np.isfinite(place).all() or not 0.99 < np.linalg.norm(quaternion) < 1.01:
+        raise BadMessageError(f"the transform from '{parent}' to '{child}' has no finite place or no unit quaternion")
+    return Placed(parent, child, pose_matrix(place, quaternion))
