@@ -6,6 +6,7 @@ import math
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -59,13 +60,19 @@ class Joint:
     axis: NDArray[np.float64]
     follows: tuple[str, float, float]
 
+    @cached_property
+    def _across(self) -> NDArray[np.float64]:
+        """The cross product with the axis, as a matrix (3, 3)."""
+        x, y, z = self.axis
+        return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
     def placed(self, position: float) -> Placed:
         """Where the child is at a position, rad or m."""
         step = np.eye(4)
         if self.kind == _SLIDING:
             step[:3, 3] = self.axis * position
         elif self.kind != _FIXED:
-            step[:3, :3] = Rotation.from_rotvec(self.axis * position).as_matrix()
+            step[:3, :3] += np.sin(position) * self._across + (1.0 - np.cos(position)) * (self._across @ self._across)
         return Placed(self.parent, self.child, self.origin @ step)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -15,16 +15,16 @@ from kc_vla.description.urdf import Placed
 from kc_vla.ros.convert import BadMessageError
 
 
-def transforms_message(placed: Iterable[Placed], stamp: Time) -> TFMessage:
+def transforms_message(placed: Sequence[Placed], stamp: Time) -> TFMessage:
     """Return where frames are, all at one moment, as a message."""
     message = TFMessage()
-    for each in placed:
-        x, y, z = map(float, each.pose[:3, 3])
-        qx, qy, qz, qw = map(float, Rotation.from_matrix(each.pose[:3, :3]).as_quat())
+    poses = np.array([each.pose for each in placed]).reshape(-1, 4, 4)
+    turns = Rotation.from_matrix(poses[:, :3, :3]).as_quat() if placed else ()
+    for each, (x, y, z), (qx, qy, qz, qw) in zip(placed, poses[:, :3, 3].tolist(), map(list, turns), strict=True):
         one = TransformStamped(child_frame_id=each.child)
         one.header.stamp, one.header.frame_id = stamp, each.parent
         one.transform.translation = Vector3(x=x, y=y, z=z)
-        one.transform.rotation = Quaternion(x=qx, y=qy, z=qz, w=qw)
+        one.transform.rotation = Quaternion(x=float(qx), y=float(qy), z=float(qz), w=float(qw))
         message.transforms.append(one)
     return message
 
