@@ -155,17 +155,19 @@ def test_with_an_installed_jazzy_no_wheels_and_no_stand_in_are_installed(
     clone: UnsetClone, installed_ros: Callable[..., Path]
 ) -> None:
     steps = 'run() { echo "$*"; }; find_ros; find_python; mkdir -p .venv; '
-    steps += "make_environment; install_python_packages; install_commands"
+    steps += "make_environment; install_python_packages; build_packages; install_commands"
     with_ros = clone.call(steps, KC_VLA_ROS_PREFIX=str(installed_ros()), PYTHON="python3")
     assert "-m venv --clear --system-site-packages" in with_ros
     assert "lock.txt" in with_ros
     assert "lock-ros.txt" not in with_ros
     assert "standalone" not in with_ros
+    assert "--base-paths ros2_ws/src sim_bridge --event-handlers" in with_ros  # tf2_msgs is the distribution's own
     (clone.folder / ".venv" / "kc_vla_stamp").unlink()
     with_wheels = clone.call(steps)
     assert "--system-site-packages" not in with_wheels
     assert "-r requirements/lock-ros.txt" in with_wheels
     assert "--editable ros2_ws/standalone" in with_wheels
+    assert "--base-paths ros2_ws/src sim_bridge ros2_ws/interfaces --event-handlers" in with_wheels
 
 
 def test_a_changed_lock_makes_the_environment_anew(clone: UnsetClone) -> None:
