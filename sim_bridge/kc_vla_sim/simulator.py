@@ -78,7 +78,7 @@ class Simulator:
         self._gripper = 0.0
         self._keyframes: tuple[Keyframe, ...] = ()
 
-    @torch.inference_mode()  # nothing here has a gradient, and to be ready for one takes a sixth of a step
+    @torch.no_grad()  # nothing here has a gradient, and to be ready for one takes a sixth of a step
     def reset(self, task: str, seed: int) -> Frame:
         """Begin a new episode of `task` and return its frame 0.
 
@@ -228,7 +228,7 @@ class Simulator:
             raise BadTaskError(f"{told}, counted from 0: the task table has {len(names)}")
         return names[number]
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def _advance(self, mode: str, action: NDArray[np.float32]) -> Frame:
         """Take one control step with the controller called `mode`."""
         if not self._running:
