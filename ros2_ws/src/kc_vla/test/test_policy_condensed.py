@@ -106,6 +106,8 @@ def test_a_keyframe_is_looked_at_once(backend: LearnedBackend, monkeypatch: pyte
         for _ in range(2):
             backend.infer(replace(given(shown, kept), frame=100))
     assert len(looks) == 5 + 8  # each keyframe, and each present
+    backend.infer(replace(given(shown, kept[:-1]), frame=100))  # the newest was none
+    assert len(looks) == 14
 
 
 class Rows(Samples):

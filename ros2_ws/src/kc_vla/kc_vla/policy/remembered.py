@@ -56,17 +56,17 @@ class Remembered:
     def slots(self, keyframes: Sequence[Seen], instruction: int) -> Slots:
         """What the network is given of these keyframes, oldest first; PolicyError where a view of one is missing."""
         model = self._model
-        if not model.history.remembers:
-            keyframes = ()
-        elif self._condense is None:
-            keyframes = first_and_newest(keyframes, model.slots)
-        frames = tuple(seen.frame for seen in keyframes)
+        given = () if not model.history.remembers else keyframes
+        kept = given if self._condense is not None else first_and_newest(given, model.slots)
+        frames = tuple(seen.frame for seen in kept)
         if self._last is not None and self._last[:2] == (frames, instruction):
             return self._last[2]
-        self._of = {
-            seen.frame: self._of[seen.frame] if seen.frame in self._of else self._new(seen) for seen in keyframes
-        }
-        found = self._slots(list(self._of.values()), instruction)
+        there = {seen.frame for seen in given}  # one without a slot may get it back: the newest can turn out to be none
+        self._of = {frame: was for frame, was in self._of.items() if frame in there}
+        for seen in kept:
+            if seen.frame not in self._of:
+                self._of[seen.frame] = self._new(seen)
+        found = self._slots([self._of[frame] for frame in frames], instruction)
         self._last = frames, instruction, found
         return found
 
