@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -23,9 +22,9 @@ from kc_vla.bags.errors import BagError
 from kc_vla.episodes.annotation_errors import AnnotationError, Conflict
 from kc_vla.episodes.annotation_log import Mark
 from kc_vla.web.door import guarded, of_own_page, told
+from kc_vla.web.numbers import numbers
 
 _STATIC = Path(__file__).with_name("page")
-_CURVE_DIGITS = 5
 
 
 class WantedMark(BaseModel):
@@ -90,7 +89,7 @@ def create_app(library: Library, work: Work, author: str, hosts: Sequence[str]) 
         library.entry(key)
         job = work.curves(key)
         found = {
-            name: {"unit": UNITS.get(name, ""), "times": _numbers(c.times), "values": _numbers(c.values)}
+            name: {"unit": UNITS.get(name, ""), "times": numbers(c.times), "values": numbers(c.values)}
             for name, c in (job.result or {}).items()
         }
         return {"ready": job.result is not None, "problem": job.problem, "curves": found}
@@ -160,7 +159,7 @@ def _description(episode: AnnotatedEpisode) -> dict[str, Any]:
         "instruction": about.instruction,
         "labels": episode.labels,
         "length": episode.length,
-        "times": _numbers(episode.times_s),
+        "times": numbers(episode.times_s),
         "views": episode.views,
         "damages": list(episode.damages),
         "version": cache_file(episode.bag).stem,
@@ -179,8 +178,3 @@ def _proposed(job: Job[tuple[Mark, ...]]) -> dict[str, Any]:
 def _mark(episode: AnnotatedEpisode, mark: WantedMark) -> Mark:
     stamp = episode.stamp_ns(mark.frame)
     return Mark(mark.frame, stamp, mark.phase, label(episode.labels, mark.phase), mark.source, mark.score)
-
-
-def _numbers(values: Any) -> list[float | None]:
-    """As JSON has them: it knows no NaN."""
-    return [round(float(value), _CURVE_DIGITS) if math.isfinite(value) else None for value in values]

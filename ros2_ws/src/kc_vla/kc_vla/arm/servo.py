@@ -218,10 +218,13 @@ class Servo:
         return f"nothing has come from the arm for {state.age:.2f} s: {why}"
 
     def _not_to_begin(self, state: ArmState) -> str:
-        return self._silence(state) or "; ".join(state.faults) or state.doubt
+        return self._unwell(state) or state.doubt
+
+    def _unwell(self, state: ArmState) -> str:
+        return self._silence(state) or "; ".join(state.faults)
 
     def _trouble(self, state: ArmState) -> str:
-        if trouble := self._silence(state) or "; ".join(state.faults):
+        if trouble := self._unwell(state):
             return trouble
         if not state.powered.all():
             joint = int(np.flatnonzero(~state.powered)[0]) + 1

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from types import MappingProxyType
@@ -15,7 +14,6 @@ SCORES, EVENTS, CHUNKS, COMMANDS, THUMBS = "scores", "events", "chunks", "comman
 _MOST_ROWS = MappingProxyType({SCORES: 4000, EVENTS: 256, CHUNKS: 16, COMMANDS: 600, THUMBS: 64})
 """What is kept of each series: at 20 Hz 200 s of scores and 30 s of commands, however long the episode."""
 _MOST_PARTS = 128
-_DIGITS = 5
 
 
 @dataclass
@@ -94,16 +92,6 @@ class Board:
 
     def _clear(self) -> None:
         self._series = {name: deque(maxlen=most) for name, most in _MOST_ROWS.items()}
-
-
-def number(value: float) -> float | None:
-    """A number as JSON has it: it knows no NaN."""
-    return round(float(value), _DIGITS) if math.isfinite(value) else None
-
-
-def numbers(values: Iterable[float]) -> list[float | None]:
-    """Numbers as JSON has them."""
-    return [number(value) for value in values]
 
 
 def health(level: int, message: str, values: Mapping[str, str], at_s: float) -> dict[str, Any]:

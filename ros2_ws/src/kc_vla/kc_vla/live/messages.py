@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from kc_vla.core.rig import Rig, unit_of
-from kc_vla.live.board import number, numbers
+from kc_vla.web.numbers import number, numbers
 
 _MOST_ACTIONS, _MOST_NUMBERS, _MOST_KEYFRAMES = 200, 32, 100
 _TEXT = 2000
