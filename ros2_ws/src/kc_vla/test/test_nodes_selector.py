@@ -147,7 +147,7 @@ def test_what_was_seen_in_an_episode_that_is_over_is_never_told(tmp_path: Path) 
     with looking(tmp_path) as (camera, gate, _):
         camera.show(1)
         camera.begin("two")
-        camera.until(lambda: camera.value("phase") == "0")
+        camera.until(lambda: camera.value("episode") == "two")
         camera.show(0)
         gate.set("open")
         camera.until(lambda: camera.show(0) or ("two", 0) in camera.scored())

@@ -103,9 +103,11 @@ class KeyframeSelectorNode(StackNode):
     def details(self) -> dict[str, object]:
         """Return where in the task the selector is."""
         phase = self._found.phase if self._found is not None else 0
-        here = phase if self._looks else "none"
+        here: dict[str, object] = {"episode": "none", "phase": "none"}
+        if self._looks and self.episode is not None:
+            here = {"episode": self.episode.id, "phase": phase}
         refused = {CANNOT_SELECT: self._refused} if self._refused else {}
-        return {"phase": here, "source": self.parameters.source, "runs on": self._runs_on, **refused}
+        return {**here, "source": self.parameters.source, "runs on": self._runs_on, **refused}
 
     def _forget(self) -> None:
         """Nothing is known of an episode."""
