@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +15,7 @@ import networkx as nx
 from kc_vla.core.files import write_whole
 from kc_vla.core.untrusted import parsed_json, read_text
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.fields import BLOBS, KINDS, blob_of, from_fields, kind_of, to_fields
+from kc_vla.memory.long_term.fields import KINDS, from_whole_fields, kind_of, to_whole_fields
 from kc_vla.memory.long_term.graph import MOST_OBJECTS, SceneGraph, number_after
 from kc_vla.memory.long_term.nodes import Area, Node, SceneObject
 from kc_vla.memory.long_term.query import NEXT_TO, neighbours
@@ -78,28 +76,11 @@ def _named(node: Node) -> Iterable[str]:
     return (node.floor, *node.adjacent) if isinstance(node, Area) else ()
 
 
-def _fields(node: Node) -> dict[str, Any]:
-    """All of a node, what is no text too."""
-    found = to_fields(node)
-    if blob := blob_of(node):
-        found[BLOBS[kind_of(node)]] = base64.b64encode(blob).decode()
-    return found
-
-
-def _node(kind: str, given: Any) -> Node:
-    if not isinstance(given, dict):
-        raise GraphError(f"{told(given)} is no {kind}: it must be an object of fields")
-    blob_name = BLOBS.get(kind, "")
-    values: Mapping[str, Any] = {name: value for name, value in given.items() if name != blob_name}
-    try:
-        blob = base64.b64decode(given.get(blob_name, ""), validate=True)
-    except (binascii.Error, TypeError, ValueError):
-        raise GraphError(f"{kind} {told(given.get('id'))}: its {blob_name} is no base64") from None
-    return from_fields(kind, values, blob)
-
-
 def _write_json(graph: SceneGraph, path: Path) -> None:
-    lists = {name: [_fields(node) for node in graph.nodes() if kind_of(node) == kind] for name, kind in _LISTS.items()}
+    lists = {
+        name: [to_whole_fields(node) for node in graph.nodes() if kind_of(node) == kind]
+        for name, kind in _LISTS.items()
+    }
     head = {"format": FORMAT, "version": VERSION, "map_id": graph.map_id, "number": graph.number}
     write_whole(path, json.dumps(head | lists, indent=1) + "\n")
 
@@ -115,7 +96,7 @@ def _read_json(path: Path, map_id: str) -> SceneGraph:
         for name, kind in _LISTS.items():
             if not isinstance(content.get(name), list):
                 raise GraphError(f"has no list of {name}")
-            nodes += [_node(kind, given) for given in content[name]]
+            nodes += [from_whole_fields(kind, given) for given in content[name]]
         number = content.get("number")
         return whole_graph(map_id or content.get("map_id", ""), nodes, number if type(number) is int else 1)
     except (ValueError, GraphError) as error:
@@ -129,7 +110,7 @@ def _write_graphml(graph: SceneGraph, path: Path) -> None:
         said: dict[str, Any] = {"kind": kind_of(node), "label": _NO_XML.sub("?", _label(node))}
         if isinstance(node, (Area, SceneObject)):
             said |= dict(zip("xyz", map(float, node.position), strict=True))
-        out.add_node(node.id, **said, fields=json.dumps(_fields(node)))
+        out.add_node(node.id, **said, fields=json.dumps(to_whole_fields(node)))
     out.add_edges_from(graph.network.edges(data=True))
     for one in graph.known():
         out.add_edges_from(
@@ -149,7 +130,8 @@ def _read_graphml(path: Path, map_id: str) -> SceneGraph:
         if found.graph.get("format") != FORMAT:
             raise GraphError(f"is no {FORMAT}")
         nodes = [
-            _node(str(said.get("kind")), parsed_json(str(said.get("fields")))) for _, said in found.nodes(data=True)
+            from_whole_fields(str(said.get("kind")), parsed_json(str(said.get("fields"))))
+            for _, said in found.nodes(data=True)
         ]
         number = found.graph.get("number")
         order = list(KINDS)

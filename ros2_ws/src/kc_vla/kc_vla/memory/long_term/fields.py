@@ -1,10 +1,12 @@
 """Nodes as the fields of a JSON object, and back: in the store, in exported files, for messages.
 
-What a field would say by default is left out, and so is what is no text, the blob of a node.
+What a field would say by default is left out, and so is what is no text, the blob of a node, but in whole fields.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
@@ -80,6 +82,27 @@ def from_fields(kind: str, given: Mapping[str, Any], blob: bytes = b"") -> Node:
             f"{kind} {told(values.get('id'))}: "
             + (f"{', '.join(missing)} missing" if missing else f"unknown: {told(', '.join(map(str, unknown)))}")
         ) from None
+
+
+def to_whole_fields(node: Node) -> dict[str, Any]:
+    """The same with what is no text, in base64: all of a node, for a file."""
+    found = to_fields(node)
+    if blob := blob_of(node):
+        found[BLOBS[kind_of(node)]] = base64.b64encode(blob).decode()
+    return found
+
+
+def from_whole_fields(kind: str, given: Any) -> Node:
+    """The node of what `to_whole_fields` made; GraphError as `from_fields`, or what is no text is no base64."""
+    if not isinstance(given, dict):
+        raise GraphError(f"{told(given)} is no {kind}: it must be an object of fields")
+    blob_name = BLOBS.get(kind, "")
+    values: Mapping[str, Any] = {name: value for name, value in given.items() if name != blob_name}
+    try:
+        blob = base64.b64decode(given.get(blob_name, ""), validate=True)
+    except (binascii.Error, TypeError, ValueError):
+        raise GraphError(f"{kind} {told(given.get('id'))}: its {blob_name} is no base64") from None
+    return from_fields(kind, values, blob)
 
 
 def _names(value: Any) -> frozenset[str]:

@@ -1,8 +1,8 @@
 """A map as the JSON of spark_dsg, which Hydra and its tools read; where that package is installed.
 
 Objects are its objects, areas its rooms, floors its buildings. What of ours it has no place for is in the metadata of
-its nodes, so that what we wrote comes back, but for embeddings and edges of areas; from what others wrote the rest is
-taken. Without rooms its places are the areas.
+its nodes, so that what we wrote comes back; from what others wrote the rest is taken. Without rooms its places are the
+areas.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kc_vla.core.files import write_whole
 from kc_vla.core.untrusted import read_text
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type, upright_size
 from kc_vla.memory.long_term.errors import GraphError
-from kc_vla.memory.long_term.fields import from_fields, to_fields
+from kc_vla.memory.long_term.fields import from_whole_fields, to_whole_fields
 from kc_vla.memory.long_term.graph import ADJACENT, CONTAINS, SceneGraph
 from kc_vla.memory.long_term.nodes import MOST_EXTENT_M, MOST_NAME, Area, Floor, Node, SceneObject, Vector
 from kc_vla.memory.long_term.tokens import shown
@@ -62,7 +62,9 @@ def read_spark_dsg(path: Path, map_id: str) -> SceneGraph:
             found = dsg.DynamicSceneGraph.load(str(copy))
         ours = found.metadata.get().get(_OURS, {})
         nodes = list(_nodes(found))
-        return whole_graph(map_id or str(ours.get("map_id", "")) or path.stem, nodes)
+        number = ours.get("number")
+        name = map_id or str(ours.get("map_id", "")) or path.stem
+        return whole_graph(name, nodes, number if type(number) is int else 1)
     except (ValueError, RuntimeError, IndexError, TypeError, AttributeError, KeyError, GraphError) as error:
         raise GraphError(f"{path} is no scene graph of spark_dsg: {' '.join(str(error).split())[:300]}") from error
 
@@ -92,7 +94,7 @@ def _attributes(dsg: Any, graph: SceneGraph, node: Node) -> Any:
         )
         made.last_update_time_ns = node.last_seen_ns
     kind = {Floor: "floor", Area: "area", SceneObject: "object"}[type(node)]
-    made.metadata.set({_OURS: {"kind": kind, "fields": to_fields(node)}})
+    made.metadata.set({_OURS: {"kind": kind, "fields": to_whole_fields(node)}})
     return made
 
 
@@ -106,7 +108,7 @@ def _nodes(found: Any) -> Iterator[Node]:
     known = [*buildings, *areas, *objects]
     ours = [each.attributes.metadata.get().get(_OURS) for each in known]
     if known and all(isinstance(each, dict) for each in ours):
-        yield from (from_fields(each["kind"], each["fields"]) for each in ours)
+        yield from (from_whole_fields(each["kind"], each["fields"]) for each in ours)
         return
     heights = [float(each.attributes.position[2]) for each in areas] or [0.0]
     yield Floor(_FLOOR, min(heights))
