@@ -18,6 +18,8 @@ from kc_vla.launching.graph import (
     POLICY_FILES,
     POLICY_SERVER,
     SHIPPED_PARAMETERS,
+    memories,
+    memory_arguments,
     model_arguments,
     node,
     parameters_of,
@@ -86,7 +88,7 @@ def replay(context: LaunchContext) -> list:
         ),
         node("replay_comparison", {**comparison, "rate": rate, **texts(source="source")}, on_exit=end_with),
     ]
-    actions += transforms(context)
+    actions += [*transforms(context), memories()]
     if policy != "none":
         models = texts(**POLICY_FILES, **POLICY_SERVER)
         asked = {"backend": policy, "bag": bag, **models, **texts(script="script", rig="rig")}
@@ -117,6 +119,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "output", default_value="runs", description="folder; the comparison goes to <output>/<episode>-replay"
             ),
+            *memory_arguments("replayed"),
             transforms_argument(),
             DeclareLaunchArgument(
                 "params",

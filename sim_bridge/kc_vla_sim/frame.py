@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ class Detection:
         state: e.g. "on", "off"; empty if it has none.
         pose: its centre.
         size: extent along the axes of that pose, m.
+        attributes: what else there is to tell, e.g. its "colour".
     """
 
     object_id: str
@@ -40,6 +42,7 @@ class Detection:
     state: str
     pose: Pose
     size: tuple[float, float, float]
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,12 @@ def test_the_keyframes_are_the_start_and_the_highest_points(played: tuple) -> No
     assert all(frames[number].keyframe == label for label, number in keyframes)
 
 
+@pytest.mark.parametrize("task", ["temporal", "spatial"])
+def test_a_detector_tells_the_colour_of_each_cube(undrawn: Simulator, task: str) -> None:
+    seen = {each.object_id: dict(each.attributes) for each in undrawn.reset(task, 31).detections}
+    assert seen == {f"{colour}_cube": {"colour": colour} for colour in ("red", "green", "blue")}
+
+
 def test_the_rules_find_the_keyframes_without_a_learned_selector(played: tuple) -> None:
     frames, keyframes, _ = played
     scorer, smoother, found = CueScorer(TASK.cues), GreedySmoother(0.5), []

@@ -141,7 +141,10 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
 
     def detections(self) -> tuple[Detection, ...]:
         """The three cubes."""
-        return tuple(Detection(cube.name, "cube", "", to_pose(cube.pose), CUBE_SIZE) for cube in self.cubes)
+        return tuple(
+            Detection(cube.name, "cube", "", to_pose(cube.pose), CUBE_SIZE, {"colour": colour})
+            for cube, colour in zip(self.cubes, _COLOURS, strict=True)
+        )
 
     def _get_obs_extra(self, info: dict[str, Any]) -> dict[str, torch.Tensor]:
         extra = {"tcp_pose": self.agent.tcp.pose.raw_pose}

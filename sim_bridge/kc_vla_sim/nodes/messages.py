@@ -12,7 +12,7 @@ from tf2_msgs.msg import TFMessage
 
 from kc_vla.core.mounted_camera import pose_matrix
 from kc_vla.description.urdf import Placed
-from kc_vla.ros.convert import joint_message, pose_message
+from kc_vla.ros.convert import attributes_message, joint_message, pose_message
 from kc_vla.ros.transforms import transforms_message
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus, ObjectDetection, ObjectDetections
 from kc_vla_sim.frame import BASE_FRAME, CameraModel, Frame, Pose
@@ -67,6 +67,7 @@ def detections_of(frame: Frame, episode_id: str, stamp: Time) -> ObjectDetection
                 pose=pose_of(found.pose),
                 size=Vector3(x=found.size[0], y=found.size[1], z=found.size[2]),
                 confidence=1.0,
+                attributes=attributes_message(found.attributes),
             )
         )
     return message

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Vector3
 from rclpy.serialization import serialize_message
 from scipy.spatial.transform import Rotation
@@ -30,6 +32,7 @@ from kc_vla_msgs.msg import ObjectDetection, ObjectDetections
 FRAME = "robot_base"
 OPTICAL = "cam_optical_frame"
 BEGIN_S = 1_790_000_000
+OLDER_FIELDS = ("object_id", "object_type", "state", "pose", "size", "confidence")
 DOWN = Rotation.from_euler("x", 180, degrees=True).as_matrix()
 
 
@@ -99,6 +102,40 @@ def test_what_was_seen_often_is_one_object_and_believed_in(tmp_path: Path, build
     assert (
         "map 'home' has 2 objects; 5 of 5 messages were taken in: 2 objects were new, 0 gone" in capsys.readouterr().out
     )
+
+
+def test_what_else_a_detector_tells_of_an_object_is_kept(tmp_path: Path, build) -> None:
+    red = detection(attributes=[KeyValue(key="colour", value="red"), KeyValue(key="of", value="Ada")])
+    assert build([("/detections", seen(red))]) == 0
+    assert objects(tmp_path / "memory.db")["mug"].attributes == {"colour": "red", "of": "Ada"}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "word"),
+    [
+        ([KeyValue(key="colour", value="r" * 1_000_000)], "its attribute has 1000000 letters: 200 are the most"),
+        ([KeyValue(key="a\x1b[2J", value="red")], "its attribute's name has control characters"),
+        ([KeyValue(key=str(k), value="red") for k in range(65)], "it has 65 attributes: 64 are the most"),
+    ],
+)
+def test_attributes_that_cannot_be_cost_that_detection_alone(
+    tmp_path: Path, build, capsys, attributes: list[KeyValue], word: str
+) -> None:
+    assert build([("/detections", seen(detection(kind="pan"), detection(attributes=attributes)))]) == 0
+    assert set(objects(tmp_path / "memory.db")) == {"pan"}
+    assert f"detection 2 of 2 is left out: {word}" in capsys.readouterr().out
+
+
+def test_a_message_of_before_detections_had_attributes_is_taken() -> None:
+    decoded = SimpleNamespace(
+        header=seen().header,
+        episode_id="e",
+        detections=[
+            SimpleNamespace(**{name: getattr(detection(), name) for name in OLDER_FIELDS})  # as a bag's reader gives it
+        ],
+    )
+    (found,) = Intake(FRAME).take(decoded).detections
+    assert (found.object_type, found.attributes) == ("mug", {})
 
 
 def test_more_bags_add_to_a_store(tmp_path: Path, build) -> None:

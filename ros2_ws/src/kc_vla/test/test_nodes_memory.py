@@ -142,6 +142,20 @@ def test_the_short_term_memory_recalls_what_it_saw_and_learns_how_that_turned_ou
         assert (counts.embedding, counts.held.capacity, len(counts.held.units)) == ("all-MiniLM-L6-v2", 5, 5)
 
 
+def test_what_a_detector_tells_of_colours_is_what_is_asked_for(tmp_path: Path) -> None:
+    mugs = [thing("mug", name, attributes=[KeyValue(key="colour", value=name)]) for name in ("red", "blue", "white")]
+    with running(SHORT, tmp_path / "log", **FAST), Detector() as peer:
+        peer.see_until(lambda: peer.statistics().added == len(mugs), *mugs)
+        for name in ("blue", "red", "white"):
+            (found,) = peer.recall(f"the {name} mug", k=1).units
+            assert (found.object_id, [(each.key, each.value) for each in found.attributes]) == (
+                name,
+                [("colour", name)],
+            )
+        (found,) = peer.recall("a mug, but not the red or the white one", k=1).units
+        assert found.object_id == "blue"
+
+
 def test_the_short_term_memory_refuses_what_cannot_be_and_lives_on(tmp_path: Path) -> None:
     with running(SHORT, tmp_path / "log", **FAST) as process, Detector() as peer:
         log = tmp_path / "log"

@@ -1,10 +1,14 @@
 """Which topics of a bag a player plays, and when."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from episode_bag import Script, write_episode
 
 from kc_vla.bags.errors import BagEmptyError, BagReadError
+from kc_vla.bags.schemas import Schema, collect_schema
+from kc_vla.replay import played_bag
 from kc_vla.replay.played_bag import PlayedBag
 
 IMAGES = "/third_person/image_raw"
@@ -50,3 +54,25 @@ def test_pictures_that_are_not_compressed_stay_as_they_are(bag: str) -> None:
     picture, header = played.unpack(played.begin(0.0, 1.0, 0.0, False, None).due(1.0)[0])
     assert (picture.shape, picture.dtype) == ((16, 16, 3), np.uint8)
     assert header.stamp.sec == 1
+
+
+def test_messages_of_ours_with_other_fields_are_left_out_and_told(bag: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    events = "kc_vla_msgs/msg/KeyframeEvent"
+
+    def installed(message_type: str) -> Schema:
+        found = collect_schema(message_type)
+        changed = replace(found, text=f"{found.text}\nbool more\n", type_hash="RIHS01_other" if found.type_hash else "")
+        return changed if message_type == events else found
+
+    whole = PlayedBag(bag, "", decompress=False)
+    assert whole.left_out == []
+    monkeypatch.setattr(played_bag, "collect_schema", installed)
+    played = PlayedBag(bag, "", decompress=False)
+    gone = whole.topics.keys() - played.topics.keys()
+    assert {whole.topics[topic].type for topic in gone} == {events}
+    (told,) = played.left_out
+    assert told == f"{next(iter(gone))} is not played: it was recorded with another version of {events}"
+    topics = {message.topic for message in played.begin(0.0, 1.0, 0.0, False, None).due(1e9)}
+    assert IMAGES in topics
+    assert not topics & gone
+    assert PlayedBag(bag, IMAGES, decompress=False).left_out == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import struct
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from kc_vla.bags.messages import BagMessage
 from kc_vla.bags.metadata import bag_information, to_yaml, write_metadata
 from kc_vla.bags.outputs import create_output
 from kc_vla.bags.reader import BagReader
-from kc_vla.bags.schemas import Schema
+from kc_vla.bags.schemas import Schema, same_definition
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.topics import EpisodeInfo, TopicInfo
 
@@ -50,7 +49,7 @@ class NewBag:
             raise BagReadError(
                 f"{topic} is {info.type} in {source} and {known.type} in a bag before: cut it out with 'kc-vla bag cut'"
             )
-        if not _agree(schema, defined := self._schemas.setdefault(info.type, schema)):
+        if not same_definition(schema, defined := self._schemas.setdefault(info.type, schema)):
             raise BagReadError(f"{source} has another definition of {info.type} than a bag before: they cannot be one")
         if topic not in self._topics:
             self._topics[topic] = info
@@ -112,15 +111,3 @@ def new_bag(folder: Path, storage: Storage, episode: EpisodeInfo | None) -> Iter
 def definition(reader: BagReader, message_type: str) -> Schema:
     """Return what `reader` knows of a type; a schema without a text where it knows nothing."""
     return reader.schema(message_type) or Schema(message_type, "", "", "")
-
-
-def _agree(one: Schema, other: Schema) -> bool:
-    if one.type_hash and other.type_hash:
-        return one.type_hash == other.type_hash
-    return not (one.text and other.text) or _bare(one.text) == _bare(other.text)
-
-
-def _bare(text: str) -> list[str]:
-    """Return the lines of a definition without comments and spacing."""
-    lines = (re.sub(r"\s+", " ", line.split("#", 1)[0]).strip() for line in text.splitlines())
-    return [line for line in lines if line and not line.startswith("===")]

@@ -37,6 +37,13 @@ class Schema:
     encoding: str = "ros2msg"
 
 
+def same_definition(one: Schema, other: Schema) -> bool:
+    """Whether two schemas of a type have the same fields, by hashes or texts; also where one has neither."""
+    if one.type_hash and other.type_hash:
+        return one.type_hash == other.type_hash
+    return not (one.text and other.text) or _bare(one.text) == _bare(other.text)
+
+
 def prefixes_from_environment() -> list[Path]:
     """Return the folders of AMENT_PREFIX_PATH, in order."""
     return [Path(p) for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
@@ -65,6 +72,12 @@ def collect_schema(message_type: str, prefixes: Sequence[Path] | None = None) ->
         package, _, short = name.split("/")
         parts.append(f"{_SEPARATOR}\nMSG: {package}/{short}\n{text.strip()}")
     return Schema(message_type, "\n".join(parts) + "\n", _type_hash(message_type, prefixes))
+
+
+def _bare(text: str) -> list[str]:
+    """Return the lines of a definition without comments and spacing."""
+    lines = (re.sub(r"\s+", " ", line.split("#", 1)[0]).strip() for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith("===")]
 
 
 def _used_types(owner: str, text: str) -> list[str]:

@@ -16,7 +16,7 @@ from kc_vla.core.mounted_camera import MountedCamera, Pose, pose_matrix
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.memory.long_term.detections import Detection, upright_size
 from kc_vla.memory.long_term.errors import told
-from kc_vla.memory.long_term.nodes import MOST_NAME, Vector
+from kc_vla.memory.long_term.nodes import MOST_ATTRIBUTES, MOST_NAME, Vector
 from kc_vla.memory.long_term.views import CameraView, View
 from kc_vla.memory.short_term.unit import Position, Unit, UnitError, state_of
 
@@ -177,8 +177,17 @@ def _detection(message: Any, moved: Pose | None) -> Detection:
         upright_size(pose[:3, :3], size),
         float(message.confidence),
         _plain(message.state, "state"),
+        _attributes(message),
         source_id=_plain(message.object_id, "object_id"),
     )
+
+
+def _attributes(message: Any) -> dict[str, str]:
+    """What else a detector tells: nothing in a bag of before detections had attributes."""
+    told_of = getattr(message, "attributes", ())
+    if len(told_of) > MOST_ATTRIBUTES:
+        raise IntakeError(f"it has {len(told_of)} attributes: {MOST_ATTRIBUTES} are the most")
+    return {_plain(each.key, "attribute's name"): _plain(each.value, "attribute") for each in told_of}
 
 
 def _plain(text: str, what: str) -> str:

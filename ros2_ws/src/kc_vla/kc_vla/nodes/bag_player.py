@@ -65,6 +65,8 @@ class BagPlayerNode(StackNode):
         now = time.monotonic()
         try:
             self._bag = PlayedBag(wanted.bag, wanted.topics, wanted.decompress)
+            if self._bag.left_out:
+                self.problem("; ".join(self._bag.left_out))
             for topic in self._bag.topics.values():
                 check_name(topic.name, wanted.bag)
             classes = {name: message_class(topic.type) for name, topic in self._bag.topics.items()}

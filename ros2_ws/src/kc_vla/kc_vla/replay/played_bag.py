@@ -15,10 +15,12 @@ from kc_vla.bags.images import decode_image
 from kc_vla.bags.joining_late import with_late_start
 from kc_vla.bags.playback import Playback
 from kc_vla.bags.reader import BagMessage, BagReader
+from kc_vla.bags.schemas import collect_schema, same_definition
 from kc_vla.bags.topics import Qos
 from kc_vla.episodes.stamped_time import in_stamped_time
 
 _COMPRESSED = "sensor_msgs/msg/CompressedImage"
+_OURS = "kc_vla_msgs/"
 _PACKED = "/compressed"
 
 
@@ -44,6 +46,7 @@ class PlayedBag:
 
     Attributes:
         topics: those that are played, by their names in the bag; only such as have messages.
+        left_out: of each topic that cannot be played, why.
     """
 
     def __init__(self, bag: str, chosen: str, decompress: bool) -> None:
@@ -65,11 +68,24 @@ class PlayedBag:
             has = ", ".join(sorted(recorded)) or "no message"
             raise BagReadError(one_line(f"{bag} has no {', '.join(missing)}: it has {has}"))
         self.topics: dict[str, PlayedTopic] = {}
-        for topic, found in recorded.items():
-            if topic in (self._chosen or recorded):
-                unpacked = decompress and found.type == _COMPRESSED
-                name = topic.removesuffix(_PACKED) if unpacked else topic
-                self.topics[topic] = PlayedTopic(name, found.type, found.qos, unpacked)
+        self.left_out: list[str] = []
+        for topic in self._chosen or recorded:
+            found = recorded[topic]
+            if self._is_of_another_version(found.type):
+                self.left_out.append(f"{topic} is not played: it was recorded with another version of {found.type}")
+                continue
+            unpacked = decompress and found.type == _COMPRESSED
+            name = topic.removesuffix(_PACKED) if unpacked else topic
+            self.topics[topic] = PlayedTopic(name, found.type, found.qos, unpacked)
+        if self.left_out:
+            self._chosen = list(self.topics)
+
+    def _is_of_another_version(self, message_type: str) -> bool:
+        """Whether messages of ours have other fields in the bag than here: their bytes would be read wrongly."""
+        if not message_type.startswith(_OURS):
+            return False
+        known = self._reader.schema(message_type)
+        return known is not None and not same_definition(known, collect_schema(message_type))
 
     @property
     def damages(self) -> list[str]:

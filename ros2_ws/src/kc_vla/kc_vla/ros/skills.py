@@ -28,6 +28,7 @@ def detection_message(seen: Seen) -> ObjectDetection:
         pose=Pose(position=point_message(seen.position), orientation=Quaternion(w=1.0)),
         size=Vector3(x=width, y=depth, z=height),
         confidence=float(seen.confidence),
+        attributes=attributes_message(seen.attributes),
     )
 
 
@@ -46,7 +47,6 @@ def seen_message(seen: Seen) -> SeenObject:
         relation=seen.relation,
         container=seen.container,
         movable=seen.movable,
-        attributes=attributes_message(seen.attributes),
     )
 
 
@@ -80,7 +80,7 @@ def seen_from(message: SeenObject) -> Seen:
         position=(place.x, place.y, place.z),
         size=(size.x, size.y, size.z),
         state=about.state,
-        attributes={each.key: each.value for each in message.attributes},
+        attributes={each.key: each.value for each in about.attributes},
         relation=message.relation,
         container=message.container,
         area=message.area,
