@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
 from PIL import Image
 
 from kc_vla.cli import main
@@ -16,6 +17,7 @@ from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.exchange import form_of
 from kc_vla.memory.long_term.graph import Change, SceneGraph
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
+from kc_vla.memory.long_term.picture import draw_graph
 from kc_vla.memory.long_term.store import Store
 
 FORMS = ["json", "graphml", "spark-dsg"]
@@ -185,6 +187,18 @@ def test_show_tells_a_map_and_draws_it(store: Path, tmp_path: Path, capsys: pyte
     picture = np.asarray(Image.open(tmp_path / "map.png").convert("RGB"))
     assert picture.shape[0] > 300
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 50
+
+
+def test_names_that_would_lie_on_others_are_left_out_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = []
+    monkeypatch.setattr(Axes, "set_title", lambda axis, text, **_: written.append(text))
+    many = [SceneObject(f"mug_{k}", f"a mug of {'x' * 60}", (0.001 * k, 0.0, 0.0)) for k in range(40)]
+    draw_graph(SceneGraph("home", [Floor("ground", 0.0), *many], 41), tmp_path / "map.png")
+    assert written[0] == "home, ground: 0 areas, 40 objects"
+    left_out = int(written[-1].removeprefix(written[0]).strip("; ").split()[0])
+    assert 0 < left_out < 40
 
 
 @pytest.mark.parametrize("said", ["$\\frac{", "\x00\x1b[2J", "\u202e\U0001f600", "x" * 200])

@@ -106,11 +106,12 @@ def _show(options: argparse.Namespace) -> None:
     with _opened(options) as store:
         memory = LongTermMemory(store)
         map_id = _map(memory, options)
-        print(memory.describe(map_id, options.budget, options.text).text)
-        if options.png is not None:
+        if options.png is not None:  # first: whoever reads the text may stop before its end
             from kc_vla.memory.long_term.picture import draw_graph
 
             draw_graph(memory.graph(map_id), options.png)
+        print(memory.describe(map_id, options.budget, options.text).text)
+        if options.png is not None:
             print(f"{options.png}: the graph from above")
 
 

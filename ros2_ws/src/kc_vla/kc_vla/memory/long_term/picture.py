@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from kc_vla.core.files import replacing
 from kc_vla.memory.long_term.graph import SceneGraph
-from kc_vla.memory.long_term.nodes import SceneObject
+from kc_vla.memory.long_term.nodes import Area, SceneObject
 from kc_vla.memory.long_term.tokens import shown
 
-_MOST_NAMES = 60
-"""Of a floor that are written: more could not be read."""
+_MOST_LABELS, _MOST_NAMED = 120, 4
+"""Of a floor that are tried: more could not be read; and of what is on or in one thing."""
 _MOST_FLOORS = 6
-_STANDS, _CARRIED = "tab:brown", "tab:orange"
+_STANDS, _CARRIED, _WAY = "tab:brown", "tab:orange", "tab:blue"
+_INCHES_PER_M, _WIDTHS_IN, _HEIGHTS_IN, _ROUND_IN = 1.2, (9.0, 24.0), (3.0, 20.0), 1.2
+_FAR_PT = (3.0, 12.0, 22.0, 34.0)
+"""How far from its place a name is tried, nearest first."""
+_TOWARDS = ((1, 1), (1, -1), (-1, 1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
+_SIDE = {1: ("left", "bottom"), 0: ("center", "center"), -1: ("right", "top")}
+
+
+class _Label(NamedTuple):
+    text: str
+    x: float
+    y: float
+    colour: str
+    size_pt: float
 
 
 def draw_graph(graph: SceneGraph, path: Path, least: float = 0.2) -> None:
-    """Draw a graph as a PNG.
+    """Draw a graph as a PNG. Names that would lie on others are left out, and counted.
 
     Args:
         graph: of what.
@@ -36,41 +57,58 @@ def draw_graph(graph: SceneGraph, path: Path, least: float = 0.2) -> None:
         floor = of_area.get(each.area, next(iter(panels)))  # what is in no area is drawn on the lowest floor
         if floor in panels:
             panels[floor].append(each)
-    figure = Figure(figsize=(9.0, 7.5 * len(panels)), layout="constrained")
-    for axis, (name, things) in zip(figure.subplots(len(panels), squeeze=False)[:, 0], panels.items(), strict=True):
-        _draw_areas(axis, graph, name)
+    areas = {name: [area for area in graph.areas.values() if area.floor == name] for name in panels}
+    sizes = [_inches(areas[name], things) for name, things in panels.items()]
+    heights = [height for _, height in sizes]
+    figure = Figure(figsize=(max(width for width, _ in sizes), sum(heights)), layout="constrained")
+    renderer: RendererBase = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    axes = figure.subplots(len(panels), squeeze=False, height_ratios=heights)[:, 0]
+    titles = []
+    for axis, (name, things) in zip(axes, panels.items(), strict=True):
+        _draw_areas(axis, areas[name])
         _draw_things(axis, things)
-        number = sum(area.floor == name for area in graph.areas.values())
-        title = f"{shown(graph.map_id)}{', ' + shown(name) if name else ''}: {number} areas, {len(things)} objects"
-        axis.set_title(title, parse_math=False)
+        where = f"{shown(graph.map_id)}{', ' + shown(name) if name else ''}"
+        told = f"{where}: {len(areas[name])} areas, {len(things)} objects"
+        titles.append(told)
+        axis.set_title(told, parse_math=False)
         axis.set(xlabel="x, m", ylabel="y, m", aspect="equal")
         axis.autoscale_view()
-    with replacing(path) as part, warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # a name in letters that the font does not have
-        figure.savefig(part, dpi=100, format="png")
+        figure.draw_without_rendering()  # now it is known where on the paper everything is
+        figure.set_layout_engine("none")
+        for axis, told, (name, things) in zip(axes, titles, panels.items(), strict=True):
+            if left_out := _write(axis, (*_rooms(areas[name]), *_names(things)), renderer):
+                axis.set_title(f"{told}; {left_out} names left out", parse_math=False)
+        with replacing(path) as part:
+            figure.savefig(part, dpi=100, format="png")
 
 
-def _draw_areas(axis: Axes, graph: SceneGraph, floor: str) -> None:
-    areas = {area.id: area for area in graph.areas.values() if area.floor == floor}
+def _inches(areas: Sequence[Area], things: Sequence[SceneObject]) -> tuple[float, float]:
+    """Width and height of a panel in which a room can be read, and a large home still looked at."""
+    places = np.array([area.position[:2] for area in areas] + [thing.position[:2] for thing in things] or [(0.0, 0.0)])
+    across, up = np.maximum(np.ptp(places, axis=0) + 1.0, 1.0)
+    width = float(np.clip(across * _INCHES_PER_M + _ROUND_IN, *_WIDTHS_IN))
+    return width, float(np.clip(up * (width - _ROUND_IN) / across + _ROUND_IN, *_HEIGHTS_IN))
+
+
+def _draw_areas(axis: Axes, areas: Sequence[Area]) -> None:
+    known = {area.id: area for area in areas}
     lines = [
-        (area.position[:2], areas[other].position[:2])
-        for area in areas.values()
+        (area.position[:2], known[other].position[:2])
+        for area in areas
         for other in area.adjacent
-        if other in areas and area.id < other
+        if other in known and area.id < other
     ]
-    axis.add_collection(LineCollection(lines, colors="tab:blue", linewidths=0.8, alpha=0.5))
+    axis.add_collection(LineCollection(lines, colors=_WAY, linewidths=0.8, alpha=0.5))
     if areas:
-        x, y, _ = zip(*(area.position for area in areas.values()), strict=True)
-        axis.scatter(x, y, s=25, color="tab:blue", zorder=2)
-    for area in list(areas.values())[:_MOST_NAMES]:
-        _write(axis, area.name or area.id, area.position[0], area.position[1], "tab:blue")
+        x, y, _ = zip(*(area.position for area in areas), strict=True)
+        axis.scatter(x, y, s=25, color=_WAY, zorder=2)
 
 
-def _draw_things(axis: Axes, things: list[SceneObject]) -> None:
-    for colour, some in (
-        (_STANDS, [each for each in things if not each.movable]),
-        (_CARRIED, [each for each in things if each.movable]),
-    ):
+def _draw_things(axis: Axes, things: Sequence[SceneObject]) -> None:
+    for colour, movable in ((_STANDS, False), (_CARRIED, True)):
+        some = [each for each in things if each.movable is movable]
         for each in some:
             corner = each.position[0] - each.size[0] / 2, each.position[1] - each.size[1] / 2
             if each.size[0] > 0 and each.size[1] > 0:
@@ -78,9 +116,63 @@ def _draw_things(axis: Axes, things: list[SceneObject]) -> None:
         if some:
             x, y, _ = zip(*(each.position for each in some), strict=True)
             axis.scatter(x, y, s=4, color=colour, zorder=3)
-    for each in sorted(things, key=lambda thing: -thing.diagonal_m)[:_MOST_NAMES]:
-        _write(axis, each.object_type, each.position[0], each.position[1], "black")
 
 
-def _write(axis: Axes, text: str, x: float, y: float, colour: str) -> None:
-    axis.annotate(shown(text), (x, y), (2, 2), textcoords="offset points", fontsize=6, color=colour, parse_math=False)
+def _rooms(areas: Iterable[Area]) -> Iterable[_Label]:
+    """Each name of areas once, in the middle of those that bear it; areas without a name by their ids."""
+    named: dict[str, list[Area]] = {}
+    for area in areas:
+        named.setdefault(area.name or area.id, []).append(area)
+    for name, some in named.items():
+        middle = np.mean([area.position[:2] for area in some], axis=0)
+        area = min(some, key=lambda each: float(np.hypot(*(np.array(each.position[:2]) - middle))))
+        yield _Label(shown(name), area.position[0], area.position[1], _WAY, 9.0 if len(some) > 1 else 7.0)
+
+
+def _names(things: Sequence[SceneObject]) -> Iterable[_Label]:
+    """What stands, with what is on or in it, the largest first; then what is carried and on nothing that is drawn."""
+    drawn = {each.id for each in things if not each.movable}
+    held: dict[str, Counter[str]] = {}
+    for each in things:
+        if each.movable and each.holder in drawn:
+            held.setdefault(each.holder, Counter())[shown(each.object_type)] += 1
+    for each in sorted(things, key=lambda thing: (thing.movable, -thing.diagonal_m)):
+        if each.movable and each.holder in drawn:
+            continue
+        on_it = [f"{kind} x{count}" if count > 1 else kind for kind, count in held.get(each.id, Counter()).items()]
+        more = [f"{len(on_it) - _MOST_NAMED} more"] if len(on_it) > _MOST_NAMED else []
+        named = f": {', '.join([*on_it[:_MOST_NAMED], *more])}" if on_it else ""
+        yield _Label(f"{shown(each.object_type)}{named}", each.position[0], each.position[1], "black", 6.0)
+
+
+def _write(axis: Axes, labels: Sequence[_Label], renderer: RendererBase) -> int:
+    """Write each name beside its place where no other is; return how many had no room."""
+    taken: list[Bbox] = []
+    left_out = max(len(labels) - _MOST_LABELS, 0)
+    for label in labels[:_MOST_LABELS]:
+        note = axis.annotate(
+            label.text,
+            (label.x, label.y),
+            (0.0, 0.0),
+            textcoords="offset points",
+            fontsize=label.size_pt,
+            color=label.colour,
+            parse_math=False,
+            arrowprops={"arrowstyle": "-", "linewidth": 0.3, "color": label.colour, "shrinkA": 0, "shrinkB": 0},
+        )
+        for far in _FAR_PT:
+            for right, up in _TOWARDS:
+                note.set_position((right * far, up * far))
+                note.set(ha=_SIDE[right][0], va=_SIDE[up][1])
+                note.update_positions(renderer)
+                box = Text.get_window_extent(note)  # without the line to its place
+                if not any(box.overlaps(other) for other in taken):
+                    break
+            else:
+                continue
+            taken.append(box)
+            break
+        else:
+            note.remove()
+            left_out += 1
+    return left_out
