@@ -16,7 +16,7 @@ from rclpy.node import Node
 PAGE = Path(__file__).resolve().parent / "running.md"
 BEGIN, END = "<!-- graph: python docs/graph.py -->", "<!-- end of graph -->"
 HIDDEN_TOPICS = {"/rosout", "/parameter_events", "/diagnostics", "/clock"}
-LISTENERS = {"recorder", "episode_runner", "viewer"}
+LISTENERS = {"recorder", "episode_runner", "viewer", "foxglove"}
 """Nodes that listen to everything: one dashed arrow each stands for all their topics."""
 
 

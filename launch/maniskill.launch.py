@@ -32,7 +32,7 @@ from kc_vla.launching.graph import (
     transforms,
     transforms_argument,
 )
-from kc_vla.launching.viewer import viewer, viewer_arguments
+from kc_vla.launching.viewer import viewer_arguments, viewers
 
 
 def controller(context: LaunchContext) -> list:
@@ -130,7 +130,7 @@ def generate_launch_description() -> LaunchDescription:
             node("recorder", texts(output_folder="output", rig="rig"), sigterm_timeout=CLOSE_S, **AGAIN),
             OpaqueFunction(function=transforms),
             memories(),
-            viewer(),
+            *viewers(),
             node(
                 "episode_runner",
                 {

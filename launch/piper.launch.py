@@ -46,7 +46,7 @@ from kc_vla.launching.graph import (
     transforms,
     transforms_argument,
 )
-from kc_vla.launching.viewer import viewer, viewer_arguments
+from kc_vla.launching.viewer import viewer_arguments, viewers
 
 PARK_S = "45"
 """How long the controller may take to park the arm before it is killed; the arm keeps its power then."""
@@ -226,7 +226,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             OpaqueFunction(function=told_transforms),
             memories(),
-            viewer(),
+            *viewers(),
             node(
                 "robot_session",
                 {"duration": argument("duration"), **texts(task="task", instruction="instruction", rig="rig")},

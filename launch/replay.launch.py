@@ -33,7 +33,7 @@ from kc_vla.launching.graph import (
     transforms,
     transforms_argument,
 )
-from kc_vla.launching.viewer import viewer, viewer_arguments
+from kc_vla.launching.viewer import viewer_arguments, viewers
 
 _PLANNED = ("source", "policy", "rig", "output")
 
@@ -74,7 +74,7 @@ def replay(context: LaunchContext) -> list:
     rate = LaunchConfiguration("rate")
     actions.append(SetLaunchConfiguration("rig", planned["rig"]))
     actions += [
-        viewer(),
+        *viewers(),
         selector(),
         node("keyframe_buffer", {"state_folder": text(f"{folder}/state"), **texts(rig="rig")}, **AGAIN),
         node(

@@ -38,6 +38,7 @@ ROSDEP = {
 LOCKED = {
     "av": "av",
     "fast_simplification": "fast-simplification",
+    "foxglove": "foxglove-sdk",
     "gymnasium": "gymnasium",
     "httpx2": "httpx2",
     "huggingface_hub": "huggingface-hub",

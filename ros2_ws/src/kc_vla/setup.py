@@ -24,6 +24,7 @@ NODES = (
     "short_term_memory",
     "transforms",
     "viewer",
+    "foxglove",
 )
 
 

@@ -1,4 +1,4 @@
-"""The live page in a launch file: its arguments and its node."""
+"""The live page and the server for Foxglove in a launch file: their arguments and their nodes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from kc_vla.core.ports import LIVE_PAGE
+from kc_vla.core.ports import FOXGLOVE, LIVE_PAGE
 from kc_vla.launching.graph import AGAIN, node, texts
 
 _SWITCH = ["true", "false"]
@@ -36,13 +36,28 @@ def viewer_arguments(default: bool) -> tuple[DeclareLaunchArgument, ...]:
             choices=_SWITCH,
             description="true: the live page has an emergency stop, for whoever has the address with the token",
         ),
+        DeclareLaunchArgument(
+            "foxglove",
+            default_value="false",
+            choices=_SWITCH,
+            description="true: all topics for Foxglove or Lichtblick on this machine, to look at",
+        ),
+        DeclareLaunchArgument(
+            "foxglove_port", default_value=str(FOXGLOVE), description="port of the server for Foxglove; 0: any free one"
+        ),
     )
 
 
-def viewer() -> Node:
-    """The live page, by those arguments and `rig`."""
+def viewers() -> list[Node]:
+    """The live page and the server for Foxglove, by those arguments and `rig`."""
     argument = LaunchConfiguration
     own = {"port": argument("viewer_port"), "control": argument("viewer_control")}
-    return node(
-        "viewer", {**own, **texts(host="viewer_host", rig="rig")}, condition=IfCondition(argument("viewer")), **AGAIN
-    )
+    return [
+        node(
+            "viewer",
+            {**own, **texts(host="viewer_host", rig="rig")},
+            condition=IfCondition(argument("viewer")),
+            **AGAIN,
+        ),
+        node("foxglove", {"port": argument("foxglove_port")}, condition=IfCondition(argument("foxglove")), **AGAIN),
+    ]
