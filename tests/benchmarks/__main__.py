@@ -25,6 +25,7 @@ from . import (
     safety,
     scene_graph,
     selector,
+    viewer,
 )
 from .measuring import MeasurementError, machine
 from .processes import own_domain
@@ -46,6 +47,7 @@ BENCHMARKS = {
     "safety": safety.measure,
     "scene_graph": scene_graph.measure,
     "selector": selector.measure,
+    "viewer": viewer.measure,
 }
 
 

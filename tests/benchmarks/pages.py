@@ -1,0 +1,55 @@
+"""Browsers that have the live page open, as far as it notices: they take what it tells and say that they drew it.
+
+The last one takes nothing if it is to be stalled. Writes, when interrupted, how many pictures a second each got.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import threading
+import time
+from pathlib import Path
+
+from tests.support.live_client import hear, open_page
+
+_PATIENCE_S = 30.0
+
+
+def main() -> None:
+    """Open the pages, and look until interrupted."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, required=True, help="JSON: pictures a second of each page")
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--number", type=int, required=True, help="of pages")
+    parser.add_argument("--stalled", type=int, default=0, help="of them that take nothing")
+    options = parser.parse_args()
+    counts = [0] * options.number
+    began = time.monotonic()
+
+    def look(place: int) -> None:
+        until = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                page = open_page(options.port)
+                break
+            except OSError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.2)
+        if place >= options.number - options.stalled:
+            time.sleep(3600)
+        while True:
+            counts[place] += len(hear(page)[1])
+
+    for place in range(options.number):
+        threading.Thread(target=look, args=(place,), daemon=True).start()
+    try:
+        time.sleep(3600)
+    except KeyboardInterrupt:
+        seconds = time.monotonic() - began
+        options.output.write_text(json.dumps([count / seconds for count in counts]))
+
+
+if __name__ == "__main__":
+    main()
