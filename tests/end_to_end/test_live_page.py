@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from browser import LAPTOP, PHONE, browser, chromium
+from foxglove_client import client
 from playwright.sync_api import Browser, Page, expect
 from stack import Stack
 
@@ -86,10 +87,20 @@ def test_a_person_sees_the_stack_at_work_and_stops_the_arm(
     expect(page.locator("#answer")).to_contain_text("THE ARM MAY STILL MOVE")
 
 
-def test_without_control_there_is_no_button(launch: Callable[..., Stack], look: Callable[[str], Page]) -> None:
-    stack = launch(viewer="true", viewer_port=0, episodes=100, report="none")
+def test_without_control_there_is_no_button_and_foxglove_sees_all_topics(
+    launch: Callable[..., Stack], look: Callable[[str], Page]
+) -> None:
+    stack = launch(viewer="true", viewer_port=0, foxglove="true", foxglove_port=0, episodes=100, report="none")
     where = address(stack)
     assert "token" not in where
     page = look(f"{where}/#token=guessed")
     expect(page.locator("#strip li").first).to_be_visible()
     expect(page.locator("#stop")).to_be_hidden()
+    with client(stack.wait_for(r"foxglove: open a connection to (ws://localhost:\d+)")[1]) as viewer:
+        viewer.find(
+            "/third_person/image_raw", "/keyframes/index", "/policy/chunk", "/joint_states", "/tf", "/diagnostics"
+        )
+        viewer.ask(1, "/third_person/image_raw")
+        viewer.ask(2, "/keyframes/index")
+        heard = {number for number, _ in viewer.hear(10.0)}
+    assert heard == {1, 2}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -123,7 +124,7 @@ def test_attributes_that_cannot_be_cost_that_detection_alone(
 ) -> None:
     assert build([("/detections", seen(detection(kind="pan"), detection(attributes=attributes)))]) == 0
     assert set(objects(tmp_path / "memory.db")) == {"pan"}
-    assert f"detection 2 of 2 is left out: {word}" in capsys.readouterr().out
+    assert f"1 messages or detections were left out: 1 as {word}" in capsys.readouterr().out
 
 
 def test_a_message_of_before_detections_had_attributes_is_taken() -> None:
@@ -136,6 +137,31 @@ def test_a_message_of_before_detections_had_attributes_is_taken() -> None:
     )
     (found,) = Intake(FRAME).take(decoded).detections
     assert (found.object_type, found.attributes) == ("mug", {})
+
+
+def test_what_a_camera_sees_is_no_map(tmp_path: Path, build, capsys) -> None:
+    assert build([("/detections", seen(detection(), frame=OPTICAL))]) == 1
+    told = capsys.readouterr().err
+    assert f"'{OPTICAL}', as a camera sees them" in told
+    assert "--camera" in told
+    assert build([("/detections", seen(detection(), frame=OPTICAL))], "--frame", OPTICAL) == 0
+
+
+@pytest.mark.parametrize("period", ["nan", "-1", "soon", "inf"])
+def test_a_period_that_can_be_none_is_refused(build, period: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        build([("/detections", seen(detection()))], f"--period={period}")
+    assert ended.value.code == 2
+
+
+def test_what_was_mended_is_told(tmp_path: Path, build, capsys) -> None:
+    assert build([("/detections", seen(detection()))]) == 0
+    with sqlite3.connect(tmp_path / "memory.db") as file:
+        file.execute("UPDATE node SET fields = '{}'")
+    file.close()
+    capsys.readouterr()
+    assert build([("/detections", seen(detection(kind="pan"), at_s=9))]) == 0
+    assert "damaged" in capsys.readouterr().out
 
 
 def test_more_bags_add_to_a_store(tmp_path: Path, build) -> None:
@@ -171,7 +197,8 @@ def test_what_cannot_be_is_left_out_and_told(tmp_path: Path, build, capsys) -> N
     )
     assert set(objects(tmp_path / "memory.db")) == {"mug"}
     said = capsys.readouterr().out
-    assert "2 messages or detections were left out; the first: detection 2 of 2 is left out: its pose" in said
+    assert "2 messages or detections were left out: 1 as its pose or size is not finite" in said
+    assert "1 as detections in the frame 'moon'" in said
 
 
 @pytest.mark.parametrize(

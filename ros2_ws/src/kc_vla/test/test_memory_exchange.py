@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -187,6 +189,53 @@ def test_show_tells_a_map_and_draws_it(store: Path, tmp_path: Path, capsys: pyte
     picture = np.asarray(Image.open(tmp_path / "map.png").convert("RGB"))
     assert picture.shape[0] > 300
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 50
+
+
+@pytest.mark.parametrize("end", ["", "-wal", "-shm", ".lock"])
+def test_nothing_is_written_over_the_memory_itself(store: Path, capsys: pytest.CaptureFixture[str], end: str) -> None:
+    before = store.read_bytes()
+    file = f"{store.parent}/./{store.name}{end}"
+    assert main(["memory", "show", str(store), "--png", file]) == 1
+    assert main(["memory", "export", str(store), file, "--format", "json"]) == 1
+    assert capsys.readouterr().err.count("is the memory itself, or a part of it") == 2
+    assert store.read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [["show", "--png"], ["export", "--format", "json"]])
+def test_a_file_that_cannot_be_written_is_told_in_a_line(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    verb, *options = words
+    for file, told in (
+        (".", "is a folder"),
+        (tmp_path, "is a folder"),
+        (tmp_path / "fifo", "is no ordinary file"),
+        ("/dev/null", "is no ordinary file"),
+        (tmp_path / "nowhere" / "map", "there is no such folder"),
+    ):
+        last = [*options, str(file)] if verb == "show" else [str(file), *options]
+        assert main(["memory", verb, str(store), *last]) == 1
+        said = capsys.readouterr().err
+        assert told in said
+        assert said.count("\n") == 1
+    assert stat.S_ISFIFO((tmp_path / "fifo").stat().st_mode)
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+def test_a_link_stays_one_and_what_it_leads_to_is_written(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link.json").symlink_to(tmp_path / "there" / "home.json")
+    assert main(["memory", "export", str(store), str(tmp_path / "link.json")]) == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert json.loads((tmp_path / "there" / "home.json").read_text())["map_id"] == "home"
+
+
+def test_a_folder_is_no_store(tmp_path: Path, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["memory", "export", str(store), str(tmp_path / "home.json")]) == 0
+    capsys.readouterr()
+    assert main(["memory", "import", str(tmp_path), str(tmp_path / "home.json")]) == 1
+    assert "is a folder: name the file" in capsys.readouterr().err
 
 
 def test_names_that_would_lie_on_others_are_left_out_and_counted(

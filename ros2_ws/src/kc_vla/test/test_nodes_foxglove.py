@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from foxglove_client import Client, client
 from node_process import Peer, running
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import Image
 from std_msgs.msg import Bool, String
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
 
 from kc_vla.core import topics
 from kc_vla.ros import qos
@@ -26,49 +25,8 @@ from kc_vla.ros.convert import image_message, time_message
 from kc_vla_msgs.msg import EpisodeStatus
 
 MODULE = "kc_vla.nodes.foxglove"
-PROTOCOL = "foxglove.sdk.v1"
 PICTURES = f"/{topics.image_topic('third_person')}"
 STATUS = f"/{topics.EPISODE_STATUS}"
-MESSAGE = 1
-"""The first byte of a message in the protocol; then the number of the subscription, the time, and the message."""
-
-
-class Client:
-    """Foxglove, as far as it asks for topics."""
-
-    def __init__(self, socket: ClientConnection) -> None:
-        self.socket = socket
-        self.channels: dict[str, dict[str, Any]] = {}
-
-    def hear(self, seconds: float = 0.2) -> list[tuple[int, bytes]]:
-        """Messages that come in this time, each with the number of its subscription."""
-        until, found = time.monotonic() + seconds, []
-        while (left := until - time.monotonic()) > 0:
-            try:
-                said = self.socket.recv(left)
-            except TimeoutError:
-                break
-            if isinstance(said, bytes):
-                if said[0] == MESSAGE:
-                    found.append((struct.unpack_from("<I", said, 1)[0], said[13:]))
-                continue
-            told = json.loads(said)
-            if told["op"] == "advertise":
-                self.channels |= {each["topic"]: each for each in told["channels"]}
-        return found
-
-    def find(self, *wanted: str) -> None:
-        until = time.monotonic() + 30
-        while not self.channels.keys() >= set(wanted) and time.monotonic() < until:
-            self.hear()
-        assert self.channels.keys() >= set(wanted)
-
-    def ask(self, number: int, topic: str) -> None:
-        asked = [{"id": number, "channelId": self.channels[topic]["id"]}]
-        self.socket.send(json.dumps({"op": "subscribe", "subscriptions": asked}))
-
-    def leave(self, number: int) -> None:
-        self.socket.send(json.dumps({"op": "unsubscribe", "subscriptionIds": [number]}))
 
 
 class Talker(Peer):
@@ -103,12 +61,6 @@ def serving(tmp_path: Path, **parameters: object) -> Iterator[tuple[Talker, str,
 
         talker.until(address)
         yield talker, address(), process
-
-
-@contextmanager
-def client(address: str) -> Iterator[Client]:
-    with connect(address, subprotocols=[PROTOCOL], max_size=None) as socket:
-        yield Client(socket)
 
 
 def test_topics_are_offered_as_they_are_and_listened_to_while_somebody_wants_them(tmp_path: Path) -> None:

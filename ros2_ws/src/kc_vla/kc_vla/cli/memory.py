@@ -35,9 +35,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _evaluate(options: argparse.Namespace) -> None:
     from kc_vla.memory.evaluation.replacement import evaluate_household, evaluate_traces, table
 
+    if options.size and not options.trace:
+        raise RequestsError("--size is for --trace: the household tasks are measured at 5 to 25 units")
     if options.trace:
         rows = evaluate_traces(options.output, options.trace, options.size or [512])
     else:
         rows = evaluate_household(options.output, options.streams, options.tasks)
     print(table(rows), end="")
-    print(f"{options.output}: table, figures and plots")
+    print(f"{options.output}: table and figures{'' if options.trace else ', and plots'}")

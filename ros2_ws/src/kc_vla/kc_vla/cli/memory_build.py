@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -13,11 +14,15 @@ from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.reader import BagReader
 from kc_vla.calibration.reading import load_camera
 from kc_vla.memory.intake import Intake, IntakeError, lasting_stamp
+from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
 
 _TYPE = "kc_vla_msgs/msg/ObjectDetections"
 _BASE_FRAME = "robot_base"
+_OPTICAL = re.compile(r"_optical(_frame)?$")
+"""How frames end that look along the lens, z ahead (REP 103): no map is in one."""
+_MOST_REASONS = 5
 
 
 def build(options: argparse.Namespace) -> None:
@@ -34,13 +39,18 @@ def build(options: argparse.Namespace) -> None:
     with Store(options.store) as store:
         memory = LongTermMemory(store)
         counts: Counter[str] = Counter()
-        refused: list[str] = []
+        refused: Counter[str] = Counter()
         last_ns = 0
         for reader, topic in zip(readers, topics, strict=True):
             for received_ns, kind, message in _messages(reader, topic):
                 frame = message.header.frame_id
                 if intake is None:
                     own = _BASE_FRAME if camera is not None and frame == camera.frame else frame
+                    if camera is None and not options.frame and _OPTICAL.search(frame):
+                        raise BagReadError(
+                            f"the detections are in {told(frame)}, as a camera sees them, and not in that of a map: "
+                            f"name the file of the camera's place with --camera, or --frame {frame} if they are"
+                        )
                     intake = Intake(options.frame or own, camera)
                 if kind != _TYPE:
                     intake.flange.put(message)
@@ -49,22 +59,29 @@ def build(options: argparse.Namespace) -> None:
                 try:
                     taken = intake.take(message)
                 except IntakeError as error:
-                    refused.append(str(error))
+                    refused[str(error)] += 1
                     continue
-                refused += taken.refused
+                refused.update(each.partition("is left out: ")[2] for each in taken.refused)
                 stamp_ns = lasting_stamp(taken.stamp_ns, received_ns)
                 if 0 <= stamp_ns - last_ns < options.period * 1e9:
                     continue
                 last_ns = stamp_ns
-                told = memory.observe(options.map, taken.detections, stamp_ns, taken.view)
+                observed = memory.observe(options.map, taken.detections, stamp_ns, taken.view)
                 counts["taken"] += 1
-                counts["new"] += len(told.new)
-                counts["gone"] += len(told.gone)
+                counts["new"] += len(observed.new)
+                counts["gone"] += len(observed.gone)
             for damage in reader.damages:
                 print(damage)
         known = len(memory.objects(options.map))
+        mended = store.mended
+    if mended:
+        print(mended)
     if refused:
-        print(f"{len(refused)} messages or detections were left out; the first: {refused[0]}")
+        reasons = [f"{count} as {reason}" for reason, count in refused.most_common(_MOST_REASONS)]
+        more = [f"the rest for {len(refused) - _MOST_REASONS} other reasons"] if len(refused) > _MOST_REASONS else []
+        print(f"{refused.total()} messages or detections were left out: {'; '.join([*reasons, *more])}")
+    if not counts["messages"]:
+        raise BagReadError(f"nothing was taken in: no message on {', '.join(topics)} could be read")
     if not counts["taken"]:
         raise BagReadError("nothing was taken in: see what is wrong with the detections above")
     print(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 
 def positive(text: str) -> int:
@@ -13,6 +14,17 @@ def positive(text: str) -> int:
 def not_negative(text: str) -> int:
     """A whole number from 0, likewise."""
     return _at_least(0, text)
+
+
+def seconds(text: str) -> float:
+    """A time from 0 s; argparse tells what is wrong with another."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds from 0")
+    return value
 
 
 def _at_least(least: int, text: str) -> int:

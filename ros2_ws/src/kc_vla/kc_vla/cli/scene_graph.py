@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kc_vla.bags.errors import BagError
 from kc_vla.cameras.errors import CalibrationError
-from kc_vla.cli.numbers import positive
+from kc_vla.cli.numbers import positive, seconds
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 
@@ -45,7 +45,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     build.add_argument("--camera", type=Path, metavar="FILE", help="its place, of kc-vla calibrate hand-eye")
     build.add_argument("--lens", type=Path, metavar="FILE", help="its lens: then what it does not see any more goes")
-    build.add_argument("--period", type=float, default=0.5, metavar="S", help="between two looks (default 0.5)")
+    build.add_argument("--period", type=seconds, default=0.5, metavar="S", help="between two looks (default 0.5)")
     build.set_defaults(run=_build)
     names = {
         "show": "a map as text for a planner, and as a picture",
@@ -95,13 +95,25 @@ def _map(memory: LongTermMemory, options: argparse.Namespace) -> str:
         return str(options.map)
     if len(known) == 1 and not options.map:
         return known[0]
-    told = ", ".join(map(repr, known)) or "none"
+    if not known:
+        raise _MapError(f"{options.store} holds no map yet: build one, or import one")
+    told = ", ".join(map(repr, known))
     wanted = f"no map {options.map!r}" if options.map else "not just one map"
     raise _MapError(f"{options.store} has {wanted}: name one with --map; there are {told}")
 
 
+def _apart(options: argparse.Namespace, file: Path) -> None:
+    """See that what is written is not the store itself, nor what SQLite and the lock keep beside it."""
+    own = {f"{options.store.resolve()}{end}" for end in ("", "-wal", "-shm", "-journal", ".lock")}
+    if str(file.resolve()) in own:
+        raise _MapError(f"{file} is the memory itself, or a part of it: name another file to write")
+
+
 def _show(options: argparse.Namespace) -> None:
     from kc_vla.memory.long_term.memory import LongTermMemory
+
+    if options.png is not None:
+        _apart(options, options.png)
 
     with _opened(options) as store:
         memory = LongTermMemory(store)
@@ -157,6 +169,7 @@ def _export(options: argparse.Namespace) -> None:
     from kc_vla.memory.long_term.memory import LongTermMemory
 
     form = form_of(options.file, options.format)
+    _apart(options, options.file)
     with _opened(options) as store:
         memory = LongTermMemory(store)
         graph = memory.graph(_map(memory, options))
@@ -172,4 +185,6 @@ def _import(options: argparse.Namespace) -> None:
     graph = form_of(options.file, options.format).read(options.file, options.map)
     with Store(options.store) as store:
         LongTermMemory(store).take(graph)
+        if store.mended:
+            print(store.mended)
     print(f"{options.store}: map {graph.map_id!r} with {len(graph.areas)} areas and {len(graph.objects)} objects")

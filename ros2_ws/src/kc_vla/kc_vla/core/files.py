@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -21,8 +22,19 @@ PART_OF = re.compile(r"^\.(.+)\.part$")
 def replacing(path: Path) -> Iterator[Path]:
     """Give a path to write to; what was written takes the place of `path` at the end, nothing does after an error.
 
-    What was committed outlives a loss of power: it is on the disk before it takes its place.
+    What was committed outlives a loss of power: it is on the disk before it takes its place. Of a link it is the file
+    that it leads to.
+
+    Raises:
+        OSError: `path` is a folder, a device or the like, which nothing takes the place of; or its folder is missing.
     """
+    path = path.resolve() if path.is_symlink() else path
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder: name a file", str(path))
+    if path.exists() and not path.is_file():
+        raise FileExistsError(errno.EEXIST, "is no ordinary file, and is left alone", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
     part = path.with_name(f".{path.name}.part")
     try:
         yield part

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,11 @@ def read_trace(path: Path) -> list[int]:
         OSError: it cannot be read.
     """
     requests = []
-    for number, line in enumerate(_lines(path), start=1):
+    try:
+        lines = _lines(path)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise RequestsError(f"{path} is no file that gzip made, or a part of one: {error}") from error
+    for number, line in enumerate(lines, start=1):
         text = line.strip()
         if not text or text.startswith("*"):
             continue

@@ -55,8 +55,8 @@ def describe(
 ) -> Description:
     """Tell of a graph within a budget: first what fits the question best, then what is near, then the rest.
 
-    Half the budget is for the objects of areas that fit the question; then every area is told of in short, and then
-    in more and more detail, as far as the budget lasts.
+    Half the budget is for the objects of areas that fit the question; then every area that holds something is told of
+    in short and then with its classes, then the empty ones, then each object, as far as the budget lasts.
 
     Args:
         graph: of what.
@@ -109,11 +109,18 @@ class _Telling:
         rest, self._left = self._left - self._left // 2, self._left // 2
         self._raise(self._asked_for, Detail.OBJECTS)
         self._left += rest
-        others = sum(self._line(area, Detail.COLLAPSED)[1] for area in self._order if not self._details[area])
+        filled = [area for area in self._order if self._inside[area]]
+        others = sum(self._line(area, Detail.CLASSES)[1] for area in self._order if not self._details[area])
         if others <= self._left + last:
             self._left += last  # nothing is left out that a last line would have to say
-        for detail in (Detail.COLLAPSED, Detail.CLASSES, Detail.OBJECTS):
-            self._raise(self._order, detail)
+        for areas, detail in (
+            (filled, Detail.COLLAPSED),
+            (filled, Detail.CLASSES),
+            (self._order, Detail.COLLAPSED),
+            (self._order, Detail.CLASSES),
+            (filled, Detail.OBJECTS),
+        ):
+            self._raise(areas, detail)
         told = [area for area in self._order if self._details[area]]
         lines = [*head, *(self._line(area, self._details[area])[0] for area in told)]
         hidden = [area for area in self._order if not self._details[area]]

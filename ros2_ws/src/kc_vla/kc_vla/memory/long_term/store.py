@@ -55,6 +55,8 @@ class Store:
                 raise StoreError(f"there is no store {path}: name the file that the long-term memory keeps")
             self._connection = open_database(self.path, self._read_only)
             return
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder: name the file that the long-term memory keeps")
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = lock_store(path)
         try:
