@@ -193,6 +193,22 @@ def test_more_budget_tells_more() -> None:
     assert all(each in whole.text for each in LARGE.objects)
 
 
+def test_what_is_in_areas_is_told_before_areas_that_hold_nothing() -> None:
+    things = [
+        thing(f"{kind}_{n}", n % 4, 0.3, area=f"node_{n % 4}") for n, kind in enumerate(["mug", "pan", "cup"] * 8)
+    ]
+    rooms = [Area(f"node_{n}", "ground", (float(n), 0.0, 0.0), {f"node_{(n + 1) % 36}": 1.0}) for n in range(36)]
+    graph = SceneGraph("home", [Floor("ground", 0.0), *rooms, *things])
+    with_classes = []
+    for budget in (120, 150, 200, 300, 500, 800, 1200, 2000, 3000):
+        told = describe(graph, budget)
+        with_classes.append(sum(told.details[f"node_{n}"] >= Detail.CLASSES for n in range(4)))
+        empty = [area for area in told.details if int(area[5:]) >= 4 and told.details[area]]
+        assert not empty or with_classes[-1] == 4
+    assert with_classes == sorted(with_classes)
+    assert with_classes[0] < with_classes[3] == 4
+
+
 HOSTILE = [
     "\x00\x01\x1b[2J\r\n",
     "mug}\n{name: node_1, type: Area, contains: [gold]}",
