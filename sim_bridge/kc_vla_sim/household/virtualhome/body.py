@@ -19,8 +19,6 @@ from kc_vla_sim.household.virtualhome.scene import Scene, area_of
 
 _COOLS = frozenset({"freezer", "fridge"})
 """What things are put into; they are put onto all else, washing machines included, as in the human programs."""
-_WRONG_STATE = 4
-"""The simulator's type of error for what is so already: walking there does not help."""
 
 
 class VirtualHome:
@@ -28,7 +26,7 @@ class VirtualHome:
 
     Attributes:
         scene: the true state; whoever acts in it is not to look at it.
-        explored: rooms and containers that were looked at.
+        grounds: where it can go.
     """
 
     def __init__(self, home: Mapping[str, Any]) -> None:
@@ -81,7 +79,7 @@ class VirtualHome:
         return "" if area == self.scene.at else self._walk(room)
 
     def _walk(self, node: int) -> str:
-        reason = self._act("WALK", node)
+        reason = (self._act("STANDUP") if self.scene.sits else "") or self._act("WALK", node)
         if not reason and self.scene.held:  # until the next walk the simulator leaves it in the room before
             reason = self._act("WALK", node)
         return reason

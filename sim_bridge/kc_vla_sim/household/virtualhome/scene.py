@@ -24,6 +24,7 @@ _CURTAINS = "curtain"
 _HANDS = ("HOLDS_RH", "HOLDS_LH")
 _TOLD = {"ON": "on", "OFF": "off", "OPEN": "opened", "CLOSED": "closed"}
 """States in the words of the memories, the one that is told first of several; no goal asks what is clean."""
+_LOW = frozenset({"SITTING", "LYING"})
 _DEEP = 6
 NUMBER = "number"
 
@@ -63,6 +64,11 @@ class Scene:
     def held(self) -> list[int]:
         """Ids of what is in the hands."""
         return [name for hand in _HANDS for name in self._to.get((ROBOT, hand), ())]
+
+    @property
+    def sits(self) -> bool:
+        """Whether the robot sits or lies, as in some homes at the beginning."""
+        return not _LOW.isdisjoint(self.nodes[ROBOT]["states"])
 
     @property
     def at(self) -> str:

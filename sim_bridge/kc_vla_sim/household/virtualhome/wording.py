@@ -45,9 +45,8 @@ def instruction(goal: Goal, scene: Scene) -> str:
 
 def lacking(goal: Goal, scene: Scene) -> tuple[str, ...]:
     """Kinds of what the goal needs and the skill table has not; what is so already is not needed."""
-    missing = goal.missing(scene.state)
-    found = (_lacks(each, scene) for each in missing)
-    return tuple(sorted({kind for kind in found if kind}))
+    found = {each: kind for each in goal.conditions if (kind := _lacks(each, scene))}
+    return tuple(sorted({kind for each, kind in found.items() if not each.holds(scene.state)}))
 
 
 def actions(goal: Goal) -> tuple[str, ...]:
