@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,12 @@ def singles(split: str) -> list[Chain]:
 def chains(split: str, count: int) -> list[Chain]:
     """So many chains of 3 to 10 goals, drawn by their number from the goals that the skills of the table can reach; no
     two of a chain ask for the same."""
-    usable = [each for each in of_split(split) if not lacking(each, Scene(home_of(each.program)))]
-    return [Chain(f"{split}-{number:03}", _drawn(usable, split, number)) for number in range(count)]
+    return [Chain(f"{split}-{number:03}", _drawn(_usable(split), split, number)) for number in range(count)]
+
+
+@cache
+def _usable(split: str) -> tuple[Goal, ...]:
+    return tuple(each for each in of_split(split) if not lacking(each, Scene(home_of(each.program))))
 
 
 def _drawn(usable: Sequence[Goal], split: str, number: int) -> tuple[Goal, ...]:

@@ -11,7 +11,7 @@ import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ ROBOT = 65
 _PACKAGE = "virtualhome_eval"
 _SIMULATOR = f"{_PACKAGE}.simulation.evolving_graph"
 _SCENE = "scene_1"
+_HOMES_KEPT = 16
 _HOMES = (
     "dataset/programs_processed_precond_nograb_morepreconds/init_and_final_graphs/TrimmedTestScene1_graph/"
     "results_intentions_march-13-18/file{}.json"
@@ -118,7 +119,7 @@ def goals() -> tuple[Goal, ...]:
     )
 
 
-@cache
+@lru_cache(maxsize=_HOMES_KEPT)
 def home_of(program: str) -> Mapping[str, Any]:
     """The home of a program as it is at the beginning, as the package writes it: nodes and edges; not to be changed."""
     found: Mapping[str, Any] = json.loads((_folder() / _HOMES.format(program)).read_text(encoding="utf-8"))
