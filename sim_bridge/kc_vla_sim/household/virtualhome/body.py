@@ -46,7 +46,7 @@ class VirtualHome:
         """Another home in the same state."""
         return VirtualHome(self.scene.state)
 
-    def look(self) -> Sequence[Seen]:
+    def look(self) -> tuple[Seen, ...]:
         """See `Body`."""
         return tuple(self.scene.seen())
 
