@@ -130,6 +130,7 @@ def test_the_package_judges_every_condition_and_not_the_first_relation_alone() -
     assert about.missing(state) == [Condition(WASHER, "ON"), Condition(1002, "ON", WASHER)]
 
 
+@pytest.mark.nightly  # it reads all homes of the split
 def test_a_chain_is_in_one_home_with_what_its_goals_name() -> None:
     for chain in chains("development", 4):
         assert SHORTEST <= len(chain.goals) <= LONGEST
