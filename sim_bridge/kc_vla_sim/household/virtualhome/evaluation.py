@@ -96,7 +96,7 @@ def _written(options: EvalOptions, chosen: Mapping[str, Sequence[Chain]]) -> str
 def _spread(found: Sequence[Chain], most: int) -> list[Chain]:
     """So many single goals at most, as evenly from the families as can be, in the order of the package."""
     rank: dict[str, int] = {}
-    order = []
+    order: list[tuple[int, int]] = []
     for each in found:
         family = each.goals[0].family
         rank[family] = rank.get(family, 0) + 1
