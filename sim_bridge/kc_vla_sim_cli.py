@@ -35,6 +35,10 @@ def main(argv: Sequence[str]) -> int:
         from kc_vla_sim.household.command import main as measure
 
         return measure(argv)
+    if tuple(argv[:2]) == ("eval", "virtualhome"):
+        from kc_vla_sim.household.virtualhome.command import main as judge
+
+        return judge(argv)
     if tuple(argv[:2]) in {("eval", "table1"), ("eval", "table3")}:
         from kc_vla_sim.evaluate.comparison_command import main as compare
 

@@ -28,6 +28,7 @@ _ELSEWHERE: dict[tuple[str, ...], str] = {
     ("eval", "replacement"): "memory",
     ("eval", "table1"): "simulation",
     ("eval", "table3"): "simulation",
+    ("eval", "virtualhome"): "simulation",
 }
 """Modules of this package for what is not of the selector."""
 

@@ -45,7 +45,7 @@ VERBS = (
         "eval",
         "learning",
         "measure a selector, a policy, or a memory: "
-        "kc-vla eval selector|policy|table1|replacement|recall|household --help",
+        "kc-vla eval selector|policy|table1|replacement|recall|household|virtualhome --help",
     ),
     Verb("memory", "scene_graph", "look into a long-term memory, export and import its maps: kc-vla memory --help"),
     Verb(
