@@ -72,9 +72,8 @@ def test_topics_are_offered_as_they_are_and_listened_to_while_somebody_wants_the
         assert talker.pictures.get_subscription_count() == 0
         viewer.ask(1, PICTURES)
         talker.until(lambda: talker.pictures.get_subscription_count() == 1)
-        talker.show()
-        (got,) = {message for number, message in viewer.hear(2.0) if number == 1}
-        assert deserialize_message(got, Image).width == 4
+        number, got = talker.until(lambda: talker.show() or viewer.hear())[0]
+        assert (number, deserialize_message(got, Image).width) == (1, 4)
         viewer.leave(1)
         talker.until(lambda: talker.pictures.get_subscription_count() == 0)
         late = talker.node.create_publisher(Bool, "somebodys/own", 10)
@@ -118,9 +117,8 @@ def test_pictures_are_thinned_and_a_client_that_takes_nothing_holds_nobody_up(tm
             talker.show_for(2.0, 40.0)
             seconds = time.monotonic() - begun
             got = [message for number, message in viewer.hear(0.5) if number == 1]
-            assert 2 <= len(got) <= 5.0 * seconds + 1
-        talker.show_for(0.5, 40.0)
-        assert viewer.hear(0.5)
+            assert 1 <= len(got) <= 5.0 * seconds + 1
+        talker.until(lambda: talker.show() or viewer.hear())
         assert process.poll() is None
 
 
