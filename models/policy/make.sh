@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${1:-runs/make_policy}
 shift || true
 plans=${PLANS:-120} taught=${TAUGHT:-10} parts=${PARTS:-40} rounds=${ROUNDS:-3}
-late=${LATE:-7} spatial=${SPATIAL:-60} temporal=${TEMPORAL:-30} last=${STEPS:-6000}
+late=${LATE:-5} spatial=${SPATIAL:-60} temporal=${TEMPORAL:-30} last=${STEPS:-6000}
 
 hours() { echo "$1: $(awk "BEGIN { printf \"%.2f\", $SECONDS / 3600 }") h since the start of this command"; }
 
