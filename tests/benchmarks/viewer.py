@@ -14,7 +14,9 @@ from kc_vla.core import topics
 from .measuring import Spread, Table
 from .stack import CONTROL, SELECTION, Record, Setting, chain_parameters, record
 
-WIDTH, HEIGHT, CAMERA_HZ, CONTROL_HZ = 640, 480, 30, 100
+WIDTH, HEIGHT, CAMERA_HZ, CONTROL_HZ = 640, 480, 30, 120
+_STEPS = 2 * CONTROL_HZ // CAMERA_HZ
+"""Control steps of half a period between two pictures: by these the frames of an episode are counted."""
 _CHUNK_STEPS = 500
 WAYS: dict[str, tuple[bool, int, int]] = {
     "no viewer": (False, 0, 0),
@@ -81,7 +83,7 @@ def _figures(records: list[Record]) -> tuple[Spread, Spread, str, str]:
     scores: list[float] = []
     periods: list[float] = []
     for each in records:
-        sent = {(picture["episode"], picture["frame"]): picture["at"] for picture in each.sent}
+        sent = {(picture["episode"], picture["frame"] * _STEPS): picture["at"] for picture in each.sent}
         scored = {(score["episode"], score["frame"]): score["at"] for score in each.results[topics.KEYFRAME_SCORE]}
         scores += [(scored[frame] - sent[frame]) / 1e6 for frame in scored.keys() & sent.keys()]
         commands = np.array([command["at"] for command in each.results[topics.ARM_COMMAND]], np.int64)
