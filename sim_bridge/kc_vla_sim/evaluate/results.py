@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kc_vla.core.files import write_whole
+from kc_vla.core.lines import append_line, read_lines
 from kc_vla.core.shares import Share
 from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
 from kc_vla_sim.evaluate.player import Outcome
@@ -21,27 +21,16 @@ EPISODES, TABLE, RESULTS = "episodes.jsonl", "table.md", "results.json"
 
 def read_outcomes(folder: Path) -> list[Outcome]:
     """The episodes that were played into a folder; a line that a crash cut off is left out, and played again."""
-    path = folder / EPISODES
-    return [] if not path.exists() else list(_outcomes(path.read_text(encoding="utf-8").splitlines()))
-
-
-def _outcomes(lines: Sequence[str]) -> Iterator[Outcome]:
-    for line in lines:
-        try:
-            found = json.loads(line)
-            yield Outcome(**{**found, "kept": tuple(found["kept"]), "true": tuple(found["true"])})
-        except (ValueError, TypeError, KeyError):
-            continue
+    return list(
+        read_lines(
+            folder / EPISODES, lambda row: Outcome(**{**row, "kept": tuple(row["kept"]), "true": tuple(row["true"])})
+        )
+    )
 
 
 def add_outcome(folder: Path, outcome: Outcome) -> None:
-    """Keep what came of an episode, in a line of its own whatever stands before it."""
-    path = folder / EPISODES
-    torn = path.exists() and path.stat().st_size > 0 and path.read_bytes()[-1:] != b"\n"
-    with path.open("a", encoding="utf-8") as file:
-        file.write(("\n" if torn else "") + json.dumps(asdict(outcome)) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    """Keep what came of an episode."""
+    append_line(folder / EPISODES, asdict(outcome))
 
 
 def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:

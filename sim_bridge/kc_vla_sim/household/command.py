@@ -16,7 +16,7 @@ Play sequences of household tasks in the symbolic household, planned offline, wi
 without any: how often the goals are reached, and how much exploration and time a memory saves. The same command goes on
 where it was interrupted. Writes table.md, results.json, played.jsonl and plots.
 """
-_MEMORIES = ("both", "long", "short", "none", "history", "context")
+MEMORIES = ("both", "long", "short", "none", "history", "context")
 _KINDS = ("simple", "composite", "complex")
 
 
@@ -32,7 +32,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory",
         action="append",
-        choices=_MEMORIES,
+        choices=MEMORIES,
         help="both memories, one of them, none, the last things seen, or those handled; can be repeated (all)",
     )
     parser.add_argument("--kind", action="append", choices=_KINDS, help="of sequences; can be repeated (all)")
@@ -76,7 +76,7 @@ def _evaluate(options: argparse.Namespace) -> None:
 
     arms = [
         Arm(memory, options.disturbed, not options.no_feedback, options.shown, capacity)
-        for memory in options.memory or _MEMORIES
+        for memory in options.memory or MEMORIES
         for capacity in options.capacity or [100]
     ]
     wanted = EvalOptions(

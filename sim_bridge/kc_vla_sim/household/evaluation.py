@@ -7,14 +7,13 @@ draws of as many sequences with replacement.
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from kc_vla.core.begun import begun
 from kc_vla.core.files import write_whole
+from kc_vla.core.lines import append_line, read_lines
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.evaluation_figures import Figure, reduced, share
 from kc_vla_sim.household.evaluation_plots import plot_capacities, plot_memories
@@ -90,11 +89,12 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
     if not chosen:
         raise HouseholdError(f"there is no sequence of that kind in the split {options.split}: choose another")
     with begun(options.output, SETTINGS, {"split": options.split}, "kc-vla eval household"):
-        there = {(each["sequence"], Arm(**each["arm"])) for each in _played(options.output)}
+        there = {(name, arm) for name, arm, _ in _played(options.output)}
         jobs = [_Job(each, arm) for arm in options.arms for each in chosen if (each.name, arm) not in there]
         processes = max(1, min(options.processes, len(jobs)))
         for job, records in run_jobs(_play, jobs, processes, f"eval {options.split}", "sequence"):
-            _keep(options.output, job, records)
+            line = {"sequence": job.sequence.name, "arm": asdict(job.arm), "tasks": list(map(asdict, records))}
+            append_line(options.output / PLAYED, line)
         names = {each.name for each in chosen}
         found = [
             row
@@ -175,31 +175,15 @@ def _play(job: _Job) -> list[TaskRecord]:
     return play(job.sequence, job.arm)
 
 
-def _keep(folder: Path, job: _Job, records: Sequence[TaskRecord]) -> None:
-    """Add what came of a sequence, in a line of its own whatever stands before it."""
-    path = folder / PLAYED
-    torn = path.exists() and path.stat().st_size > 0 and path.read_bytes()[-1:] != b"\n"
-    line = {"sequence": job.sequence.name, "arm": asdict(job.arm), "tasks": [asdict(each) for each in records]}
-    with path.open("a", encoding="utf-8") as file:
-        file.write(("\n" if torn else "") + json.dumps(line) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _played(folder: Path) -> Iterator[Mapping[str, Any]]:
-    path = folder / PLAYED
-    if not path.exists():
-        return
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            found = json.loads(line)
-            Arm(**found["arm"])
-        except (ValueError, TypeError, KeyError):  # cut off by a crash: it is played again
-            continue
-        yield found
+def _played(folder: Path) -> Iterator[tuple[str, Arm, list[TaskRecord]]]:
+    """Of each sequence that was played its name, how, and what came of its tasks."""
+    return read_lines(
+        folder / PLAYED,
+        lambda row: (row["sequence"], Arm(**row["arm"]), [TaskRecord(**task) for task in row["tasks"]]),
+    )
 
 
 def _records(folder: Path, arm: Arm) -> Iterator[TaskRecord]:
-    for each in _played(folder):
-        if Arm(**each["arm"]) == arm:
-            yield from (TaskRecord(**task) for task in each["tasks"])
+    for _, how, tasks in _played(folder):
+        if how == arm:
+            yield from tasks

@@ -10,13 +10,13 @@ from pathlib import Path
 from kc_vla.cli.numbers import positive
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
+from kc_vla_sim.household.command import MEMORIES
 
 _ABOUT = """\
 Play goals of VirtualHome (PyPI package eai-eval), single ones and chains of three to ten in one home, planned offline,
 with memories, and each goal also without any. Families of goals are split into development and test. The same command
 goes on where it was interrupted. Writes table.md, results.json and played.jsonl.
 """
-_MEMORIES = ("both", "long", "short", "none", "history", "context")
 _KINDS = ("single", "chain")
 _SHOWN = ("furniture", "nothing")
 
@@ -31,7 +31,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _ABOUT
     parser.add_argument("what", choices=["virtualhome"], help="what is measured")
     parser.add_argument(
-        "--memory", action="append", choices=_MEMORIES, help="as of kc-vla eval household; can be repeated (both)"
+        "--memory", action="append", choices=MEMORIES, help="as of kc-vla eval household; can be repeated (both)"
     )
     parser.add_argument("--kind", action="append", choices=_KINDS, help="single goals, chains; can be repeated (all)")
     parser.add_argument("--split", choices=["development", "test"], default="test", help="of families (test)")

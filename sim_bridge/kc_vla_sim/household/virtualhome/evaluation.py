@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from kc_vla.core.begun import begun
 from kc_vla.core.files import write_whole
+from kc_vla.core.lines import append_line, read_lines
 from kc_vla_sim.household.virtualhome.chains import Chain, chains, singles
 from kc_vla_sim.household.virtualhome.figures import by_family, failures, row_of, table
 from kc_vla_sim.household.virtualhome.goals import of_split
@@ -58,9 +58,13 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
         BegunError: the folder is of another evaluation.
         OSError: the results cannot be written.
     """
-    chosen = {SINGLE: _spread(singles(options.split), options.goals), CHAIN: chains(options.split, options.chains)}
+    drawn: Mapping[str, Callable[[], list[Chain]]] = {  # a chain is drawn from all homes, which takes seconds
+        SINGLE: lambda: _spread(singles(options.split), options.goals),
+        CHAIN: lambda: chains(options.split, options.chains),
+    }
+    chosen = {kind: drawn[kind]() for kind in options.kinds}
     with begun(options.output, SETTINGS, {"split": options.split}, "kc-vla eval virtualhome"):
-        there = {(each["chain"], Setting(**each["setting"])) for each in _played(options.output)}
+        there = {(name, setting) for name, setting, _ in _played(options.output)}
         jobs = [
             _Job(chain, setting)
             for kind in options.kinds
@@ -70,17 +74,19 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
         ]
         processes = max(1, min(options.processes, len(jobs)))
         for job, records in run_jobs(_play, jobs, processes, f"eval {options.split}", "chain"):
-            _keep(options.output, job, records)
+            line = {"chain": job.chain.name, "setting": asdict(job.setting), "goals": list(map(asdict, records))}
+            append_line(options.output / PLAYED, line)
         yield _written(options, chosen)
         yield f"{options.output}: table and figures"
 
 
 def _written(options: EvalOptions, chosen: Mapping[str, Sequence[Chain]]) -> str:
     rows, texts = [], []
+    played = list(_played(options.output))
     for kind in options.kinds:
         names = {each.name for each in chosen[kind]}
         for setting in options.settings:
-            records = [each for each in _records(options.output, setting) if each.sequence in names]
+            records = [each for name, how, goals in played if (name in names) and how == setting for each in goals]
             rows.append(row_of(setting, kind, records))
             title = f"{kind}, {setting.memory}, shown {setting.shown}"
             texts += [f"\n{title}:\n", failures(rows[-1]), by_family(records)]
@@ -109,33 +115,11 @@ def _play(job: _Job) -> list[GoalRecord]:
     return play(job.chain, job.setting)
 
 
-def _keep(folder: Path, job: _Job, records: Sequence[GoalRecord]) -> None:
-    """Add what came of a chain, in a line of its own whatever stands before it."""
-    path = folder / PLAYED
-    torn = path.exists() and path.stat().st_size > 0 and path.read_bytes()[-1:] != b"\n"
-    line = {"chain": job.chain.name, "setting": asdict(job.setting), "goals": [asdict(each) for each in records]}
-    with path.open("a", encoding="utf-8") as file:
-        file.write(("\n" if torn else "") + json.dumps(line) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+def _played(folder: Path) -> Iterator[tuple[str, Setting, list[GoalRecord]]]:
+    """Of each chain that was played its name, how, and what came of its goals."""
+    return read_lines(folder / PLAYED, lambda row: (row["chain"], Setting(**row["setting"]), _records(row["goals"])))
 
 
-def _played(folder: Path) -> Iterator[Mapping[str, Any]]:
-    path = folder / PLAYED
-    if not path.exists():
-        return
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            found = json.loads(line)
-            Setting(**found["setting"])
-        except (ValueError, TypeError, KeyError):  # cut off by a crash: it is played again
-            continue
-        yield found
-
-
-def _records(folder: Path, setting: Setting) -> Iterator[GoalRecord]:
-    for each in _played(folder):
-        if Setting(**each["setting"]) == setting:
-            for told in each["goals"]:
-                lists = {name: tuple(told[name]) for name in ("lacks", "actions", "missing")}
-                yield GoalRecord(**{**told, **lists})
+def _records(goals: Iterable[Mapping[str, Any]]) -> list[GoalRecord]:
+    lists = ("lacks", "actions", "missing")
+    return [GoalRecord(**{**told, **{name: tuple(told[name]) for name in lists}}) for told in goals]

@@ -1,0 +1,32 @@
+"""Files of one JSON object a line, to which what comes in is added: a crash costs the line that it was in, no other."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def append_line(path: Path, row: Mapping[str, Any]) -> None:
+    """Add a row, in a line of its own whatever stands before it; it is on the disk when this returns."""
+    torn = path.exists() and path.stat().st_size > 0 and path.read_bytes()[-1:] != b"\n"
+    with path.open("a", encoding="utf-8") as file:
+        file.write(("\n" if torn else "") + json.dumps(row) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_lines(path: Path, made: Callable[[Any], T]) -> Iterator[T]:
+    """What `made` makes of each row; one that was cut off, or of which it makes nothing, is left out. None: no file."""
+    if not path.exists():
+        return
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            found = made(json.loads(line))
+        except (ValueError, TypeError, KeyError):
+            continue
+        yield found
