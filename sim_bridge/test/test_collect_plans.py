@@ -142,7 +142,7 @@ def test_an_expert_that_is_learnt_from_has_no_whims_and_everything_else_stays(ra
             assert after == before
 
 
-@pytest.mark.parametrize("task", ["temporal", "spatial"])
+@pytest.mark.parametrize("task", ["temporal", pytest.param("spatial", marks=pytest.mark.nightly)])
 def test_an_expert_without_whims_goes_from_cube_to_cube_and_succeeds(task: str) -> None:
     simulator = Simulator(32, draw=False, whims=False)
     frame = simulator.reset(task, 3)
@@ -159,6 +159,7 @@ def test_an_expert_without_whims_goes_from_cube_to_cube_and_succeeds(task: str) 
     simulator.close()
 
 
+@pytest.mark.nightly
 def test_an_expert_without_whims_sets_off_while_the_other_arm_is_seen_to_leave() -> None:
     """How long that one has stood still is seen nowhere."""
     simulator = Simulator(32, draw=False, whims=False)

@@ -9,7 +9,15 @@ from kc_vla_sim.check import run_episode
 from kc_vla_sim.simulator import Simulator
 
 
-@pytest.mark.parametrize(("mode", "latency"), [("step", 0), ("chunk", 0), ("chunk", 2), ("chunk", 5)])
+@pytest.mark.parametrize(
+    ("mode", "latency"),
+    [
+        ("step", 0),
+        pytest.param("chunk", 0, marks=pytest.mark.nightly),
+        ("chunk", 2),
+        pytest.param("chunk", 5, marks=pytest.mark.nightly),
+    ],
+)
 def test_the_expert_succeeds(undrawn: Simulator, mode: str, latency: int) -> None:
     """Of a hundred seeds each: `kc-vla sim check`."""
     outcomes = [run_episode(undrawn, "counting", seed, mode, latency) for seed in (500, 501)]

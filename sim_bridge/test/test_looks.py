@@ -75,7 +75,7 @@ def test_a_seed_always_looks_the_same_and_no_other_seed_does(varied: Simulator, 
     [
         ("counting", 1, 60),
         pytest.param("temporal", 1, 90, marks=pytest.mark.nightly),
-        ("spatial", 2, 215),
+        pytest.param("spatial", 2, 215, marks=pytest.mark.nightly),
         pytest.param("identity", 1, 60, marks=pytest.mark.nightly),
     ],
 )

@@ -73,6 +73,7 @@ def test_episodes_without_decisions_are_refused() -> None:
         list(judge(SWAP, [swap(1)], [empty], [swap(2)]))
 
 
+@pytest.mark.nightly
 def test_a_decision_is_gathered_with_the_pictures_that_a_policy_has_then(drawn: Simulator) -> None:
     blind = Simulator(image_size=(96, 64), draw=False, variant="paper")
     episode = play_for_probes(blind, "counting", 4)

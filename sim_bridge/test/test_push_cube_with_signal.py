@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import gymnasium
 import numpy as np
+import pytest
 
 from kc_vla.core.tasks import find_task
 from kc_vla_sim.envs.counting import COUNTING_RANGES
@@ -78,12 +79,12 @@ def test_the_same_seed_gives_the_same_episode_byte_for_byte(drawn: Simulator) ->
 def test_seeds_differ_and_stay_within_the_ranges(undrawn: Simulator) -> None:
     ranges = COUNTING_RANGES["paper"]
     starts = []
-    for seed in range(15):
+    for seed in range(6):
         cube = position(undrawn.reset("counting", seed), "cube") - [0.615, 0, 0]
         assert ranges.cube_x[0] <= cube[0] <= ranges.cube_x[1]
         assert ranges.cube_y[0] <= cube[1] <= ranges.cube_y[1]
         starts.append(tuple(cube))
-    assert len(set(starts)) == 15
+    assert len(set(starts)) == 6
 
 
 def test_a_cube_pushed_early_fails_at_once(undrawn: Simulator) -> None:
@@ -112,6 +113,7 @@ def test_the_stages_are_completed_one_by_one(undrawn: Simulator) -> None:
     assert np.linalg.norm((position(frames[-1], "cube") - position(frames[-1], "goal"))[:2]) < 0.08
 
 
+@pytest.mark.nightly
 def test_doing_nothing_ends_at_the_time_limit(undrawn: Simulator) -> None:
     frame = undrawn.reset("counting", 7)
     while not frame.done:
@@ -135,6 +137,7 @@ def test_the_task_is_an_ordinary_gymnasium_environment() -> None:
     env.close()
 
 
+@pytest.mark.nightly
 def test_light_meshes_leave_the_physics_alone() -> None:
     def posture_after_some_actions(robot: str) -> np.ndarray:
         env = gymnasium.make(TASK.environment, robot_uids=robot, obs_mode="none", reward_mode="none")

@@ -29,6 +29,7 @@ def pictures(**sensor_configs: object) -> dict[str, np.ndarray]:
         env.close()
 
 
+@pytest.mark.nightly
 def test_pictures_are_those_of_the_shaders_that_they_come_from() -> None:
     ours, stock = pictures(), pictures(shader_pack="minimal")
     assert ours.keys() == stock.keys()

@@ -11,7 +11,9 @@ from kc_vla_sim.check import run_episode
 from kc_vla_sim.simulator import Simulator
 
 
-@pytest.mark.parametrize(("mode", "latency", "seed"), [("chunk", 0, 500), ("chunk", 5, 501)])
+@pytest.mark.parametrize(
+    ("mode", "latency", "seed"), [pytest.param("chunk", 0, 500, marks=pytest.mark.nightly), ("chunk", 5, 501)]
+)
 def test_the_expert_succeeds(undrawn: Simulator, mode: str, latency: int, seed: int) -> None:
     assert run_episode(undrawn, "spatial", seed, mode, latency).reason == "success"
 

@@ -14,7 +14,6 @@ from running import Running, wait_until
 NODE = """
 import rclpy
 from geometry_msgs.msg import PoseStamped
-from rclpy._rclpy_pybind11 import RCLError
 from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -45,9 +44,9 @@ try:
     rclpy.spin(node)
 except (KeyboardInterrupt, ExternalShutdownException):
     pass
-except RCLError:
+except Exception:
     if rclpy.ok():
-        raise  # otherwise the interrupt came while it was publishing
+        raise  # otherwise the interrupt came within a callback, which finds its context gone
 finally:
     rclpy.try_shutdown()
 """
@@ -60,7 +59,7 @@ def station(ros2: Callable[..., Running], package: Callable[..., Path]) -> Itera
     running.match("READY")
     yield running
     running.send(signal.SIGINT)
-    assert running.wait() == 0
+    assert running.wait() == 0, running.output
 
 
 def output_of(running: Running, code: int = 0) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
@@ -325,8 +326,11 @@ def test_while_it_thinks_it_is_healthy_and_what_two_clients_show_is_kept_apart()
             threading.Thread(target=lambda client=client, shade=shade: answers.append(client.ask(libero(shade))))
             for client, shade in ((one, 1), (other, 2))
         ]
-        for thread in threads:
-            thread.start()
+        threads[0].start()
+        deadline = time.monotonic() + 30
+        while not backend.asked and time.monotonic() < deadline:
+            time.sleep(0.01)
+        threads[1].start()  # the first one is thought about by now: they are answered in this order
         assert urllib.request.urlopen(where.replace("ws", "http") + "/healthz", timeout=30).status == 200
         backend.hold.set()
         for thread in threads:
