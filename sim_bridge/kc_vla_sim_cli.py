@@ -20,6 +20,7 @@ from kc_vla.core.tasks import UnknownTaskError, simulated_tasks
 
 INTERRUPTED = 130
 _ALL = "all"
+_TASKS = "can be repeated (default all)"
 _CHECKS = ("experts", "probes", "determinism")
 _KEYFRAMES = ("learned", "events", "oracle", "none")
 _MODES = ("step", "chunk", "chunk-2", "chunk-5")
@@ -89,7 +90,7 @@ def _check(options: argparse.Namespace) -> int:
 
     report = run_checks(
         CheckOptions(
-            tasks=simulated_tasks() if options.task == _ALL else (options.task,),
+            tasks=_tasks(options),
             variant=options.variant,
             checks=tuple(options.only or _CHECKS),
             modes=tuple(options.mode or _MODES),
@@ -117,7 +118,7 @@ def _collect(options: argparse.Namespace) -> int:
     if options.from_policy is not None:
         policy = DrivingPolicy(options.policy_models, options.from_policy, options.policy_share)
     wanted = CollectOptions(
-        tasks=simulated_tasks() if options.task == _ALL else (options.task,),
+        tasks=_tasks(options),
         episodes=options.episodes,
         split=options.split,
         variant=options.variant,
@@ -159,13 +160,18 @@ def _evaluate(options: argparse.Namespace) -> int:
         noise=options.noise,
         films=not options.no_films,
     )
-    tasks = simulated_tasks() if options.task == _ALL else (options.task,)
     wanted = EvalOptions(
-        setting, tasks, options.episodes, options.split, options.processes, options.output, options.skip
+        setting, _tasks(options), options.episodes, options.split, options.processes, options.output, options.skip
     )
     for line in evaluate(wanted):
         print(line)
     return 0
+
+
+def _tasks(options: argparse.Namespace) -> tuple[str, ...]:
+    """Those asked for, in their order, each once."""
+    asked: list[str] = options.task or [_ALL]
+    return simulated_tasks() if _ALL in asked else tuple(dict.fromkeys(asked))
 
 
 def _fail(options: argparse.Namespace, error: object, status: int) -> int:
@@ -193,7 +199,7 @@ def _parser() -> argparse.ArgumentParser:
     play.set_defaults(run=_play)
 
     check = verbs.add_parser("check", help="experts, probes of state aliasing, determinism: the table")
-    check.add_argument("--task", default=_ALL, choices=[*sorted(simulated_tasks()), _ALL], help="(default all)")
+    check.add_argument("--task", action="append", choices=[*sorted(simulated_tasks()), _ALL], help=_TASKS)
     check.add_argument("--only", action="append", choices=_CHECKS, help="one of the checks; can be repeated")
     check.add_argument(
         "--mode",
@@ -212,7 +218,7 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(run=_check)
 
     collect = verbs.add_parser("collect", prog="kc-vla collect", help="record data sets of the experts' episodes")
-    collect.add_argument("--task", default=_ALL, choices=[*sorted(simulated_tasks()), _ALL], help="(default all)")
+    collect.add_argument("--task", action="append", choices=[*sorted(simulated_tasks()), _ALL], help=_TASKS)
     collect.add_argument("--episodes", type=positive, default=100, help="of each task (default 100)")
     collect.add_argument("--split", default="train", choices=list(SPLITS), help="to take seeds from (default train)")
     collect.add_argument("--skip", type=not_negative, default=0, help="seeds at its start that are left out (0)")
@@ -256,7 +262,7 @@ def _parser() -> argparse.ArgumentParser:
         "it was interrupted. Writes table.md, results.json, episodes.jsonl, and a film of each failure."
     )
     judge.add_argument("what", choices=["policy"], help="what is measured")
-    judge.add_argument("--task", default=_ALL, choices=[*sorted(simulated_tasks()), _ALL], help="(default all)")
+    judge.add_argument("--task", action="append", choices=[*sorted(simulated_tasks()), _ALL], help=_TASKS)
     judge.add_argument("--episodes", type=positive, default=50, help="of each task (default 50)")
     judge.add_argument("--split", default="test", choices=list(SPLITS), help="to take seeds from (default test)")
     judge.add_argument("--skip", type=not_negative, default=0, help="seeds at its start that are left out (0)")

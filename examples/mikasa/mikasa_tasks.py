@@ -1,0 +1,213 @@
+"""MIKASA-Robo's RememberColor 3, 5 and 9 and ChainOfColors3 as tasks of the stack, each with an expert.
+
+`mikasa.yaml`, beside this file, is their task table. Everything of a task is MIKASA-Robo's: scene, camera, chance, time
+limit and what success is. Added is what the stack asks of an environment, see docs/your_own_task.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from mani_skill.sensors.camera import CameraConfig
+from mani_skill.utils import sapien_utils
+from mani_skill.utils.registration import register_env
+from mikasa_robo_suite.vla.memory_envs.chain_of_colors_vla import ChainOfColors3LongVLAEnv, ChainOfColors3VLAEnv
+from mikasa_robo_suite.vla.memory_envs.remember_color_vla import (
+    RememberColor3VLAEnv,
+    RememberColor5VLAEnv,
+    RememberColor9VLAEnv,
+)
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from kc_vla_sim.envs.tabletop import THIRD_PERSON_CAMERA, TabletopEnv
+from kc_vla_sim.errors import BadLooksError, BadVariantError
+from kc_vla_sim.experts.grasping import Step
+from kc_vla_sim.experts.plan_ahead import plan_ahead
+from kc_vla_sim.experts.tool import POINTING_DOWN, Tool, Vector
+from kc_vla_sim.frame import Detection
+from kc_vla_sim.geometry import to_pose
+from kc_vla_sim.looks import STANDARD_LOOKS, check_looks
+from kc_vla_sim.shaders import camera_shader, set_picture_formats
+from kc_vla_sim.variants import STANDARD, check_variant
+
+TOUCH = 0.03
+"""A cube counts as touched when the tool rests within 0.05 m of its centre: it goes so far above it, m."""
+HOVER = 0.1
+"""How far above what it touches next the tool travels, m."""
+NEAR = 0.01
+"""It goes down when it is closer than this to being above it, m."""
+SPEED = 0.03
+"""Largest move of the tool, m per step."""
+
+
+class OfTheStack:
+    """What the stack asks of an environment, and one of MIKASA-Robo lacks. Comes before that one among the bases."""
+
+    SUPPORTED_ROBOTS = ["panda_wristcam_light"]
+    SUPPORTED_REWARD_MODES = ("none", "sparse", "dense", "normalized_dense")
+
+    def __init__(
+        self, *args: Any, variant: str = STANDARD, looks: str = STANDARD_LOOKS, whims: bool = True, **kwargs: Any
+    ) -> None:
+        """Take what `BaseEnv` takes, and what the simulator of the stack asks for."""
+        if check_variant(variant) != STANDARD:
+            raise BadVariantError(f"no variant '{variant}': tasks of MIKASA-Robo have '{STANDARD}' alone")
+        if check_looks(looks) != STANDARD_LOOKS:
+            raise BadLooksError(f"no looks '{looks}': tasks of MIKASA-Robo have '{STANDARD_LOOKS}' alone")
+        kwargs.setdefault("reconfiguration_freq", 1)  # the same seed is the same episode, whatever was before
+        kwargs.setdefault("robot_uids", self.SUPPORTED_ROBOTS[0])
+        super().__init__(*args, **kwargs)
+
+    @property
+    def _default_sensor_configs(self) -> list[CameraConfig]:
+        pose = sapien_utils.look_at(eye=[0.3, 0, 0.6], target=[-0.1, 0, 0.1])  # MIKASA-Robo's base_camera
+        return [CameraConfig(THIRD_PERSON_CAMERA, pose, 256, 256, np.pi / 2, 0.01, 100, shader_config=camera_shader())]
+
+    def _setup_sensors(self, options: dict[str, Any]) -> None:
+        set_picture_formats()
+        super()._setup_sensors(options)
+
+    pictures = TabletopEnv.pictures
+
+    def _initialize_episode(self, env_idx: torch.Tensor, options: dict[str, Any]) -> None:
+        ours, self.robot_uids = self.robot_uids, "panda_wristcam"  # it asks for this name; the arm is the same
+        try:
+            super()._initialize_episode(env_idx, options)
+        finally:
+            self.robot_uids = ours
+
+    def evaluate(self) -> dict[str, Any]:
+        """What MIKASA-Robo's says, and what it does not know: nothing fails before the time is up."""
+        told = super().evaluate()
+        return told | {"fail": torch.zeros_like(told["success"]), "completed_stages": self.stages(told)}
+
+    @property
+    def failure_reason(self) -> str:
+        """Nothing fails before the time is up."""
+        return "failed"
+
+    @property
+    def cubes_are_back(self) -> bool:
+        """Whether cue and wait are over."""
+        return bool(self.elapsed_steps[0] >= self.cue_steps_per_env[0] + self.empty_steps_per_env[0])
+
+    def detections(self) -> tuple[Detection, ...]:
+        """The cubes that are on the table."""
+        size = (2 * self.CUBE_HALFSIZE,) * 3
+        names = {key: self.COLOR_MAPPING[key][0].lower() for key in self.cubes}
+        there = [(key, cube) for key, cube in self.cubes.items() if float(cube.pose.p[0, 2]) < 1]
+        return tuple(
+            Detection(f"{names[key]} cube", "cube", names[key], to_pose(cube.pose), size) for key, cube in there
+        )
+
+    def decisions_until_now(self) -> list[tuple[int, int]]:
+        """None that is probed."""
+        return []
+
+
+class RemembersColor(OfTheStack):
+    """What is remembered is seen in frame 0."""
+
+    def stages(self, told: dict[str, Any]) -> torch.Tensor:
+        """One: the cube is touched."""
+        return told["success"].int()
+
+    def keyframes_until_now(self) -> list[tuple[int, int]]:
+        """The start."""
+        return [(0, 0)]
+
+
+class RemembersChain(OfTheStack):
+    """A keyframe for each cube that is shown."""
+
+    def stages(self, told: dict[str, Any]) -> torch.Tensor:
+        """Cubes touched in order from the first, then the button."""
+        right = (self.touched_cubes_idx == self.true_color_indices).cumprod(dim=1).sum(dim=1)
+        return (right + (right == self.SEQUENCE_LENGTH) * self.button_pressed).int()
+
+    def keyframes_until_now(self) -> list[tuple[int, int]]:
+        """Frames in which the next cube of the chain is seen first."""
+        lasts = int(self.cue_step_duration_per_env[0])
+        shown = [(number, number * lasts) for number in range(self.SEQUENCE_LENGTH)]
+        return [(number, frame) for number, frame in shown if frame <= self.elapsed_steps[0]]
+
+
+@register_env("RememberColor3-Stack-v0", max_episode_steps=25)
+class RememberColor3(RemembersColor, RememberColor3VLAEnv):
+    """Of three colors."""
+
+
+@register_env("RememberColor5-Stack-v0", max_episode_steps=25)
+class RememberColor5(RemembersColor, RememberColor5VLAEnv):
+    """Of five colors."""
+
+
+@register_env("RememberColor9-Stack-v0", max_episode_steps=25)
+class RememberColor9(RemembersColor, RememberColor9VLAEnv):
+    """Of nine colors."""
+
+
+@register_env("ChainOfColors3-Stack-v0", max_episode_steps=400)
+class ChainOfColors3(RemembersChain, ChainOfColors3VLAEnv):
+    """A new cube every 1 to 5 frames: keyframes closer than the six frames that a selector tells apart."""
+
+
+@register_env("ChainOfColors3Long-Stack-v0", max_episode_steps=800)
+class ChainOfColors3Long(RemembersChain, ChainOfColors3LongVLAEnv):
+    """A new cube every 10 to 100 frames."""
+
+
+class _Touches:
+    """Goes to what is to be touched next, from above, and rests there. Before, it waits above the middle."""
+
+    def __init__(self, world: Any) -> None:
+        self._world = world
+
+    def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
+        """See `protocol.Expert.plan`."""
+        pose = self._world.agent.tcp.pose.sp
+        tool = Tool(np.asarray(pose.p, float), Rotation.from_quat(np.roll(pose.q, -1)))
+        return plan_ahead(horizon, tool, self._decide, lambda tool, action: tool.after(action[:6]))
+
+    def _decide(self, tool: Tool) -> Step:
+        phase, way = ("touch", self._next(tool)) if self._world.cubes_are_back else ("wait", np.array([-0.05, 0, 0.2]))
+        return phase, np.append(tool.delta_towards(way, POINTING_DOWN, SPEED), 0.0)
+
+    def _next(self, tool: Tool) -> Vector:
+        raise NotImplementedError
+
+    def _above(self, key: int, height: float) -> Vector:
+        """The place `height` (m) above the centre of a cube."""
+        return np.asarray(self._world.cubes[key].pose.p[0], float) + np.array([0.0, 0.0, height])
+
+
+class TouchesTheColor(_Touches):
+    """Expert of RememberColor: goes straight to the cube."""
+
+    def _next(self, tool: Tool) -> Vector:
+        return self._above(int(self._world.true_color_indices[0]), TOUCH)
+
+
+class TouchesTheChain(_Touches):
+    """Expert of ChainOfColors: travels above the cubes, touches those of the chain in order, presses the button."""
+
+    def _next(self, tool: Tool) -> Vector:
+        world = self._world
+        touched = int(world.stages({})[0])
+        if touched > world.SEQUENCE_LENGTH:
+            return tool.position
+        if bool(world.pending_press[0]):  # a press counts once the tool has risen again
+            risen = float(world.press_start_tcp_z[0]) + world.REQUIRED_LIFT_HEIGHT + 0.02
+            return np.append(tool.position[:2], risen)
+        if touched < world.SEQUENCE_LENGTH:
+            top = self._above(int(world.true_color_indices[0, touched]), world.CUBE_HALFSIZE + 0.005)
+        else:
+            top = np.append(np.asarray(world.button_xy[0], float), float(world.button_top_z[0]) + 0.01)
+        off = float(np.linalg.norm(tool.position[:2] - top[:2]))
+        if off < NEAR:
+            return top
+        travels = off < 2 * NEAR or tool.position[2] > top[2] + HOVER / 2
+        return np.append(top[:2] if travels else tool.position[:2], top[2] + HOVER)
