@@ -21,7 +21,7 @@ from rclpy.task import Future
 
 from ..errors import UsageError, check_home
 
-DISCOVERY_TIMEOUT_S = 5.0
+DISCOVERY_TIMEOUT_S = 10.0
 # Discovery has no end that a node could know of. On one busy machine the nodes of a stack come within 2 s, with gaps
 # of up to 0.8 s: a graph that has stood still for this long counts as complete, one without any other node only after
 # a longer wait.
