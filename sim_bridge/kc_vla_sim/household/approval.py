@@ -29,6 +29,7 @@ from kc_vla_sim.household.alfred import AlfredTask
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.goals import bindings, parse_goal
 from kc_vla_sim.household.scenes import SPLITS, build_scene, split_of
+from kc_vla_sim.household.sight import detection
 from kc_vla_sim.household.simulator import act
 from kc_vla_sim.household.types import kind_of, kinds, plain
 from kc_vla_sim.household.world import FLOOR, IN, Place, Thing, World
@@ -92,7 +93,7 @@ def judge(planner: Planner, world: World, task: AlfredTask, instruction: str) ->
         if not reason:
             break
         held = world.held()
-        request = replace(request, tried=tuple(tried), in_hand=held.id if held else "")
+        request = replace(request, tried=tuple(tried), in_hand=None if held is None else detection(world, held))
     goal = parse_goal(goal_of(task))
     approved = next(bindings(world, goal, {}), None) is not None
     return Judged(task.kind, instruction, True, approved, "" if approved else reason or "the goal is another")

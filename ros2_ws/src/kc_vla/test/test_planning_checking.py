@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from held_thing import held
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kc_vla.planning.checking import MOST_CALLS, MOST_LETTERS, checked, in_hand_after, same
+from kc_vla.planning.checking import MOST_CALLS, MOST_LETTERS, checked, in_hand_after
 from kc_vla.planning.interface import PlanningError
+from kc_vla.planning.names import same
 from kc_vla.planning.skills import BY_NAME, SKILLS
 
 TAKE = ("PickupObject", ["mug"])
@@ -30,7 +32,7 @@ KNIFE = ("PickupObject", ["butter knife"])
     ],
 )
 def test_what_the_table_allows_is_let_through(answer: list[tuple[str, list[str]]], in_hand: str) -> None:
-    calls = checked(answer, in_hand)
+    calls = checked(answer, held(in_hand))
     assert [call.arguments for call in calls] == [tuple(arguments) for _, arguments in answer]
     assert all(call.skill == BY_NAME[name].name for call, (name, _) in zip(calls, answer, strict=True))
 
@@ -74,6 +76,28 @@ def test_what_it_does_not_allow_is_told_in_a_line(answer: list[tuple[Any, Any]],
     assert len(str(caught.value)) < 400
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("red mug", r"Mug_1 \(blue\) is in the hand, not red mug: put it down first"),
+        ("Mug_2", "is in the hand, not Mug_2"),
+        ("blue mug", ""),
+        ("mug", ""),
+        ("dirty mug", ""),
+        ("cup", ""),
+        ("mug_55", ""),
+    ],
+)
+def test_what_is_put_is_what_is_held_as_far_as_that_is_known(name: str, told: str) -> None:
+    answer = [("PutObject", [name, "sink"])]
+    mug = held("Mug_1", "cleaned", colour="blue")
+    if told:
+        with pytest.raises(PlanningError, match=told):
+            checked(answer, mug)
+    else:
+        assert checked(answer, mug)
+
+
 _names = st.sampled_from(["apple", "the apple", "knife", "Mug_1", "second apple", "sink", "x\x00", "", "a" * 121, "{}"])
 _skills = st.sampled_from([*BY_NAME, "Fly", "", "GoToObject\n"])
 _answers = st.lists(
@@ -88,19 +112,19 @@ _answers = st.lists(
 @given(_answers, st.sampled_from(["", "apple", "Knife_1"]))
 def test_any_plan_that_it_lets_through_is_in_the_table(answer: list[tuple[Any, Any]], in_hand: str) -> None:
     try:
-        calls = checked(answer, in_hand)
+        calls = checked(answer, held(in_hand))
     except PlanningError:
         return
-    held = bool(in_hand)
+    full = bool(in_hand)
     for call in calls:
         assert call.skill in {each.name for each in SKILLS}
         assert len(call.arguments) == len(BY_NAME[call.skill].arguments)
         assert all(0 < len(name) <= MOST_LETTERS and name.isprintable() for name in call.arguments)
-        assert held == (call.skill in ("PutObject", "ThrowObject", "SliceObject")) or call.skill not in (
+        assert full == (call.skill in ("PutObject", "ThrowObject", "SliceObject")) or call.skill not in (
             *("PickupObject", "PutObject", "ThrowObject", "SliceObject"),
         )
-        held = call.skill == "PickupObject" or (held and call.skill not in ("PutObject", "ThrowObject"))
-    assert bool(in_hand_after(calls, in_hand)) == held
+        full = call.skill == "PickupObject" or (full and call.skill not in ("PutObject", "ThrowObject"))
+    assert bool(in_hand_after(calls, in_hand)) == full
 
 
 @pytest.mark.parametrize(
@@ -112,6 +136,8 @@ def test_any_plan_that_it_lets_through_is_in_the_table(answer: list[tuple[Any, A
         ("lamp", "DeskLamp_2", True),
         ("DeskLamp_1", "DeskLamp_2", False),
         ("mug", "second mug", False),
+        ("mug", "another mug", False),
+        ("other mug", "other mug", True),
         ("apple", "apple tree", False),
         ("Mug_1", "mug", True),
     ],

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from held_thing import held
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -221,10 +222,79 @@ def test_what_a_memory_tells_is_not_done_again(instruction: str) -> None:
 
 
 def test_the_hand_is_taken_as_it_is() -> None:
-    assert plan("put it on the table", in_hand="Apple_1").calls == calls_of("put Apple_1 > table")
-    assert plan("put the apple on the table", in_hand="Apple_1").calls == calls_of("put apple > table")
-    assert plan("take the fork", in_hand="Apple_1").calls == calls_of("put Apple_1 > counter; take fork")
-    assert plan("cut the bread", in_hand="ButterKnife_1").calls == calls_of("cut bread")
+    assert plan("put it on the table", in_hand=held("Apple_1")).calls == calls_of("put Apple_1 > table")
+    assert plan("put the apple on the table", in_hand=held("Apple_1")).calls == calls_of("put apple > table")
+    assert plan("take the fork", in_hand=held("Apple_1")).calls == calls_of("put Apple_1 > counter; take fork")
+    assert plan("cut the bread", in_hand=held("ButterKnife_1")).calls == calls_of("cut bread")
+
+
+BLUE = held("Mug_1", colour="blue")
+AWAY = "put Mug_1 > counter; "
+
+
+@pytest.mark.parametrize(
+    ("instruction", "planned"),
+    [
+        ("pick up the red mug", AWAY + "take red mug"),
+        ("pick up the mug that is red", AWAY + "take mug that is red"),
+        ("pick up another mug", AWAY + "take another mug"),
+        ("pick up the other mug", AWAY + "take other mug"),
+        ("get a different mug", AWAY + "take different mug"),
+        ("take the red one", AWAY + "take red mug"),
+        ("pick up Mug_2", AWAY + "take Mug_2"),
+        ("take the mug from the shelf", AWAY + "go shelf; take mug"),
+        ("wash the red mug", AWAY + f"take red mug; {wash('red mug')}"),
+        ("put the red mug on the table", AWAY + "take red mug; put red mug > table"),
+        (
+            "put the mug on the shelf, then bring me another mug",
+            "put mug > shelf; take another mug",
+        ),
+        ("put the blue mug on the table", "put blue mug > table"),
+        ("put it on the table", "put Mug_1 > table"),
+    ],
+)
+def test_what_is_held_is_told_from_another_of_its_type(instruction: str, planned: str) -> None:
+    assert plan(instruction, in_hand=BLUE).calls == calls_of(planned)
+
+
+@pytest.mark.parametrize("instruction", ["pick up the mug", "take a mug", "get the blue mug", "hold Mug_1"])
+def test_what_is_in_the_hand_already_is_not_picked_up(instruction: str) -> None:
+    found = plan(instruction, in_hand=BLUE)
+    assert (found.calls, found.notes) == ((), ("Mug_1 (blue) is in the hand already",))
+    assert plan(f"{instruction} and put it in the sink", in_hand=BLUE).calls[0].skill == "PutObject"
+
+
+def test_what_is_not_known_of_what_is_held_is_told() -> None:
+    found = plan("put the red mug on the table", in_hand=held("Mug_1"))
+    assert found.calls == calls_of("put Mug_1 > table")
+    assert found.notes == (
+        "'red mug' was taken to be Mug_1, which is in the hand: nothing is known that speaks against it",
+    )
+    lamp = held("DeskLamp_1")
+    assert plan("pick up the floor lamp", in_hand=lamp).calls == calls_of("put DeskLamp_1 > counter; take floor lamp")
+
+
+def test_what_a_memory_knows_to_be_so_is_not_what_is_held_and_not_known_to_be() -> None:
+    recalled = "mug, cleaned (id Mug_2)"
+    found = plan("put a clean mug on the table", in_hand=BLUE, recalled=recalled)
+    assert found.calls == calls_of(AWAY + "take clean mug; put clean mug > table")
+    clean = held("Mug_1", "cleaned")
+    assert plan("put a clean mug on the table", in_hand=clean, recalled=recalled).calls == calls_of(
+        "put clean mug > table"
+    )
+
+
+def test_after_a_failure_what_was_held_before_is_not_what_is_held_now() -> None:
+    tried = done("put Mug_1 > counter; take red mug; put red mug > table", "table is out of reach: go to it first")
+    red = held("Mug_2", colour="red")
+    left = plan("put the red mug on the table", in_hand=red, tried=tried, held_before=BLUE)
+    assert left.calls == calls_of("put red mug > table")
+    wrong = done("put Mug_1 > counter; take red mug", "no red mug is in sight from here")
+    again = plan("put the red mug on the table", tried=wrong, held_before=BLUE)
+    assert again.calls == calls_of("take red mug; put red mug > table")
+    full = done("put Mug_1 > counter", "counter is full")
+    elsewhere = plan("put the red mug on the table", in_hand=BLUE, tried=full, held_before=BLUE)
+    assert elsewhere.calls == calls_of("put Mug_1 > table; take red mug; put red mug > table")
 
 
 def done(text: str, reason: str = "") -> list[Done]:
@@ -295,12 +365,13 @@ def done(text: str, reason: str = "") -> list[Done]:
     ],
 )
 def test_after_a_failure_the_rest_is_planned(instruction: str, tried: list[Done], in_hand: str, left: str) -> None:
-    assert plan(instruction, tried=tried, in_hand=in_hand).calls == calls_of(left)
+    before = held(in_hand) if all(each.reason for each in tried) else None
+    assert plan(instruction, tried=tried, in_hand=held(in_hand), held_before=before).calls == calls_of(left)
 
 
 def test_what_the_plan_itself_made_so_is_not_taken_for_something_known() -> None:
     tried = done("take mug; put mug > sink; on faucet; off faucet; take mug; put mug > table", "table is out of reach")
-    left = plan("put a clean mug on the table", tried=tried, in_hand="Mug_1", recalled="mug, cleaned (id Mug_1)")
+    left = plan("put a clean mug on the table", tried=tried, in_hand=held("Mug_1"), recalled="mug, cleaned (id Mug_1)")
     assert left.calls == calls_of("put mug > table")
     known = plan("put a clean mug on the table", recalled="mug, cleaned (id Mug_1)")
     tried = [Done(known.calls[0], "no clean mug is in sight from here")]
@@ -311,14 +382,14 @@ def test_what_the_plan_itself_made_so_is_not_taken_for_something_known() -> None
 def test_another_place_and_another_thing_are_kept_to() -> None:
     said = "cut the bread and bring me the fork"
     tried = done("take knife; cut bread; put knife > counter", "counter is full")
-    assert plan(said, tried=tried, in_hand="Knife_1").calls == calls_of("put knife > table; take fork")
+    assert plan(said, tried=tried, in_hand=held("Knife_1")).calls == calls_of("put knife > table; take fork")
     tried += done("put knife > table; take fork", "no fork is in sight from here")
     assert plan(said, tried=tried).calls == calls_of("take fork")
     tried = [
         *done("take mug", "mug is broken"),
         *done("take second mug; put second mug > sink", "sink is out of reach"),
     ]
-    assert plan("wash the mug", tried=tried, in_hand="Mug_2").calls == calls_of(
+    assert plan("wash the mug", tried=tried, in_hand=held("Mug_2")).calls == calls_of(
         "put second mug > sink; on faucet; off faucet; take second mug"
     )
 
@@ -331,7 +402,7 @@ def test_what_fails_for_the_same_reason_again_and_again_is_given_up() -> None:
         plan(
             "put the apple in the bowl",
             tried=done("take Apple_1; put Apple_1 > Bowl_1", "Bowl_1 is full"),
-            in_hand="Apple_1",
+            in_hand=held("Apple_1"),
         )
     with pytest.raises(PlanningError, match="nothing is left to be done"):
         plan("open the drawer", tried=done("open Drawer_1", "Drawer_1 is open already"))
@@ -355,13 +426,16 @@ _SOME_WORDS = st.sampled_from(
 )
 def test_whatever_is_said_there_is_a_checked_plan_or_a_line(instruction: str, in_hand: str, recalled: str) -> None:
     try:
-        found = plan(instruction, in_hand=in_hand, recalled=recalled)
+        found = plan(instruction, in_hand=held(in_hand), recalled=recalled)
     except PlanningError as error:
         told = str(error)
     else:
         told = ""
-        assert checked(found.calls, in_hand) == found.calls
-        assert 0 < len(found.calls) <= MOST_CALLS
+        if found.calls or not in_hand:
+            assert checked(found.calls, held(in_hand)) == found.calls
+            assert 0 < len(found.calls) <= MOST_CALLS
+        else:
+            assert "in the hand" in found.notes[-1]
     assert told.isprintable()
 
 
@@ -385,7 +459,7 @@ def test_whatever_was_tried_there_is_a_checked_plan_or_a_line(
 ) -> None:
     happened = [Done(Call(skill, tuple(names)), reason) for skill, names, reason in tried]
     try:
-        found = plan(instruction, tried=happened, in_hand=in_hand)
+        found = plan(instruction, tried=happened, in_hand=held(in_hand))
     except PlanningError:
         return
-    assert checked(found.calls, in_hand) == found.calls
+    assert checked(found.calls, held(in_hand)) == found.calls

@@ -11,19 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kc_vla.planning.interface import PlanningError
+from kc_vla.planning.held import another, called
+from kc_vla.planning.interface import PlanningError, Seen
+from kc_vla.planning.names import plain, same
 from kc_vla.planning.skills import BY_NAME, Call
 
 MOST_CALLS = 60
 MOST_LETTERS = 120
 """Of an argument."""
-ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
-"""What tells the second of two things of one name."""
-IT = frozenset({"it", "them", "this", "that", "one"})
 _TOLD = 60
 _NAME = re.compile(r"[\w .,'&#|+/:%-]*\w[\w .,'&#|+/:%-]*")
-_ARTICLES = re.compile(r"^(?:(?:the|a|an|my|your|some)\s+)+")
-_ID = re.compile(r"(\w+?)_[0-9]+")
 _CUTS = ("knife", "knives", "cut", "blade", "cleaver")
 
 
@@ -33,12 +30,12 @@ class _Known:
 
     Attributes:
         held: name of what is in the hand; empty for nothing.
-        from_before: it was in the hand before the plan, by a name that nobody of the plan gave it.
+        before: what was in the hand before the plan, by a name that nobody of the plan gave it, while it still is.
         facts: of each name, what was made of it: ("opened", "fridge").
     """
 
     held: str = ""
-    from_before: bool = False
+    before: Seen | None = None
     facts: set[tuple[str, str]] = field(default_factory=set)
 
 
@@ -56,13 +53,15 @@ def _first_not(fact: str, reason: str) -> _Need:
 def _in_hand(known: _Known, names: tuple[str, ...]) -> str:
     if not known.held:
         return f"the hand is empty: pick up {names[0]} first"
-    if known.from_before or same(names[0], known.held):
-        return ""
-    return f"{known.held} is in the hand, not {names[0]}"
+    if known.before is not None:
+        other = another(names[0], known.before)
+        return f"{called(known.before)} is in the hand, not {names[0]}: put it down first" if other else ""
+    return "" if same(names[0], known.held) else f"{known.held} is in the hand, not {names[0]}"
 
 
 def _knife(known: _Known, names: tuple[str, ...]) -> str:
-    if any(part in known.held.lower() for part in _CUTS):
+    kind = known.held if known.before is None else f"{known.held} {known.before.object_type}"
+    if any(part in kind.lower() for part in _CUTS):
         return ""
     return f"{known.held or 'nothing'} is in the hand: pick up a knife to slice {names[0]}"
 
@@ -87,11 +86,11 @@ _NEEDS: Mapping[str, _Need] = {
 
 
 def _take(known: _Known, names: tuple[str, ...]) -> None:
-    known.held, known.from_before = names[0], False
+    known.held, known.before = names[0], None
 
 
 def _leave(known: _Known, names: tuple[str, ...]) -> None:
-    known.held, known.from_before = "", False
+    known.held, known.before = "", None
 
 
 def _becomes(fact: str, no_more: str = "") -> Callable[[_Known, tuple[str, ...]], None]:
@@ -115,12 +114,12 @@ _DEEDS: Mapping[str, Callable[[_Known, tuple[str, ...]], None]] = {
 }
 
 
-def checked(answer: Sequence[tuple[Any, Any]], in_hand: str = "", most: int = MOST_CALLS) -> tuple[Call, ...]:
+def checked(answer: Sequence[tuple[Any, Any]], in_hand: Seen | None = None, most: int = MOST_CALLS) -> tuple[Call, ...]:
     """The calls of an answer, if all is as the table wants it.
 
     Args:
         answer: names of skills with their arguments, whatever anybody said.
-        in_hand: type or id of what the robot holds; empty for nothing.
+        in_hand: what the robot holds; None for nothing.
         most: calls that a plan may have.
 
     Returns:
@@ -133,49 +132,18 @@ def checked(answer: Sequence[tuple[Any, Any]], in_hand: str = "", most: int = MO
         raise PlanningError("the plan has no call: give at least one")
     if len(answer) > most:
         raise PlanningError(f"the plan has {len(answer)} calls: give {most} at most")
-    known = _Known(in_hand, bool(in_hand))
+    known = _Known("" if in_hand is None else in_hand.object_id, in_hand)
     return tuple(_checked(known, number, *each) for number, each in enumerate(answer, start=1))
 
 
 def in_hand_after(calls: Sequence[Call], in_hand: str = "") -> str:
     """What is in the hand after these calls, where each succeeded; empty for nothing."""
-    known = _Known(in_hand, bool(in_hand))
+    known = _Known(in_hand)
     for call in calls:
         for deed in BY_NAME[call.skill].does:
             if deed in _DEEDS:
                 _DEEDS[deed](known, call.arguments)
     return known.held
-
-
-def plain(name: str) -> str:
-    """A name for comparing: "the red Mug" and "red mug" are one; an id stays as it is."""
-    text = " ".join(name.split())
-    return text if _ID.fullmatch(text) else _ARTICLES.sub("", text.lower().replace("_", " "))
-
-
-def same(one: str, other: str) -> bool:
-    """Whether two names can be meant for one thing.
-
-    "mug" and "the red mug" can, "lamp" and "DeskLamp_2", and a pronoun with everything; "second mug" and "mug" cannot.
-    """
-    if _ID.fullmatch(one) and _ID.fullmatch(other):
-        return one == other
-    first, second = _words(one), _words(other)
-    if not first or not second or first[0] in IT or second[0] in IT:
-        return True
-    if set(first[:1] + second[:1]) & set(ORDINALS) and first[0] != second[0] and not _ID.fullmatch(other):
-        return False
-    return first == second or (first[-1] == second[-1] and (set(first) < set(second) or set(second) < set(first)))
-
-
-def is_id(name: str) -> bool:
-    """Whether it looks like an id of a memory: "Mug_2"."""
-    return _ID.fullmatch(name) is not None
-
-
-def _words(name: str) -> list[str]:
-    of_type = _ID.fullmatch(" ".join(name.split()))
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", of_type[1]).lower().split() if of_type else plain(name).split()
 
 
 def _checked(known: _Known, number: int, name: Any, arguments: Any) -> Call:

@@ -32,55 +32,6 @@ class Done:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Request:
-    """What there is to plan for.
-
-    Attributes:
-        instruction: of a person, as it was said.
-        surroundings: what the long-term memory knows, as text under its token budget; empty without one.
-        recalled: what the short-term memory recalls for the instruction, as text; empty without one.
-        in_hand: type or id of what the robot holds; empty for nothing.
-        tried: what was tried for this instruction already, in its order: the last one failed, and the plan is to go on
-            from there.
-    """
-
-    instruction: str
-    surroundings: str = ""
-    recalled: str = ""
-    in_hand: str = ""
-    tried: Sequence[Done] = ()
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Skills to be done one after the other.
-
-    Attributes:
-        calls: each in the skill table, with as many arguments as it takes.
-        by: which planner made it: "grammar", "model", as every result says.
-        tokens: that a language model was given and gave; 0 without one.
-        notes: what went otherwise than it was set to, in words, for people.
-    """
-
-    calls: tuple[Call, ...]
-    by: str
-    tokens: int = 0
-    notes: tuple[str, ...] = ()
-
-
-class Planner(Protocol):
-    """Makes plans."""
-
-    def plan(self, request: Request) -> Plan:
-        """Return a plan.
-
-        Raises:
-            PlanningError: it cannot; the text says why.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Seen:
     """One thing that is seen. Its fields are those of the memories' detections and units, and of `ObjectDetection`.
@@ -110,6 +61,58 @@ class Seen:
     area: str
     movable: bool
     confidence: float = 1.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """What there is to plan for.
+
+    Attributes:
+        instruction: of a person, as it was said.
+        surroundings: what the long-term memory knows, as text under its token budget; empty without one.
+        recalled: what the short-term memory recalls for the instruction, as text; empty without one.
+        in_hand: what the robot holds, as far as it is known; None for nothing.
+        tried: what was tried for this instruction already, in its order: the last one failed, and the plan is to go on
+            from there.
+        held_before: what it held before the first of `tried`; None for nothing.
+    """
+
+    instruction: str
+    surroundings: str = ""
+    recalled: str = ""
+    in_hand: Seen | None = None
+    tried: Sequence[Done] = ()
+    held_before: Seen | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Skills to be done one after the other.
+
+    Attributes:
+        calls: each in the skill table, with as many arguments as it takes; none where nothing is to be done, as `notes`
+            say.
+        by: which planner made it: "grammar", "model", as every result says.
+        tokens: that a language model was given and gave; 0 without one.
+        notes: what went otherwise than it was set to, in words, for people.
+    """
+
+    calls: tuple[Call, ...]
+    by: str
+    tokens: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class Planner(Protocol):
+    """Makes plans."""
+
+    def plan(self, request: Request) -> Plan:
+        """Return a plan.
+
+        Raises:
+            PlanningError: it cannot; the text says why.
+        """
+        ...
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from kc_vla.memory.served import Cost, Said, Server, ServerError
 from kc_vla.planning.answer_cache import AnswerCache
 from kc_vla.planning.checking import checked
-from kc_vla.planning.interface import Plan, PlanningError, Request
+from kc_vla.planning.held import without_taking
+from kc_vla.planning.interface import Plan, PlanningError, Request, Seen
 from kc_vla.planning.prompt import SCHEMA, CannotError, Message, correction, messages_for, read_answer
 from kc_vla.planning.skills import Call
 
@@ -48,7 +49,7 @@ class ModelPlanner:
         notes: list[str] = []
         said, tokens = self._ask(messages, notes)
         try:
-            calls = _calls(said, request.in_hand)
+            calls, kept = _calls(said, request.in_hand)
         except CannotError:
             raise
         except PlanningError as wrong:
@@ -56,7 +57,7 @@ class ModelPlanner:
             said, more = self._ask([*messages, *correction(said, wrong)], notes)
             tokens += more
             try:
-                calls = _calls(said, request.in_hand)
+                calls, kept = _calls(said, request.in_hand)
             except CannotError:
                 raise
             except PlanningError as again:
@@ -64,7 +65,7 @@ class ModelPlanner:
                 raise PlanningError(
                     f"the model {name} gave no plan that can be done, though told what was wrong: {again}"
                 ) from again
-        return Plan(calls, BY, tokens, tuple(dict.fromkeys(notes)))
+        return Plan(calls, BY, tokens, tuple(dict.fromkeys((*notes, *kept))))
 
     def _ask(self, messages: Sequence[Message], notes: list[str]) -> tuple[str, int]:
         """What the model says, and the tokens that it took."""
@@ -99,5 +100,7 @@ class ModelPlanner:
         return said
 
 
-def _calls(said: str, in_hand: str) -> tuple[Call, ...]:
-    return checked(read_answer(said), in_hand)
+def _calls(said: str, in_hand: Seen | None) -> tuple[tuple[Call, ...], tuple[str, ...]]:
+    """The calls of an answer, and a note on each step that is not needed."""
+    calls, notes = without_taking(read_answer(said), in_hand)
+    return (checked(calls, in_hand) if calls or not notes else ()), notes

@@ -94,6 +94,7 @@ class Doer:
             and held.object_id not in without
             and self._is(text, held.object_id)
         ):
+            self._finder.stands_for(text, held)
             return held.object_id
         carried = not _CARRIED.isdisjoint(skill.needs)
         return self._finder.find(text, without, explore, carried).object_id

@@ -99,6 +99,10 @@ class Finder:
         """Whether a name of this instruction already stands for a thing."""
         return bool(self._bound.get(read(text).key))
 
+    def stands_for(self, text: str, seen: Seen) -> None:
+        """Have a name of this instruction mean a thing that is not looked for: "another" of that name is not it."""
+        self._taken(read(text), seen)
+
     def stands_for_another(self, reference: Reference, object_id: str) -> bool:
         """Whether a name of this instruction already stands for another thing than this one."""
         bound = self._bound.get(reference.key, []) if reference.words else []

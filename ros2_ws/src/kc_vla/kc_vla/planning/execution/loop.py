@@ -17,7 +17,7 @@ from kc_vla.planning.execution.memories import Memories
 from kc_vla.planning.execution.robot import ExecutionError, Limits, Robot
 from kc_vla.planning.execution.told import BEGIN, END, MEMORY, PLAN, Result, Tell
 from kc_vla.planning.instruction import clean
-from kc_vla.planning.interface import Body, Done, Plan, Planner, PlanningError, Request
+from kc_vla.planning.interface import Body, Done, Plan, Planner, PlanningError, Request, Seen
 
 _LINES = 12
 """Of what is remembered, that are told before and after."""
@@ -103,8 +103,9 @@ class Loop:
         try:
             robot.look()
             robot.say(MEMORY, self._state("before"))
+            held_before = robot.held
             for plans in count():
-                plan = self._plan(instruction, tried)
+                plan = self._plan(instruction, tried, held_before)
                 by, tokens = plan.by, tokens + plan.tokens
                 notes |= dict.fromkeys(plan.notes)
                 reason = self._tried(plan, tried)
@@ -135,19 +136,21 @@ class Loop:
             (*notes, *robot.notes),
         )
 
-    def _plan(self, instruction: str, tried: list[Done]) -> Plan:
-        memories, held = self.robot.memories, self.robot.held
+    def _plan(self, instruction: str, tried: list[Done], held_before: Seen | None) -> Plan:
+        memories = self.robot.memories
         request = Request(
             instruction,
             memories.surroundings(instruction),
             memories.recalled(instruction),
-            "" if held is None else held.object_id,
+            self.robot.held,
             tuple(tried),
+            held_before,
         )
         plan = self._planner.plan(request)
-        if not plan.calls:
+        if not plan.calls and not plan.notes:
             raise PlanningError(f"the plan of {plan.by} is empty: say the instruction in other words")
-        self.robot.say(PLAN, f"by {plan.by}: {', '.join(map(str, plan.calls))}")
+        nothing = f"nothing is to be done: {'; '.join(plan.notes)}"
+        self.robot.say(PLAN, f"by {plan.by}: {', '.join(map(str, plan.calls)) or nothing}")
         return plan
 
     def _tried(self, plan: Plan, tried: list[Done]) -> str:

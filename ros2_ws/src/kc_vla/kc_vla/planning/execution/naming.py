@@ -20,6 +20,7 @@ from kc_vla.planning.execution.kinds import Kinds
 from kc_vla.planning.execution.likely import table, vocabulary
 from kc_vla.planning.execution.reference import Reference
 from kc_vla.planning.interface import Seen
+from kc_vla.planning.names import COLOURS
 
 _SENSES, _VAGUE, _MOST_COLOURS = 2, 3, 100
 """Meanings of a type that are looked at, types that a reference without a name may stand for, and words for colours."""
@@ -35,7 +36,6 @@ _NEARLY, _LOOSELY, _ANY_KIND = 0.2, 0.8, 0.5
 """How far behind the type that is most of a kind others are still of it, rather and perhaps; and from which score a
 word is one for a kind at all."""
 _MOST_FIXED = 1000
-_COLOURS = "red orange yellow green blue purple pink brown black white grey gray silver gold"
 
 
 class Tier(IntEnum):
@@ -85,7 +85,7 @@ def tier_of(words: tuple[str, ...], object_type: str) -> Tier:
 
 def is_called(reference: Reference, object_type: str) -> bool:
     """Whether a type, or its kind, is called as a reference says; a vague one, of what it is for, calls it nothing."""
-    said = (words for words, _ in _readings(reference.words))
+    said = (words for words, _ in readings(reference.words))
     return reference.vague or reference.done or any(tier_of(words, object_type) for words in said)
 
 
@@ -96,7 +96,7 @@ class Namer:
         """Args: `embedder`, for references that name nothing; have it cached."""
         self._embedder = embedder
         self._kinds = Kinds(embedder)
-        self._colours = {stem(colour) for colour in _COLOURS.split()}
+        self._colours = set(map(stem, COLOURS))
         self._fixed = {name for name, places in table().items() if not places}
 
     def notice(self, seen: Iterable[Seen]) -> None:
@@ -119,7 +119,7 @@ class Namer:
         types = tuple(dict.fromkeys((*known, *vocabulary())))
         if reference.done:
             return Named(dict.fromkeys(types, 1.0))
-        for words, said in _readings(reference.words):
+        for words, said in readings(reference.words):
             tiers = {name: tier for name in types if (tier := tier_of(words, name))}
             best = max(tiers.values(), default=Tier.NOT)
             if best >= Tier.HEAD or (tiers and not reference.carried):
@@ -169,7 +169,7 @@ class Namer:
         return {each.unit.object_type: each.score for each in found if each.score >= least}
 
 
-def _readings(words: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], tuple[str, ...]]]:
+def readings(words: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Parts of a name that may be the name of a type, the longest first, and the words before it, which say more."""
     if "of" in words:
         at = words.index("of")

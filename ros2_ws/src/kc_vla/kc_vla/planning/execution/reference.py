@@ -13,6 +13,7 @@ from kc_vla.memory.recall.instruction import Instruction, understand
 from kc_vla.memory.recall.knowledge import senses
 from kc_vla.memory.recall.words import stem
 from kc_vla.memory.short_term.unit import State, plain, spoken
+from kc_vla.planning.names import FURTHER
 
 MOST_LETTERS = 200
 """Of a reference that is looked at."""
@@ -28,7 +29,6 @@ _DONE = re.compile(r"\b(?:you|i|we)\b(?!.*\b(?:can|could|may|might|to)\b)")
 _WHEN = re.compile(r"\s+(?:(?:just )?(?:before|earlier|already|now|then)|a (?:while|moment|minute) ago|last)$")
 _ARTICLES = re.compile(r"^(?:(?:the|my|your|our|their|his|her|its|this|that|these|those|same|first)\s+)+")
 _INDEFINITE = re.compile(r"^(?:(?:an?|some|any)\s+)+(?=\S)")
-_FURTHER = {"second": 1, "another": 1, "other": 1, "next": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5}
 _NUMBER = re.compile(r"(?:#|\s)(\d{1,2})$")
 _CLAUSE = re.compile(r"\s(?:that|which|who|you|i|we|to|for|with|from|without)\s|,")
 _PLACE = re.compile(r"\s(?:on top of|inside of|inside|next to|near|beside|on|in|at|under)\s")
@@ -95,8 +95,8 @@ def read(text: str) -> Reference:
     indefinite = _INDEFINITE.match(rest) is not None
     rest = _INDEFINITE.sub("", _ARTICLES.sub("", rest))
     first, _, others = rest.partition(" ")
-    if first in _FURTHER and others:
-        rest, further = others, _FURTHER[first]
+    if first in FURTHER and others:
+        rest, further = others, FURTHER[first]
     states = set(understood.states)
     if (piece := _PIECE.match(rest)) is not None:
         rest = _PIECE.sub("", rest)

@@ -17,6 +17,8 @@ from kc_vla.planning.interface import Body, Happened, Seen
 from kc_vla.planning.skills import AREA, BY_NAME, Call
 
 _MOST_NOTES, _MOST_TYPES, _SUREST = 20, 20_000, 5
+_PASSING = frozenset({"also", "place", "state"})
+"""Attributes that pass: other states, and where a thing is."""
 _TICK_S = 1e-3
 """Between two looks, where nothing took time: the memories need to know which was the later one."""
 
@@ -160,13 +162,22 @@ class Robot:
                 found.append(replace(each, object_type=self._called(each)))
         self.held = next((each for each in found if each.relation == HELD), self.held)
         if self.held is not None:
-            self.held = replace(self.held, relation=HELD, container="", area=self.at or self.held.area)
-            if all(each.object_id != self.held.object_id for each in found):
-                found.append(self.held)
+            known = self._remembered(self.held.object_id) | dict(self.held.attributes)
+            area = self.at or self.held.area
+            held = self.held = replace(self.held, attributes=known, relation=HELD, container="", area=area)
+            found = [held if each.object_id == held.object_id else each for each in found]
+            if held not in found:
+                found.append(held)
         self.sight = {each.object_id: each for each in found}
         self.now_s += _TICK_S
         for line in self.memories.take(Look(found, self.at, self.now_s)):
             self.note(line)
+
+    def _remembered(self, object_id: str) -> dict[str, str]:
+        """What stays so of a thing, such as its colour: who holds it may not see that."""
+        known = self.memories.thing(object_id)
+        told = {} if known is None else known.attributes
+        return {name: text for name, text in told.items() if text and name not in _PASSING}
 
     def _called(self, seen: Seen) -> str:
         """The type that a thing was seen as more often than not: a detector may misname it at times."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from kc_vla.planning.checking import same
+from kc_vla.memory.short_term.unit import spoken
+from kc_vla.planning.execution.things import Fit
 from kc_vla.planning.grammar.devices import by_device, is_knife, knife_for
 from kc_vla.planning.grammar.lexicon import DEVICES, DOORS, FIXED, PUT_DOWN, ROOMS, Deed, noun
 from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING
-from kc_vla.planning.interface import PlanningError
+from kc_vla.planning.held import fit
+from kc_vla.planning.interface import PlanningError, Seen
+from kc_vla.planning.names import same
 from kc_vla.planning.skills import Call
 
 _UNDOES = {Deed.HEAT: {Deed.COOL}, Deed.COOL: {Deed.HEAT}}
@@ -21,11 +24,15 @@ class Hand:
         made: what was made of things, by their names.
         device: the last one that was used; empty for none.
         came_from: where things were taken from, where that was said.
+        remembered: names that are of what a memory tells: "clean mug".
     """
 
-    def __init__(self, held: str = "") -> None:
+    def __init__(self, held: Seen | None = None) -> None:
+        """Args: `held`, what it holds before the first call; None for nothing."""
         self.calls: list[Call] = []
-        self.held, self.device = held, ""
+        self._before = held
+        self.held, self.device = "" if held is None else held.object_id, ""
+        self.remembered: set[str] = set()
         self.made: dict[str, set[Deed]] = {}
         self.came_from: dict[str, str] = {}
         self._knife = ""
@@ -34,10 +41,18 @@ class Hand:
         self._at_work: set[str] = set()
 
     def take(self, name: str, source: str = "") -> None:
-        """Have a thing in the hand; what is in the way is put down, its source is gone to first."""
+        """Have a thing in the hand; what is in the way is put down, its source is gone to first.
+
+        What is said to come from somewhere is not what is held before the first call.
+        """
         if source:
             self.came_from[name] = source
-        if self.held and same(name, self.held):
+        if self._is_held(name, source):
+            if self._from_before:
+                self.call(
+                    "PickupObject", name
+                )  # what is in the hand already is left out of the whole plan, with a note
+                self.held = name
             return
         if self.held:
             self.put_down()
@@ -51,6 +66,21 @@ class Hand:
         if shut:
             self.call("CloseObject", device)
         self.held = name
+
+    @property
+    def _from_before(self) -> bool:
+        return self._before is not None and self.held == self._before.object_id
+
+    @property
+    def kind(self) -> str:
+        """What it holds, by its type where that is known; empty for nothing."""
+        return spoken(self._before.object_type) if self._before is not None and self._from_before else self.held
+
+    def _is_held(self, name: str, source: str = "") -> bool:
+        if not self.held or self._before is None or not self._from_before:
+            return bool(self.held) and same(name, self.held)
+        found = fit(name, self._before)
+        return not source and (found is Fit.YES or (found is Fit.MAYBE and name not in self.remembered))
 
     def go(self, place: str) -> None:
         """Go to a room or to a thing."""
@@ -84,7 +114,7 @@ class Hand:
     def cut(self, name: str, *tools: str) -> None:
         """Slice a thing with the first of the tools that cuts, or any knife."""
         knife = knife_for(*tools)
-        if not (is_knife(self.held) and (same(self.held, knife) or not any(map(is_knife, tools)))):
+        if not (is_knife(self.kind) and (not any(map(is_knife, tools)) or self._is_held(knife))):
             self.take(knife)
             self._knife = knife
         self.call("SliceObject", name)

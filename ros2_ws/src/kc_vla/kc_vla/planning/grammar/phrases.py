@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kc_vla.planning.checking import ORDINALS
 from kc_vla.planning.grammar.lexicon import (
     ARTICLES,
     DEFINITE,
@@ -25,6 +24,7 @@ from kc_vla.planning.grammar.lexicon import (
 from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, name_of, singular, trimmed
 from kc_vla.planning.grammar.opening import Words
 from kc_vla.planning.interface import PlanningError
+from kc_vla.planning.names import COLOURS, ORDINALS
 
 _JOINS = frozenset(["and", "&", ",", "plus", "/", "or", "+"])
 _WHOLE = word_set("jewellery jewelry furniture paper clothing equipment cloth cutlery cookware matter mail")
@@ -199,7 +199,7 @@ def _ordered(states: Sequence[Deed]) -> tuple[Deed, ...]:
 
 
 def _adjective(word: str) -> bool:
-    return word in STATES or word in _COLOURS
+    return word in STATES or word in COLOURS or word == "golden"
 
 
 def _until_join(words: Words) -> Words:
@@ -210,6 +210,3 @@ def _until_join(words: Words) -> Words:
 def _only_adjectives(words: Sequence[str]) -> bool:
     known = [word for word in words if word not in ARTICLES and word not in NUMBERS]
     return bool(known) and all(_adjective(word) or word in ("large", "small", "big", "tall") for word in known)
-
-
-_COLOURS = word_set("red green blue white black brown yellow grey gray silver gold golden orange pink purple")

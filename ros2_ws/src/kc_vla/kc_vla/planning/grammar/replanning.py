@@ -5,23 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kc_vla.planning.checking import ORDINALS, in_hand_after, is_id, plain, same
+from kc_vla.planning.checking import in_hand_after
+from kc_vla.planning.execution.things import Fit
 from kc_vla.planning.grammar.devices import is_knife
 from kc_vla.planning.grammar.lexicon import KNIFE, PUT_DOWN
-from kc_vla.planning.interface import Done, PlanningError, Request
+from kc_vla.planning.held import another, fit
+from kc_vla.planning.interface import Done, PlanningError, Request, Seen
+from kc_vla.planning.names import ORDINALS, is_id, same
 from kc_vla.planning.skills import BY_NAME, Call
 
 _MOST_SAME = 3
 """Times that a call may fail for one reason."""
 _HANDS = ("PickupObject", "PutObject", "ThrowObject")
-
-
-def hand_at_start(request: Request) -> str:
-    """What was in the hand before the first of what was tried."""
-    for done in request.tried:
-        if done.call.skill in _HANDS and _is_call(done.call) and not done.reason:
-            return "" if done.call.skill == "PickupObject" else done.call.arguments[0]
-    return request.in_hand
 
 
 def _is_call(call: Call) -> bool:
@@ -43,7 +38,7 @@ def what_is_left(plan: Sequence[Call], request: Request) -> tuple[Call, ...]:
     if failed:
         names = {given: name for name, given in stands_for.items()}
         left = _without_obstacle(left, failed, tried, names, request.instruction)
-    left = _with_hand(left, request.in_hand)
+    left = _with_hand(left, request)
     if not left:
         raise PlanningError("nothing is left to be done: all of the plan succeeded, or was so already")
     return tuple(left)
@@ -133,39 +128,39 @@ def _subject(reason: str, call: Call) -> str:
     return named if named and len(named.split()) <= 3 else call.arguments[-1]
 
 
-def _with_hand(left: list[Call], in_hand: str) -> list[Call]:
+def _with_hand(left: list[Call], request: Request) -> list[Call]:
     """The hand as it is: what is in it already is not picked up, what is in the way is put down."""
-    if not left:
-        return left
+    in_hand, taken = request.in_hand, _taken(request.tried)
+    before = "" if in_hand is None else in_hand.object_id
     for at, call in enumerate(left):
-        held = in_hand_after(left[:at], in_hand)
+        held = in_hand_after(left[:at], before)
+        known = in_hand if held == before else None
+        name = call.arguments[0]
+        is_it = name == held or (known is not None and name == taken) or _is_held(name, held, known)
         if call.skill == "PickupObject" and held:
-            if _one_thing(call.arguments[0], held):
+            if is_it:
                 return left[:at] + left[at + 1 :]
             return [*left[:at], Call("PutObject", (held, PUT_DOWN[0])), *left[at:]]
         if call.skill in ("PutObject", "ThrowObject"):
             if not held:
-                return [*left[:at], Call("PickupObject", call.arguments[:1]), *left[at:]]
-            if at == 0 and not _one_thing(call.arguments[0], held) and call.arguments[0] != held:
-                return left if _unlike(call.arguments[0], held) is False else _exchange(left, at, held)
+                return [*left[:at], Call("PickupObject", (name,)), *left[at:]]
+            if not is_it and known is not None and another(name, known):
+                return [*left[:at], Call("PutObject", (held, PUT_DOWN[0])), Call("PickupObject", (name,)), *left[at:]]
             return left
-        if call.skill == "SliceObject" and not is_knife(held):
+        if call.skill == "SliceObject" and not is_knife(held if known is None else known.object_type):
             take = [Call("PutObject", (held, PUT_DOWN[0]))] if held else []
             return [*left[:at], *take, Call("PickupObject", (KNIFE,)), *left[at:]]
     return left
 
 
-def _exchange(left: list[Call], at: int, held: str) -> list[Call]:
-    name = left[at].arguments[0]
-    return [*left[:at], Call("PutObject", (held, PUT_DOWN[0])), Call("PickupObject", (name,)), *left[at:]]
+def _taken(tried: Sequence[Done]) -> str:
+    """The name by which what is in the hand was picked up; empty where that was not tried."""
+    name = ""
+    for done in tried:
+        if _is_call(done.call) and not done.reason and done.call.skill in _HANDS:
+            name = done.call.arguments[0] if done.call.skill == "PickupObject" else ""
+    return name
 
 
-def _one_thing(name: str, held: str) -> bool:
-    """Whether a name can be that of what is held, which may be told by its id."""
-    bare = re.sub(r"[ _]?[0-9]+$", "", held)
-    return name == held or same(name, held) or plain(name).split()[-1] in bare.lower()
-
-
-def _unlike(name: str, held: str) -> bool:
-    """Whether a name and an id are surely of two things: both are ids."""
-    return bool(re.search(r"_[0-9]+$", name)) and bool(re.search(r"_[0-9]+$", held))
+def _is_held(name: str, held: str, known: Seen | None) -> bool:
+    return bool(held) and (same(name, held) if known is None else fit(name, known) is not Fit.NO)

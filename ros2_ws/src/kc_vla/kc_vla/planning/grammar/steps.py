@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kc_vla.planning.checking import ORDINALS
 from kc_vla.planning.grammar.hand import Hand, refuse_fixed
 from kc_vla.planning.grammar.lexicon import (
     ADJECTIVES,
@@ -20,7 +19,8 @@ from kc_vla.planning.grammar.lexicon import (
 )
 from kc_vla.planning.grammar.meanings import Meaning
 from kc_vla.planning.grammar.phrases import Thing
-from kc_vla.planning.interface import PlanningError
+from kc_vla.planning.interface import PlanningError, Seen
+from kc_vla.planning.names import ORDINALS
 from kc_vla.planning.skills import Call
 
 _SWITCHES: Mapping[Deed, str] = {
@@ -42,11 +42,11 @@ class Steps:
         notes: what was left out or guessed, in words.
     """
 
-    def __init__(self, in_hand: str = "", recalled: str = "") -> None:
+    def __init__(self, in_hand: Seen | None = None, recalled: str = "") -> None:
         """Begin.
 
         Args:
-            in_hand: what the robot holds; empty for nothing.
+            in_hand: what the robot holds; None for nothing.
             recalled: what a memory tells, a thing a line.
         """
         self.hand = Hand(in_hand)
@@ -144,7 +144,7 @@ class Steps:
 
     def _antecedents(self, meaning: Meaning, later: Sequence[Meaning], about: str) -> list[str]:
         if about:
-            return self._spoken_of[-1:] or ["one"]
+            return self._spoken_of[-1:] or [self.hand.kind or "one"]
         if meaning.deed in _SWITCHES and self.hand.device:
             return [self.hand.device]
         if meaning.deed in (Deed.MOVE, Deed.BIN, Deed.THROW) and self._vessel:
@@ -169,6 +169,7 @@ class Steps:
         states = [each for each in thing.states if each is not but]
         if len(names) == 1 and states and self._remembered(thing.name, states):
             known = f"{' '.join(ADJECTIVES[each] for each in states)} {thing.name}"
+            self.hand.remembered.add(known)
             self._spoken_of = [known if each == thing.name else each for each in self._spoken_of]
             return [known]
         for name in names:
