@@ -17,7 +17,7 @@ from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.fusion import Dispute, begun, merged, not_seen, seen_again
 from kc_vla.memory.long_term.graph import Change, SceneGraph, new_id
 from kc_vla.memory.long_term.nodes import SceneObject
-from kc_vla.memory.long_term.relations import stand
+from kc_vla.memory.long_term.relations import Named, stand
 from kc_vla.memory.long_term.views import View
 
 _STANDS_M = 0.5
@@ -206,13 +206,26 @@ class _Moment:
             each = self._after[name]
             around = self._graph.near(each.position, each.diagonal_m / 2 + _STANDS_M)
             touched |= {other.id for other in around if not other.forgotten and other.id not in self._removed}
+        named = self._names()
         for name in sorted(touched):
             each = self._after.get(name) or self._graph.objects[name]
             if each.forgotten:
                 continue
             if name in self._after and name in fresh:
                 each = replace(each, area=self._graph.area_at(each.position))
-            self._after[name] = stand(each, self._around(each))
+            self._after[name] = stand(each, self._around(each), named)
+
+    def _names(self) -> Named:
+        """Finds objects by what their detector calls them, as they are after this moment."""
+        called = {each.source_id: name for name, each in self._after.items() if each.source_id}
+
+        def named(source_id: str) -> SceneObject | None:
+            known = self._graph.named(source_id)
+            name = called.get(source_id, "" if known is None else known.id)
+            found = self._after.get(name) or self._graph.objects.get(name)
+            return None if found is None or found.forgotten or name in self._removed else found
+
+        return named
 
     def _has_moved(self, each: SceneObject) -> bool:
         before = self._graph.objects.get(each.id)

@@ -9,7 +9,7 @@ from typing import Any
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.graph import Change, SceneGraph, new_id, number_after
 from kc_vla.memory.long_term.nodes import BY_HAND, MOST_EXTENT_M, Area, Floor, SceneObject
-from kc_vla.memory.long_term.relations import stand
+from kc_vla.memory.long_term.relations import stand, without_place
 
 _SETTABLE = (BY_HAND | {"placed"}) - {"forgotten"}
 
@@ -64,7 +64,9 @@ def edit(graph: SceneGraph, node_id: str, values: Mapping[str, Any]) -> Change:
         return Change((replace(node, name=values["name"]),))
     _check_names(values)
     given = _plain(values)
-    after = replace(node, **given, by_hand=node.by_hand | _locked(given), forgotten=False)
+    if "position" in given and "attributes" not in given:  # nobody has told where that is
+        given["attributes"] = without_place(node.attributes)
+    after = replace(node, **given, by_hand=node.by_hand | _locked(values), forgotten=False)
     return Change((_settled(graph, after),))
 
 
@@ -115,4 +117,9 @@ def _settled(graph: SceneGraph, thing: SceneObject) -> SceneObject:
         raise GraphError(f"there is no object {told(thing.holder)} that {told(thing.id)} could be on or in")
     around = graph.near(thing.position, min(thing.diagonal_m + graph.largest_m, MOST_EXTENT_M))
     there = [each for each in around if not each.forgotten and each.id != thing.id]
-    return stand(replace(thing, area=graph.area_at(thing.position)), there)
+
+    def named(source_id: str) -> SceneObject | None:
+        found = graph.named(source_id)
+        return None if found is None or found.forgotten else found
+
+    return stand(replace(thing, area=graph.area_at(thing.position)), there, named)

@@ -11,6 +11,7 @@ import numpy as np
 from kc_vla.memory.long_term.association import gate_of, likeness
 from kc_vla.memory.long_term.detections import Detection, Settings, plain_type
 from kc_vla.memory.long_term.nodes import MOST_ATTRIBUTES, SceneObject, Vector
+from kc_vla.memory.long_term.relations import without_place
 
 _LEAST_STILL, _LEAST_CARRIED = 0.05, 0.3
 """Weight of the newest look at where something is, that nobody carries or that may be."""
@@ -97,8 +98,11 @@ def not_seen(known: SceneObject, settings: Settings) -> SceneObject:
 
 def merged(older: SceneObject, newer: SceneObject) -> SceneObject:
     """One object of two that turned out to be the same."""
+    earlier, later = sorted((older, newer), key=lambda each: each.last_seen_ns)
+    both = {**earlier.attributes, **later.attributes}
     return replace(
         older,
+        attributes=both if len(both) <= MOST_ATTRIBUTES else older.attributes,
         sightings=older.sightings + newer.sightings,
         first_seen_ns=min(older.first_seen_ns, newer.first_seen_ns),
         last_seen_ns=max(older.last_seen_ns, newer.last_seen_ns),
@@ -111,8 +115,12 @@ def merged(older: SceneObject, newer: SceneObject) -> SceneObject:
 def _weight_of_place(known: SceneObject, seen: Detection, weight: float) -> float:
     if not known.movable:
         return max(weight, _LEAST_STILL)
-    moved = math.dist(known.position, seen.position) > max(_MOVED_M, _MOVED_SHARE * known.diagonal_m)
-    return 1.0 if moved else max(weight, _LEAST_CARRIED)
+    return 1.0 if _was_moved(known, seen) else max(weight, _LEAST_CARRIED)
+
+
+def _was_moved(known: SceneObject, seen: Detection) -> bool:
+    off_m = math.dist(known.position, seen.position)
+    return known.movable and off_m > max(_MOVED_M, _MOVED_SHARE * known.diagonal_m)
 
 
 def _mean(known: Vector, seen: Vector, weight: float) -> Vector:
@@ -127,9 +135,10 @@ def _size(known: Vector, seen: Vector, weight: float) -> Vector:
 
 
 def _attributes(known: SceneObject, seen: Detection) -> dict[str, str]:
-    """Of both; the newer one holds, and what is beyond the most is left out."""
-    both = {**known.attributes, **seen.attributes}
-    return both if len(both) <= MOST_ATTRIBUTES else dict(known.attributes)
+    """Of both; the newer one holds, and what is beyond the most is left out. What was moved is not where it was."""
+    before = without_place(known.attributes) if _was_moved(known, seen) else known.attributes
+    both = {**before, **seen.attributes}
+    return both if len(both) <= MOST_ATTRIBUTES else dict(before)
 
 
 def _mixed(known: bytes, seen: bytes, weight: float) -> bytes:

@@ -1,8 +1,8 @@
-"""How objects stand to one another, from their boxes: on, in, next to."""
+"""How objects stand to one another, on, in, next to: as a detector says, else from their boxes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from kc_vla.memory.long_term.nodes import Placed, SceneObject
@@ -17,13 +17,51 @@ _SMALLER = 0.7
 """What is in something has at most this share of its volume."""
 
 
-def stand(thing: SceneObject, others: Iterable[SceneObject]) -> SceneObject:
-    """An object with what it is on or in, of all those around; as it is where a person has said that.
+PLACE = "place"
+"""Attribute that says what a thing is on or in, by the id that the detector has for that: "in Fridge_1"."""
+Named = Callable[[str], SceneObject | None]
+"""The object that a detector calls so, if there is one that is believed in."""
 
-    It is in the smallest box that holds its middle, else on the highest one that its middle is above and touches.
+
+def told_place(attributes: Mapping[str, str]) -> tuple[Placed, str] | None:
+    """What a detector says that a thing is on or in: ("in", "Fridge_1").
+
+    ("", "") says that it is in the hand or on the floor; None, that it names nothing.
     """
+    relation, _, holder = attributes.get(PLACE, "").partition(" ")
+    if relation not in ("on", "in") or not holder:
+        return None
+    if holder in ("the hand", "the floor"):
+        return "", ""
+    return None if " " in holder else ("on" if relation == "on" else "in", holder)
+
+
+def without_place(attributes: Mapping[str, str]) -> dict[str, str]:
+    """Attributes of a thing that was moved, and of which nobody has said whereto."""
+    return {name: value for name, value in attributes.items() if name != PLACE}
+
+
+def stand(thing: SceneObject, others: Iterable[SceneObject], named: Named) -> SceneObject:
+    """An object with what it is on or in, so that this and its attribute `place` never name two things.
+
+    What a person has said holds, then what the detector says: of things close to one another their boxes tell less. It
+    is on or in nothing where the detector names an id that is not known. Where it names none, the object is in the
+    smallest box that holds its middle, else on the highest one that its middle is above and touches.
+
+    Args:
+        thing: the object.
+        others: all those around.
+        named: see there.
+    """
+    told = told_place(thing.attributes)
+    holder = named(told[1]) if told is not None and told[1] else None
     if "holder" in thing.by_hand:
-        return thing
+        agreed = told is None or (told[0], holder.id if holder is not None else "") == (thing.placed, thing.holder)
+        return thing if agreed else replace(thing, attributes=without_place(thing.attributes))
+    if told is not None and holder is not None and holder.id != thing.id:
+        return _placed(thing, told[0], holder.id)
+    if told is not None and (not told[1] or any(map(str.isdigit, told[1]))):
+        return _placed(thing, "", "")
     inside = [other for other in others if other.id != thing.id and _is_in(thing, other)]
     if inside:
         holder = min(inside, key=lambda other: (_volume(other), other.id))

@@ -13,11 +13,12 @@ from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Floor, SceneObject, Vector
 from kc_vla.memory.long_term.query import MOST_TEXT, Query
+from kc_vla.memory.long_term.relations import told_place
 from kc_vla.planning.execution.grounds import Grounds
 from kc_vla.planning.execution.naming import Named
 from kc_vla.planning.execution.parts import Look, Outcome, fitting
 from kc_vla.planning.execution.reference import Reference
-from kc_vla.planning.execution.things import CLOSED, OPENED, Known, attributes_of, place_of, states_in
+from kc_vla.planning.execution.things import CLOSED, OPENED, Known, attributes_of, states_in
 from kc_vla.planning.interface import Seen
 
 _LEAST, _MOST_OF_A_TYPE = 0.15, 200
@@ -157,7 +158,7 @@ class LongPart:
         )
 
     def _known(self, thing: SceneObject) -> Known:
-        graph, relation, container = self.graph, *place_of(thing.attributes)
+        graph, relation, container = self.graph, *(told_place(thing.attributes) or ("", ""))
         top, seen = thing, {thing.id}
         while (holder := graph.objects.get(top.holder)) is not None and holder.id not in seen:
             top = holder

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
 from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.memory.long_term.relations import told_place
 from kc_vla.memory.recall.answer import Filters
 from kc_vla.memory.recall.recall import MOST_FOUND, MOST_INSTRUCTION, Recall
 from kc_vla.memory.short_term.memory import ShortTermMemory
@@ -14,7 +15,7 @@ from kc_vla.planning.execution.deeds import Deeds
 from kc_vla.planning.execution.naming import Named
 from kc_vla.planning.execution.parts import Look, Outcome, fitting
 from kc_vla.planning.execution.reference import Reference
-from kc_vla.planning.execution.things import Known, attributes_of, place_of
+from kc_vla.planning.execution.things import Known, attributes_of
 from kc_vla.planning.interface import Seen
 
 _RECALLED = 10
@@ -102,7 +103,7 @@ class ShortPart:
         return self._recall.ask(instruction[:MOST_INSTRUCTION], _RECALLED, most_tokens=most_tokens).text()
 
     def _known(self, unit: Unit) -> Known:
-        relation, container = place_of(unit.attributes)
+        relation, container = told_place(unit.attributes) or ("", "")
         x, y, z, _ = unit.position
         return Known(
             unit.object_type,

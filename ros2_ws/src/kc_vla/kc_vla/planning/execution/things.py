@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from kc_vla.memory.long_term.relations import PLACE
 from kc_vla.memory.recall.words import stem
 from kc_vla.memory.short_term.unit import MOST_LETTERS, spoken
 from kc_vla.planning.execution.naming import Named, tier_of
@@ -88,14 +89,8 @@ def states_in(state: str, attributes: Mapping[str, str]) -> frozenset[str]:
 
 def attributes_of(seen: Seen) -> dict[str, str]:
     """What is seen of a thing beside its state, with where it is as "place": "in Fridge_1"."""
-    place = {"place": f"{seen.relation} {seen.container}"} if seen.container else {}
+    place = {PLACE: f"{seen.relation} {seen.container}"} if seen.container else {}
     return {**seen.attributes, **place}
-
-
-def place_of(attributes: Mapping[str, str]) -> tuple[str, str]:
-    """How a thing is to a container, and the container; both empty where its attributes name none."""
-    relation, _, container = attributes.get("place", "").partition(" ")
-    return (relation, container) if relation in ("on", "in") and " " not in container else ("", "")
 
 
 def known_of(seen: Seen, now_s: float) -> Known:
