@@ -77,6 +77,7 @@ take_folder() { # take_folder OPTION DIR : sets WHEELS to where that is
 
 main() {
   cd "$ROOT"
+  hear_ctrl_c
   leave_other_environments
   find_ros
   local action=set_up

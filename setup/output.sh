@@ -13,6 +13,23 @@ fail() { # fail MESSAGE : one line, then the end
   exit 1
 }
 
+hear_ctrl_c() {
+  exec 7>&1 8>&2 # it may come while what is said goes into the log
+  trap interrupted INT
+}
+
+interrupted() { # Ctrl-C, also where the command that it stopped says that it failed
+  trap - INT
+  exec >&7 2>&8
+  if [[ -n $step_title ]]; then
+    printf 'interrupted\n'
+    printf "setup.sh: interrupted in step '%s': run ./setup.sh again, what is done is left alone\n" "$step_title" >&2
+  else
+    printf '\nsetup.sh: interrupted\n' >&2
+  fi
+  kill -INT $$
+}
+
 start_log() {
   mkdir -p "$(dirname "$LOG")"
   exec 9>"$LOG.lock"

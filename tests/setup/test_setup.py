@@ -114,6 +114,19 @@ def test_a_failed_command_is_explained_by_one_line_and_the_end_of_the_log(
     assert str(clone.folder / "log" / "setup.log") in result.stdout
 
 
+@pytest.mark.parametrize("dies", ["trap 'exit 1' INT", "trap - INT"], ids=["it exits with 1", "it is killed"])
+def test_ctrl_c_says_interrupted_and_not_failed(clone: UnsetClone, dies: str) -> None:
+    clone.remove_program("cmake")
+    clone.replace_program("id", "echo 0")
+    clone.replace_program("apt-get", f"{dies}; sleep 0.5; kill -INT 0; sleep 5")
+    result = clone.run("setsid", "--wait", "env", "--default-signal=INT", "./setup.sh")
+    assert result.returncode != 0
+    assert "[2/7] system packages          interrupted\n" in result.stdout
+    assert "setup.sh: interrupted in step 'system packages': run ./setup.sh again" in result.stdout
+    assert "failed" not in result.stdout
+    assert "[3/7]" not in result.stdout
+
+
 def test_another_system_is_warned_about_and_tried(clone: UnsetClone, tmp_path: Path) -> None:
     release = tmp_path / "other-release"
     release.write_text("ID=fedora\nVERSION_ID=44\n")
