@@ -6,13 +6,13 @@
 #
 # PLANS, TAUGHT (episodes of each task, in each round), PARTS (stretches of spatial, in each round), ROUNDS, then of the
 # rounds of stretches alone, of the two tasks that take longest: LATE (how many), SPATIAL, TEMPORAL (stretches in each)
-# and STEPS (of the last) change how much of it.
+# and STEPS (of each fifth and of the last) change how much of it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${1:-runs/make_policy}
 shift || true
 plans=${PLANS:-120} taught=${TAUGHT:-10} parts=${PARTS:-40} rounds=${ROUNDS:-3}
-late=${LATE:-5} spatial=${SPATIAL:-60} temporal=${TEMPORAL:-30} last=${STEPS:-6000}
+late=${LATE:-9} spatial=${SPATIAL:-60} temporal=${TEMPORAL:-30} last=${STEPS:-6000}
 
 hours() { echo "$1: $(awk "BEGIN { printf \"%.2f\", $SECONDS / 3600 }") h since the start of this command"; }
 
@@ -54,6 +54,6 @@ for number in $(seq "$late"); do
     kc-vla collect "${drives[@]}" --task temporal --episodes "$temporal" --begin-by 230 \
         --skip $((used + (number - 1) * temporal))
     data+=(--data "$folder/parts$round/train")
-    teach "$round" $((number < late ? 2000 : last)) "$@"
+    teach "$round" $((number < late && number % 5 ? 2000 : last)) "$@"
 done
 echo "Next: kc-vla eval policy --models $folder/models$((rounds + late))"
