@@ -17,6 +17,7 @@ from kc_vla.cli.numbers import not_negative, positive
 from kc_vla.core.errors import StackError
 from kc_vla.core.splits import SPLITS, SplitError
 from kc_vla.core.tasks import UnknownTaskError, simulated_tasks
+from kc_vla.keyframes.sources import DRIVEN_SELECTOR, SELECTOR, fitting_selector
 
 INTERRUPTED = 130
 _ALL = "all"
@@ -150,7 +151,7 @@ def _evaluate(options: argparse.Namespace) -> int:
         models=options.models,
         model=options.model,
         selector_models=options.selector_models,
-        selector=options.selector,
+        selector=fitting_selector("learned", options.selector, options.selector_models),
         keyframes=options.keyframes,
         variant=options.variant,
         looks=options.looks,
@@ -271,7 +272,11 @@ def _parser() -> argparse.ArgumentParser:
     judge.add_argument(
         "--selector-models", default="", help="folder of models with the selector (default: those shipped)"
     )
-    judge.add_argument("--selector", default="keyframe_selector", help="its name there (default keyframe_selector)")
+    judge.add_argument(
+        "--selector",
+        default="",
+        help=f"its name there (default {DRIVEN_SELECTOR} of those shipped, {SELECTOR} elsewhere)",
+    )
     judge.add_argument(
         "--keyframes",
         default=_KEYFRAMES[0],

@@ -12,6 +12,7 @@ from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 from kc_vla.core.splits import SPLITS, SplitError
 from kc_vla.core.tasks import simulated_tasks
+from kc_vla.keyframes.sources import DRIVEN_SELECTOR, SELECTOR, fitting_selector
 from kc_vla_sim.evaluate.regimes import TABLES
 
 _ABOUT = """\
@@ -55,7 +56,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", default="test", choices=list(SPLITS), help="to take seeds from (default test)")
     parser.add_argument("--skip", type=not_negative, default=0, help="seeds at its start that are left out (0)")
     parser.add_argument("--variant", default="standard", help="standard, hard or paper (default standard)")
-    parser.add_argument("--selector", default="keyframe_selector", help="that chooses (default keyframe_selector)")
+    parser.add_argument(
+        "--selector",
+        default="",
+        help=f"that chooses (default {DRIVEN_SELECTOR} of those shipped, {SELECTOR} elsewhere)",
+    )
     parser.add_argument("--selector-models", default="", help="folder of models with it (default: those shipped)")
     parser.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
     parser.add_argument("--renderer", default="auto", help="auto, gpu or cpu (default auto)")
@@ -74,7 +79,7 @@ def _compare(options: argparse.Namespace) -> None:
         models="",
         model="",
         selector_models=options.selector_models,
-        selector=options.selector,
+        selector=fitting_selector("learned", options.selector, options.selector_models),
         keyframes="",
         variant=options.variant,
         looks="standard",

@@ -171,6 +171,24 @@ def test_what_is_in_the_table_can_be_chosen(
     assert {"mine", "simulated"} <= set(argument("maniskill", *default).choices)
 
 
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"policy": "learned"}, "keyframe_selector_driven"),
+        ({"policy": "expert"}, "keyframe_selector"),
+        ({}, "keyframe_selector"),
+        ({"policy": "learned", "models": "mine"}, "keyframe_selector"),
+        ({"policy": "learned", "model": "keyframe_selector"}, "keyframe_selector"),
+        ({"policy": "expert", "model": "my_own", "models": "mine"}, "my_own"),
+    ],
+)
+def test_the_selector_is_that_which_is_named_or_knows_the_tempo_of_what_moves_the_arm(
+    given: dict[str, str], name: str, context: LaunchContext
+) -> None:
+    context.launch_configurations.update({"model": "", "models": ""} | given)
+    assert graph.SelectorModel().perform(context) == name
+
+
 def test_words_that_are_no_backend_can_be_added() -> None:
     argument = graph.policy_argument("replay", "auto", {"auto": "as it was", "none": "nothing"})
     assert argument.choices[:2] == ["auto", "none"]

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from kc_vla.bags.errors import BagError
 from kc_vla.cli.interrupts import prompt_interrupts
-from kc_vla.cli.learning_parser import SELECTOR, learning_parser
+from kc_vla.cli.learning_parser import learning_parser
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.inference.models import ModelError, shipped_models
 from kc_vla.inference.onnx_sessions import InferenceError
 from kc_vla.keyframes.cameras import THIRD_PERSON, parse_cameras
+from kc_vla.keyframes.sources import SELECTOR
 from kc_vla.learning.common.errors import LearningError
 
 _ELSEWHERE: dict[tuple[str, ...], str] = {

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from kc_vla.keyframes.sources import SELECTOR
 from kc_vla.learning.common.config import ARITHMETICS
 from kc_vla.learning.selector.config import INIT_PARTS, METHODS, PRECISIONS
 
 Run = Callable[[argparse.Namespace], None]
-SELECTOR = "keyframe_selector"
 _RUN = "runs/selector"
 _MODELS = "my_models"
 

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from kc_vla.keyframes.scoring import Source
 
 
+SELECTOR, DRIVEN_SELECTOR = "keyframe_selector", "keyframe_selector_driven"
+"""Of the models that come with the stack: what has learnt from experts, and what knows a policy's tempo as well."""
+
+
 @dataclass(frozen=True)
 class SourceSettings:
     """What a source is made with; one that has no use for a setting leaves it.
@@ -22,10 +26,26 @@ class SourceSettings:
         threads: of the CPU for the model.
     """
 
-    model: str = "keyframe_selector"
+    model: str = SELECTOR
     models_folder: str = ""
     device: str = "auto"
     threads: int = 1
+
+
+def fitting_selector(policy: str, model: str = "", models_folder: str = "") -> str:
+    """Name of the selector that is meant where `model` names none.
+
+    A learned policy has another tempo than the experts, and hovers until it is told of a keyframe: of the models that
+    come with the stack another one knows that. In a folder of one's own the usual name is looked for.
+
+    Args:
+        policy: what moves the arm, a name in `kc_vla.policy.backends.BACKENDS`; or empty.
+        model: what the user named; or empty.
+        models_folder: where, as the user named it; empty: the models that come with the stack.
+    """
+    if model:
+        return model
+    return DRIVEN_SELECTOR if policy == "learned" and not models_folder else SELECTOR
 
 
 def _learned(settings: SourceSettings) -> Source:
