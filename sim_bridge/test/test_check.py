@@ -117,6 +117,7 @@ def test_parallel_processes_find_the_same(tmp_path: Path) -> None:
     assert [(row["mode"], row["latency_steps"]) for row in found[0]["experts"]] == [("chunk", 2)]
 
 
+@pytest.mark.nightly
 def test_a_fingerprint_tells_episodes_apart_and_knows_them_again(undrawn: Simulator) -> None:
     first = episode_fingerprint(undrawn, "counting", 1)
     assert episode_fingerprint(undrawn, "counting", 2) != first

@@ -26,6 +26,7 @@ def lengths(path: Path) -> tuple[int, float]:
     return len(times), times[-1] + 0.05
 
 
+@pytest.mark.nightly
 def test_an_episode_is_filmed_whole_and_at_its_own_speed(
     tmp_path: Path, undrawn: Simulator, capsys: pytest.CaptureFixture[str]
 ) -> None:

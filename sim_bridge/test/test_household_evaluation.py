@@ -68,6 +68,7 @@ def test_kinds_are_told_one_by_one_and_together() -> None:
     assert [(row.kind, row.success.value) for row in rows] == [("simple", 0.0), ("composite", 1.0), ("all", 0.5)]
 
 
+@pytest.mark.nightly
 def test_a_memory_saves_looking_for_what_was_seen() -> None:
     played = play(sequence("composite-development-001"), Arm("both", shown=ALL))
     assert all(each.reached and each.believed for each in played)

@@ -392,6 +392,7 @@ def sequence(number: int) -> list[str]:
     return [*tasks, *tasks[::-1]]
 
 
+@pytest.mark.nightly
 def test_the_memories_are_worth_something_and_both_most_on_development_scenes(robot: Open) -> None:
     results: dict[str, list[Result]] = {}
     for number in TASKS:

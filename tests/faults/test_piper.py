@@ -92,10 +92,10 @@ def test_an_arm_that_was_stopped_is_not_parked_nor_resumed_nor_given_power_by_th
     [
         ("bus_off 2", "nothing has come from the arm .* the bus is off after too many errors"),
         ("unplugged 2", "nothing has come from the arm .* put the adapter back"),
-        ("silence", "nothing has come from the arm"),
+        pytest.param("silence", "nothing has come from the arm", marks=pytest.mark.nightly),
         ("collision 2", "collision"),
-        ("hot 3", "joint 3: motor overheating"),
-        ("teach", "teach button|teaching"),
+        pytest.param("hot 3", "joint 3: motor overheating", marks=pytest.mark.nightly),
+        pytest.param("teach", "teach button|teaching", marks=pytest.mark.nightly),
         ("unpowered 5", "joint 5 has no power"),
     ],
 )

@@ -31,7 +31,11 @@ def arm(emulator, bus_path):
         ("unpowered 5", lambda state: state.powered.tolist() == [True, True, True, True, False, True]),
         ("teach", lambda state: not state.obeys),
         ("silence", lambda state: state.age > 0.2),
-        ("unplugged 30", lambda state: state.age > 0.2 and "is gone: put the adapter back" in state.line),
+        pytest.param(
+            "unplugged 30",
+            lambda state: state.age > 0.2 and "is gone: put the adapter back" in state.line,
+            marks=pytest.mark.nightly,
+        ),
         ("bus_off 30", lambda state: state.age > 0.2 and "the bus is off after too many errors" in state.line),
     ],
 )

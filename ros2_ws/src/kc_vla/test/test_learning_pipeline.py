@@ -171,6 +171,7 @@ def test_the_papers_baselines_can_be_trained_and_exported(data, method, tmp_path
     assert read_registry(tmp_path / "models")[method]["source"]["method"] == method
 
 
+@pytest.mark.nightly
 def test_a_training_begins_with_the_weights_of_a_model(data, models, tmp_path, capsys):
     begun = ["--init=keyframe_selector", f"--models={models}", "--method=no-metric"]
     assert train(data, tmp_path / "run", *begun, **{"stage_two.epochs": 1, "stage_two.learning_rate": 1e-6}) == 0

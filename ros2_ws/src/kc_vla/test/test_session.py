@@ -255,7 +255,7 @@ def test_after_a_stall_nothing_moves_without_a_persons_word(rig):
     ("fault", "words", "state"),
     [
         ("silence", "look at its cable", "error-active"),
-        ("bus_off 2.5", "the bus is off after too many errors", "bus-off"),
+        pytest.param("bus_off 2.5", "the bus is off after too many errors", "bus-off", marks=pytest.mark.nightly),
         ("unplugged 2.5", "is gone: put the adapter back", "gone"),
     ],
 )
