@@ -47,7 +47,7 @@ class Execution:
         told: whether the policy is told which actions will have run by then (trained-in real-time chunking).
     """
 
-    execute_steps: int = 8
+    execute_steps: int = 5
     blend_steps: int = 3
     latency_steps: int = 0
     told: bool = True

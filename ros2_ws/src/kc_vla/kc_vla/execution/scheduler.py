@@ -26,7 +26,7 @@ class SchedulerSettings:
         blend_steps: length of the fade from one chunk to the next, control steps.
     """
 
-    execute_steps: int = 8
+    execute_steps: int = 5
     blend_steps: int = 3
 
 
