@@ -17,14 +17,12 @@ from kc_vla.launching.graph import (
     execution,
     memories,
     memory_arguments,
-    model_arguments,
     node,
     parameter_arguments,
     policy_argument,
     policy_model_arguments,
     policy_server_arguments,
     replayed_bag_argument,
-    selector,
     socket_argument,
     source_argument,
     state_folder,
@@ -32,6 +30,7 @@ from kc_vla.launching.graph import (
     transforms,
     transforms_argument,
 )
+from kc_vla.launching.selector import model_arguments, selector
 from kc_vla.launching.viewer import viewer_arguments, viewers
 
 

@@ -20,19 +20,18 @@ from kc_vla.launching.graph import (
     SHIPPED_PARAMETERS,
     memories,
     memory_arguments,
-    model_arguments,
     node,
     parameters_of,
     policy_argument,
     policy_model_arguments,
     policy_server_arguments,
-    selector,
     source_argument,
     text,
     texts,
     transforms,
     transforms_argument,
 )
+from kc_vla.launching.selector import model_arguments, selector
 from kc_vla.launching.viewer import viewer_arguments, viewers
 
 _PLANNED = ("source", "policy", "rig", "output")

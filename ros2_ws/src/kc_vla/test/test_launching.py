@@ -14,6 +14,7 @@ from launch.utilities import perform_substitutions
 from kc_vla.core.choice import Choice
 from kc_vla.keyframes.sources import SOURCES
 from kc_vla.launching import endings, graph
+from kc_vla.launching.selector import SelectorModel
 from kc_vla.policy.backends import BACKENDS
 
 CAMERA, BUFFER, CONTROLLER = 101, 102, 103
@@ -186,7 +187,7 @@ def test_the_selector_is_that_which_is_named_or_knows_the_tempo_of_what_moves_th
     given: dict[str, str], name: str, context: LaunchContext
 ) -> None:
     context.launch_configurations.update({"model": "", "models": ""} | given)
-    assert graph.SelectorModel().perform(context) == name
+    assert SelectorModel().perform(context) == name
 
 
 def test_words_that_are_no_backend_can_be_added() -> None:

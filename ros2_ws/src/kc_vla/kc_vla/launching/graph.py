@@ -19,7 +19,7 @@ from launch_ros.substitutions import FindPackageShare
 
 from kc_vla.core.choice import offered
 from kc_vla.core.home import user_name
-from kc_vla.keyframes.sources import DRIVEN_SELECTOR, SELECTOR, SOURCES, fitting_selector
+from kc_vla.keyframes.sources import SOURCES
 from kc_vla.launching.endings import end_if_it_cannot_start
 from kc_vla.launching.parameter_file import check_parameter_file
 from kc_vla.policy.backends import BACKENDS, DIALECTS, TOKEN
@@ -65,23 +65,6 @@ def arm_state_folder(channel: str) -> ParameterValue:
 def emulated_bus() -> str:
     """Channel of the emulated Piper's bus: its bus is kc_vla_socket. Another one in another ROS domain."""
     return f"{tempfile.gettempdir()}/kc_vla_piper-{user_name()}-{os.environ.get('ROS_DOMAIN_ID', '0')}"
-
-
-def model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgument]:
-    """`models:=` and `model:=`, of every graph with a selector."""
-    return (
-        DeclareLaunchArgument(
-            "models",
-            default_value="",
-            description="folder with a registry of models, for source:=learned or events; empty: the models shipped",
-        ),
-        DeclareLaunchArgument(
-            "model",
-            default_value="",
-            description=f"name of the model in there; empty: {SELECTOR}, and of those shipped, where policy:=learned "
-            f"moves the arm, {DRIVEN_SELECTOR}",
-        ),
-    )
 
 
 POLICY_FILES = {"models_folder": "policy_models", "model": "policy_model", "checkpoint": "checkpoint"}
@@ -160,25 +143,6 @@ def policy_argument(
 def _choice(name: str, purpose: str, default: str, meanings: Mapping[str, str]) -> DeclareLaunchArgument:
     told = "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
     return DeclareLaunchArgument(name, default_value=default, choices=list(meanings), description=f"{purpose}; {told}")
-
-
-class SelectorModel(Substitution):
-    """Name of the selector's model, by the arguments `model`, `models` and, in a graph that has it, `policy`."""
-
-    def describe(self) -> str:
-        """Return what it stands for, for people."""
-        return "the selector's model"
-
-    def perform(self, context: LaunchContext) -> str:
-        """Return the name."""
-        given = context.launch_configurations
-        return fitting_selector(given.get("policy", ""), given["model"], given["models"])
-
-
-def selector() -> Node:
-    """The keyframe selector, by the arguments `source`, `models`, `model`, `policy` and `rig`."""
-    given = texts(source="source", models_folder="models", rig="rig")
-    return node("keyframe_selector", {**given, "model": text(SelectorModel())}, **AGAIN)
 
 
 def transforms_argument() -> DeclareLaunchArgument:
