@@ -12,6 +12,7 @@ from kc_vla.core.errors import StackError
 from kc_vla.core.home import cache_home, user_name
 from kc_vla.core.ports import ANNOTATION_PAGE
 from kc_vla.episodes.annotation_errors import AnnotationError
+from kc_vla.keyframes.sources import SELECTOR, SourceSettings
 
 
 def main(words: Sequence[str]) -> int:
@@ -37,9 +38,7 @@ def _page(words: Sequence[str]) -> int:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: this machine alone)")
     parser.add_argument("--author", default=user_name(), help="name proposed to whoever opens it")
     parser.add_argument("--models", type=Path, help="folder with a registry.yaml (default: the shipped models)")
-    parser.add_argument(
-        "--model", default="keyframe_selector", help="selector that proposes keyframes, learned or events"
-    )
+    parser.add_argument("--model", default=SELECTOR, help="selector that proposes keyframes, learned or events")
     options = parser.parse_args(words)
     try:
         return _serve(options)
@@ -56,7 +55,6 @@ def _serve(options: argparse.Namespace) -> int:
     from kc_vla.annotate.library import Library
     from kc_vla.annotate.server import create_app
     from kc_vla.annotate.work import Work
-    from kc_vla.keyframes.sources import SourceSettings
     from kc_vla.web.door import HERE
     from kc_vla.web.serving import THIS_MACHINE, listening
 

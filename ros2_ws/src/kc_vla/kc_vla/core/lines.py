@@ -13,9 +13,11 @@ T = TypeVar("T")
 
 def append_line(path: Path, row: Mapping[str, Any]) -> None:
     """Add a row, in a line of its own whatever stands before it; it is on the disk when this returns."""
-    torn = path.exists() and path.stat().st_size > 0 and path.read_bytes()[-1:] != b"\n"
-    with path.open("a", encoding="utf-8") as file:
-        file.write(("\n" if torn else "") + json.dumps(row) + "\n")
+    with path.open("ab+") as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(0, end - 1))
+        torn = file.read(1) not in (b"", b"\n")  # the last letter alone: what was played before may be long
+        file.write((("\n" if torn else "") + json.dumps(row) + "\n").encode())
         file.flush()
         os.fsync(file.fileno())
 

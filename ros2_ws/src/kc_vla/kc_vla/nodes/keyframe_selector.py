@@ -14,7 +14,7 @@ from kc_vla.inference.worker import NoAnswerError, Outcome
 from kc_vla.keyframes.joining import Index, Joining, Start
 from kc_vla.keyframes.live import WAITING_FRAMES, Found, LiveSelector, Look
 from kc_vla.keyframes.scoring import SourceError, views_for
-from kc_vla.keyframes.sources import SOURCES, SourceSettings, open_source
+from kc_vla.keyframes.sources import SELECTOR, SOURCES, SourceSettings, open_source
 from kc_vla.keyframes.synchronizer import Moment, Synchronizer
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError, seconds_since
@@ -36,7 +36,7 @@ class SelectorParameters(RobotParameters):
     threshold: float = parameter(
         -1.0, "a score above it makes a candidate; -1: as the source has it", low=-1.0, high=1.0, fixed=False
     )
-    model: str = parameter("keyframe_selector", "of sources `learned` and `events`, a name in the registry of models")
+    model: str = parameter(SELECTOR, "of sources `learned` and `events`, a name in the registry of models")
     models_folder: str = parameter("", "folder with that registry; empty: that of the models shipped with the stack")
     device: str = parameter("auto", "that the model runs on", choices=DEVICES)
     threads: int = parameter(1, "of the CPU for the model", low=1, high=64)

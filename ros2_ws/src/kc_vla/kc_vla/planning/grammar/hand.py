@@ -48,10 +48,8 @@ class Hand:
         if source:
             self.came_from[name] = source
         if self._is_held(name, source):
-            if self._from_before:
-                self.call(
-                    "PickupObject", name
-                )  # what is in the hand already is left out of the whole plan, with a note
+            if self._from_before:  # `without_taking` leaves this out of the whole plan, with a note
+                self.call("PickupObject", name)
                 self.held = name
             return
         if self.held:
