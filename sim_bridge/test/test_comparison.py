@@ -75,6 +75,12 @@ def test_a_table_goes_on_where_it_was_interrupted(tmp_path: Path, capsys: pytest
     told = capsys.readouterr().out
     assert "| no history | 1 |" in told
     assert main(["eval", "table3", "--row", "unstructured", *words, *few]) == 0
+    from_none = ["--init", str(output / "none")]
+    assert main(["eval", "table1", "--row", "short", *words, *few, *from_none]) == 1  # begun from chance
+    assert "init" in capsys.readouterr().err
+    words[words.index("--output") + 1] = str(tmp_path / "further")
+    assert main(["eval", "table1", "--row", "short", *words, *few, *from_none]) == 0
+    assert not (tmp_path / "further/keyframes").exists()  # what all begin with has the eyes already
     assert {path.name for path in (output / "paper").glob("table*")} == {
         f"table{number}.{ending}" for number in (1, 3) for ending in ("md", "json", "png")
     }

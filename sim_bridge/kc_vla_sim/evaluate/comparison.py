@@ -34,6 +34,7 @@ class ComparisonOptions:
         rows: names of regimes in it; empty: all.
         data: folders of episodes with plans; the same for all rows.
         config: of all trainings, but for what a row has of its own.
+        init: run that all of them go on from, such as one without a history; None: from chance.
         device: `--device` and `--precision` of `kc-vla train policy`.
         setting: how episodes are played; a row has its own model and keyframes.
         tasks: names in the task table.
@@ -48,6 +49,7 @@ class ComparisonOptions:
     rows: Sequence[str]
     data: Sequence[Path]
     config: PolicyConfig
+    init: PolicyRun | None
     device: tuple[str, str]
     setting: Setting
     tasks: tuple[str, ...]
@@ -67,7 +69,11 @@ def compare(options: ComparisonOptions) -> Iterator[str]:
         StackError: an episode cannot be played, or the folder is of another comparison.
         OSError: something cannot be written.
     """
-    begun_with = {"config": as_dict(options.config), "data": [str(each) for each in options.data]}
+    begun_with = {
+        "config": as_dict(options.config),
+        "data": [str(each) for each in options.data],
+        "init": None if options.init is None else str(options.init.folder),
+    }
     regimes = [each for each in TABLES[options.table] if not options.rows or each.name in options.rows]
     models, results = options.output / "models", options.output / options.setting.variant
     with begun(options.output, "comparison.json", begun_with, "kc-vla eval table1|table3"):
@@ -94,7 +100,9 @@ def _played(options: ComparisonOptions, regime: Regime, models: Path, folder: Pa
 
 
 def _trained(options: ComparisonOptions, regime: Regime, models: Path) -> PolicyRun:
-    """The training of a row, come to its end, as a model; all see with the eyes of the one with keyframes."""
+    """The training of a row, come to its end, as a model; all rows have the same eyes."""
+    if options.init is not None:
+        return _come_to_its_end(options, regime.training, regime.settings, None, models)
     base = _come_to_its_end(options, KEYFRAMES, {}, None, models)
     if regime.training == KEYFRAMES:
         return base
@@ -109,6 +117,7 @@ def _come_to_its_end(
     log = run.read_log()
     whole = bool(log) and int(log[-1]["epoch"]) + 1 == config.steps
     if not (whole and (models / REGISTRY).exists() and name in read_registry(models)):
-        train_policy(run.folder, options.data, config, device_of_run(run, *options.device), eyes=eyes)
+        device = device_of_run(run, *options.device)
+        train_policy(run.folder, options.data, config, device, init=options.init, eyes=eyes)
         release_policy(run, models, name, _PRECISION, replace_it=True)
     return run

@@ -47,6 +47,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--task", action="append", choices=tasks, help="can be repeated (all)")
     parser.add_argument("--config", type=Path, help="TOML file of the trainings' settings")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable")
+    parser.add_argument(
+        "--init", type=Path, metavar="RUN", help="begin every row with what this run has learnt (default: from nothing)"
+    )
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
     parser.add_argument("--precision", default="auto", help="of the arithmetic: auto, fp32 or bf16")
     parser.add_argument(
@@ -71,6 +74,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _compare(options: argparse.Namespace) -> None:
     from kc_vla.cli.learning import pair
     from kc_vla.learning.policy.config import load_policy_config
+    from kc_vla.learning.policy.run import PolicyRun
     from kc_vla_sim.evaluate.agent import Execution
     from kc_vla_sim.evaluate.command import Setting
     from kc_vla_sim.evaluate.comparison import ComparisonOptions, compare
@@ -94,6 +98,7 @@ def _compare(options: argparse.Namespace) -> None:
         rows=options.row or (),
         data=options.data or [Path("data/plans/train")],
         config=load_policy_config(options.config, dict(pair(text) for text in options.set)),
+        init=None if options.init is None else PolicyRun(options.init),
         device=(options.device, options.precision),
         setting=setting,
         tasks=tuple(options.task or simulated_tasks()),
