@@ -150,6 +150,10 @@ def test_a_round_begins_with_what_the_one_before_has_learnt(run: PolicyRun, data
         train_policy(tmp_path / "third", [tmp_path / "other"], quick, CPU, run)
     with pytest.raises(DataError, match="another size"):
         train_policy(tmp_path / "fourth", [data], replace(quick, slots=2), CPU, run)
+    condensed = train_policy(tmp_path / "condensed", [data], replace(quick, condensed=True), CPU, run)
+    assert condensed.read_log()[-1]["loss"] < 0.5 * fresh.read_log()[-1]["loss"]
+    back = train_policy(tmp_path / "back", [data], replace(quick, structured=False), CPU, condensed)
+    assert back.read_log()[-1]["loss"] < 0.5 * fresh.read_log()[-1]["loss"]
 
 
 @given_any(st.lists(st.integers(1, 13), max_size=40), st.integers(1, 4), st.integers(1, 30), st.data())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from kc_vla.learning.policy.sampling import draw_chunks
 from kc_vla.policy.numbers import Space, space_of
 
 STAGE = "policy"
+CONDENSE = "condense."
+"""What the names of the weights begin with that make tokens of keyframes."""
 _FITTED_ON = 256
 """Pictures whose main directions are taken."""
 _JUDGED = 600
@@ -51,7 +54,7 @@ def train_policy(
         config: settings.
         device: what computes.
         init: a run to begin with the weights of, as after more episodes were taught; its stem, and what that has seen,
-            are taken over.
+            are taken over. It may have been `condensed` or `structured` otherwise.
         eyes: a run to take over the stem of alone, and what that has seen, as to compare the two runs.
 
     Raises:
@@ -135,9 +138,14 @@ class _Training:
         self._policy = Policy(sizes, self._config.dropout).train().to(device.torch)
         if init is not None:
             begun = init.need(CHECKPOINT, HOW)
-            if Sizes(**begun["sizes"]) != sizes:
+            before = replace(Sizes(**begun["sizes"]), condensed=sizes.condensed, structured=sizes.structured)
+            if before != sizes:  # what makes tokens of keyframes begins as if it were not there, so that can be added
                 raise DataError(f"{init.folder} is of another size than these settings ask for: see its run.json")
-            self._policy.load_state_dict(begun["average"])
+            own = {name: each for name, each in self._policy.state_dict().items() if name.startswith(CONDENSE)}
+            learnt = {
+                name: each for name, each in begun["average"].items() if name in own or not name.startswith(CONDENSE)
+            }
+            self._policy.load_state_dict(own | learnt)
             self._samples = samples = samples.in_units_of(scale_of(begun))
         self._average = copy.deepcopy(self._policy).eval().requires_grad_(False)
         config = self._config
