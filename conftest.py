@@ -1,5 +1,6 @@
 """Give each pytest process a ROS domain of its own: test runs and stacks on one machine never hear one another."""
 
+import gc
 import os
 import random
 import signal
@@ -42,6 +43,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
     config.option.loadscopereorder = False
     return ByFile(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """Leave all that is loaded by now out of garbage collections, which would look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @contextmanager

@@ -87,6 +87,9 @@ def _play(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from kc_vla_sim.renderer import choose_renderer
+
+    choose_renderer(options.renderer)  # first: what is missing is told at once, and the rest takes seconds to import
     from kc_vla_sim.check.command import CheckOptions, run_checks
 
     report = run_checks(

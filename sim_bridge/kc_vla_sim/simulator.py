@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from functools import cache
 from typing import Any
 
 import gymnasium
@@ -201,6 +203,7 @@ class Simulator:
 
     def _make_environment(self, task: Task) -> None:
         """Replace the environment by that of `task`."""
+        _spare_libraries_the_collector()
         self.close()
         try:
             self._env = gymnasium.make(
@@ -270,6 +273,16 @@ class Simulator:
             reason=reason,
             completed_stages=int(info["completed_stages"]),
         )
+
+
+@cache
+def _spare_libraries_the_collector() -> None:
+    """Leave what is loaded by now out of garbage collections, once in a process.
+
+    ManiSkill collects garbage with each scene, and most of a reset would go into looking through its libraries.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _image_size(size: int | tuple[int, int]) -> tuple[int, int]:

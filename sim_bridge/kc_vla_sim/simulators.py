@@ -33,6 +33,9 @@ class Settings:
 
 
 def _maniskill(settings: Settings) -> Simulation:
+    from kc_vla_sim.renderer import choose_renderer
+
+    choose_renderer(settings.renderer)  # first: what is missing is told at once
     from kc_vla_sim.simulator import VIEWS, Simulator  # takes seconds to import
 
     if settings.rig.views != VIEWS:

@@ -19,7 +19,14 @@ def simulator() -> Iterator[Simulator]:
     simulator.close()
 
 
-@pytest.mark.parametrize(("mode", "latency", "seed"), [("step", 0, 700), ("chunk", 0, 701), ("chunk", 5, 702)])
+@pytest.mark.parametrize(
+    ("mode", "latency", "seed"),
+    [
+        pytest.param("step", 0, 700, marks=pytest.mark.nightly),  # as below, where it takes over from elsewhere
+        pytest.param("chunk", 0, 701, marks=pytest.mark.nightly),
+        ("chunk", 5, 702),
+    ],
+)
 def test_the_expert_succeeds(simulator: Simulator, mode: str, latency: int, seed: int) -> None:
     assert run_episode(simulator, "identity", seed, mode, latency).reason == "success"
 

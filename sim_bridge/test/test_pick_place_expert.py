@@ -19,7 +19,15 @@ def play_on(simulator: Simulator, until: int | None = None) -> str:
     return frame.reason
 
 
-@pytest.mark.parametrize(("mode", "latency"), [("step", 0), ("chunk", 0), ("chunk", 2), ("chunk", 5)])
+@pytest.mark.parametrize(
+    ("mode", "latency"),
+    [
+        ("step", 0),
+        pytest.param("chunk", 0, marks=pytest.mark.nightly),
+        ("chunk", 2),
+        pytest.param("chunk", 5, marks=pytest.mark.nightly),
+    ],
+)
 def test_the_expert_succeeds(undrawn: Simulator, mode: str, latency: int) -> None:
     assert run_episode(undrawn, "temporal", 500 + latency, mode, latency).reason == "success"
 

@@ -23,11 +23,17 @@ def chrome() -> Iterator[Browser]:
         yield found
 
 
-@pytest.fixture
-def bags(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    runs = tmp_path_factory.mktemp("recorded")
     for seed in (1, 2, 3):
-        write_episode(tmp_path / "runs" / f"counting-{seed}" / "bag", Script(size=64, steps=80))
-    return tmp_path / "runs"
+        write_episode(runs / f"counting-{seed}" / "bag", Script(size=64, steps=80))
+    return runs
+
+
+@pytest.fixture
+def bags(recorded: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(recorded, tmp_path / "runs")
 
 
 @pytest.fixture

@@ -42,7 +42,8 @@ def finished(launch: Callable[..., Stack], server: Double, wire: str, **argument
     ("wire", "options", "arguments"),
     [
         pytest.param("openpi", ("--memory", "--keeps"), {}, id="openpi"),
-        pytest.param("groot", (), {}, id="groot-n1.6"),
+        # its wire is tried without a stack by test_remote_servers.py
+        pytest.param("groot", (), {}, id="groot-n1.6", marks=pytest.mark.nightly),
         pytest.param("groot", ("--dialect", "n1.5"), {}, id="groot-n1.5", marks=pytest.mark.nightly),
         pytest.param(
             "groot", ("--dialect", "kc-vla"), {"dialect": "kc-vla"}, id="groot-kc-vla", marks=pytest.mark.nightly

@@ -77,10 +77,15 @@ def check_bag(runs: Path) -> None:
     [
         ("silent", "nothing comes on /joint_states: does its driver run"),
         ("nan", "joint states on /joint_states give nan for"),
-        ("renamed", "joint states on /joint_states name other_"),
+        # what is left to the night is told apart in test_joint_intake.py, or blocks the arm in test_foreign_session.py
+        pytest.param("renamed", "joint states on /joint_states name other_", marks=pytest.mark.nightly),
         ("leapt", "'shoulder_pan_joint' is told to have leapt by"),
-        ("deaf", "nobody listens on /scaled_joint_trajectory_controller/joint_trajectory: is its controller active"),
-        ("stuck", "degrees from where it was sent"),
+        pytest.param(
+            "deaf",
+            "nobody listens on /scaled_joint_trajectory_controller/joint_trajectory: is its controller active",
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param("stuck", "degrees from where it was sent", marks=pytest.mark.nightly),
     ],
 )
 def test_a_fault_of_the_driver_blocks_the_arm_until_a_person_resumes(

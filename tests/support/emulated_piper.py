@@ -66,7 +66,11 @@ class EmulatedPiper:
     def __enter__(self) -> EmulatedPiper:
         """Put it on its bus."""
         self._process = Remote(emulate)
-        self._process.call("begin", str(self._path), self._rig, patience=PATIENCE_S)
+        try:
+            self._process.call("begin", str(self._path), self._rig, patience=PATIENCE_S)
+        except BaseException:
+            self._process.close()  # where it is too late for this test it must not keep the next one waiting
+            raise
         return self
 
     def __exit__(self, *error: object) -> None:

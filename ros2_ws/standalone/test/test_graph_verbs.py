@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
+import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 import yaml
@@ -52,14 +53,21 @@ finally:
 """
 
 
-@pytest.fixture
-def station(ros2: Callable[..., Running], package: Callable[..., Path]) -> Iterator[Running]:
-    package(station=NODE)
-    running = ros2("run", "demo", "station")
-    running.match("READY")
-    yield running
-    running.send(signal.SIGINT)
-    assert running.wait() == 0, running.output
+@pytest.fixture(scope="module")
+def station(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The node, for all tests: none of them leaves it so that another would mind."""
+    file = tmp_path_factory.mktemp("station") / "station.py"
+    file.write_text(NODE)
+    running = Running([sys.executable, str(file)], dict(os.environ))
+    try:
+        running.match("READY")
+        yield running
+        running.send(signal.SIGINT)
+        assert running.wait() == 0, running.output
+    finally:
+        if running.process.poll() is None:
+            running.send(signal.SIGKILL)
+            running.wait()
 
 
 def output_of(running: Running, code: int = 0) -> str:

@@ -86,7 +86,7 @@ class TabletopEnv(BaseEnv):
         if not whims:
             self.ranges = without_whims(self.ranges)
         if kwargs.get("num_envs", 1) == 1:
-            # Each episode gets a scene of its own, which takes 0.3 s. In the order of its contacts the physics engine
+            # Each episode gets a scene of its own, which takes 0.05 s. In the order of its contacts the physics engine
             # keeps traces of what touched what in earlier episodes, which change a grasp in the seventh digit.
             kwargs.setdefault("reconfiguration_freq", 1)
         if self._varied and (kwargs.get("num_envs", 1), kwargs.get("reconfiguration_freq")) != (1, 1):

@@ -150,13 +150,14 @@ def test_it_waits_for_a_person_moves_and_is_left_in_order(rig: Rig) -> None:
     ("fault", "told"),
     [
         ("silent", "nothing has come from the arm for .* nothing comes on /joint_states: does its driver run"),
-        ("nan", "nothing has come from the arm for .* give nan for '"),
+        # What joint states have wrong: told apart in test_joint_intake.py, blocks the arm in test_foreign_robot.py.
+        pytest.param("nan", "nothing has come from the arm for .* give nan for '", marks=pytest.mark.nightly),
         pytest.param(
             "renamed",
             "nothing has come from the arm for .* name other_.*, and the rig's interface ",
             marks=pytest.mark.nightly,
         ),
-        ("repeated", "nothing has come from the arm for .* repeat an old stamp"),
+        pytest.param("repeated", "nothing has come from the arm for .* repeat an old stamp", marks=pytest.mark.nightly),
         pytest.param("old", "nothing has come from the arm for .* repeat an old stamp", marks=pytest.mark.nightly),
         pytest.param(
             "far",

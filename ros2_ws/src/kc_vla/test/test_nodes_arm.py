@@ -106,7 +106,7 @@ def controller(bus_path: Path, tmp_path: Path, start: Callable[..., object]) -> 
             yield controller
 
 
-@pytest.mark.parametrize("how", ["service", "topic"])
+@pytest.mark.parametrize("how", ["service", pytest.param("topic", marks=pytest.mark.nightly)])
 def test_a_stop_while_it_parks_leaves_the_arm_where_it_is(controller: Controller, tmp_path: Path, how: str) -> None:
     stops = controller.peer.node.create_publisher(Bool, "/e_stop", qos.E_STOP)
     controller.peer.until(lambda: stops.get_subscription_count())

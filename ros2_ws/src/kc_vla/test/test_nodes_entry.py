@@ -5,6 +5,8 @@ import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import pytest
+
 from kc_vla import nodes
 from kc_vla.ros import entry
 
@@ -24,6 +26,13 @@ def test_an_interrupt_while_a_node_loads_ends_it_without_a_traceback(tmp_path: P
     _, errors = process.communicate(timeout=60)
     assert errors == ""
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("node", ["arm_controller", "camera"])
+def test_a_node_loads_nothing_at_its_start_that_only_some_arms_or_cameras_need(node: str) -> None:
+    loaded = f"import sys, kc_vla.nodes.{node}; print(*{{'scipy', 'can', 'piper_sdk'}} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == ""
 
 
 def test_every_node_has_its_entry_point() -> None:

@@ -114,7 +114,12 @@ def test_the_clock_of_the_stamps_is_told_where_that_is_asked_for(bag, tmp_path):
 
 @pytest.mark.parametrize(
     ("storage", "mode"),
-    [(StoragePlugin.SQLITE3, CompressionMode.MESSAGE), (StoragePlugin.MCAP, CompressionMode.STORAGE)],
+    [
+        (StoragePlugin.SQLITE3, CompressionMode.MESSAGE),
+        pytest.param(
+            StoragePlugin.MCAP, CompressionMode.STORAGE, marks=pytest.mark.nightly
+        ),  # read: test_bags_foreign.py
+    ],
     ids=str,
 )
 def test_a_bag_that_others_wrote_is_played(tmp_path, storage, mode):

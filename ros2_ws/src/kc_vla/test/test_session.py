@@ -256,7 +256,7 @@ def test_after_a_stall_nothing_moves_without_a_persons_word(rig):
     [
         ("silence", "look at its cable", "error-active"),
         pytest.param("bus_off 2.5", "the bus is off after too many errors", "bus-off", marks=pytest.mark.nightly),
-        ("unplugged 2.5", "is gone: put the adapter back", "gone"),
+        pytest.param("unplugged 2.5", "is gone: put the adapter back", "gone", marks=pytest.mark.nightly),
     ],
 )
 def test_that_the_arm_answers_again_is_said_once_and_when_it_is_true(rig, fault, words, state):

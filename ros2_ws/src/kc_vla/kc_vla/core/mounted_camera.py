@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 Pose = NDArray[np.float64]
 """(4, 4): the axes of one frame in another, and where it is there, m."""
@@ -15,6 +14,8 @@ Pose = NDArray[np.float64]
 
 def pose_matrix(position: Sequence[float], quaternion: Sequence[float]) -> Pose:
     """The pose of a place x, y, z (m) and a quaternion x, y, z, w."""
+    from scipy.spatial.transform import Rotation  # a quarter of a second, which a node that reads no pose is spared
+
     matrix: Pose = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = Rotation.from_quat(quaternion).as_matrix(), position
     return matrix

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sensor_msgs.msg import JointState
 
-from kc_vla.arm.control_process import main as piper
-from kc_vla.arm.inverse import UnreachableError
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
-from kc_vla.arm.wiring import Wiring
-from kc_vla.calibration.reading import load_offsets
-from kc_vla.cameras.errors import CalibrationError
 from kc_vla.core import topics
 from kc_vla.core.chunk import ChunkLimits
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import RigError, load_rig
 from kc_vla.execution.control_steps import ControlSteps, Lockstep, RealTime
 from kc_vla.execution.controller import ArmController
 from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, Request, SchedulerSettings
 from kc_vla.ros import qos
 from kc_vla.ros.arm_command import chunk_of, command_message
-from kc_vla.ros.arm_link import ArmLink
-from kc_vla.ros.arm_process import main as foreign
-from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.base import ERROR, StackNode
 from kc_vla.ros.chunk_client import ChunkClient
 from kc_vla.ros.controller_parameters import ControllerParameters
 from kc_vla.ros.convert import BadMessageError, check_stamp, nanoseconds
@@ -32,6 +25,9 @@ from kc_vla.ros.emergency_stop import EmergencyStop
 from kc_vla.ros.process import run_node
 from kc_vla_msgs.msg import ArmCommand
 from kc_vla_msgs.srv import PredictChunk
+
+if TYPE_CHECKING:
+    from kc_vla.ros.arm_link import ArmLink
 
 
 class ArmControllerNode(StackNode):
@@ -65,7 +61,9 @@ class ArmControllerNode(StackNode):
         folder = Path(values.state_folder).expanduser() if values.state_folder else None
         stop = EmergencyStop(self, self._controller, folder)
         if values.arm != "simulated":
-            self._steps.arm = self._link = self._connect(stop)
+            from kc_vla.ros.arm_connection import connect  # takes half a second, and a simulated arm needs none of it
+
+            self._steps.arm = self._link = connect(self, values, stop)
         if not self._lockstep:
             if self._link is None:
                 self._take_priority()
@@ -84,21 +82,6 @@ class ArmControllerNode(StackNode):
     def lingers(self) -> bool:
         """While the arm is parked; an emergency stop is heard."""
         return self._link is not None and self._link.leaves()
-
-    def _connect(self, stop: EmergencyStop) -> ArmLink:
-        values = self.parameters
-        if self._lockstep:
-            raise StartError(f"the arm '{values.arm}' does not wait: set 'mode' to realtime")
-        try:
-            rig, file = load_rig(values.rig), values.joint_offsets
-            offsets = load_offsets(Path(file).expanduser(), rig.limits) if file else None
-            settings = values.servo_settings(rig)
-        except (RigError, CalibrationError, ValueError) as error:
-            raise StartError(str(error)) from error
-        simulated_time = bool(self.get_parameter("use_sim_time").value)
-        wiring = Wiring(values.channel, values.bus, rig, offsets, values.bus_timeout, simulated_time)
-        process = foreign if values.arm == "ros" else piper
-        return ArmLink(self, wiring, settings, values.state_rate, values.priority, stop, process)
 
     def on_episode(self, episode: Episode) -> None:
         """Void what belongs to another episode."""
@@ -166,12 +149,8 @@ class ArmControllerNode(StackNode):
 
     def follow(self, action: Action, seconds: float) -> None:
         """See `Surroundings`."""
-        if self._link is None:
-            return
-        try:
+        if self._link is not None:
             self._link.follow(action, seconds)
-        except UnreachableError as error:  # a person who leads it comes to its bounds all the time
-            self.problem(f"{error}: it stays where it is; from its rest pose it must be lifted first")
 
     def command(self, episode_id: str, step: int, command: Action | Hold) -> None:
         """See `Surroundings`."""

@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from kc_vla.arm.control_process import Told
-from kc_vla.arm.inverse import joints_after
+from kc_vla.arm.inverse import UnreachableError, joints_after
 from kc_vla.arm.leaving import Leaving
 from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.session import ArmSession, Failure, Gravity
@@ -68,11 +68,17 @@ class ArmLink:
         return self._session.held_back
 
     def follow(self, action: Action, seconds: float) -> None:
-        """Be where `action` says in `seconds`.
+        """Be where `action` says in `seconds`; stay where it is if no joints reach that, which is told.
 
         Raises:
             ValueError: the arm cannot go there; it holds.
         """
+        try:
+            self._aim(action, seconds)
+        except UnreachableError as error:  # a person who leads it comes to its bounds all the time
+            self._node.problem(f"{error}: it stays where it is; from its rest pose it must be lifted first")
+
+    def _aim(self, action: Action, seconds: float) -> None:
         values, session = np.asarray(action.values, float), self._session
         if session.arm is None or session.told is None:
             raise ValueError("the arm has not told yet where it is")

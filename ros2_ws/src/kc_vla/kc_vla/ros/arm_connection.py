@@ -1,0 +1,36 @@
+"""Connects the arm controller to the arm that its parameters name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kc_vla.arm.control_process import main as piper
+from kc_vla.arm.wiring import Wiring
+from kc_vla.calibration.reading import load_offsets
+from kc_vla.cameras.errors import CalibrationError
+from kc_vla.core.rig import RigError, load_rig
+from kc_vla.ros.arm_link import ArmLink
+from kc_vla.ros.arm_process import main as foreign
+from kc_vla.ros.base import StackNode, StartError
+from kc_vla.ros.controller_parameters import ControllerParameters
+from kc_vla.ros.emergency_stop import EmergencyStop
+
+
+def connect(node: StackNode, values: ControllerParameters, stop: EmergencyStop) -> ArmLink:
+    """Begin to connect the node to a real or an emulated arm.
+
+    Raises:
+        StartError: the parameters do not fit one another, or a file that they name is not as it must be.
+    """
+    if values.mode == "lockstep":
+        raise StartError(f"the arm '{values.arm}' does not wait: set 'mode' to realtime")
+    try:
+        rig, file = load_rig(values.rig), values.joint_offsets
+        offsets = load_offsets(Path(file).expanduser(), rig.limits) if file else None
+        settings = values.servo_settings(rig)
+    except (RigError, CalibrationError, ValueError) as error:
+        raise StartError(str(error)) from error
+    simulated_time = bool(node.get_parameter("use_sim_time").value)
+    wiring = Wiring(values.channel, values.bus, rig, offsets, values.bus_timeout, simulated_time)
+    process = foreign if values.arm == "ros" else piper
+    return ArmLink(node, wiring, settings, values.state_rate, values.priority, stop, process)
