@@ -20,6 +20,7 @@ ROSDEP = {
     "cv2": "python3-opencv",
     "fastapi": "python3-fastapi",
     "hypothesis": "python3-hypothesis",
+    "jinja2": "python3-jinja2",
     "matplotlib": "python3-matplotlib",
     "msgpack": "python3-msgpack",
     "networkx": "python3-networkx",
