@@ -128,6 +128,10 @@ def test_two_episodes_in_real_time_end_by_themselves_and_the_arm_holds_where_it_
     table = json.loads(path.read_text())
     assert (table["episodes"], table["succeeded"]) == (2, succeeded)
     assert [row["episode"] for row in table["table"]] == [bag.status.episode_id for bag in bags]
+    page = path.with_suffix(".html").read_text()
+    assert f"page:  {path.with_suffix('.html')}" in stack.text
+    assert all(f"./{bag.status.episode_id}/episode.mp4" in page for bag in bags)
+    assert f"{succeeded} of 2</b> episodes succeeded" in page
     for command in (command for bag in bags for command in bag.commands):
         if command.mode == CommandMode.HOLD:
             assert command.reason

@@ -16,6 +16,7 @@ LOCKS = {
     "lock-ros.txt": ["ros.in"],
     "lock-docs.txt": ["docs.in"],
     "lock-gpu.txt": ["gpu.in"],
+    "lock-rerun.txt": ["rerun.in"],
 }
 
 
@@ -52,7 +53,7 @@ def test_every_input_is_pinned_within_its_bounds(lock: str, python: str) -> None
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12"])
-@pytest.mark.parametrize("lock", ["lock-ros.txt", "lock-gpu.txt"])
+@pytest.mark.parametrize("lock", ["lock-ros.txt", "lock-gpu.txt", "lock-rerun.txt"])
 def test_the_locks_agree(lock: str, python: str) -> None:
     other, rest = _pins(lock, python), _pins("lock.txt", python)
     assert {name: rest[name] for name in other.keys() & rest.keys()} == {

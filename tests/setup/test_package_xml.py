@@ -20,6 +20,7 @@ ROSDEP = {
     "cv2": "python3-opencv",
     "fastapi": "python3-fastapi",
     "hypothesis": "python3-hypothesis",
+    "jinja2": "python3-jinja2",
     "matplotlib": "python3-matplotlib",
     "msgpack": "python3-msgpack",
     "networkx": "python3-networkx",
@@ -66,8 +67,8 @@ LOCKED = {
 """By their names in the lock file, from which alone they come: rosdep has no key for them, or one that has pip install
 into the system's Python. torch and websockets have a key; the system's are too old."""
 NOT_IMPORTED = {"kc_vla": {"ros2launch": "runs its launch files"}}
-LOOKED_FOR = {"kc_vla_sim_cli", "spark_dsg"}
-"""What need not be there: of a package that depends on this one, and for one form of file alone."""
+LOOKED_FOR = {"kc_vla_sim_cli", "rerun", "spark_dsg"}
+"""What need not be there: of a package that depends on this one, and for some forms of files alone."""
 OF_NO_PACKAGE = {"domain_coordinator", "rmw_fastrtps_cpp"}
 """What keeps runs of the tests apart, and the middleware that env.sh chooses."""
 OURS = {"kc_vla", "kc_vla_msgs", "kc_vla_sim"}

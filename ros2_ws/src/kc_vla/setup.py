@@ -60,6 +60,7 @@ setup(
         "kc_vla.memory.evaluation": ["data/*"],
         "kc_vla.memory.recall": ["data/*"],
         "kc_vla.planning.execution": ["data/*"],
+        "kc_vla.reports.run": ["page/*"],
     },
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/kc_vla"]),

@@ -42,6 +42,7 @@ def test_the_file_holds_all_episodes_so_far(tmp_path: Path) -> None:
     assert json.loads((folder / "run-counting-1.json").read_text())["table"] == lines[:2]
     table.add(lines[2])
     assert json.loads((folder / "run-counting-1.json").read_text()) == {
+        "planned": 3,
         "episodes": 3,
         "succeeded": 2,
         "keyframes_equal_oracle": 1,
@@ -52,6 +53,14 @@ def test_the_file_holds_all_episodes_so_far(tmp_path: Path) -> None:
     told = "2 of 3 episodes succeeded, 6 of 8 keyframes within 10 frames of the oracle's"
     assert table.lines() == [told, f"table: {folder / 'run-counting-1.json'}"]
     assert not table.all_succeeded
+
+
+def test_what_was_planned_and_why_it_ended_is_in_the_file(tmp_path: Path) -> None:
+    table = RunTable(tmp_path, planned=4)
+    table.add(line(1))
+    table.stop("the simulator does not answer")
+    told = json.loads((tmp_path / "run-counting-1.json").read_text())
+    assert (told["planned"], told["episodes"], told["stopped"]) == (4, 1, "the simulator does not answer")
 
 
 def test_several_tasks_are_told_one_by_one(tmp_path: Path) -> None:

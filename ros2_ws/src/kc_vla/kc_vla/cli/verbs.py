@@ -31,7 +31,8 @@ class Verb(NamedTuple):
 
 
 VERBS = (
-    Verb("report", "report", "video, contact sheet and summary of a recorded episode"),
+    Verb("report", "report", "video, contact sheet and summary of a recorded episode; or the page of a run"),
+    Verb("rerun", "rerun", "a recorded episode as a file of Rerun's viewer: kc-vla rerun export --help"),
     Verb("bag", "bag", "look into recorded bags, check, cut, merge them, make torn ones whole"),
     Verb("sim", "simulation", "film, check and measure the simulated tasks: kc-vla sim --help"),
     Verb("train", "learning", "train a keyframe selector, or a policy: kc-vla train selector|policy --help"),

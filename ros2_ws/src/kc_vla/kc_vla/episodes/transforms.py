@@ -45,6 +45,20 @@ class RecordedTransforms:
         """Names of all frames that are placed somewhere."""
         return (*self._fixed, *self._moving)
 
+    @property
+    def root(self) -> str | None:
+        """The frame on which most of the others hang, and that hangs on none; None without transforms."""
+        tops = [self._top(frame) for frame in self.frames]
+        return max(sorted(set(tops)), key=tops.count) if tops else None
+
+    def _top(self, frame: str) -> str:
+        for _ in range(_DEEPEST):
+            above = self._fixed.get(frame) or self._moving.get(frame)
+            if above is None:
+                break
+            frame = above[0]
+        return frame
+
     def pose(self, frame: str, parent: str, stamp_ns: int) -> Pose | None:
         """The pose (4, 4) of a frame in one that it hangs on, at a moment, m; None where the bag does not tell it."""
         pose: Pose = np.eye(4)

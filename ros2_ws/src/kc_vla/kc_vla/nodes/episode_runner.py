@@ -11,7 +11,8 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from kc_vla.core import topics
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.execution.episodes import ALL_TASKS, EpisodeRuns, RunError, planned
-from kc_vla.reports.run_table import OutputFolderError, RunTable, require_writable
+from kc_vla.reports.run.at_end import ToldTable
+from kc_vla.reports.run_table import OutputFolderError, require_writable
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.links import Links
@@ -82,10 +83,11 @@ class EpisodeRunnerNode(StackNode):
             raise StartError(str(error)) from error
         self._results: dict[str, EpisodeResult] = {}  # the newest only
         self._busy = values.task != NO_TASK
-        self._table, self._told = RunTable(self._output), False
+        self._episodes = list(planned(values.task, values.seed, values.episodes)) if self._busy else []
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
         self._links = Links(self, (*map(topics.image_topic, values.robot().views), *HEARD))
         self._narrator = Narrator(self)
+        self._table = ToldTable(self._output, len(self._episodes), self._narrator.say)
         self._runs = EpisodeRuns(self, self._narrator, values.startup_timeout, values.episode_timeout)
         self._reporter = Reporter(self, self._narrator, self._output, values.report)
         self.subscribe(EpisodeResult, topics.EPISODE_RESULT, self._on_result, qos.STATUS)
@@ -110,8 +112,7 @@ class EpisodeRunnerNode(StackNode):
         """Close the action server; give up a report that is being made; say what came of the episodes before."""
         self._server.destroy()
         self._reporter.close()
-        if not self._told:
-            self._say_table()
+        self._table.tell()
 
     # -- running ------------------------------------------------------------------------------------------------
 
@@ -119,28 +120,16 @@ class EpisodeRunnerNode(StackNode):
         """Run what the parameters ask for, then end the process."""
         try:
             await self._runs.until_ready()
-            for task, seed in planned(self.parameters.task, self.parameters.seed, self.parameters.episodes):
-                self._record(await self._reporter.report(await self._runs.run(task, seed)))
+            for task, seed in self._episodes:
+                self._table.add(await self._reporter.report(await self._runs.run(task, seed)))
         except RunError as error:
             self.problem(str(error), ERROR)
-            self._narrator.say(f"stopped: {error}")
+            self._table.stop(str(error))
             self.exit_code = 1
-        self._say_table()
+        self._table.tell()
         if not self._table.all_succeeded or self._reporter.failed:
             self.exit_code = 1
         self.done = True
-
-    def _record(self, line: dict[str, Any]) -> None:
-        """Put an episode into the table; a table that cannot be written ends nothing."""
-        try:
-            self._table.add(line)
-        except OSError as error:
-            self._narrator.say(f"the table could not be written: {error}")
-
-    def _say_table(self) -> None:
-        self._told = True
-        for line in self._table.lines():
-            self._narrator.say(line)
 
     # -- what a run asks of the stack, see `kc_vla.execution.episodes.Stack` --------------------------------------
 

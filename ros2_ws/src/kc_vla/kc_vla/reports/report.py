@@ -11,11 +11,9 @@ from kc_vla.bags.errors import ReportError
 from kc_vla.bags.lock import require_finished
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.reports.contact_sheet import write_contact_sheet
-from kc_vla.reports.summary import SUMMARY, summarize
+from kc_vla.reports.files import CONTACT_SHEET, POSTER, SUMMARY, VIDEO
+from kc_vla.reports.summary import summarize
 from kc_vla.reports.video import write_video
-
-VIDEO = "episode.mp4"
-CONTACT_SHEET = "keyframes.png"
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def write_report(bag: Path, out: Path, pictures: bool = True) -> Report:
         (out / SUMMARY).write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         if drawn:
             write_contact_sheet(episode, out / CONTACT_SHEET)
-            write_video(episode, out / VIDEO)
+            write_video(episode, out / VIDEO, out / POSTER)
         elif pictures:
             notes.append(f"{bag} holds no pictures of the first view: there is no video and no contact sheet")
     except OSError as error:

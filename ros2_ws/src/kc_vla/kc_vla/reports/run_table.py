@@ -34,13 +34,14 @@ class RunTable:
     """The episodes of one run, each a mapping for JSON with at least `episode` (its id), `task` and `success`.
 
     Attributes:
-        path: the file, named after the first episode; None before there are two.
+        path: the file, named after the first episode; None while there is none.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Args: `folder` of the episodes."""
-        self._folder = folder
+    def __init__(self, folder: Path, planned: int = 1) -> None:
+        """Args: `folder` of the episodes; how many are `planned`: one alone needs no file."""
+        self._folder, self._planned = folder, planned
         self._episodes: list[Mapping[str, Any]] = []
+        self._stopped = ""
         self.path: Path | None = None
 
     @property
@@ -55,10 +56,25 @@ class RunTable:
             OSError: the file cannot be written; the episode is in the table all the same.
         """
         self._episodes.append(episode)
-        if len(self._episodes) < 2:
+        self._write()
+
+    def stop(self, why: str) -> None:
+        """Note why no more episodes come.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self._stopped = why
+        if self._episodes:
+            self._write()
+
+    def _write(self) -> None:
+        if max(len(self._episodes), self._planned) < 2:
             return
         self.path = self._folder / f"run-{self._episodes[0]['episode']}.json"
         table = {
+            "planned": max(len(self._episodes), self._planned),
+            **({"stopped": self._stopped} if self._stopped else {}),
             "episodes": len(self._episodes),
             "succeeded": _succeeded(self._episodes),
             "keyframes_equal_oracle": sum(bool(line.get("keyframes_equal")) for line in self._episodes),

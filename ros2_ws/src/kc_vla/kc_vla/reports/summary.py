@@ -9,9 +9,6 @@ from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import Command, CommandMode, NodeDiagnostics
 from kc_vla.episodes.keyframe_match import match_keyframes
 
-SUMMARY = "summary.json"
-"""Name of the file that it goes into."""
-
 
 def summarize(episode: RecordedEpisode) -> dict[str, Any]:
     """Return the content of summary.json.
@@ -28,6 +25,7 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
         "seed": status.seed if status.simulated else None,
         "instruction": status.instruction,
         "stack_version": episode.info.stack_version if episode.info is not None else None,
+        "settings": _settings(episode),
         "success": result.success if result is not None and result.judged else None,
         "completion_rate": round(result.completion_rate, 6) if result is not None and result.judged else None,
         "stages": list(result.stages) if result is not None else None,
@@ -46,6 +44,24 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
         "messages": dict(sorted(episode.message_counts.items())),
         "damages": list(episode.damages),
     }
+
+
+def _settings(episode: RecordedEpisode) -> dict[str, str]:
+    """What the episode was run with, as those who took part in it said; what nobody said is left out."""
+    told = {
+        "policy": {chunk.backend for chunk in episode.chunks} or _said(episode, "policy_server", "backend"),
+        "keyframes": {score.source for score in episode.scores.values()}
+        or _said(episode, "keyframe_selector", "source"),
+        "selector_runs_on": _said(episode, "keyframe_selector", "runs on"),
+        "mode": _said(episode, "arm_controller", "mode"),
+    }
+    return {name: text for name, values in told.items() if (text := ", ".join(sorted(filter(None, values))))}
+
+
+def _said(episode: RecordedEpisode, node: str, key: str) -> set[str]:
+    """What a node told of itself, or nothing."""
+    diagnostics = episode.diagnostics.get(node)
+    return {diagnostics.values[key]} if diagnostics is not None and key in diagnostics.values else set()
 
 
 def _keyframes(episode: RecordedEpisode) -> dict[str, Any]:

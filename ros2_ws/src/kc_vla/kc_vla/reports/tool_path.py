@@ -55,7 +55,7 @@ class ToolPath:
                 f"{episode.bag} does not tell where '{rig.tool_frame}' is in '{rig.base_frame}': record it with the "
                 "node transforms (transforms:=auto), or name the robot that was recorded with --rig"
             )
-        self.lenses = {view: lens for view in episode.views if (lens := _lens(episode, view)) is not None}
+        self.lenses = {view: lens for view in episode.views if (lens := lens_of(episode, view)) is not None}
 
     def done(self, frame: Frame) -> Points:
         """Where the tool was from the beginning up to a frame (T, 3), m."""
@@ -132,8 +132,12 @@ def _described(episode: RecordedEpisode) -> RobotTree | None:
     return None
 
 
-def _lens(episode: RecordedEpisode, view: str) -> Lens | None:
-    """The first calibration of a view in the bag; None for none."""
+def lens_of(episode: RecordedEpisode, view: str) -> Lens | None:
+    """The first calibration of a view in the bag; None for none.
+
+    Raises:
+        BagReadError: the bag cannot be read.
+    """
     for _, told in episode.recording.messages(camera_info_topic(view)):
         matrix = np.array(told.k, float).reshape(3, 3)
         if matrix[0, 0] <= 0 or not np.isfinite(matrix).all():

@@ -13,7 +13,7 @@ from std_msgs.msg import String
 
 from kc_vla.core import topics
 from kc_vla.core.interruptions import interruptible_children
-from kc_vla.reports.summary import SUMMARY
+from kc_vla.reports.files import SUMMARY
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.narrator import Narrator

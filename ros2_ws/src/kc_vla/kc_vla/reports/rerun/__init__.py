@@ -1,0 +1,1 @@
+"""A recorded episode as a file of Rerun's."""

@@ -1,0 +1,1 @@
+"""The page of a whole run: one HTML file beside the episodes, which opens from disk."""
