@@ -39,6 +39,7 @@ from kc_vla.launching.graph import (
     socket_argument,
     source_argument,
     state_folder,
+    takeover_argument,
     text,
     texts,
     transforms,
@@ -53,11 +54,9 @@ PARK_S = "45"
 
 def check(context: LaunchContext) -> None:
     """Look whether there is what the arguments name before anything starts."""
-    kind, can, policy, leader = (
-        LaunchConfiguration(name).perform(context) for name in ("arm", "can", "policy", "leader")
-    )
+    kind, can, leader = (LaunchConfiguration(name).perform(context) for name in ("arm", "can", "leader"))
     wanted = {"can": can} if kind == "piper" else {}
-    wanted |= {"leader": leader} if policy == "leader" and "/" not in leader else {}
+    wanted |= {"leader": leader} if _is_led(context) and "/" not in leader else {}
     for argument, interface in wanted.items():
         if not _exists(interface):
             raise RuntimeError(
@@ -78,6 +77,11 @@ def _interface(context: LaunchContext) -> RobotInterface:
             "'interface', see docs/other_robots.md"
         )
     return rig.interface
+
+
+def _is_led(context: LaunchContext) -> bool:
+    """Whether a second arm leads, from the first frame or where it takes over."""
+    return "leader" in (LaunchConfiguration(name).perform(context) for name in ("policy", "takeover"))
 
 
 def _exists(interface: str) -> bool:
@@ -132,8 +136,8 @@ def arm(context: LaunchContext) -> list:
     if kind == "ros":
         controller = {"arm": "ros", "state_folder": arm_state_folder(f"ros{_interface(context).command}")}
     controller |= texts(rig="rig")
-    policy, leader = (LaunchConfiguration(name).perform(context) for name in ("policy", "leader"))
-    if policy == "leader":
+    leader = LaunchConfiguration("leader").perform(context)
+    if _is_led(context):
         kind_of_bus = "kc_vla_socket" if "/" in leader else "socketcan"
         actions.append(node("leader_arm", {"channel": leader, "bus": kind_of_bus, **texts(rig="rig")}, **AGAIN))
     actions.append(node("arm_controller", controller, files=execution(context), sigterm_timeout=PARK_S, **AGAIN))
@@ -177,15 +181,14 @@ def generate_launch_description() -> LaunchDescription:
                 "instruction", default_value="", description="what the policy is told; empty: as the task has it"
             ),
             policy_argument("piper", "scripted"),
+            takeover_argument("joy", "leader"),
             *policy_model_arguments(),
             *policy_server_arguments(),
             socket_argument(),
             DeclareLaunchArgument(
                 "script", default_value=file("params", "piper_script.yaml"), description="poses for policy:=scripted"
             ),
-            DeclareLaunchArgument(
-                "leader", default_value="can1", description="CAN interface of the arm led by hand, for policy:=leader"
-            ),
+            DeclareLaunchArgument("leader", default_value="can1", description="CAN interface of the arm led by hand"),
             replayed_bag_argument(),
             source_argument("piper"),
             *model_arguments(),
@@ -207,6 +210,7 @@ def generate_launch_description() -> LaunchDescription:
                 "policy_server",
                 texts(
                     backend="policy",
+                    takeover="takeover",
                     rig="rig",
                     script="script",
                     bag="bag",

@@ -13,7 +13,7 @@ from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla.core.rig import load_rig
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.views import DEFAULT_VIEWS
-from kc_vla.datasets.exchange.bag_output import Announcement, BagOutput, picture_topic
+from kc_vla.datasets.exchange.bag_output import DRIVER_TOPIC, Announcement, BagOutput, picture_topic
 from kc_vla.episodes.annotation_log import CONFIRMED, AnnotationLog, Mark
 from kc_vla.episodes.episode_data import CommandMode
 
@@ -79,14 +79,22 @@ def write_panda_bag(
     annotated: bool = True,
     instruction: str | None = None,
     views: Sequence[str] = DEFAULT_VIEWS,
+    changes: Sequence[int] = (),
 ) -> Path:
-    """Write an episode in lock-step, as the simulator's bridge makes it, and return its bag."""
+    """Write an episode in lock-step, as the simulator's bridge makes it, and return its bag.
+
+    A person takes over and hands back after these `changes`, frames.
+    """
     said = instruction or TASKS[task].instruction
     about = Announcement(name, task, said, START_NS, PERIOD_NS * 1e-9, 7, "paper")
     topics = [*map(picture_topic, views), "/joint_states", "/tool_pose", "/arm/command"]
+    topics += [DRIVER_TOPIC] if changes else []
     with BagOutput(output, about, topics) as bag:
         for frame in range(length):
             stamp = START_NS + frame * PERIOD_NS
+            if frame in changes:
+                turn = list(changes).index(frame) + 1
+                bag.driver(turn, turn % 2 == 1, frame, stamp)
             bag.tool_pose(pose(frame), stamp)
             for view in views:
                 bag.picture(view, picture(frame, keyframes, view), stamp)
@@ -113,17 +121,22 @@ def write_piper_bag(
     lost: Sequence[int] = (),
     felt_from_ns: int = START_NS,
     silent: tuple[int, int] = (0, 0),
+    changes: Sequence[int] = (),
+    by_gamepad: bool = False,
 ) -> Path:
     """Write an episode of a Piper: joints 100 times a second, targets 20 times, cameras in a rhythm of their own.
 
-    The robot tells nothing before `felt_from_ns` nor between the two times `silent`.
+    The robot tells nothing before `felt_from_ns` nor between the two times `silent`. A person takes over and hands back
+    after these `changes`, frames, and moves the joints, or `by_gamepad` the tool.
     """
     events: list[tuple[int, str, int]] = [(stamp, "picture", k) for k, stamp in enumerate(piper_stamps(length, lost))]
     joints = [(START_NS + k * 10_000_000, "joints", k) for k in range(5 * length + 10)]
     events += [event for event in joints if event[0] >= felt_from_ns and not silent[0] < event[0] < silent[1]]
     events += [(START_NS + step * PERIOD_NS + 300_000, "command", step) for step in range(length)]
     about = Announcement(name, "counting", TASKS["counting"].instruction, START_NS, PERIOD_NS * 1e-9)
-    with BagOutput(output, about, [*TOPICS, "/tool_pose", "/arm/command"]) as bag:
+    events += [(START_NS + frame * PERIOD_NS + 400_000, "driver", turn) for turn, frame in enumerate(changes, 1)]
+    topics = [*TOPICS, "/tool_pose", "/arm/command", *([DRIVER_TOPIC] if changes else [])]
+    with BagOutput(output, about, topics) as bag:
         for stamp, kind, number in sorted(events):
             if kind == "picture":
                 bag.picture("third_person", picture(number), stamp)
@@ -131,6 +144,10 @@ def write_piper_bag(
             elif kind == "joints":
                 bag.joints(PIPER_NAMES, piper_joints(stamp), [0.2] * 7, stamp)
                 bag.tool_pose(pose(number), stamp)
+            elif kind == "driver":
+                bag.driver(number, number % 2 == 1, changes[number - 1], stamp)
+            elif by_gamepad and sum(change < number for change in changes) % 2 == 1:
+                bag.command(number, int(CommandMode.TOOL_DELTA), TOOL_DELTA_NAMES, delta(number), stamp)
             else:
                 bag.command(number, int(CommandMode.JOINT_POSITION), PIPER_NAMES, piper_target(number), stamp)
         bag.finish(stamp)

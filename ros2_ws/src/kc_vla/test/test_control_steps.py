@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ class Around:
         self.commands: list[tuple[int, Action | Hold]] = []
         self.repeats = 0
         self.problem = ""
-        self.followed = 0
+        self.followed = self.handed_over = 0
         self.refuses = False
 
     def ask_policy(self, episode_id: str, request: Request) -> None:
@@ -34,6 +34,9 @@ class Around:
         if self.refuses:
             raise ValueError("a chunk for another arm")
         self.followed += 1
+
+    def hand_over(self) -> None:
+        self.handed_over += 1
 
     def command(self, episode_id: str, step: int, command: Action | Hold) -> None:
         self.commands.append((step, command))
@@ -208,3 +211,52 @@ def test_when_the_episode_is_over_nothing_is_commanded(realtime: RealTime, aroun
     realtime.see(_stamp(3), _stamp(3))
     realtime.tick(_stamp(3))
     assert around.commands == []
+
+
+# -- somebody else drives -------------------------------------------------------------------------------------------
+
+
+def test_when_a_person_takes_over_the_chunk_that_runs_is_void_and_the_arm_waits_for_the_persons(
+    around: Around, realtime: RealTime
+) -> None:
+    realtime.see(_stamp(0), _stamp(0))
+    realtime.tick(_stamp(0))
+    realtime.answered(EPISODE.id, 0, lambda: _chunk(around.requests[0]))
+    realtime.tick(_stamp(1))
+    assert isinstance(around.commands[-1][1], Action)
+    realtime.driven(EPISODE.id, 1, by_person=True)
+    assert around.handed_over == 1
+    realtime.tick(_stamp(2))
+    assert isinstance(around.commands[-1][1], Hold)
+    assert around.requests[-1].step == 2
+    assert around.requests[-1].frozen.size == 0
+    realtime.driven(EPISODE.id, 1, by_person=True)  # it is heard again: nothing changes
+    assert around.handed_over == 1
+    realtime.answered(EPISODE.id, 1, lambda: _chunk(around.requests[-1]))
+    realtime.tick(_stamp(3))
+    assert around.commands[-1][1].sequence == 1
+    realtime.driven(EPISODE.id, 2, by_person=False)
+    realtime.tick(_stamp(4))
+    assert isinstance(around.commands[-1][1], Hold)
+
+
+def test_in_lock_step_the_robot_waits_for_the_one_who_drives_by_now(around: Around, lockstep: Lockstep) -> None:
+    lockstep.see(_stamp(0), _stamp(0))
+    assert around.commands == []
+    lockstep.driven(EPISODE.id, 1, by_person=True)
+    assert [request.sequence for request in around.requests] == [0, 1]
+    lockstep.answered(EPISODE.id, 1, lambda: _chunk(around.requests[1]))
+    assert around.steps == [0]
+    assert around.commands[0][1].sequence == 1
+
+
+def test_who_drives_may_be_told_before_the_episode_and_counts_for_it_alone(around: Around) -> None:
+    subject = RealTime(_controller(None), around, Statistics(), 0.5, lambda: Clock.now)
+    subject.driven(EPISODE.id, 3, by_person=True)
+    assert around.handed_over == 0
+    subject.watch(EPISODE)
+    assert around.handed_over == 1
+    subject.watch(replace(EPISODE, running=False))
+    subject.driven("another", 1, by_person=True)
+    subject.watch(EPISODE)
+    assert around.handed_over == 1

@@ -124,6 +124,60 @@ def test_whatever_the_policy_does_each_step_gets_its_own_row_or_a_hold(
             assert isinstance(done, Hold)
 
 
+@given(
+    st.sets(st.integers(1, 79), max_size=6), st.lists(st.integers(0, 25), min_size=60, max_size=60), st.integers(1, 20)
+)
+@pytest.mark.parametrize("latency", [None, 2])
+def test_after_a_hand_over_nothing_that_was_planned_before_is_done(
+    latency: int | None, hand_overs: set[int], delays: list[int], execute: int
+) -> None:
+    subject = controller(latency, execute)
+    on_the_way: list[tuple[int, Chunk]] = []
+    turn = 0
+    for step in range(80):
+        if step in hand_overs:
+            turn += 1
+            subject.hand_over(to_person=turn % 2 == 1)
+        command_ = None
+        for _ in range(40):  # in lock-step the robot waits
+            for due, answer in list(on_the_way):
+                if due <= step or (command_ is None and latency is not None):
+                    on_the_way.remove((due, answer))
+                    offer(subject, answer, step)
+            request = subject.request(step)
+            if request is not None:
+                on_the_way.append((step + delays[request.sequence % 60] // (1 + turn), chunk(request, episode=turn)))
+            command_ = command(subject, step)
+            if command_ is not None:
+                break
+        if isinstance(command_, Action):
+            np.testing.assert_allclose(command_.values[1], turn * STEP_M, rtol=1e-4)
+        else:
+            assert isinstance(command_, Hold)
+
+
+def test_a_person_is_followed_at_once_and_the_policy_again_in_its_own_way() -> None:
+    subject = controller(execute=5)
+
+    def asked_in(steps: range) -> list[int]:
+        asked = []
+        for step in steps:
+            if (request := subject.request(step)) is not None:
+                asked.append(step)
+                subject.offer(chunk(request), step)
+            assert isinstance(subject.tick(step), Action)
+        return asked
+
+    assert asked_in(range(10)) == [0, 5]
+    subject.hand_over(to_person=True)
+    assert asked_in(range(10, 14)) == [10, 11, 12, 13]
+    subject.hand_over(to_person=False)
+    assert asked_in(range(14, 22)) == [14, 19]
+    subject.hand_over(to_person=True)
+    subject.begin("the next one")
+    assert asked_in(range(10)) == [0, 5]
+
+
 @pytest.mark.parametrize("delay", [1, 5, HORIZON // 2])
 def test_a_policy_in_time_never_makes_the_arm_hold(delay: int) -> None:
     subject, pending, held = controller(), [], []

@@ -1,6 +1,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ from kc_vla.cli import main
 from kc_vla.core.tasks import Task
 from kc_vla.datasets.exchange.bags import find_bags
 from kc_vla.datasets.exchange.errors import ExchangeError
-from kc_vla.datasets.exchange.export import V3, export_bags
+from kc_vla.datasets.exchange.export import FORMATS, V3, export_bags
 from kc_vla.datasets.exchange.origin import Origin
 from kc_vla.datasets.lerobot.annotations import read_annotations
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
@@ -47,7 +48,7 @@ def bags(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def features(folder: Path) -> dict[str, object]:
+def features(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "meta/info.json").read_text())["features"]
 
 
@@ -102,6 +103,35 @@ def test_a_piper_is_described_as_what_it_is(tmp_path: Path) -> None:
     assert columns["observation.tool_pose"].shape == (24, 7)
     assert DataSet(done.folder).keyframes(0) == KEYFRAMES
     assert DataSet(done.folder).episodes[0].seed is None
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_where_a_person_had_taken_over_is_a_column_of_the_data_set(tmp_path: Path, kind: str) -> None:
+    bags = [write_panda_bag(tmp_path, "a", changes=(5, 11, 20)), write_panda_bag(tmp_path, "b", 25)]
+    done = export_bags(bags, tmp_path / "out", kind)
+    assert done.notes == (f"{bags[0]}: a person had taken over in 9 of 24 frames",)
+    data_set = DataSet(done.folder)
+    assert np.flatnonzero(data_set.columns(0)["intervention"]).tolist() == [6, 7, 8, 9, 10, 11, 21, 22, 23]
+    assert not data_set.columns(1)["intervention"].any()
+    told = features(done.folder)["intervention"]
+    assert (told["dtype"], told["shape"]) == ("bool", [1])
+    assert main(["bag", "import", str(done.folder), "--output", str(tmp_path / "back")]) == 0
+    again = export_bags(find_bags([tmp_path / "back"]), tmp_path / "again")
+    for episode in (0, 1):
+        mine, theirs = (each.columns(episode)["intervention"] for each in (data_set, DataSet(again.folder)))
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_a_person_with_a_gamepad_beside_a_policy_of_joints_is_what_the_joints_then_did(tmp_path: Path) -> None:
+    bag = write_piper_bag(tmp_path, "desk", 24, changes=(9, 14), by_gamepad=True)
+    columns = DataSet(export_bags([bag], tmp_path / "out").folder).columns(0)
+    action, state = columns["action"], columns["observation.state"]
+    policy = [*range(10), *range(15, 24)]
+    np.testing.assert_array_equal(action[policy], np.array([piper_target(step) for step in policy], np.float32))
+    for frame in range(10, 15):
+        np.testing.assert_array_equal(action[frame][:6], state[frame + 1][:6])
+        assert action[frame][6] == pytest.approx(0.07 * delta(frame)[6])
+    assert np.flatnonzero(columns["intervention"]).tolist() == [10, 11, 12, 13, 14]
 
 
 def test_lost_frames_are_told_and_move_no_keyframe_to_another_moment(tmp_path: Path) -> None:

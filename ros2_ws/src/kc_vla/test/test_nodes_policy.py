@@ -1,7 +1,7 @@
 """The policy server by itself."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,16 @@ from gated import Gate
 from geometry_msgs.msg import PoseStamped
 from node_process import Peer, running
 from rcl_interfaces.srv import GetParameters
-from sensor_msgs.msg import Image, JointState
+from sensor_msgs.msg import Image, JointState, Joy
 
 from kc_vla.core import topics
 from kc_vla.core.rig import load_rig
 from kc_vla.policy.backends import BACKENDS
+from kc_vla.policy.teleop import JoySettings
 from kc_vla.ros import qos
 from kc_vla.ros.base import CANNOT_START
 from kc_vla.ros.convert import image_message, time_message
-from kc_vla_msgs.msg import ActionChunk, EpisodeStatus
+from kc_vla_msgs.msg import ActionChunk, Driver, EpisodeStatus
 from kc_vla_msgs.srv import ExpertChunk, GetKeyframes, PredictChunk
 
 MODULE = "kc_vla.nodes.policy_server"
@@ -139,6 +140,46 @@ def test_while_the_backend_thinks_the_node_goes_on(tmp_path: Path) -> None:
         answer = robot.answer(asked)
     assert (answer.success, answer.chunk.observation_frame, answer.chunk.backend) == (True, 0, "gated")
     assert "remark on one" in (tmp_path / "log").read_text()
+
+
+def test_a_person_takes_over_from_a_policy_that_thinks_and_what_that_thought_of_is_not_told(tmp_path: Path) -> None:
+    keys = JoySettings()
+    with thinking(tmp_path, takeover="joy") as (robot, gate, _):
+        drivers = robot.hear(Driver, topics.DRIVER, qos.EVENT_LOG)
+        gamepad = robot.node.create_publisher(Joy, topics.JOY, qos.STATE)
+
+        def press(*buttons: int, until: Callable[[], Any]) -> None:
+            told = Joy(axes=[0.0] * 8, buttons=[int(number in buttons) for number in range(8)])
+            robot.until(lambda: gamepad.publish(told) or until())
+
+        thought = robot.ask("one", 0)
+        robot.until(lambda: "asked one 0" in gate.notes())
+        press(keys.enable, until=lambda: drivers and drivers[-1].driver == Driver.PERSON)
+        assert [(told.episode_id, told.sequence, told.driver) for told in drivers] == [("one", 0, 0), ("one", 1, 1)]
+        mine = robot.ask("one", 0)
+        press(keys.enable, until=mine.done)
+        assert mine.result().chunk.backend == "joy"
+        assert not thought.done()  # the policy thinks still
+        gate.set("open")
+        answer = robot.answer(thought)
+        assert (answer.success, answer.message) == (False, "somebody else drives by now")
+        press(until=lambda: robot.health is not None and "ready" in str(robot.health.values))
+        robot.until(
+            lambda: (
+                press(until=lambda: True)
+                or press(keys.hand_back, until=lambda: True)
+                or drivers[-1].driver == Driver.POLICY
+            )
+        )
+        assert robot.answer(robot.ask("one", 0)).chunk.backend == "gated"
+    assert "a person has taken over" in (tmp_path / "log").read_text()
+
+
+def test_a_person_does_not_take_over_from_a_person(tmp_path: Path) -> None:
+    given = {"backend": "joy", "takeover": "joy"}
+    with running(MODULE, tmp_path / "log", **given) as process:
+        assert process.wait(60) == CANNOT_START
+    assert "with the backend 'joy' a person drives already" in (tmp_path / "log").read_text()
 
 
 def test_whoever_waits_too_long_is_told_so_and_answered_when_the_backend_comes_back(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from kc_vla.ros.convert import image_message
 from kc_vla_msgs.msg import (
     ActionChunk,
     ArmCommand,
+    Driver,
     EpisodeResult,
     EpisodeStatus,
     Keyframe,
@@ -68,6 +69,11 @@ SAID = (
     ),
     (topics.ARM_COMMAND, ArmCommand(episode_id="e-1", step=4, names=["dx", "dy"], values=[0.1, 0.2]), qos.EVENT),
     (topics.STOPPED, Bool(data=False), qos.EVENT_LOG),
+    (
+        topics.DRIVER,
+        Driver(episode_id="e-1", sequence=1, frame_index=7, driver=Driver.PERSON, device="joy"),
+        qos.EVENT_LOG,
+    ),
     (topics.EPISODE_RESULT, EpisodeResult(episode_id="e-1", success=True, reason="success"), qos.STATUS),
     (
         topics.DIAGNOSTICS,
@@ -173,7 +179,7 @@ def test_a_page_shows_what_the_nodes_say(
 ) -> None:
     page = open_page(viewer()[0])
     wanted = {"scores", "events", "chunks", "commands"}
-    parts = {"robot", "episode", "result", "keyframes", "joints", "stopped", "node selector"}
+    parts = {"robot", "episode", "result", "keyframes", "joints", "stopped", "driver", "node selector"}
     see(
         graph,
         page,
@@ -182,6 +188,7 @@ def test_a_page_shows_what_the_nodes_say(
     )
     assert page.parts["episode"]["instruction"] == "Push it."
     assert page.parts["result"]["success"]
+    assert page.parts["driver"] == {"id": "e-1", "person": True, "device": "joy", "frame": 7}
     assert page.parts["joints"] == {"panda_joint1": 0.5}
     assert page.parts["node selector"]["values"] == {"latency/score/p99_ms": "20.1"}
     assert {row[0] for row in page.series["scores"]} == {4}  # none of another episode

@@ -17,8 +17,9 @@ from kc_vla.core.episode import Episode
 from kc_vla.core.rig import load_rig
 from kc_vla.core.tasks import TASKS
 from kc_vla.learning.common.errors import DataError
-from kc_vla.learning.policy.demonstrated import HORIZON, demonstrated, next_places, plans_of
+from kc_vla.learning.policy.demonstrated import HORIZON, demonstrated, driven_frames, next_places, plans_of
 from kc_vla.learning.policy.material import find_material
+from kc_vla.learning.policy.run import PolicyRun
 from kc_vla.policy.backends import BackendSettings
 from kc_vla.policy.interface import PolicyInput, Seen
 from kc_vla.policy.learned import open_learned
@@ -123,6 +124,46 @@ def test_a_piper_s_recordings_make_a_policy_that_moves_its_joints(data: Path, tm
     assert np.abs(chunk[:, :6] - state[:6]).max() < 1.5  # near where the joints are, as in what was learnt
     assert chunk[:, 6].min() >= 0.0
     assert chunk[:, 6].max() <= PIPER.opening + 1e-6
+
+
+def test_of_a_take_over_it_is_learnt_what_the_person_did_from_the_first_motion_to_the_last() -> None:
+    person = np.zeros(20, bool)
+    person[3:12] = person[15:] = True
+    waits = np.ones(20, bool)
+    waits[5:7] = waits[9] = waits[13] = False
+    assert np.flatnonzero(driven_frames(person, waits)).tolist() == [5, 6, 7, 8, 9]
+    states, targets = way()
+    person = np.zeros(60, bool)
+    person[30:50] = True
+    episode = demonstrated({}, states, targets, (0, 35, 55), JointSpace(PIPER), person)
+    assert episode.learnt is not None
+    learnt = episode.frames[episode.learnt]
+    assert learnt.min() >= 30
+    assert learnt.max() < 50
+    assert {0, 55} <= set(episode.frames[~episode.learnt].tolist())  # remembered, and nothing learnt from them
+
+
+def test_a_policy_goes_on_from_what_a_person_mended(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    for number in range(2):
+        write_piper_bag(tmp_path / "bags", f"t{number}", 40, changes=(10, 29), by_gamepad=True)
+    taken = tmp_path / "taken"
+    assert main(["bag", "export", str(tmp_path / "bags"), "--output", str(taken)]) == 0
+    settings = [word for setting in SMALL for word in ("--set", setting)]
+    first, second = str(tmp_path / "first"), str(tmp_path / "second")
+    train = ["train", "policy", *settings, "--data", str(data)]
+    assert main([*train, "--output", first]) == 0
+    capsys.readouterr()
+    assert main([*train, "--output", second, "--from-takeovers"]) == 1
+    assert f"nobody has taken over in {data}" in capsys.readouterr().err
+    more = ["--data", str(taken), "--from-takeovers", "--init", first]
+    assert main([*train, "--output", second, *more]) == 0
+    assert "A person drove in 38 frames of 2 episodes" in capsys.readouterr().out
+    assert PolicyRun(Path(second)).data["takeovers"] == {"frames": 38, "episodes": 2}
+    material = find_material([taken], from_takeovers=True)
+    for source in material.episodes:
+        episode = source.read(32)
+        assert set(episode.frames[~episode.learnt].tolist()) <= set(KEYFRAMES)
+        assert episode.learnt.sum() > 4
 
 
 def test_robots_are_not_mixed(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

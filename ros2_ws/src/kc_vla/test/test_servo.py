@@ -295,3 +295,23 @@ def test_garbage_is_refused_and_the_way_goes_on(rig, bad):
             rig.servo.aim(angles, gripper, rig.now, seconds)
     rig.run(3.0)
     np.testing.assert_allclose(rig.arm.body.angles, RAISED, atol=1e-3)
+
+
+POSES = st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(POSES, st.booleans(), st.integers(1, 40)), min_size=2, max_size=6))
+def test_whoever_takes_the_arm_from_whom_no_step_is_above_what_one_period_allows_and_it_begins_where_it_is(targets):
+    """A hand-over as `ArmLink` has it: it comes to rest, and the next target may be anywhere."""
+    rig = Rig()
+    rig.resume()
+    for shares, handed_over, periods in targets:
+        rig.aim(RAISED + np.array(shares))
+        rig.run(periods * PERIOD)
+        if handed_over:
+            before = rig.arm.sent[-1].copy()
+            rig.servo.halt("another one drives")
+            assert np.abs(rig.servo.target - before).max() <= 0.2  # not where the one before was going
+            rig.run(0.05)
+    assert bounded(rig.arm.sent)

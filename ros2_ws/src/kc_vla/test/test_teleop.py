@@ -8,9 +8,9 @@ from piper import PIPER
 
 from kc_vla.core.chunk import Chunk, ChunkLimits, check_chunk
 from kc_vla.core.episode import Episode
-from kc_vla.nodes.keyboard import AXES, BUTTONS, joy
+from kc_vla.nodes.keyboard import AXES, BUTTONS, WORDS, joy
 from kc_vla.policy.interface import PolicyError, PolicyInput
-from kc_vla.policy.teleop import TELEOP_HORIZON, JoyBackend, LeaderBackend
+from kc_vla.policy.teleop import TELEOP_HORIZON, JoyBackend, JoySettings, LeaderBackend
 
 EPISODE = Episode("counting-1", "counting", "push the cube", start_ns=0, period_ns=50_000_000, running=True)
 HERE = np.array([0.1, 1.0, -0.8, 0.0, 0.3, 0.0, 0.03])
@@ -127,7 +127,19 @@ def test_whatever_a_gamepad_says_the_chunk_may_reach_the_arm(axes, buttons):
     check_chunk(Chunk(0, 0, backend.action_type, backend.names, rows), ChunkLimits())
 
 
-@pytest.mark.parametrize("key", [*AXES, *BUTTONS])
+@pytest.mark.parametrize("key", WORDS)
+def test_a_key_that_says_something_moves_nothing(key):
+    said = joy([key])
+    assert not any(said.axes)
+    assert [number for number, pressed in enumerate(said.buttons) if pressed] == [WORDS[key]]
+
+
+def test_a_key_takes_over_without_a_motion():
+    assert joy(["t"]).buttons[JoySettings().enable] == 1
+    assert not any(joy(["t"]).axes)
+
+
+@pytest.mark.parametrize("key", [key for key in (*AXES, *BUTTONS) if key != "t"])
 def test_every_key_moves_something_and_holds_the_button(clock, key):
     backend = JoyBackend(clock=clock)
     backend.reset(EPISODE)

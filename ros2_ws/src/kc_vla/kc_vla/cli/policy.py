@@ -26,6 +26,8 @@ _EXAMPLES = """\
 examples:
   kc-vla collect --plans --output data/plans
   kc-vla train policy --data data/plans/train --set init=package
+another round, from what a person mended (takeover:=):
+  kc-vla train policy --data data/demos --data data/takeovers --from-takeovers --init runs/policy --output runs/round2
 Then: kc-vla export policy runs/policy
 """
 
@@ -61,6 +63,7 @@ def _train(options: argparse.Namespace) -> None:
         config,
         device,
         None if options.init is None else PolicyRun(options.init),
+        from_takeovers=options.from_takeovers,
     )
     last = run.read_log()[-1]
     print(f"{options.output}: trained; on episodes that were held out it is off by {_told(last)}; curves in curves.png")
@@ -126,6 +129,12 @@ def _train_parser() -> argparse.ArgumentParser:
     parser.add_argument("--output", type=Path, default=output, help=f"folder of the run ({output})")
     parser.add_argument(
         "--init", type=Path, metavar="RUN", help="begin with what this run has learnt, such as a round before"
+    )
+    parser.add_argument(
+        "--from-takeovers",
+        action="store_true",
+        help="of data sets that tell where a person took over from a policy, learn from the frames in which he drove; "
+        "from the others as a whole",
     )
     parser.add_argument("--config", type=Path, help="TOML file of settings")
     parser.add_argument(

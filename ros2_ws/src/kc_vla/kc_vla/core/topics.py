@@ -26,6 +26,7 @@ INJECT_KEYFRAME = "keyframes/inject"
 
 POLICY_CHUNK = "policy/chunk"
 PREDICT_CHUNK = "policy/predict_chunk"
+DRIVER = "policy/driver"
 
 ARM_COMMAND = "arm/command"
 E_STOP = "e_stop"

@@ -43,6 +43,7 @@ class PlannedEpisode:
         ahead: (K,) int64, control steps until then.
         keyframes: frame of each ground-truth keyframe, ascending.
         pictures: by view, (K, height, width, 3) uint8 RGB.
+        learnt: (K,) which frames are learnt from, the others are only remembered; None: all. No file holds it.
     """
 
     about: Mapping[str, Any]
@@ -54,6 +55,7 @@ class PlannedEpisode:
     ahead: NDArray[np.int64]
     keyframes: NDArray[np.int64]
     pictures: Mapping[str, NDArray[np.uint8]]
+    learnt: NDArray[np.bool_] | None = None
 
     def write(self, path: Path) -> None:
         """Write it whole or not at all."""

@@ -14,6 +14,7 @@ from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.messages import MessageRef
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.episodes.episode_data import (
+    Change,
     Chunk,
     Command,
     CommandMode,
@@ -30,6 +31,8 @@ from kc_vla.keyframes.smoothing import Decision
 
 _NO_MOTION = 0.0
 _GRIPPER_OPEN = 1.0
+_PERSON = 1
+"""See kc_vla_msgs/msg/Driver."""
 
 
 class RecordedEpisode:
@@ -47,6 +50,7 @@ class RecordedEpisode:
         events: the life of the keyframes, in order.
         chunks: every action chunk, in order.
         commands: every arm command, in order.
+        changes: of who drives, in order; empty where nobody could take over.
         diagnostics: the last word of every node, by its name.
         message_counts: messages in the bag by topic.
         damages: one line for each torn file.
@@ -114,6 +118,7 @@ class RecordedEpisode:
         self.events = tuple(events.values())
         self.chunks = tuple(chunk_from(m) for m in own["policy/chunk"])
         self.commands = tuple(_command(m) for m in own["arm/command"])
+        self.changes = _changes(own["policy/driver"])
         self.diagnostics: dict[str, NodeDiagnostics] = {}
         for array in decoded["diagnostics"]:
             self.diagnostics |= diagnostics_from(array)
@@ -166,9 +171,16 @@ _DECODED_TOPICS = (
     "keyframes/score",
     "keyframes/event",
     "policy/chunk",
+    "policy/driver",
     "arm/command",
     "diagnostics",
 )
+
+
+def _changes(messages: list[Any]) -> tuple[Change, ...]:
+    """A recorder that starts again hears the earlier ones once more: each counts once, where it was."""
+    told = {(nanoseconds(m.header.stamp), m.sequence): m for m in messages}
+    return tuple(Change(m.frame_index, m.driver == _PERSON, m.device) for _, m in sorted(told.items()) if m.sequence)
 
 
 def _result(m: Any) -> Result:

@@ -156,6 +156,21 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Change:
+    """Somebody else drives; see kc_vla_msgs/msg/Driver.
+
+    Attributes:
+        after_frame: newest frame by then.
+        by_person: a person does, otherwise the policy.
+        device: what the person drives with.
+    """
+
+    after_frame: int
+    by_person: bool
+    device: str
+
+
+@dataclass(frozen=True)
 class NodeDiagnostics:
     """The last word of a node on /diagnostics. `level`: 0 ok, 1 warning, 2 error, 3 stale."""
 
@@ -163,6 +178,15 @@ class NodeDiagnostics:
     level: int
     message: str
     values: Mapping[str, str] = field(default_factory=dict)
+
+
+def driven_by_person(changes: tuple[Change, ...], frames: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Whether a person drove in each of `frames` (T,), their indices; before the first change the policy does."""
+    indices = np.asarray(frames, np.int64)
+    person = np.zeros(indices.shape, bool)
+    for change in changes:
+        person[indices > change.after_frame] = change.by_person
+    return person
 
 
 def keyframes_after(events: tuple[Event, ...], frame: int | None = None) -> tuple[KeyframeState, ...]:

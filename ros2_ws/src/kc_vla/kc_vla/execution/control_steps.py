@@ -48,6 +48,9 @@ class Surroundings(Protocol):
     def command_again(self) -> None:
         """Tell the last command once more: it was lost."""
 
+    def hand_over(self) -> None:
+        """Another one drives: give up the request that waits, and come to rest where the arm is."""
+
     def report(self, text: str, is_fault: bool = False) -> None:
         """Tell a problem until `report("")`."""
 
@@ -71,6 +74,8 @@ class ControlSteps(ABC):
         self._commanded = -1  # newest control step with a command
         self._asked_at: dict[int, float] = {}  # of each chunk that has not commanded yet
         self._refusal = ""  # why the policy gave no chunk when it was asked last
+        self._turn = 0  # newest change of who drives
+        self._told_early: tuple[str, int, bool] | None = None
         self.holds = self.bad_chunks = 0
 
     def watch(self, episode: Episode) -> bool:
@@ -85,10 +90,25 @@ class ControlSteps(ABC):
         self._step = self._commanded = -1
         self.holds = self.bad_chunks = 0
         self._refusal = ""
+        self._turn = 0
         self._asked_at.clear()
         if not self._controller.stopped:
             self._surroundings.report("")
+        if self._told_early is not None:
+            self.driven(*self._told_early)
         return True
+
+    def driven(self, episode_id: str, turn: int, by_person: bool) -> None:
+        """Who drives in an episode, since its change number `turn`; 0 is its beginning, with the policy."""
+        self._told_early = None
+        if episode_id != self._controller.episode:
+            self._told_early = episode_id, turn, by_person  # it begins later here, or never
+        elif turn != self._turn:
+            self._turn, self._refusal = turn, ""
+            self._controller.hand_over(by_person)
+            self._asked_at.clear()
+            self._surroundings.hand_over()
+            self._resume()
 
     @abstractmethod
     def see(self, stamp_ns: int, now_ns: int) -> None:

@@ -6,7 +6,7 @@ Fails safe: no episode, an emergency stop, a stale robot state, a missing, bad o
 from __future__ import annotations
 
 from kc_vla.core.chunk import BadChunkError, Chunk
-from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, Request
+from kc_vla.execution.scheduler import AT_ONCE, Action, ChunkScheduler, Hold, Request
 
 
 class ArmController:
@@ -19,7 +19,7 @@ class ArmController:
 
     def __init__(self, scheduler: ChunkScheduler, lockstep_latency: int | None = None) -> None:
         """Args: `lockstep_latency` in control steps, None for real time."""
-        self._scheduler = scheduler
+        self._scheduler, self._settings = scheduler, scheduler.settings
         self._latency = lockstep_latency
         self._arrived: Chunk | None = None
         self._refused = False  # lock-step: the request in flight will not be answered
@@ -45,8 +45,13 @@ class ArmController:
     def begin(self, episode_id: str) -> None:
         """Start an episode: every chunk of an earlier one is void."""
         self._episode = episode_id
-        self._arrived, self._refused, self._overdue = None, False, False
+        self.hand_over(to_person=False)
         self._scheduler.reset()
+
+    def hand_over(self, to_person: bool) -> None:
+        """A person drives from now on, or the policy: every chunk of the one before, running or asked for, is void."""
+        self._arrived, self._refused, self._overdue = None, False, False
+        self._scheduler.hand_over(AT_ONCE if to_person else self._settings)
 
     def end(self) -> None:
         """The episode is over: hold."""

@@ -32,6 +32,10 @@ class SchedulerSettings:
     blend_steps: int = 3
 
 
+AT_ONCE = SchedulerSettings(execute_steps=1, blend_steps=0)
+"""Of one who says what is to be done now: asked in every control step, and followed at once."""
+
+
 @dataclass(frozen=True, eq=False)
 class Request:
     """Ask the policy for chunk `sequence`, from the observation of control step `step`.
@@ -76,8 +80,13 @@ class ChunkScheduler:
 
     def reset(self) -> None:
         """Begin a new episode: chunks in flight belong to the old one and will be refused."""
-        self.forget()
+        self.hand_over(self.settings)
         self._sequence = 0
+
+    def hand_over(self, settings: SchedulerSettings) -> None:
+        """Another one gives the chunks from now on: `forget`, and how long the one before took to answer, too."""
+        self.settings = settings
+        self.forget()
         self._delays: deque[int] = deque(maxlen=50)  # steps; the first answer, a warm-up, is left out
         self._answers = 0
 

@@ -140,6 +140,12 @@ def policy_argument(
     return _choice("policy", "what makes the actions", default, {**also, **offered(BACKENDS, graph)})
 
 
+def takeover_argument(*devices: str) -> DeclareLaunchArgument:
+    """`takeover:=`, of a graph whose robot a person can drive with one of these."""
+    meanings = {"none": "nobody takes over"} | {device: BACKENDS[device].meaning for device in devices}
+    return _choice("takeover", "what a person takes over from the policy with", "none", meanings)
+
+
 def _choice(name: str, purpose: str, default: str, meanings: Mapping[str, str]) -> DeclareLaunchArgument:
     told = "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
     return DeclareLaunchArgument(name, default_value=default, choices=list(meanings), description=f"{purpose}; {told}")

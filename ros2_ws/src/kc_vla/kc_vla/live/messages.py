@@ -10,6 +10,8 @@ from kc_vla.web.numbers import number, numbers
 
 _MOST_ACTIONS, _MOST_NUMBERS, _MOST_KEYFRAMES = 200, 32, 100
 _TEXT = 2000
+_PERSON = 1
+"""See Driver.msg."""
 
 
 def robot_part(rig: Rig) -> dict[str, Any]:
@@ -46,6 +48,16 @@ def result_part(result: Any) -> dict[str, Any]:
         "stages": [stage[:_TEXT] for stage in result.stages[:_MOST_KEYFRAMES]],
         "steps": int(result.steps),
         "seconds": number(result.duration),
+    }
+
+
+def driver_part(driver: Any) -> dict[str, Any]:
+    """Of a Driver."""
+    return {
+        "id": driver.episode_id[:_TEXT],
+        "person": int(driver.driver) == _PERSON,
+        "device": driver.device[:_TEXT],
+        "frame": int(driver.frame_index),
     }
 
 

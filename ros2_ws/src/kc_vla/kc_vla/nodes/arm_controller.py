@@ -23,7 +23,7 @@ from kc_vla.ros.controller_parameters import ControllerParameters
 from kc_vla.ros.convert import BadMessageError, check_stamp, nanoseconds
 from kc_vla.ros.emergency_stop import EmergencyStop
 from kc_vla.ros.process import run_node
-from kc_vla_msgs.msg import ArmCommand
+from kc_vla_msgs.msg import ArmCommand, Driver
 from kc_vla_msgs.srv import PredictChunk
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class ArmControllerNode(StackNode):
         self._policy = ChunkClient(self, values.request_timeout, self._on_answer, self._on_timeout)
         self.watch_episodes()
         self.subscribe(JointState, topics.JOINT_STATES, self._on_joints, qos.STATE)
+        self.subscribe(Driver, topics.DRIVER, self._on_driver, qos.EVENT_LOG)
         folder = Path(values.state_folder).expanduser() if values.state_folder else None
         stop = EmergencyStop(self, self._controller, folder)
         if values.arm != "simulated":
@@ -122,6 +123,9 @@ class ArmControllerNode(StackNode):
             return
         self._steps.see(stamp_ns, now_ns)
 
+    def _on_driver(self, message: Driver) -> None:
+        self._steps.driven(message.episode_id, message.sequence, message.driver == Driver.PERSON)
+
     def _tick(self) -> None:
         assert self._realtime is not None
         now = time.monotonic()
@@ -146,6 +150,12 @@ class ArmControllerNode(StackNode):
     def ask_policy(self, episode_id: str, request: Request) -> None:
         """See `Surroundings`."""
         self._policy.ask(episode_id, request)
+
+    def hand_over(self) -> None:
+        """See `Surroundings`."""
+        self._policy.forget()
+        if self._link is not None:
+            self._link.hand_over()
 
     def follow(self, action: Action, seconds: float) -> None:
         """See `Surroundings`."""

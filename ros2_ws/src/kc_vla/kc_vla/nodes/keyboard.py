@@ -1,4 +1,4 @@
-"""Node `keyboard`: the keys of a terminal as a gamepad on the topic `joy`, for `policy:=joy`.
+"""Node `keyboard`: the keys of a terminal as a gamepad on the topic `joy`, for `policy:=joy` and `takeover:=joy`.
 
 ros2 run kc_vla keyboard
 """
@@ -28,6 +28,9 @@ hold a key to move; the arm stops when it is let go
   a d  left, right                         u o  roll
   r f  up, down                            j l  yaw
   g h  close, open the gripper             q    end
+  y n  success, failure: the episode ends
+with takeover:=
+  t    take over, as does any key that moves; p  the policy goes on
 """
 _LAYOUT = JoySettings()
 AXES = {
@@ -44,7 +47,9 @@ AXES = {
     "j": (_LAYOUT.yaw, 1.0),
     "l": (_LAYOUT.yaw, -1.0),
 }
-BUTTONS = {"g": _LAYOUT.close, "h": _LAYOUT.open}
+BUTTONS = {"g": _LAYOUT.close, "h": _LAYOUT.open, "t": _LAYOUT.enable}
+WORDS = {"p": _LAYOUT.hand_back, "y": _LAYOUT.success, "n": _LAYOUT.failure}
+"""They move nothing."""
 _NUMBER_OF_AXES, _NUMBER_OF_BUTTONS = 8, 8
 
 
@@ -97,7 +102,7 @@ class KeyboardNode(StackNode):
 
 
 def joy(keys: list[str]) -> Joy:
-    """The gamepad that does what these keys mean; its enabling button is held while any of them is."""
+    """The gamepad that does what these keys mean; its enabling button is held while any of them moves something."""
     axes, buttons = [0.0] * _NUMBER_OF_AXES, [0] * _NUMBER_OF_BUTTONS
     for key in keys:
         if key in AXES:
@@ -106,6 +111,9 @@ def joy(keys: list[str]) -> Joy:
         elif key in BUTTONS:
             buttons[BUTTONS[key]] = 1
     buttons[_LAYOUT.enable] = int(any(axes) or any(buttons))
+    for key in keys:
+        if key in WORDS:
+            buttons[WORDS[key]] = 1
     return Joy(axes=axes, buttons=buttons)
 
 

@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core import topics
-from kc_vla.core.codec import Codec, CodecError
+from kc_vla.core.codec import CodecError
 from kc_vla.core.episode import Episode
 from kc_vla.inference.worker import LateError, NoAnswerError, Outcome, OutdatedError
 from kc_vla.keyframes.observation import Observation
-from kc_vla.policy.backends import BACKENDS, open_backend
-from kc_vla.policy.interface import Closing, Felt, PolicyError, PolicyInput
+from kc_vla.policy.interface import Felt, PolicyError, PolicyInput
 from kc_vla.ros import qos
-from kc_vla.ros.base import StackNode, StartError
+from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import floats_array, time_message
+from kc_vla.ros.driving import Driving, Seat
 from kc_vla.ros.policy_inputs import PolicyInputs
 from kc_vla.ros.policy_parameters import PolicyParameters
 from kc_vla.ros.process import run_node
 from kc_vla.ros.streams import OFFERS
-from kc_vla.ros.work import answer, runner
+from kc_vla.ros.work import answer
 from kc_vla_msgs.msg import ActionChunk
 from kc_vla_msgs.srv import PredictChunk
 
@@ -41,39 +41,28 @@ class PolicyServerNode(StackNode):
         """Make the backend and open the service."""
         values = self.parameters
         settings = values.settings(self._listen, self.statistics.add)
-        try:
-            self._backend = open_backend(values.backend, settings)
-        except PolicyError as error:
-            raise StartError(str(error)) from error
-        self._codec = Codec(settings.rig, self._backend.action_type)
-        self._work = runner(
-            self,
-            BACKENDS[values.backend].at_once,
-            f"the policy '{values.backend}'",
-            deadline_s=values.wait_timeout,
-            refusals=(PolicyError,),
-        )
-        self._inputs = PolicyInputs(self, self._codec, values.wait_timeout, values.sync_tolerance)
+        self._driving = Driving(self, settings, values, lambda: self._inputs.newest)
+        self._inputs = PolicyInputs(self, self._driving.policy.codec, values.wait_timeout, values.sync_tolerance)
         self._chunks = self.advertise(ActionChunk, topics.POLICY_CHUNK, qos.EVENT)
         self.watch_episodes()
         self.serve(PredictChunk, topics.PREDICT_CHUNK, self._predict)
 
     def stop(self) -> None:
         """Leave a backend that thinks to itself."""
-        self._work.close()
-        if isinstance(self._backend, Closing):
-            self._backend.close()
+        self._driving.close()
 
     def on_episode(self, episode: Episode) -> None:
         """Forget the episode before."""
         if episode.running:
             self._inputs.begin(episode)
             self.problem("")
-            self._work.begin(partial(self._backend.reset, episode), self._on_reset)
+            self._driving.begin(episode, self._on_reset)
+        else:
+            self._driving.end()
 
     def details(self) -> dict[str, object]:
         """Return which backend answers."""
-        return {"backend": self.parameters.backend}
+        return {"backend": self.parameters.backend, **(self._driving.details() if self.works else {})}
 
     def _on_reset(self, outcome: Outcome[str]) -> None:
         try:
@@ -96,11 +85,13 @@ class PolicyServerNode(StackNode):
         if episode is None or not episode.running or episode.id != request.episode_id:
             response.message = f"episode '{request.episode_id}' is not running here"
             return response
+        self._driving.asked(int(request.sequence))
+        seat, turn = self._driving.seat, self._driving.turn
         try:
-            seen, frames, given = await self._given(request, episode)
-            self._require(episode)  # the backend may have begun another one
-            actions = await answer(self._work, partial(self._backend.infer, given))
-            self._require(episode)
+            seen, frames, given = await self._given(request, episode, seat)
+            self._require(episode, turn)  # the backend may have begun another one
+            actions = await answer(seat.work, partial(seat.backend.infer, given))
+            self._require(episode, turn)
         except (CodecError, PolicyError, NoAnswerError) as error:
             if isinstance(error, CodecError | PolicyError | LateError):
                 self.problem(str(error))
@@ -109,34 +100,35 @@ class PolicyServerNode(StackNode):
         latency = time.perf_counter() - began
         self.statistics.add("predict", latency)
         self.problem("")
+        self._driving.gave(seen.frame, actions)
         chunk = ActionChunk(
             episode_id=episode.id,
             sequence=request.sequence,
             observation_stamp=time_message(seen.stamp_ns),
             observation_frame=seen.frame,
             latency=latency,
-            action_type=int(self._backend.action_type),
-            names=list(self._backend.names),
+            action_type=int(seat.backend.action_type),
+            names=list(seat.backend.names),
             period=episode.period_ns * 1e-9,
             horizon=actions.shape[0],
             dimension=actions.shape[1],
             keyframes_used=frames,
-            backend=self._backend.name,
+            backend=seat.backend.name,
         )
         chunk.actions = floats_array(actions)
         chunk.header.stamp = self.get_clock().now().to_msg()
-        chunk.header.frame_id = self._codec.rig.base_frame
+        chunk.header.frame_id = seat.codec.rig.base_frame
         self._chunks.publish(chunk)
         response.chunk = chunk
         response.success = True
         return response
 
     async def _given(
-        self, request: PredictChunk.Request, episode: Episode
+        self, request: PredictChunk.Request, episode: Episode, seat: Seat
     ) -> tuple[Observation, list[int], PolicyInput]:
         """Return the observation to start from, the frames of the keyframes, and what the backend is given."""
         began = time.perf_counter()
-        backend, inputs = self._backend, self._inputs
+        backend, inputs = seat.backend, self._inputs
         seen = await inputs.observation(int(request.observation_frame))
         frames, keyframes = (
             await inputs.keyframes(seen.frame, backend.needs_images) if backend.needs_keyframes else ([], [])
@@ -147,7 +139,7 @@ class PolicyServerNode(StackNode):
             frame=seen.frame,
             views=seen.views if backend.needs_images else {},
             keyframes=keyframes,
-            state=self._codec.state(seen.tool_pose, seen.joint_names, seen.joint_positions),
+            state=seat.codec.state(seen.tool_pose, seen.joint_names, seen.joint_positions),
             instruction=episode.instruction,
             frozen=_frozen(request),
             plan=plan,
@@ -155,9 +147,10 @@ class PolicyServerNode(StackNode):
         )
         return seen, frames, given
 
-    def _require(self, episode: Episode) -> None:
+    def _require(self, episode: Episode, turn: int) -> None:
         if self.episode is None or self.episode.id != episode.id:
             raise OutdatedError(f"episode '{episode.id}' ended while the policy was thinking")
+        self._driving.require(turn)
 
 
 def _frozen(request: PredictChunk.Request) -> NDArray[np.float32]:

@@ -10,12 +10,13 @@ from functools import partial
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.duration import Duration
 from rclpy.qos import QoSProfile
-from sensor_msgs.msg import CameraInfo, JointState
+from sensor_msgs.msg import CameraInfo, JointState, Joy
 from std_srvs.srv import Trigger
 
 from kc_vla.core import topics
 from kc_vla.core.episode import start_in_step
 from kc_vla.core.tasks import UnknownTaskError, find_task
+from kc_vla.policy.takeover import Marks
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.convert import nanoseconds, time_message
@@ -26,6 +27,8 @@ from kc_vla.ros.process import run_node
 from kc_vla.ros.robot import RobotParameters
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus
 
+JUDGED = "as a person judged"
+"""The one stage of an episode that somebody called a success or a failure."""
 _POLL_S = 0.1
 _ACKNOWLEDGED_S = 1.0
 """So long the others may take to hear the end of the episode before this node goes."""
@@ -93,6 +96,8 @@ class RobotSessionNode(StackNode):
         self._wait_until = time.monotonic() + self.parameters.startup_timeout
         self._end_at = float("inf")
         self.serve(Trigger, topics.END_EPISODE, self._end_by_service)
+        self._marks = Marks()
+        self.subscribe(Joy, topics.JOY, self._on_joy, qos.STATE)
         self.every(_POLL_S, self._poll)
 
     def stop(self) -> None:
@@ -155,7 +160,13 @@ class RobotSessionNode(StackNode):
         self._narrator.begin(status.episode_id, status.instruction)
         self._statuses.publish(status)
 
-    def _finish(self, reason: str) -> None:
+    def _on_joy(self, message: Joy) -> None:
+        success = self._marks.offer(message.buttons)
+        if success is not None and self._status is not None:
+            self._finish("a person called it a success" if success else "a person called it a failure", success)
+            self.done = True
+
+    def _finish(self, reason: str, success: bool | None = None) -> None:
         status = self._status
         if status is None or status.state == EpisodeStatus.FINISHED:
             return
@@ -164,11 +175,14 @@ class RobotSessionNode(StackNode):
         result = EpisodeResult(
             episode_id=status.episode_id,
             task=status.task,
-            success=False,
-            reason=f"nobody judged it ({reason})",
+            success=bool(success),
+            reason=f"nobody judged it ({reason})" if success is None else reason,
             steps=round(elapsed_s / status.frame_period),
             duration=elapsed_s,
         )
+        if success is not None:  # one stage, so that it counts as judged
+            result.stages, result.completed_stages = [JUDGED], int(success)
+            result.completion_rate = float(success)
         result.header.stamp = now.to_msg()
         self._results.publish(result)
         status.state, status.header.stamp = EpisodeStatus.FINISHED, now.to_msg()

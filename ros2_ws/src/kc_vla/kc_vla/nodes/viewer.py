@@ -40,6 +40,7 @@ from kc_vla.web.serving import THIS_MACHINE, ListenError, PageThread, listening_
 from kc_vla_msgs.msg import (
     ActionChunk,
     ArmCommand,
+    Driver,
     EpisodeResult,
     EpisodeStatus,
     KeyframeEvent,
@@ -121,6 +122,7 @@ class ViewerNode(StackNode):
         self.subscribe(
             EpisodeResult, topics.EPISODE_RESULT, lambda each: tell("result", messages.result_part(each)), qos.STATUS
         )
+        self.subscribe(Driver, topics.DRIVER, lambda each: tell("driver", messages.driver_part(each)), qos.EVENT_LOG)
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
         self.subscribe(Bool, topics.STOPPED, lambda each: tell("stopped", bool(each.data)), qos.EVENT_LOG)
         self.subscribe(KeyframeEvent, topics.KEYFRAME_EVENT, self._row(shown.EVENTS, messages.event_row), qos.EVENT_LOG)

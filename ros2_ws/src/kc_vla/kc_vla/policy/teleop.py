@@ -1,7 +1,8 @@
 """Policies whose network is a person: one who leads a second arm by hand, and one at a gamepad or keyboard.
 
-What the person does reaches the arm on the way that a network's actions take, with the same limits and the same
-fail-safe: when nothing comes any more, the few actions of the last chunk are used up and the arm holds.
+Such a person may drive from the first frame on, or take over from another policy (`kc_vla.policy.takeover`). What he
+does reaches the arm on the way that a network's actions take, with the same limits and the same fail-safe: when nothing
+comes any more, the few actions of the last chunk are used up and the arm holds.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ TELEOP_HORIZON = 12
 """Actions of a chunk, longer than an answer takes on a busy machine."""
 _MOVING = 4
 """Actions of a chunk that move by a stick: an arm that hears nothing any more stops soon."""
-_STALE_S = 0.25
+STALE_S = 0.25
+"""s without a word after which a person's device counts as gone."""
 _APPROACH = 0.4
 """rad/s of the way to where the leader is, before the arm follows."""
 _TOGETHER = 0.03
 """rad; from there on it follows."""
 _PARTED = 0.5
 """rad; a leader this far away is approached again."""
+_GRIPPED = 0.004
+"""m that the leader's gripper is moved before that of an arm that was taken over follows."""
 
 
 class LeaderBackend:
@@ -48,6 +52,10 @@ class LeaderBackend:
         self._came = -np.inf
         self._period = 0.05
         self._follows = False
+        self._opening = rig.opening
+        self._from_here = False
+        self._between: NDArray[np.float64] | None = None  # the arm's joints less the leader's, where it was taken over
+        self._lead_gripper, self._gripper = 0.0, np.nan
 
     def offer(self, lead: NDArray[np.float64]) -> None:
         """The leader is at `lead` (N + 1,), rad and m. What is not finite is passed over."""
@@ -57,15 +65,25 @@ class LeaderBackend:
     def reset(self, episode: Episode) -> str:
         """Approach the leader anew."""
         self._period = episode.period_ns * 1e-9
-        self._follows = False
+        self._follows = self._from_here = False
         return ""
+
+    def take(self, share: float | None) -> None:
+        """Drive from where the arm is: it moves as the leader is moved from now on, wherever the leader is.
+
+        The gripper stays as it is told, `share` open, 0..1 (None: as it is), until the leader's is moved.
+        """
+        self._from_here, self._between = True, None
+        self._gripper = np.nan if share is None else share * self._opening
 
     def infer(self, given: PolicyInput) -> NDArray[np.float32]:
         """Return the next rows."""
-        if self._lead is None or self._clock() - self._came > _STALE_S:
-            self._follows = False
+        if self._lead is None or self._clock() - self._came > STALE_S:
+            self._follows, self._between = False, None
             raise PolicyError("nothing comes from the leader arm: the arm holds")
         here = given.state
+        if self._from_here:
+            return np.tile(self._as_led(self._lead, here), (TELEOP_HORIZON, 1)).astype(np.float32)
         joints = slice(0, len(self.names) - 1)
         far = float(np.abs(self._lead[joints] - here[joints]).max())
         self._follows = far < _PARTED if self._follows else far < _TOGETHER
@@ -80,6 +98,17 @@ class LeaderBackend:
             rows.append(at)
         return np.array(rows, np.float32)
 
+    def _as_led(self, lead: NDArray[np.float64], here: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Where to be: as far from where the arm was taken over as the leader was led since then."""
+        between = self._between
+        if between is None or np.abs(lead[:-1] + between - here[:-1]).max() > _PARTED:
+            self._between = between = here[:-1] - lead[:-1]
+            self._lead_gripper = float(lead[-1])
+            self._gripper = float(here[-1]) if np.isnan(self._gripper) else self._gripper
+        if abs(lead[-1] - self._lead_gripper) > _GRIPPED:
+            self._lead_gripper, self._gripper = np.inf, float(lead[-1])
+        return np.array([*(lead[:-1] + between), self._gripper])
+
 
 @dataclass(frozen=True)
 class JoySettings:
@@ -88,8 +117,10 @@ class JoySettings:
     Attributes:
         x, y, z: axes that move the flange along the base's axes.
         roll, pitch, yaw: axes that turn it about them.
-        enable: button that must be held, or nothing moves.
+        enable: button that must be held, or nothing moves; it takes over from a policy, too.
         close, open: buttons of the gripper.
+        hand_back: button that lets the policy go on.
+        success, failure: buttons that end the episode, and say how it went.
         speed: m/s at full deflection.
         turn: rad/s at full deflection.
         gripper: openings per second.
@@ -105,6 +136,9 @@ class JoySettings:
     enable: int = 4
     close: int = 0
     open: int = 1
+    hand_back: int = 5
+    success: int = 7
+    failure: int = 6
     speed: float = 0.1
     turn: float = 0.6
     gripper: float = 0.7
@@ -140,9 +174,13 @@ class JoyBackend:
         self._share = None
         return ""
 
+    def take(self, share: float | None) -> None:
+        """Drive from where the arm is, with the gripper told to be `share` open, 0..1 (None: as it is)."""
+        self._share = share
+
     def infer(self, given: PolicyInput) -> NDArray[np.float32]:
         """Return the next rows."""
-        if self._clock() - self._came > _STALE_S:
+        if self._clock() - self._came > STALE_S:
             raise PolicyError("nothing comes from the gamepad or keyboard: the arm holds")
         if self._share is None:
             self._share = float(given.state[-1])

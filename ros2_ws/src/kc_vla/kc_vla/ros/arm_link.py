@@ -14,7 +14,7 @@ from std_srvs.srv import Trigger
 from kc_vla.arm.control_process import Told
 from kc_vla.arm.inverse import UnreachableError, joints_after
 from kc_vla.arm.leaving import Leaving
-from kc_vla.arm.servo_modes import ServoSettings
+from kc_vla.arm.servo_modes import Mode, ServoSettings
 from kc_vla.arm.session import ArmSession, Failure, Gravity
 from kc_vla.arm.wiring import Wiring
 from kc_vla.core import topics
@@ -53,6 +53,7 @@ class ArmLink:
         self._pose = node.advertise(PoseStamped, topics.TOOL_POSE, qos.STATE)
         self._session = ArmSession(wiring, settings, state_rate, priority, lambda: stop.is_set, self._say, process)
         self._leaving: Leaving | None = None
+        self._comes_to_rest = False
         stop.on_set(lambda: self._session.halt("emergency stop"))
         node.serve(Trigger, topics.RESUME, self._resume)
         node.every(1.0 / state_rate, self._tick)
@@ -82,6 +83,9 @@ class ArmLink:
         values, session = np.asarray(action.values, float), self._session
         if session.arm is None or session.told is None:
             raise ValueError("the arm has not told yet where it is")
+        self._comes_to_rest &= session.told.report.mode is Mode.FOLLOW
+        if self._comes_to_rest:  # where it is aimed still is no place to begin from
+            return
         if action.action_type is ActionType.TOOL_DELTA:
             angles = joints_after(values[:6], session.told.target, session.arm.limits, session.arm.kinematics)
             opening = float(values[6]) * session.rig.opening
@@ -90,6 +94,12 @@ class ArmLink:
         else:
             raise ValueError(f"a chunk for {', '.join(action.names)}: this arm has {', '.join(session.rig.names)}")
         session.aim(angles, opening, seconds)
+
+    def hand_over(self) -> None:
+        """Another one leads it: come to rest; what it is told next begins there."""
+        if self._leaving is None:
+            self._comes_to_rest = True
+            self._session.halt("another one drives")
 
     def leaves(self) -> bool:
         """Park the arm and take its power, a little further with each call; whether there is more to do."""

@@ -7,7 +7,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from kc_vla.core import topics
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
-from kc_vla_msgs.msg import ArmCommand, EpisodeResult, KeyframeEvent
+from kc_vla_msgs.msg import ArmCommand, Driver, EpisodeResult, KeyframeEvent
 
 _LEVELS = {DiagnosticStatus.WARN: "warning", DiagnosticStatus.ERROR: "error"}
 
@@ -23,6 +23,7 @@ class Narrator:
         self._early: list[KeyframeEvent] = []  # of an episode that this node has not heard of yet
         node.subscribe(KeyframeEvent, topics.KEYFRAME_EVENT, self._on_keyframe, qos.EVENT_LOG)
         node.subscribe(ArmCommand, topics.ARM_COMMAND, self._on_command, qos.EVENT)
+        node.subscribe(Driver, topics.DRIVER, self._on_driver, qos.EVENT_LOG)
         node.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, qos.EVENT)
 
     def say(self, text: str) -> None:
@@ -59,6 +60,11 @@ class Narrator:
         if what is not None:
             at = "" if event.frame_index == event.decided_at_frame else f" (frame {event.frame_index})"
             self.say(f"{self._when(event.decided_at_frame)}  keyframe {event.phase} '{event.label}' {what}{at}")
+
+    def _on_driver(self, told: Driver) -> None:
+        if told.episode_id == self._episode and told.sequence > 0:
+            who = f"a person drives ({told.device})" if told.driver == Driver.PERSON else "the policy drives"
+            self.say(f"{self._when(told.frame_index)}  {who}")
 
     def _on_command(self, command: ArmCommand) -> None:
         if command.episode_id != self._episode:

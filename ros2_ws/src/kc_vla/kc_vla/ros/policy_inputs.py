@@ -39,6 +39,11 @@ class PolicyInputs:
         self._keyframes: dict[int, Seen] = {}  # with their pictures, by frame
         self._feed = ObservationFeed(node, codec.rig.views, sync_tolerance, self._on_observation)
 
+    @property
+    def newest(self) -> int:
+        """Index of the newest observation; -1 before the first."""
+        return next(reversed(self._recent), -1)
+
     def begin(self, episode: Episode) -> None:
         """Forget the episode before."""
         self._feed.begin(episode)
@@ -51,7 +56,7 @@ class PolicyInputs:
         Raises:
             PolicyError: none comes.
         """
-        newest = next(reversed(self._recent), -1)
+        newest = self.newest
         if newest < frame and not await self._gate.wait(frame):
             raise PolicyError(
                 f"no full observation of frame {frame} for {self._timeout:g} s "

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 from kc_vla.inference.onnx_sessions import DEVICES
 from kc_vla.policy.backends import BACKENDS, DIALECTS, TOKEN, BackendSettings
+from kc_vla.policy.takeover import PEOPLE
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.robot import RobotParameters
 
 _SHARE = 0.9
 """Of the time that is waited for a backend, a server's: so it is the backend that says what is wrong with it."""
+
+NOBODY = "none"
+"""Takes over."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,7 @@ class PolicyParameters(RobotParameters):
     """See the module."""
 
     backend: str = parameter("expert", "what makes the actions", choices=tuple(BACKENDS))
+    takeover: str = parameter(NOBODY, "what a person can take over with", choices=(NOBODY, *PEOPLE))
     bag: str = parameter("", "recorded episode that the backend `replay` plays")
     script: str = parameter("", "YAML file of poses that the backend `scripted` goes through")
     model: str = parameter("policy", "name of the model that the backend `learned` runs, in the registry")

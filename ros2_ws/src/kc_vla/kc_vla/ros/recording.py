@@ -17,6 +17,7 @@ from kc_vla.ros import qos
 from kc_vla_msgs.msg import (
     ActionChunk,
     ArmCommand,
+    Driver,
     EpisodeResult,
     EpisodeStatus,
     KeyframeEvent,
@@ -39,6 +40,7 @@ RECORDED: tuple[Recorded, ...] = (
     (topics.KEYFRAME_EVENT, KeyframeEvent, qos.EVENT_LOG),
     (topics.KEYFRAME_INDEX, KeyframeIndex, qos.STATUS),
     (topics.POLICY_CHUNK, ActionChunk, qos.EVENT),
+    (topics.DRIVER, Driver, qos.EVENT_LOG),
     (topics.ARM_COMMAND, ArmCommand, qos.EVENT),
     (topics.STOPPED, Bool, qos.EVENT_LOG),
     (topics.HOUSEHOLD, String, qos.STATUS),

@@ -13,18 +13,6 @@ from kc_vla.episodes.episode_data import Command, CommandMode
 _OPEN = 1.0
 
 
-def mode_of(commands: tuple[Command, ...]) -> CommandMode | None:
-    """Joint positions or tool deltas; None where the arm was never told to move.
-
-    Raises:
-        ExchangeError: both occur.
-    """
-    modes = {command.mode for command in commands} - {CommandMode.HOLD}
-    if len(modes) > 1:
-        raise ExchangeError("its commands are partly joint positions, partly tool deltas: they make no action column")
-    return next(iter(modes), None)
-
-
 def tool_deltas(commands: tuple[Command, ...], clock: Clock) -> tuple[Column, NDArray[np.float64]]:
     """The action column of tool deltas and its rows (T, 7): m, rad and the gripper, 0 closed .. 1 open.
 

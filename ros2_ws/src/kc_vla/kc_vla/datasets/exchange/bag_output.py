@@ -20,6 +20,7 @@ from kc_vla.bags.recorder import BAG_FOLDER
 from kc_vla.bags.schemas import collect_schema
 from kc_vla.bags.topics import EpisodeInfo, Qos, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
+from kc_vla.core import topics as names
 from kc_vla.core.topics import picture_topics, view_on
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.samples import UNEXPLAINED
@@ -27,6 +28,7 @@ from kc_vla.datasets.exchange.samples import UNEXPLAINED
 IMAGE, COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
 JOINTS, POSE = "sensor_msgs/msg/JointState", "geometry_msgs/msg/PoseStamped"
 STATUS, COMMAND = "kc_vla_msgs/msg/EpisodeStatus", "kc_vla_msgs/msg/ArmCommand"
+DRIVER_TOPIC, DRIVER = f"/{names.DRIVER}", "kc_vla_msgs/msg/Driver"
 JPEG_QUALITY = 95
 """Of pictures that were decoded from a video, of 100."""
 RAW = 0
@@ -40,6 +42,7 @@ _OFFERED = {
     "/tool_pose": TopicInfo(POSE, _STATES),
     f"/{UNEXPLAINED}": TopicInfo(JOINTS, _STATES),
     "/arm/command": TopicInfo(COMMAND, Qos(depth=100)),
+    DRIVER_TOPIC: TopicInfo(DRIVER, Qos(transient_local=True, depth=100)),
     "/episode/status": TopicInfo(STATUS, Qos(transient_local=True, depth=1)),
 }
 _WAIT_S = 0.002
@@ -199,6 +202,17 @@ class BagOutput:
             "reason": "",
         }
         self.write("/arm/command", fields, stamp_ns, "robot_base", log_ns)
+
+    def driver(self, turn: int, by_person: bool, after_frame: int, stamp_ns: int) -> None:
+        """Write that a person drives from the frame after that one on, or the policy; `turn` counts the changes."""
+        fields = {
+            "episode_id": self.about.episode_id,
+            "sequence": turn,
+            "frame_index": after_frame,
+            "driver": int(by_person),
+            "device": "",
+        }
+        self.write(DRIVER_TOPIC, fields, stamp_ns)
 
     def finish(self, end_ns: int, log_ns: int | None = None) -> None:
         """Tell that the episode has ended at the stamp `end_ns`, recorded at `log_ns` where that is another time."""

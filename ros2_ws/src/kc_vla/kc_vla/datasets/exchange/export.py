@@ -19,7 +19,7 @@ from kc_vla.core.files import write_whole
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.keyframes import Chosen, annotation_rows, confirmed_keyframes, recorded_keyframes
 from kc_vla.datasets.exchange.origin import Origin
-from kc_vla.datasets.exchange.rows import EpisodeRows, read_rows
+from kc_vla.datasets.exchange.rows import EpisodeRows, read_rows, tells_who_drives
 from kc_vla.datasets.lerobot.episode import EpisodeInfo
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
 from kc_vla.datasets.lerobot.layout import ACTION, EXPORTED, VIEWS_TOLD
@@ -68,13 +68,14 @@ def export_bags(bags: Sequence[Path], folder: Path, kind: str = V2, origin: Orig
         raise ExchangeError(f"{folder} is there already: choose another --output or --name")
     keyframes = confirmed_keyframes(bags) if origin is Origin.CONFIRMED else {}
     part = folder.with_name(f".{folder.name}.part")
-    first = read_rows(bags[0])
+    interventions = any(map(tells_who_drives, bags))
+    first = read_rows(bags[0], interventions)
     notes: list[str] = []
     with _begin(part, _form(first), _settings(bags, keyframes, origin)) as writer:
         todo = set(writer.missing(len(bags)))
         for index, bag in enumerate(tqdm(bags, desc="export", unit="episode")):
             if index in todo:
-                rows = first if index == 0 else read_rows(bag)
+                rows = first if index == 0 else read_rows(bag, interventions)
                 notes += [f"{bag}: {note}" for note in rows.notes]
                 _write(writer, index, rows, keyframes.get(bag), origin)
                 writer.take_over()

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.chunk import DATA_DELTA_NAMES, TOOL_DELTA_NAMES
+from kc_vla.datasets.exchange.bag_output import DRIVER_TOPIC
 from kc_vla.datasets.exchange.meanings import names_of, pose_of
 from kc_vla.datasets.exchange.rows import TOOL_POSE
 from kc_vla.datasets.exchange.samples import UNEXPLAINED
-from kc_vla.datasets.lerobot.layout import ACTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE
+from kc_vla.datasets.lerobot.layout import ACTION, INTERVENTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE
 from kc_vla.datasets.lerobot.source import Source, SourceEpisode
 from kc_vla.episodes.episode_data import CommandMode
 
@@ -30,6 +31,7 @@ class FeltAndTold:
         actions: (T, D), what `mode` says.
         mode: of the actions; None where the data set leaves open what they mean.
         action_names: of the numbers of an action.
+        person: (T,), whether a person drove who had taken over from a policy.
         notes: what a person should know.
     """
 
@@ -74,6 +76,8 @@ class FeltAndTold:
                 f"{source.folder} does not name its joints: they are called joint_0, joint_1, ...; --state names them, "
                 "or says that they are a tool pose, as x,y,z,qx,qy,qz,qw,gripper"
             )
+        took_over = columns.get(INTERVENTION.key)
+        self.person = None if took_over is None else np.ravel(took_over) > 0
         self.actions = _matrix(columns.get(ACTION.key))
         self.mode: CommandMode | None = None
         self.action_names: tuple[str, ...] = ()
@@ -84,7 +88,7 @@ class FeltAndTold:
     def topics(self) -> list[str]:
         """Full names of the topics that they go to."""
         told = f"/{UNEXPLAINED}" if self.mode is None else "/arm/command"
-        held = {"/joint_states": self.positions, "/tool_pose": self.pose, told: self.actions}
+        held = {"/joint_states": self.positions, "/tool_pose": self.pose, told: self.actions, DRIVER_TOPIC: self.person}
         return [topic for topic, values in held.items() if values is not None]
 
     def _know_actions(self, source: Source, actions: NDArray[np.float64], said: Sequence[str]) -> None:

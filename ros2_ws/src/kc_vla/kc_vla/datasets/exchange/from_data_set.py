@@ -124,7 +124,11 @@ def _write(
 ) -> None:
     films = {view: source.frames(episode, key) for view, key in cameras.items()}
     velocities: Sequence[float] = ()
+    turn, person = 0, False
     for frame, stamp in enumerate(_stamps(episode.length, fps)):
+        if numbers.person is not None and (frame == 0 or numbers.person[frame] != person):
+            person, turn = bool(numbers.person[frame]), turn + (frame > 0 or bool(numbers.person[0]))
+            bag.driver(turn, person, max(frame - 1, 0), stamp)
         if numbers.pose is not None:
             bag.tool_pose(numbers.pose[frame].tolist(), stamp)
         for view, film in films.items():

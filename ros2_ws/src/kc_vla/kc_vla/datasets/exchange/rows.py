@@ -16,14 +16,23 @@ from kc_vla.core.alignment import nearest
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import TOOL_POSE_NAMES, Codec
 from kc_vla.core.rig import rig_of
-from kc_vla.core.topics import depth_topic
-from kc_vla.datasets.exchange.actions import joint_targets, mode_of, tool_deltas
+from kc_vla.core.topics import DRIVER, depth_topic
+from kc_vla.datasets.exchange.actions import joint_targets, tool_deltas
 from kc_vla.datasets.exchange.clock import Clock, clock_of
 from kc_vla.datasets.exchange.errors import ExchangeError
+from kc_vla.datasets.exchange.mixed_actions import Done, in_one_mode, mode_of
 from kc_vla.datasets.exchange.samples import Felt, read_felt
-from kc_vla.datasets.lerobot.layout import ACTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE, Column
+from kc_vla.datasets.lerobot.layout import (
+    ACTION,
+    INTERVENTION,
+    JOINT_POSITIONS,
+    JOINT_VELOCITIES,
+    STATE,
+    Column,
+)
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.episodes.episode_data import CommandMode
+from kc_vla.episodes.episode_data import CommandMode, driven_by_person
+from kc_vla.episodes.recording import Recording
 
 TOOL_POSE = Column("observation.tool_pose", "float32", TOOL_POSE_NAMES)
 """Beside a state of joint positions: position (m) and turn of the tool in the robot's base frame."""
@@ -85,8 +94,13 @@ class EpisodeRows:
         return pixels
 
 
-def read_rows(bag: Path) -> EpisodeRows:
-    """Read an episode bag.
+def tells_who_drives(bag: Path) -> bool:
+    """Whether a person could take over from the policy in that episode; BagError where the bag cannot be read."""
+    return bool(Recording(bag, by_index=True).topic(DRIVER))
+
+
+def read_rows(bag: Path, interventions: bool = False) -> EpisodeRows:
+    """Read an episode bag; with `interventions` there is a column of them, also where nobody could take over.
 
     Raises:
         BagError: it cannot be read, is being recorded, holds no episode, or no rows can be made of it; the message
@@ -95,12 +109,12 @@ def read_rows(bag: Path) -> EpisodeRows:
     require_finished(bag)
     episode = RecordedEpisode(bag)
     try:
-        return _rows(bag, episode)
+        return _rows(bag, episode, interventions)
     except ExchangeError as error:
         raise ExchangeError(f"{bag}: {error}") from error
 
 
-def _rows(bag: Path, episode: RecordedEpisode) -> EpisodeRows:
+def _rows(bag: Path, episode: RecordedEpisode, interventions: bool) -> EpisodeRows:
     first, *beyond = episode.views
     seen = dict(episode.pictures(first))
     felt = read_felt(episode.recording)
@@ -121,6 +135,11 @@ def _rows(bag: Path, episode: RecordedEpisode) -> EpisodeRows:
     sizes = {view: _size(episode, view, refs[0]) for view, refs in pictures.items()}
     notes += _far_states(felt, clock)
     robot, columns = _columns(episode, felt, clock)
+    person = driven_by_person(episode.changes, clock.steps)
+    if interventions:
+        columns[INTERVENTION] = person[:, None].astype(float)
+    if person.any():
+        notes.append(f"a person had taken over in {person.sum()} of {len(person)} frames")
     return EpisodeRows(bag, episode, clock, robot, columns, sizes, tuple(notes), pictures)
 
 
@@ -151,13 +170,16 @@ def _columns(episode: RecordedEpisode, felt: Felt, clock: Clock) -> tuple[str, d
     The joints of a known robot are called as its rig has them in data sets.
     """
     within = max(_FELT_WITHIN_NS, 2 * _NS // clock.fps)
-    mode = mode_of(episode.commands)
+    commands, mode = episode.commands, mode_of(episode.commands, episode.changes)
     if felt.positions is None:
-        action = [tool_deltas(episode.commands, clock)] if mode == CommandMode.TOOL_DELTA else []
+        action = [tool_deltas(commands, clock)] if mode == CommandMode.TOOL_DELTA else []
         action = action or _unexplained(felt, clock, within)
         return UNKNOWN_ROBOT, dict([*_tool_pose(felt, clock, within), *action])
     positions = felt.positions.at(clock.stamps, within)
     rig = rig_of(felt.positions.names)
+    if rig is not None:
+        tool = None if felt.tool_pose is None else felt.tool_pose.at(clock.stamps, within)
+        commands = in_one_mode(commands, mode, clock, Done(rig, felt.positions.names, positions, tool))
     names = felt.positions.names if rig is None else rig.columns
     joints = [(Column(JOINT_POSITIONS.key, "float32", names), positions)]
     if felt.velocities is not None:
@@ -171,9 +193,9 @@ def _columns(episode: RecordedEpisode, felt: Felt, clock: Clock) -> tuple[str, d
         pose = []
     action = []
     if mode == CommandMode.TOOL_DELTA:
-        action.append(tool_deltas(episode.commands, clock))
+        action.append(tool_deltas(commands, clock))
     elif mode == CommandMode.JOINT_POSITION:
-        column, rows = joint_targets(episode.commands, clock, felt.positions.names, positions)
+        column, rows = joint_targets(commands, clock, felt.positions.names, positions)
         action.append((Column(column.key, column.dtype, names), rows))
     return rig.robot_type if rig is not None else UNKNOWN_ROBOT, dict(
         [*state, *(action or _unexplained(felt, clock, within)), *joints, *pose]

@@ -55,6 +55,8 @@ JOINT_POSITIONS = Column("observation.joint_positions", "float32", _JOINTS)
 """rad, and m of the fingers."""
 JOINT_VELOCITIES = Column("observation.joint_velocities", "float32", _JOINTS)
 """rad/s and m/s."""
+INTERVENTION = Column("intervention", "bool", ("intervention",), scalar=True)
+"""Whether a person drove who had taken over from a policy; called as LeRobot calls it."""
 KEYFRAME = Column("annotation.keyframe", "bool", ("keyframe",), scalar=True)
 RECORDED = (STATE, ACTION, JOINT_POSITIONS, JOINT_VELOCITIES)
 """What an episode of the simulated Panda is recorded with."""

@@ -60,12 +60,29 @@ def next_places(gripper: NDArray[np.float32], waits: NDArray[np.bool_]) -> NDArr
     return following
 
 
+def driven_frames(person: NDArray[np.bool_], waits: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which frames (T,) show how a person who had taken over drives: those from his first motion to his last.
+
+    Args:
+        person: (T,), whether he drives; before and after that motion he looks, and shows nothing.
+        waits: (T,), whether the arm does.
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], person, [False]])))
+    shown = np.zeros(len(person), bool)
+    for begin, end in edges.reshape(-1, 2):
+        moves = begin + np.flatnonzero(~waits[begin:end])
+        if len(moves):
+            shown[moves[0] : moves[-1] + 1] = True
+    return shown
+
+
 def demonstrated(
     about: Mapping[str, Any],
     states: Numbers,
     actions: Numbers,
     keyframes: Sequence[int],
     space: Space,
+    person: NDArray[np.bool_] | None = None,
 ) -> PlannedEpisode:
     """An episode without its pictures.
 
@@ -75,13 +92,19 @@ def demonstrated(
         actions: (T, A), each executed from its frame to the next.
         keyframes: frames of them, ascending.
         space: of the robot.
+        person: (T,), whether a person drove who had taken over: then it is learnt from those frames alone, and of the
+            others the keyframes are kept. None: from all.
     """
     states, actions = np.asarray(states, np.float32), np.asarray(actions, np.float32)
     plans = plans_of(actions, space)
     waits = space.motion(plans)[:, :RESTS].max(axis=1) < space.still
     gripper = space.learnt(plans[:, :1], states)[:, 0, -1]
     places = next_places(gripper, waits)
-    frames = kept_frames(waits, keyframes)
+    frames, learnt = kept_frames(waits, keyframes), None
+    if person is not None:
+        shown = driven_frames(person, waits)
+        frames = frames[shown[frames] | np.isin(frames, keyframes)]
+        learnt = shown[frames]
     return PlannedEpisode(
         about=about,
         frames=frames,
@@ -92,4 +115,5 @@ def demonstrated(
         ahead=(places - np.arange(len(states)))[frames],
         keyframes=np.array(sorted(keyframes), np.int64),
         pictures={},
+        learnt=learnt,
     )

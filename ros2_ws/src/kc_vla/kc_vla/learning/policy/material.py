@@ -15,7 +15,7 @@ from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import Codec, CodecError
 from kc_vla.core.rig import Rig, load_rig, shipped_rigs
 from kc_vla.datasets.lerobot.errors import DataSetError
-from kc_vla.datasets.lerobot.layout import ACTION, INFO, STATE, read_json
+from kc_vla.datasets.lerobot.layout import ACTION, INFO, INTERVENTION, STATE, read_json
 from kc_vla.datasets.lerobot.reader import DataSet, EpisodeInfo, open_data_sets
 from kc_vla.datasets.lerobot.source import open_source
 from kc_vla.datasets.planned import SETTINGS, PlannedEpisode, read_folder, read_planned
@@ -33,11 +33,13 @@ class Source:
         key: another one for other content: what was computed of it is kept by it.
         instruction: what the robot was to do.
         read: reads it; pictures are of `size` px where it pays to make them smaller at once.
+        driven: frames in which a person drove who had taken over from a policy.
     """
 
     key: str
     instruction: str
     read: Callable[[int], PlannedEpisode]
+    driven: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +64,25 @@ class Material:
         return list(dict.fromkeys(episode.instruction for episode in self.episodes))
 
 
-def find_material(folders: Sequence[Path]) -> Material:
+def find_material(folders: Sequence[Path], from_takeovers: bool = False) -> Material:
     """All that is in these folders: episodes with plans, LeRobot data sets, or folders of either.
+
+    Args:
+        folders: where it is.
+        from_takeovers: of data sets that tell where a person had taken over from a policy, those frames alone; what
+            tells nothing of it is learnt from as a whole.
 
     Raises:
         DataSetError: there is nothing, or something is not as it should be.
-        DataError: it is of several robots, or of one that the stack does not know.
+        DataError: it is of several robots, or of one that the stack does not know; or nobody has taken over.
     """
-    parts = [part for folder in folders for part in _parts(folder)]
+    parts = [part for folder in folders for part in _parts(folder, from_takeovers)]
+    if from_takeovers and not any(episode.driven for part in parts for episode in part.episodes):
+        raise DataError(
+            f"nobody has taken over in {', '.join(map(str, folders))}: --from-takeovers wants data sets of episodes "
+            "that were recorded with takeover:= and in which a person drove (kc-vla bag export)"
+        )
+    parts = [part for part in parts if part.episodes]
     first = parts[0]
     for part in parts[1:]:
         if (part.rig.name, part.action) != (first.rig.name, first.action):
@@ -85,7 +98,7 @@ def find_material(folders: Sequence[Path]) -> Material:
     return replace(first, episodes=tuple(episode for part in parts for episode in part.episodes))
 
 
-def _parts(folder: Path) -> Iterator[Material]:
+def _parts(folder: Path, from_takeovers: bool) -> Iterator[Material]:
     planned = sorted(path for path in (folder, *folder.glob("[!.]*")) if (path / SETTINGS).exists())
     yield from map(_planned, planned)
     if not planned:
@@ -98,7 +111,7 @@ def _parts(folder: Path) -> Iterator[Material]:
                 f"there are no episodes to learn from in {folder}: record some with kc-vla collect --plans, "
                 "or export your own with kc-vla bag export"
             ) from error
-        yield from map(_demonstrated, sets)
+        yield from (_demonstrated(each, from_takeovers) for each in sets)
 
 
 def _planned(path: Path) -> Material:
@@ -117,7 +130,7 @@ def _read_planned(file: Path, size: int) -> PlannedEpisode:
     return read_planned(file)
 
 
-def _demonstrated(data_set: DataSet) -> Material:
+def _demonstrated(data_set: DataSet, from_takeovers: bool) -> Material:
     folder = data_set.folder
     robot = str(read_json(folder / INFO).get("robot_type"))
     rig = next((rig for rig in shipped_rigs() if rig.robot_type == robot), None)
@@ -133,16 +146,25 @@ def _demonstrated(data_set: DataSet) -> Material:
     cameras = [view for view in rig.views if _has(data_set, view)]
     if not cameras:
         data_set.camera(rig.views[0])  # says what cameras there are
-    episodes = tuple(
-        Source(
-            _changed(data_set.columns_path(info.index)) + f" {info.index} {data_set.keyframes(info.index)}",
-            info.instruction,
-            partial(_read_demonstrated, data_set, info, codec, tuple(cameras)),
-        )
-        for info in data_set.episodes
-        if data_set.keyframes(info.index)
-    )
-    return Material(rig, codec.action, tuple(cameras), episodes)
+    episodes = []
+    for info in data_set.episodes:
+        if not data_set.keyframes(info.index):
+            continue
+        key = _changed(data_set.columns_path(info.index)) + f" {info.index} {data_set.keyframes(info.index)}"
+        person = _driven(data_set, info) if from_takeovers else None
+        if person is not None and not person.any():
+            continue  # there is nothing of it to learn from
+        driven = 0 if person is None else int(person.sum())
+        key += " takeovers" if driven else ""
+        read = partial(_read_demonstrated, data_set, info, codec, tuple(cameras), person)
+        episodes.append(Source(key, info.instruction, read, driven))
+    return Material(rig, codec.action, tuple(cameras), tuple(episodes))
+
+
+def _driven(data_set: DataSet, info: EpisodeInfo) -> NDArray[np.bool_] | None:
+    """In which frames (T,) a person drove who had taken over; None where the data set does not tell."""
+    told = data_set.columns(info.index).get(INTERVENTION.key)
+    return None if told is None else np.asarray(told).reshape(info.length) > 0
 
 
 def _has(data_set: DataSet, view: str) -> bool:
@@ -172,7 +194,12 @@ def _codec(rig: Rig, names: Sequence[str], folder: Path) -> Codec:
 
 
 def _read_demonstrated(
-    data_set: DataSet, info: EpisodeInfo, codec: Codec, views: tuple[str, ...], size: int
+    data_set: DataSet,
+    info: EpisodeInfo,
+    codec: Codec,
+    views: tuple[str, ...],
+    person: NDArray[np.bool_] | None,
+    size: int,
 ) -> PlannedEpisode:
     index, columns = info.index, data_set.columns(info.index)
     told = f"{data_set.folder}, episode {index}"
@@ -183,7 +210,7 @@ def _read_demonstrated(
     about: Mapping[str, Any] = {"task": info.task, "instruction": info.instruction, "driver": "person"}
     space = space_of(codec.rig, codec.action)
     episode = demonstrated(
-        about, states.astype(np.float32), actions.astype(np.float32), data_set.keyframes(index), space
+        about, states.astype(np.float32), actions.astype(np.float32), data_set.keyframes(index), space, person
     )
     wanted = set(episode.frames.tolist())
     pictures: dict[str, NDArray[np.uint8]] = {}

@@ -43,7 +43,7 @@ class Samples:
         episodes: (P,) which episode, counted over all.
         instructions: (P,) which instruction.
         waits: (P,) whether the expert waits.
-        shares: (P,) how often a frame is drawn, relative to others of its task.
+        shares: (P,) how often a frame is drawn, relative to others of its task; 0 for one that is only remembered.
         keyframes: of each episode, the rows of its keyframes.
         scale: of the actions.
     """
@@ -182,7 +182,8 @@ def _shares(episode: PlannedEpisode, waits: NDArray[np.bool_], config: PolicyCon
     shares = np.where(waits, config.waiting, 1.0)
     for start in np.flatnonzero(waits[:-1] & ~waits[1:]) + 1:
         shares[start : start + _STARTS] *= config.starting
-    return np.where((episode.ahead < _CLOSE) & ~waits, config.close, 1.0) * shares
+    shares = np.where((episode.ahead < _CLOSE) & ~waits, config.close, 1.0) * shares
+    return shares if episode.learnt is None else np.where(episode.learnt, shares, 0.0)
 
 
 def _maps(

@@ -45,6 +45,7 @@ def train_policy(
     device: Device,
     init: PolicyRun | None = None,
     eyes: PolicyRun | None = None,
+    from_takeovers: bool = False,
 ) -> PolicyRun:
     """Train a policy, or go on with an interrupted training.
 
@@ -56,12 +57,13 @@ def train_policy(
         init: a run to begin with the weights of, as after more episodes were taught; its stem, and what that has seen,
             are taken over. It may have been `condensed` or `structured` otherwise.
         eyes: a run to take over the stem of alone, and what that has seen, as to compare the two runs.
+        from_takeovers: see `find_material`.
 
     Raises:
         LearningError: data, weights or an earlier run do not fit; the message says what.
         DataSetError: an episode cannot be read.
     """
-    material = find_material(data)
+    material = find_material(data, from_takeovers)
     facts: dict[str, Any] = {
         "train": [str(each) for each in data],
         "instructions": material.instructions,
@@ -69,6 +71,10 @@ def train_policy(
         "robot": material.rig.name,
         "action": material.action.name.lower(),
     }
+    if from_takeovers:
+        driven = [episode.driven for episode in material.episodes if episode.driven]
+        facts["takeovers"] = {"frames": sum(driven), "episodes": len(driven)}
+        tqdm.write(f"A person drove in {sum(driven)} frames of {len(driven)} episodes")
     if init is not None:
         facts["init"] = str(init.folder)
         if (init.robot, init.action, init.views) != (material.rig.name, material.action, material.views):
@@ -159,8 +165,9 @@ class _Training:
             self._optimizer.load_state_dict(state["optimizer"])
             self._step = int(state["step"])
         held = _held_out(samples, config)
-        self._train, self._held = np.flatnonzero(~held), np.flatnonzero(held)
-        if not len(self._held):
+        drawn = samples.shares > 0
+        self._train, self._held = np.flatnonzero(~held & drawn), np.flatnonzero(held & drawn)
+        if not (len(self._held) and len(self._train)):
             raise DataError("there are too few episodes to hold some out: collect more, at least two of each task")
         self._shares = _balanced(samples, self._train)
 

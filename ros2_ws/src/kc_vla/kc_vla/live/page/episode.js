@@ -2,7 +2,7 @@
 import { found, say } from "./dom.js";
 
 export function drawEpisode({ parts, series, connected }) {
-  const { episode, result } = parts;
+  const { episode, result, driver } = parts;
   const over = result && episode && result.id === episode.id ? result : null;
   const state = found("state");
   if (!connected) {
@@ -18,6 +18,9 @@ export function drawEpisode({ parts, series, connected }) {
   const seed = episode.variant ? ` (${episode.variant}) · seed ${episode.seed}` : "";
   say("task", `${episode.task}${seed}${time}`);
   say("instruction", episode.instruction || episode.task || "no instruction");
+  const person = !over && driver?.id === episode.id && driver.person;
+  found("driver").hidden = !person;
+  say("driver", person ? `a person drives (${driver.device}) since frame ${driver.frame}` : "");
   found("result").className = over?.success ? "good" : "bad";
   const stages = over?.stages.length ? `${over.completed} of ${over.stages.length} stages, ` : "";
   say("result", over ? `${over.success ? "Succeeded" : `Failed: ${over.reason}`} (${stages}${over.steps} steps, ${over.seconds?.toFixed(1)} s)` : "");

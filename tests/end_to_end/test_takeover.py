@@ -1,0 +1,100 @@
+"""A person takes over from a running policy and hands back; it is recorded, marked and exported."""
+
+from collections.abc import Sequence
+from itertools import count, groupby
+from pathlib import Path
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from node_process import Peer
+from robot import Robot, check_what_the_arm_saw
+from sensor_msgs.msg import Joy
+from stack import Stack
+
+from kc_vla.datasets.exchange.export import export_bags
+from kc_vla.datasets.exchange.origin import Origin
+from kc_vla.datasets.lerobot.reader import DataSet
+from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import CommandMode
+from kc_vla.policy.teleop import JoySettings
+from kc_vla.ros import qos
+
+KEYS = JoySettings()
+
+
+class Gamepad:
+    """In the hands of a person who reads the terminal."""
+
+    def __init__(self, peer: Peer, stack: Stack) -> None:
+        self._peer, self._stack = peer, stack
+        self._sticks = peer.node.create_publisher(Joy, "/joy", qos.STATE)
+
+    def tell(self, buttons: Sequence[int] = (), up: float = 0.0) -> None:
+        axes = [0.0] * 8
+        axes[KEYS.z] = up
+        self._sticks.publish(Joy(axes=axes, buttons=[int(number in buttons) for number in range(8)]))
+
+    def press_until(self, line: str, *buttons: int) -> None:
+        """Press again and again, as a person does, until the terminal tells it."""
+        begun = self._stack.position
+        ticks = count()
+        self._peer.until(lambda: self.tell(buttons if next(ticks) % 8 > 3 else ()) or self._stack.find(line, begun))
+
+
+def only_bag(folder: Path) -> Path:
+    (bag,) = [path.parent for path in folder.rglob("metadata.yaml")]
+    return bag
+
+
+def test_a_person_takes_over_moves_the_arm_hands_back_and_calls_it_a_success(tmp_path: Path) -> None:
+    given = {"policy": "scripted", "takeover": "joy", "record": True}
+    with Peer() as peer, Robot(tmp_path, given, peer) as robot:
+        poses = peer.hear(PoseStamped, "/tool_pose", qos.STATE)
+        gamepad = Gamepad(peer, robot)
+
+        def height() -> float:
+            return float(poses[-1].pose.position.z)
+
+        robot.wait_for("keyframe 0 'start' committed")
+        robot.wait_until_it_moves()
+        gamepad.press_until(r"a person drives \(joy\)", KEYS.enable)
+        peer.until(lambda: poses)
+        begun = height()
+        peer.until(lambda: gamepad.tell([KEYS.enable], up=1.0) or height() > begun + 0.05)
+        gone = robot.position
+        robot.wait_for("the arm holds: the chunk is used up", gone)  # nothing comes from the gamepad any more
+        assert robot.stands()
+        assert robot.find("the policy drives", gone) is None
+        gamepad.press_until("the policy drives", KEYS.hand_back)
+        robot.wait_until_it_moves()
+        gamepad.press_until("a person called it a success", KEYS.success)
+        assert robot.finish() == 0
+        check_what_the_arm_saw(robot)
+    episode = RecordedEpisode(only_bag(tmp_path / "runs"))
+    assert episode.result is not None
+    assert (episode.result.success, episode.result.judged) == (True, True)
+    assert [(change.by_person, change.device) for change in episode.changes] == [(True, "joy"), (False, "joy")]
+    backend_of = {chunk.sequence: chunk.backend for chunk in episode.chunks}
+    moving = [backend_of[each.chunk_sequence] for each in episode.commands if each.mode is not CommandMode.HOLD]
+    assert [backend for backend, _ in groupby(moving)] == ["scripted", "joy", "scripted"]
+    done = export_bags([only_bag(tmp_path / "runs")], tmp_path / "data", origin=Origin.COMMITTED)
+    columns = DataSet(done.folder).columns(0)
+    driven = np.flatnonzero(columns["intervention"])
+    assert (np.diff(driven) == 1).all()
+    assert 10 < len(driven) < len(columns["intervention"]) - 10
+    assert len(columns["action"][0]) == 7  # the policy's joints, also where the person moved the tool
+    assert np.abs(np.diff(columns["action"][driven][:, :6], axis=0)).max() > 0.001
+
+
+def test_in_the_simulator_a_person_takes_over_too(tmp_path: Path) -> None:
+    with Peer() as peer, Stack(tmp_path, {"takeover": "joy", "report": "none"}) as stack:
+        gamepad = Gamepad(peer, stack)
+        peer.until(lambda: gamepad.tell([KEYS.enable]) or stack.find(r"a person drives \(joy\)"))
+        gamepad.press_until("the policy drives", KEYS.hand_back)
+        run = stack.first_episode()
+        run.wait_for_result()
+        bag = run.wait_for_bag()
+        stack.finish()
+    episode = RecordedEpisode(bag)
+    assert [change.by_person for change in episode.changes] == [True, False]
+    assert {chunk.backend for chunk in episode.chunks} == {"expert", "joy"}
