@@ -207,6 +207,9 @@ MUG = unit("Mug", colour="blue", place="on the desk")
         ("the freshly washed mug", MUG, Described.UNTOLD),
         ("a mug that is not dirty", replace(MUG, state=State.DIRTY), Described.OTHERWISE),
         ("an orange", unit("Orange"), Described.SO),
+        ("an orange", unit("Orange", colour="orange"), Described.SO),
+        ("find the desk lamp", unit("DeskLamp", place="on the desk"), Described.SO),
+        ("the desk lamp on the shelf", unit("DeskLamp", place="on the desk"), Described.OTHERWISE),
         ("something to drink from", MUG, Described.UNNAMED),
     ],
 )

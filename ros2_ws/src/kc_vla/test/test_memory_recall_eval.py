@@ -65,7 +65,8 @@ def test_a_question_is_put_to_memories_with_and_without_what_is_meant() -> None:
             continue
         assert of_type[2] == [each for each in of_type[0] if each != unit]
         (there,), (not_there,) = of_type[3:]
-        assert (there.object_id, not_there in question.units) == (unit.object_id, False), question.text
+        assert there.object_id == unit.object_id
+        assert there != unit, question.text
         assert not_there.object_id in {each.object_id for each in of_type[2]}
 
 

@@ -62,15 +62,18 @@ def _attributes(
 ) -> Iterator[bool | None]:
     """Of each attribute that is asked for, whether the unit has it; None where nobody told."""
     has = {name: frozenset(words(value)) for name, value in unit.attributes.items()}
-    for name, wanted in values.items():
-        yield unit.attributes[name] in wanted if has.get(name) else None
+    # The desk of a desk lamp is no place.
+    meant = {name: {each for each in wanted if asked.issuperset(words(each))} for name, wanted in values.items()}
+    for name, wanted in meant.items():
+        if wanted:
+            yield unit.attributes[name] in wanted if has.get(name) else None
     colour = has.get(_COLOUR)
-    if _COLOUR not in values and asked & _COLOURS:
+    if not meant.get(_COLOUR) and asked & _COLOURS:
         yield bool(colour & asked) if colour else None
     for excluded in instruction.not_meant:
         if _COLOURS.intersection(words(excluded)):
             yield colour.isdisjoint(words(excluded)) if colour else None
-    if _PLACE not in values:
+    if not meant.get(_PLACE):
         for place in instruction.places:
             if asked.intersection(words(place)):
                 yield _is_there(unit, place)
