@@ -275,8 +275,9 @@ def test_query_tells_a_line_for_each(
     store: Path, asked: list[str], wanted: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["memory", "query", str(store), *asked]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert [line.split()[1].strip(";") for line in told] == wanted
+    said = capsys.readouterr()
+    assert [line.split()[1].strip(";") for line in said.out.splitlines()] == wanted
+    assert said.err == ("" if wanted else "map 'home' has nothing that fits\n")
     assert main(["memory", "query", str(store), *asked, "--json"]) == 0
     assert [json.loads(line)["object"]["id"] for line in capsys.readouterr().out.splitlines()] == wanted
 

@@ -80,16 +80,20 @@ def test_how_a_recall_turned_out_is_taken_in() -> None:
     found = memory.ask("a mug", 1)
     assert [each.unit.object_id for each in found.answer.found] == ["mug"]
     assert [each.unit.object_id for each in found.standings] == ["mug"]
-    assert memory.tell("mug", Outcome.CONFIRMED).happened is Happened.CONFIRMED
-    assert memory.tell("mug", Outcome.NOT_MEANT).happened is Happened.DEMOTED
-    gone = memory.tell("mug", Outcome.GONE)
+    assert memory.tell("mug", Outcome.CONFIRMED, 2 * S).happened is Happened.CONFIRMED
+    assert memory.tell("mug", Outcome.NOT_MEANT, 2 * S).happened is Happened.DEMOTED
+    gone = memory.tell("mug", Outcome.GONE, 3 * S)
     assert gone.happened is Happened.REMOVED
     assert gone.standing.segment  # that it left
     assert ids(memory) == {"cup"}
     with pytest.raises(StackError, match="there is no unit 'mug'"):
-        memory.tell("mug", Outcome.GONE)
+        memory.tell("mug", Outcome.GONE, 3 * S)
     with pytest.raises(StackError, match="there is no outcome 7: give one of 0 CONFIRMED"):
-        memory.tell("cup", 7)
+        memory.tell("cup", 7, 3 * S)
+    late = memory.take(Taken(2 * S, "one", detected("mug")), "map", 4 * S)  # it had to wait
+    assert ([news.happened for news in late.news], ids(memory)) == ([Happened.REFUSED], {"cup"})
+    memory.take(Taken(5 * S, "one", detected("mug")), "map", 5 * S)
+    assert ids(memory) == {"mug", "cup"}
 
 
 def test_questions_are_counted_as_they_were_answered() -> None:

@@ -18,6 +18,7 @@ from kc_vla.memory.embedding.interface import Embedder, EmbeddingError, Vectors
 from kc_vla.memory.embedding.minilm import MiniLm
 from kc_vla.memory.recall.answer import Filters, line_of, tokens_of
 from kc_vla.memory.recall.confidence import fit
+from kc_vla.memory.recall.described import Described
 from kc_vla.memory.recall.instruction import understand
 from kc_vla.memory.recall.knowledge import senses
 from kc_vla.memory.recall.recall import Recall
@@ -163,6 +164,61 @@ def test_a_thing_that_is_there_is_more_certain_than_one_that_is_not(minilm: Embe
     assert recall.ask("the vacuum cleaner").notes == ()
 
 
+@pytest.mark.parametrize(
+    ("instruction", "there", "least", "most"),
+    [
+        ("the red mug", unit("Mug", colour="red"), 0.8, 1.0),
+        ("the red mug", unit("Mug"), 0.2, 0.6),
+        ("the red mug", unit("Mug", colour="blue"), 0.0, 0.2),
+        ("the red mug", unit("Apple", colour="red"), 0.0, 0.2),
+        ("bring me the dirty mug", unit("Mug", colour="red"), 0.2, 0.6),
+        ("bring me the dirty mug", unit("Mug", state=State.CLEANED), 0.0, 0.2),
+        ("the mug on the desk", unit("Mug", colour="red"), 0.2, 0.6),
+        ("the mug on the desk", unit("Mug", place="on the table"), 0.0, 0.2),
+    ],
+)
+def test_how_sure_it_is_says_whether_what_is_asked_for_is_known(
+    minilm: Embedder, instruction: str, there: Unit, least: float, most: float
+) -> None:
+    others = (unit("Tomato", colour="red"), unit("Plate", state=State.DIRTY), unit("Pillow", place="on the desk"))
+    answer = Recall(memory_of(there, *others), minilm).ask(instruction)
+    assert answer.found[0].unit is there
+    assert least <= answer.confidence <= most
+
+
+MUG = unit("Mug", colour="blue", place="on the desk")
+
+
+@pytest.mark.parametrize(
+    ("instruction", "asked", "how"),
+    [
+        ("where is the mug", MUG, Described.SO),
+        ("bring me the blue mug on the desk", MUG, Described.SO),
+        ("a mug, the blue one", MUG, Described.SO),
+        ("the mug in the kitchen", replace(MUG, area="kitchen"), Described.SO),
+        ("the mug in the kitchen", MUG, Described.UNTOLD),
+        ("the mug on the table", MUG, Described.OTHERWISE),
+        ("put the mug on the table", MUG, Described.SO),
+        ("the mug, but not the blue one", MUG, Described.OTHERWISE),
+        ("the mug, but not the red one", MUG, Described.SO),
+        ("the mug, but not the red one", unit("Mug"), Described.UNTOLD),
+        ("my favourite mug", MUG, Described.UNTOLD),
+        ("the freshly washed mug", replace(MUG, state=State.CLEANED), Described.SO),
+        ("the freshly washed mug", MUG, Described.UNTOLD),
+        ("a mug that is not dirty", replace(MUG, state=State.DIRTY), Described.OTHERWISE),
+        ("an orange", unit("Orange"), Described.SO),
+        ("an orange", unit("Orange", colour="orange"), Described.SO),
+        ("find the desk lamp", unit("DeskLamp", place="on the desk"), Described.SO),
+        ("the desk lamp on the shelf", unit("DeskLamp", place="on the desk"), Described.OTHERWISE),
+        ("something to drink from", MUG, Described.UNNAMED),
+    ],
+)
+def test_a_unit_is_as_it_is_described_or_nobody_told_or_it_is_otherwise(
+    instruction: str, asked: Unit, how: Described
+) -> None:
+    assert Recall(memory_of(asked), Chance()).ask(instruction).described is how
+
+
 def test_a_confidence_that_was_not_measured_is_told() -> None:
     assert "kc-vla eval recall" in Recall(memory_of(*KITCHEN), Chance()).ask("a mug").notes[0]
 
@@ -300,9 +356,13 @@ def test_a_confidence_is_the_share_that_was_right() -> None:
     chance = np.random.default_rng(0)
     score, lead = chance.random(5000), chance.random(5000)
     share = 1 / (1 + np.exp(2 - 3 * score - 2 * lead))
-    calibration = fit(score, lead, chance.random(5000) < share)
-    assert calibration.confidence(0.2, 0.1) == pytest.approx(1 / (1 + np.exp(2 - 0.6 - 0.2)), abs=0.05)
-    assert calibration.confidence(0.9, 0.9) == pytest.approx(1 / (1 + np.exp(2 - 2.7 - 1.8)), abs=0.05)
+    right = chance.random(5000) < share
+    kinds = [Described.SO if number % 2 else Described.OTHERWISE for number in range(5000)]
+    right &= np.arange(5000) % 2 == 1
+    calibration = fit(kinds, score, lead, right)
+    assert calibration.confidence(Described.SO, 0.2, 0.1) == pytest.approx(1 / (1 + np.exp(2 - 0.6 - 0.2)), abs=0.05)
+    assert calibration.confidence(Described.SO, 0.9, 0.9) == pytest.approx(1 / (1 + np.exp(2 - 2.7 - 1.8)), abs=0.05)
+    assert calibration.confidence(Described.OTHERWISE, 0.9, 0.9) < 0.05
 
 
 @pytest.mark.nightly

@@ -14,7 +14,8 @@ from kc_vla.core.shares import Share
 from kc_vla.memory.embedding.models import open_embedder
 from kc_vla.memory.evaluation.halves import SPLITS
 from kc_vla.memory.evaluation.questions import UNITS, Question, read_questions
-from kc_vla.memory.evaluation.recall import VARIANTS, evaluate_recall, without_answer
+from kc_vla.memory.evaluation.recall import VARIANTS, evaluate_recall
+from kc_vla.memory.evaluation.sureness import with_and_without
 from kc_vla.memory.short_term.unit import Unit
 
 QUESTIONS = read_questions()
@@ -52,9 +53,21 @@ def test_what_is_meant_is_alone_in_its_type_but_for_near_misses() -> None:
         assert bool(alike) == (question.kind == "composite"), question.text
         for each in alike:
             assert (each.state, each.attributes) != (unit.state, unit.attributes), question.text
-        assert without_answer(question).units == tuple(
-            each for each in question.units if each.object_type != unit.object_type
-        )
+
+
+def test_a_question_is_put_to_memories_with_and_without_what_is_meant() -> None:
+    for question in QUESTIONS:
+        unit, asked = meant(question), with_and_without(question)
+        of_type = [[each for each in other.units if each.object_type == unit.object_type] for other in asked]
+        assert of_type[:2] == [[each for each in question.units if each.object_type == unit.object_type], []]
+        if question.kind != "composite":
+            assert (len(asked), question.asked) == (2, ())
+            continue
+        assert of_type[2] == [each for each in of_type[0] if each != unit]
+        (there,), (not_there,) = of_type[3:]
+        assert there.object_id == unit.object_id
+        assert there != unit, question.text
+        assert not_there.object_id in {each.object_id for each in of_type[2]}
 
 
 def test_other_words_are_asked_in_the_test_than_in_development() -> None:
@@ -95,7 +108,10 @@ def test_a_table_a_file_and_plots_are_written(tmp_path: Path) -> None:
     assert len(found["accuracy"]) == len(rows)
     assert (tmp_path / "table.md").read_text().count("\n| +") == 2 * (len(VARIANTS) - 1)  # a table a series
     assert all(row.top3.right >= row.top1.right for row in rows)
-    assert sum(share.of for _, share in sureness[0].bins) == 2 * len(questions)
+    asked = sum(len(with_and_without(each)) for each in questions)
+    assert sum(share.of for *_, share in sureness[0].bins) == asked
+    assert sum(share.of for *_, share in sureness[0].described) == asked
+    assert str(sureness[0].calibration) in (tmp_path / "table.md").read_text()
     assert {path.name for path in tmp_path.glob("*.png")} == {"accuracy.png", "confidence.png"}
 
 

@@ -35,6 +35,20 @@ def test_a_trace_has_the_rates_that_others_measured(tmp_path: Path) -> None:
     assert rates["w-tinylfu"] > 0.35
 
 
+@pytest.mark.parametrize("sizes", [("10",), ("5", "10", "40")])
+def test_several_traces_are_in_one_picture_each_by_its_name(tmp_path: Path, sizes: tuple[str, ...]) -> None:
+    traces = [tmp_path / name for name in ("a/loop.trace", "b/loop.trace", "few.trace", "many.trace")]
+    for number, trace in enumerate(traces):
+        trace.parent.mkdir(exist_ok=True)
+        trace.write_text("".join(f"{key % (7 + 5 * number)}\n" for key in range(200)))
+    words = [word for trace in traces for word in ("--trace", str(trace))]
+    words += [word for size in sizes for word in ("--size", size)]
+    assert main(["eval", "replacement", *words, "-o", str(tmp_path / "out")]) == 0
+    rows = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert {row["requests"] for row in rows} == set(map(str, traces))
+    assert (tmp_path / "out" / "traces.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_requests_of_a_household_are_the_same_again() -> None:
     tasks = read_household(Path(__file__).parents[1] / "kc_vla/memory/evaluation/data/household.jsonl.gz")
     assert len(tasks) == 7080

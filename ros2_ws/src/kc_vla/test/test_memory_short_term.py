@@ -151,6 +151,18 @@ def test_what_was_gone_is_forgotten_at_once() -> None:
     assert memory.observe(unit("New", "object-9", 9.0)).evicted is None
 
 
+def test_what_was_seen_before_it_was_gone_does_not_bring_it_back() -> None:
+    memory = full()
+    memory.refute("object-3", stamp=20.0)
+    change = memory.observe(unit("Type3", "object-3", 19.9))
+    assert (change.happened, change.reason) == (Happened.REFUSED, "it was seen before it was found to be gone")
+    assert "object-3" not in memory
+    assert memory.observe(unit("Type3", "object-3", 20.1)).happened is Happened.ADDED
+    memory.refute("object-3", stamp=20.2)
+    memory.refresh()
+    assert memory.observe(unit("Type3", "object-3", 1.0)).happened is Happened.ADDED
+
+
 def test_a_new_id_of_a_type_keeps_what_was_learnt_of_the_type() -> None:
     memory = ShortTermMemory(10, "w-tinylfu")
     memory.observe(unit("Mug", "mug-1"))
@@ -199,7 +211,7 @@ def test_what_a_whole_observation_lacks_is_so_no_more() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("policy", ["fifo", "lfu", "adaptive"])
+@pytest.mark.parametrize("policy", ["fifo", "lfu", "w-tinylfu-least", "adaptive"])
 def test_a_million_observations_cost_no_more_memory_than_a_hundred_thousand(policy: str) -> None:
     memory = ShortTermMemory(100, policy)
 

@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -79,35 +79,55 @@ def test_after_any_history_the_store_holds_what_a_simple_model_does(history: lis
         assert set(graph.network) == set(model)
 
 
-WRITER = """
+WRITERS = """
 import os, sys
 from pathlib import Path
 from kc_vla.memory.long_term.memory import LongTermMemory
-from kc_vla.memory.long_term.detections import Detection
 from kc_vla.memory.long_term.store import Store
-memory = LongTermMemory(Store(Path(sys.argv[1])))
-begin = int(sys.argv[2])
-for number in range(begin, begin + 10**6):
-    name = f"mug_{number % 50}"
-    memory.upsert("home", name, object_type="mug", position=(float(number), 0.0, 0.0), state=str(number))
-    os.write(1, f"{number}\\n".encode())
+
+def write(begin, path):
+    os.write(1, f"{os.getpid()}\\n".encode())
+    memory = LongTermMemory(Store(Path(path)))
+    for number in range(begin, begin + 10**6):
+        name = f"mug_{number % 50}"
+        memory.upsert("home", name, object_type="mug", position=(float(number), 0.0, 0.0), state=str(number))
+        os.write(1, f"{number}\\n".encode())
+
+for line in sys.stdin:
+    begin, path = line.rstrip("\\n").split(" ", 1)
+    if not (writer := os.fork()):
+        write(int(begin), path)
+        os._exit(0)
+    os.waitpid(writer, 0)
+    os.write(1, b"ended\\n")
 """
+"""One process after the other that writes one number after the other; what they need is loaded once for all."""
+Kill = Callable[[Path, int, float], int]
 
 
-def killed(path: Path, begin: int, after_s: float) -> int:
-    """Let a process write one number after the other until it is killed; return the last one that it told."""
-    command = [sys.executable, "-c", WRITER, str(path), str(begin)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
-        assert child.stdout is not None
-        first = child.stdout.readline()
-        time.sleep(after_s)
-        child.send_signal(signal.SIGKILL)
-        told = first + child.stdout.read()
-    return int(told.rsplit(b"\n", 2)[-2])
+@pytest.fixture(scope="module")
+def killed() -> Iterator[Kill]:
+    """Lets a process write from a number on until it is killed, s after its first; gives the last that it told."""
+    with subprocess.Popen([sys.executable, "-c", WRITERS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        asks, tells = parent.stdin, parent.stdout
+        assert asks is not None
+        assert tells is not None
+
+        def kill(path: Path, begin: int, after_s: float) -> int:
+            asks.write(f"{begin} {path}\n".encode())
+            asks.flush()
+            writer, last = int(tells.readline()), int(tells.readline())
+            time.sleep(after_s)
+            os.kill(writer, signal.SIGKILL)
+            while (line := tells.readline()) != b"ended\n":
+                last = int(line)
+            return last
+
+        yield kill
 
 
 @pytest.mark.parametrize("kills", [pytest.param(6, id="some"), pytest.param(100, id="many", marks=pytest.mark.nightly)])
-def test_what_was_committed_survives_kill_9(kills: int, tmp_path: Path) -> None:
+def test_what_was_committed_survives_kill_9(kills: int, killed: Kill, tmp_path: Path) -> None:
     chance, begin = random.Random(kills), 0
     for _ in range(kills):
         last = killed(tmp_path / "memory.db", begin, chance.uniform(0.0, 0.1))
@@ -284,7 +304,7 @@ def test_an_id_of_what_is_gone_is_never_given_again(tmp_path: Path) -> None:
             memory.release("home", name)
 
 
-def test_what_a_killed_writer_left_can_be_read_without_writing(tmp_path: Path) -> None:
+def test_what_a_killed_writer_left_can_be_read_without_writing(killed: Kill, tmp_path: Path) -> None:
     last = killed(tmp_path / "memory.db", 0, 0.02)
     with Store(tmp_path / "memory.db", read_only=True) as store:
         assert max(int(each.state) for each in store.load("home").objects.values()) in (last, last + 1)

@@ -301,7 +301,7 @@ def test_a_full_disk_is_told_and_costs_nothing_that_was_committed(tmp_path: Path
         peer.until(lambda: said.append(peer.call(EditScene, topics.UPSERT_OBJECT, wanted)) or not said[-1].success)
         assert "what was committed is kept; free some space on its disk" in said[-1].message
         kept = {each.id for each in said[:-1]}
-        many = [thing("cup", f"cup {at}", x=float(at)) for at in range(500)]
+        many = [thing("cup", f"cup {at}", x=float(at)) for at in range(200)]
         peer.see_until(
             lambda: any("free some space" in status.message for each in health for status in each.status), *many
         )

@@ -42,4 +42,4 @@ def _evaluate(options: argparse.Namespace) -> None:
     else:
         rows = evaluate_household(options.output, options.streams, options.tasks)
     print(table(rows), end="")
-    print(f"{options.output}: table and figures{'' if options.trace else ', and plots'}")
+    print(f"{options.output}: table, figures and plots")

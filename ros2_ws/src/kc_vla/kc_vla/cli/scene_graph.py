@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -128,6 +129,7 @@ def _show(options: argparse.Namespace) -> None:
 
 
 def _query(options: argparse.Namespace) -> None:
+    from kc_vla.memory.long_term.errors import told
     from kc_vla.memory.long_term.memory import LongTermMemory
     from kc_vla.memory.long_term.query import Query
 
@@ -140,8 +142,12 @@ def _query(options: argparse.Namespace) -> None:
     query = Query(options.text, options.type, options.area, near, options.radius, relation, other, limit=options.limit)
     with _opened(options) as store:
         memory = LongTermMemory(store)
-        for found in memory.query(_map(memory, options), query):
-            print(_as_json(found) if options.json else _line(found))
+        map_id = _map(memory, options)
+        found = memory.query(map_id, query)
+    for each in found:
+        print(_as_json(each) if options.json else _line(each))
+    if not found:
+        print(f"map {told(map_id)} has nothing that fits", file=sys.stderr)
 
 
 def _line(found: Found) -> str:

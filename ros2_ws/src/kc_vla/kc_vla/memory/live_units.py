@@ -109,8 +109,8 @@ class LiveUnits:
         self.tally["recalls"] += 1
         return Recalled(answer, [self._standing(each.unit) for each in answer.found])
 
-    def tell(self, object_id: str, outcome: int) -> News:
-        """Tell how a recall turned out.
+    def tell(self, object_id: str, outcome: int, now_ns: int) -> News:
+        """Tell how a recall turned out, and when, ns: detections of before, that wait, do not bring back what is gone.
 
         Raises:
             UnitError: there is no such unit, or no such outcome.
@@ -124,7 +124,7 @@ class LiveUnits:
         if outcome == Outcome.CONFIRMED:
             change = self.memory.confirm(object_id)
         else:
-            change = self.memory.refute(object_id, gone=outcome == Outcome.GONE)
+            change = self.memory.refute(object_id, outcome == Outcome.GONE, 1e-9 * now_ns)
         self.tally[change.happened.value] += 1
         after = before if object_id not in self.memory else self._standing(change.unit)
         return News(change.happened, change.reason, after)

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from std_msgs.msg import Header
-from visualization_msgs.msg import MarkerArray
 
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
@@ -20,7 +19,6 @@ from kc_vla.memory.long_term.detections import Settings
 from kc_vla.memory.long_term.errors import GraphError, StoreError
 from kc_vla.memory.long_term.nodes import Vector
 from kc_vla.memory.long_term.query import Found, Way
-from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.detections import DetectionFeed, DetectionParameters, Job, taken_from
 from kc_vla.ros.health import WARN
@@ -40,7 +38,7 @@ from kc_vla.ros.scene import (
     spread_from,
     way_response,
 )
-from kc_vla.ros.scene_markers import markers
+from kc_vla.ros.scene_markers import SceneMarkers
 from kc_vla.ros.work import Service, runner, serve
 from kc_vla_msgs.msg import ObjectDetections
 from kc_vla_msgs.srv import (
@@ -57,7 +55,6 @@ from kc_vla_msgs.srv import (
 
 _WAITING = 100
 """Questions that wait at most."""
-_DRAW_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -97,11 +94,9 @@ class LongTermMemoryNode(StackNode):
         size = self._live.size()
         self.get_logger().info(f"{values.store}: map {size.map_id!r} has {size.areas} areas and {size.objects} objects")
         self._work = runner(self, False, "the long-term memory", _WAITING, refusals=(StackError,))
-        self._markers = self.advertise(MarkerArray, topics.SCENE_MARKERS, qos.STATUS)
-        self._watchers, self._drawn, self._drawing = 0, -1, False
+        SceneMarkers(self, self._work, self._live, self._header)
         DetectionFeed(self, self._work, self._job_of, self._on_taken, 1, values.period)
         serve(self, self._work, self._offers())
-        self.every(_DRAW_S, self._draw)
 
     def stop(self) -> None:
         """Close the store, after what is being committed."""
@@ -128,21 +123,6 @@ class LongTermMemoryNode(StackNode):
             self.problem(str(error), ERROR if isinstance(error, StoreError) else WARN)
             return
         self.problem(refused[0] if refused else "")
-
-    def _draw(self) -> None:
-        """Show the map to viewers, those that have just come too."""
-        before, self._watchers = self._watchers, self._markers.get_subscription_count()
-        if self._watchers and not self._drawing and (self._drawn != self._live.changes or self._watchers > before):
-            self._drawn, self._drawing = self._live.changes, True
-            self._work.submit(lambda: markers(self._live.graph(), self._header()), self._on_drawn)
-
-    def _on_drawn(self, outcome: Outcome[MarkerArray]) -> None:
-        self._drawing = False
-        try:
-            self._markers.publish(outcome.result())
-        except StackError as error:
-            self._drawn = -1
-            self.problem(str(error))
 
     # -- services -----------------------------------------------------------------------------------------------
 

@@ -150,7 +150,7 @@ class ShortTermMemoryNode(StackNode):
         return (
             (ObserveUnits, topics.OBSERVE_UNITS, self._observe, self._observed),
             (RecallUnits, topics.RECALL_UNITS, self._recall, recall_response),
-            (TellRecall, topics.TELL_RECALL, lambda asked: self._live.tell(asked.object_id, asked.outcome), self._told),
+            (TellRecall, topics.TELL_RECALL, self._tell, self._told),
             (MemoryStatistics, topics.MEMORY_STATISTICS, lambda asked: self._all_units(), self._counted),
         )
 
@@ -164,6 +164,9 @@ class ShortTermMemoryNode(StackNode):
     def _recall(self, request: RecallUnits.Request) -> Recalled:
         filters = filters_from(request, self._now_ns())
         return self._live.ask(request.text, int(request.k) or 3, filters, int(request.most_tokens) or None)
+
+    def _tell(self, request: TellRecall.Request) -> News:
+        return self._live.tell(request.object_id, request.outcome, self._now_ns())
 
     def _told(self, response: TellRecall.Response, news: News) -> None:
         response.change = change_message(news)

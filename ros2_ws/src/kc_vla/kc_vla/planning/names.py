@@ -13,8 +13,6 @@ FURTHER: Mapping[str, int] = {
 }
 """Words before a name, and how many others of that name are not meant."""
 IT = frozenset({"it", "them", "this", "that", "one"})
-_COLOURS = "red orange yellow green blue purple pink brown black white grey gray silver gold"
-COLOURS = frozenset(_COLOURS.split())
 _ARTICLES = re.compile(r"^(?:(?:the|a|an|my|your|some)\s+)+")
 _ID = re.compile(r"(\w+?)_[0-9]+")
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from geometry_msgs.msg import Point, Quaternion, Vector3
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
+from kc_vla.core import topics
+from kc_vla.core.errors import StackError
+from kc_vla.inference.worker import Outcome, Runner
+from kc_vla.memory.live_scene import LiveScene
 from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.nodes import SceneObject
 from kc_vla.memory.long_term.tokens import shown
+from kc_vla.ros import qos
+from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import point_message
 
 MOST_OBJECTS = 2000
@@ -16,6 +24,39 @@ MOST_OBJECTS = 2000
 _AREA, _WAY, _LETTERS = (0.2, 0.5, 0.9), (0.5, 0.6, 0.7), (0.1, 0.1, 0.1)
 _MOVABLE, _STANDING = (0.9, 0.5, 0.1), (0.5, 0.4, 0.3)
 _AREA_M, _WAY_M, _LEAST_M, _LETTER_M = 0.15, 0.02, 0.03, 0.06
+_LOOK_S = 1.0
+
+
+class SceneMarkers:
+    """Draws a map anew for viewers when it has changed, and for one that has just come; nothing while none is there."""
+
+    def __init__(self, node: StackNode, work: Runner, live: LiveScene, header: Callable[[], Header]) -> None:
+        """Publish on `topics.SCENE_MARKERS`.
+
+        Args:
+            node: that is starting.
+            work: draws.
+            live: the memory whose map it is.
+            header: of what is drawn now, in the frame of the map.
+        """
+        self._node, self._work, self._live, self._header = node, work, live, header
+        self._publisher = node.advertise(MarkerArray, topics.SCENE_MARKERS, qos.STATUS)
+        self._watchers, self._drawn, self._drawing = 0, -1, False
+        node.every(_LOOK_S, self._look)
+
+    def _look(self) -> None:
+        before, self._watchers = self._watchers, self._publisher.get_subscription_count()
+        if self._watchers and not self._drawing and (self._drawn != self._live.changes or self._watchers > before):
+            self._drawn, self._drawing = self._live.changes, True
+            self._work.submit(lambda: markers(self._live.graph(), self._header()), self._publish)
+
+    def _publish(self, outcome: Outcome[MarkerArray]) -> None:
+        self._drawing = False
+        try:
+            self._publisher.publish(outcome.result())
+        except StackError as error:
+            self._drawn = -1
+            self._node.problem(str(error))
 
 
 def markers(graph: SceneGraph, header: Header) -> MarkerArray:

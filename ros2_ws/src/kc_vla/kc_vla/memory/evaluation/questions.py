@@ -40,6 +40,7 @@ class Question:
         units: of the memory, in chance order.
         answer: id of the unit that is meant.
         series: of `SERIES`.
+        asked: what is asked for beside the type: of "state", "colour", "place"; empty but for a composite one.
     """
 
     text: str
@@ -48,6 +49,7 @@ class Question:
     units: tuple[Unit, ...]
     answer: str
     series: str = SERIES[0]
+    asked: tuple[str, ...] = ()
 
 
 def read_questions() -> list[Question]:
@@ -95,7 +97,8 @@ def _question(
     for other in chance.permutation(rest)[: UNITS - len(scene.units)]:
         scene.add(str(other), {})
     order = chance.permutation(len(scene.units))
-    return Question(asked["ask"], kind, split, tuple(scene.units[index] for index in order), answer, series)
+    units = tuple(scene.units[index] for index in order)
+    return Question(asked["ask"], kind, split, units, answer, series, tuple(wanted) if kind == "composite" else ())
 
 
 class _Scene:

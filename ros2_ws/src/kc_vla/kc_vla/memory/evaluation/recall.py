@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-import numpy as np
 from tqdm import tqdm
 
 from kc_vla.core.files import write_whole
@@ -19,8 +18,8 @@ from kc_vla.core.shares import Share
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.evaluation.questions import Question
 from kc_vla.memory.evaluation.recall_plots import plot_accuracy, plot_confidence
+from kc_vla.memory.evaluation.sureness import Sureness, sureness_of, with_and_without
 from kc_vla.memory.recall.answer import Answer
-from kc_vla.memory.recall.confidence import Calibration, fit
 from kc_vla.memory.recall.recall import SIMILARITY, Ranker, Recall, Weights
 from kc_vla.memory.short_term.memory import ShortTermMemory
 
@@ -35,7 +34,6 @@ VARIANTS: Mapping[str, Weights] = {
 }
 """What is added beyond similarity, one after the other; the last has all of it."""
 RANKED = "+ a language model ranks"
-_BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 @dataclass(frozen=True)
@@ -61,25 +59,6 @@ class Row:
     top3: Share
 
 
-@dataclass(frozen=True)
-class Sureness:
-    """What confidences are worth, of one embedding and half of the questions, each asked with and without an answer.
-
-    Attributes:
-        embedding: name of the model.
-        split: of the questions.
-        calibration: fitted to the development questions.
-        error: mean distance of a bin's confidence from the share of right answers in it, weighted by its answers.
-        bins: of each that has answers: mean confidence, and how many of them were right.
-    """
-
-    embedding: str
-    split: str
-    calibration: Calibration
-    error: float
-    bins: tuple[tuple[float, Share], ...]
-
-
 def evaluate_recall(
     output: Path, questions: Sequence[Question], embedders: Sequence[Embedder], ranker: Ranker | None = None
 ) -> tuple[list[Row], list[Sureness]]:
@@ -96,7 +75,8 @@ def evaluate_recall(
         if ranker is not None:
             ranked = [_ask(each, embedder, WHOLE, ranker) for each in questions]
             rows += _rows(embedder.name, RANKED, questions, ranked)
-        sureness += _sureness(embedder, questions)
+        asked = [each for question in questions for each in with_and_without(question)]
+        sureness += sureness_of(embedder.name, asked, [_ask(each, embedder, WHOLE) for each in asked])
     output.mkdir(parents=True, exist_ok=True)
     found = {"accuracy": [asdict(row) for row in rows], "confidence": [asdict(each) for each in sureness]}
     write_whole(output / "results.json", json.dumps(found, indent=1) + "\n")
@@ -106,7 +86,7 @@ def evaluate_recall(
     return rows, sureness
 
 
-def table(rows: Iterable[Row], sureness: Iterable[Sureness] = ()) -> str:
+def table(rows: Iterable[Row], sureness: Sequence[Sureness] = ()) -> str:
     """The accuracies as Markdown tables, for each embedding, half and series, and what the confidences are worth."""
     rows, lines = list(rows), list[str]()
     for group in dict.fromkeys((row.embedding, row.split, row.series) for row in rows):
@@ -124,13 +104,15 @@ def table(rows: Iterable[Row], sureness: Iterable[Sureness] = ()) -> str:
             lines.append(_line([variant, *map(str, shares)]))
         lines.append("")
     for each in sureness:
-        lines += [
-            f"{each.embedding}, {each.split} questions, half of them with nothing there that is meant: confidence "
-        ]
-        lines[-1] += f"is off by {each.error:.3f} on average ({each.calibration})"
-        lines += ["", _line(["confidence, mean", "first unit is what was meant, %", "answers"]), _line(["---"] * 3)]
-        lines += [_line([f"{mean:.2f}", str(share), str(share.of)]) for mean, share in each.bins]
+        lines += [f"{each.embedding}, {each.split} questions, to memories with and without what is meant: confidence "]
+        lines[-1] += f"is off by {each.error:.3f} on average"
+        heads = ["answers", "confidence, mean", "first unit is what was meant, %", "number"]
+        lines += ["", _line(heads), _line(["---"] * len(heads))]
+        for groups in (each.bins, each.described):
+            lines += [_line([name, f"{mean:.2f}", str(share), str(share.of)]) for name, mean, share in groups]
         lines.append("")
+    if sureness:
+        lines += [f"{each.embedding}: {each.calibration}" for each in sureness if each.split == "development"]
     return "\n".join(lines)
 
 
@@ -155,39 +137,6 @@ def _rows(embedding: str, variant: str, questions: Sequence[Question], answers: 
         shares = Share(first, len(places)), Share(among, len(places))
         rows.append(Row(embedding, variant, split, series, kind, *shares))
     return rows
-
-
-def _sureness(embedder: Embedder, questions: Sequence[Question]) -> list[Sureness]:
-    both = [each for question in questions for each in (question, without_answer(question))]
-    answers = [_ask(each, embedder, WHOLE) for each in both]
-    score = np.array([answer.found[0].score for answer in answers])
-    lead = score - np.array([answer.found[1].score for answer in answers])
-    right = np.array(
-        [answer.found[0].unit.object_id == each.answer for answer, each in zip(answers, both, strict=True)]
-    )
-    development = np.array([each.split == "development" for each in both])
-    if not development.any():
-        return []
-    calibration = fit(score[development], lead[development], right[development])
-    sure = np.array([calibration.confidence(float(a), float(b)) for a, b in zip(score, lead, strict=True)])
-    found = []
-    for split in dict.fromkeys(question.split for question in questions):
-        of_split = np.array([each.split == split for each in both])
-        place = np.clip(np.digitize(sure, _BINS) - 1, 0, len(_BINS) - 2)
-        bins = []
-        for number in range(len(_BINS) - 1):
-            chosen = of_split & (place == number)
-            if chosen.any():
-                bins.append((float(sure[chosen].mean()), Share(int(right[chosen].sum()), int(chosen.sum()))))
-        error = sum(share.of * abs(mean - share.share) for mean, share in bins) / int(of_split.sum())
-        found.append(Sureness(embedder.name, split, calibration, error, tuple(bins)))
-    return found
-
-
-def without_answer(question: Question) -> Question:
-    """The same question to a memory that has nothing of the type that is meant."""
-    meant = next(unit.object_type for unit in question.units if unit.object_id == question.answer)
-    return replace(question, units=tuple(unit for unit in question.units if unit.object_type != meant))
 
 
 def _line(cells: Sequence[str]) -> str:

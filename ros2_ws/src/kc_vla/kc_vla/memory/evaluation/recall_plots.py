@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from kc_vla.core.files import replacing
 
 if TYPE_CHECKING:
-    from kc_vla.memory.evaluation.recall import Row, Sureness
+    from kc_vla.memory.evaluation.recall import Row
+    from kc_vla.memory.evaluation.sureness import Sureness
 
 
 def plot_accuracy(rows: Sequence[Row], path: Path) -> None:
@@ -42,11 +43,11 @@ def plot_confidence(sureness: Sequence[Sureness], path: Path) -> None:
     axis = figure.subplots()
     axis.plot([0, 1], [0, 1], color="grey", linestyle=":")
     for each in sureness:
-        low = [share.share - share.interval[0] for _, share in each.bins]
-        high = [share.interval[1] - share.share for _, share in each.bins]
-        share = [share.share for _, share in each.bins]
+        low = [share.share - share.interval[0] for _, _, share in each.bins]
+        high = [share.interval[1] - share.share for _, _, share in each.bins]
+        share = [share.share for _, _, share in each.bins]
         label = f"{each.embedding}, {each.split}"
-        axis.errorbar([mean for mean, _ in each.bins], share, [low, high], marker="o", capsize=3, label=label)
+        axis.errorbar([mean for _, mean, _ in each.bins], share, [low, high], marker="o", capsize=3, label=label)
     axis.set(xlabel="confidence", ylabel="share of right answers", xlim=(0, 1), ylim=(0, 1))
     axis.legend()
     _save(figure, path)

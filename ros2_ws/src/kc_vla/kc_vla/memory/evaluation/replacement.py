@@ -14,19 +14,24 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from tqdm import tqdm
 
 from kc_vla.core.files import write_whole
 from kc_vla.memory.evaluation.hit_rate import hits, optimal_hits
-from kc_vla.memory.evaluation.requests import RequestsError, household_requests, read_household, read_trace
+from kc_vla.memory.evaluation.replacement_plots import OPTIMUM, Course, plot_course, plot_sizes, plot_traces
+from kc_vla.memory.evaluation.requests import (
+    HouseholdTask,
+    RequestsError,
+    household_stream,
+    read_household,
+    read_trace,
+    requests_of,
+)
 from kc_vla.memory.replacement.interface import Key, Replacement
 from kc_vla.memory.replacement.policies import ADAPTIVE, POLICIES, open_replacement
 from kc_vla.memory.replacement.w_tinylfu import WTinyLfu
 
-OPTIMUM = "optimum"
-"""Belady's, which knows the future."""
 HOUSEHOLD_SIZES, SPLIT_SIZE, SPLITS = (5, 10, 15, 20, 25), 10, (1, 3, 5, 7, 9)
 _TASKS = 200
 _WARM = 0.95
@@ -62,10 +67,11 @@ def evaluate_household(output: Path, streams: int, file: Path | None = None) -> 
         RequestsError: `file` is no file of tasks, or has no kitchens.
         OSError: it cannot be read, or the results cannot be written.
     """
-    tasks = [task for task in read_household(file or _SHIPPED) if _is_kitchen(task.scene)]
+    tasks = [task for task in read_household(file or _SHIPPED) if task.types and _is_kitchen(task.scene)]
     if not tasks:
         raise RequestsError(f"{file} has no tasks in kitchens, FloorPlan1 to FloorPlan30")
-    requests = [household_requests(tasks, _TASKS, seed) for seed in range(streams)]
+    drawn = [household_stream(tasks, _TASKS, seed) for seed in range(streams)]
+    requests = [requests_of(stream) for stream in drawn]
     rows = [
         _row("household", size, policy, [_hits(policy, size, each).mean() for each in requests])
         for size in tqdm(HOUSEHOLD_SIZES, desc="sizes", unit="size")
@@ -76,19 +82,21 @@ def evaluate_household(output: Path, streams: int, file: Path | None = None) -> 
         for window in SPLITS
     ]
     _write(output, [*rows, *splits])
-    _plot_sizes(rows, output / "sizes.png")
-    _plot_course(requests, output / "course.png")
+    plot_sizes(rows, output / "sizes.png")
+    plot_course(_panels(drawn), output / "course.png")
     return [*rows, *splits]
 
 
 def evaluate_traces(output: Path, traces: Sequence[Path], sizes: Sequence[int]) -> list[Row]:
-    """Hit rates of all policies on each trace and at each size.
+    """Hit rates of all policies on each trace and at each size; written to `output` likewise.
 
     Raises:
         RequestsError: a trace is no trace.
         OSError: it cannot be read, or the results cannot be written.
     """
-    read = {path.name.split(".")[0]: read_trace(path) for path in traces}
+    names = [path.name.split(".")[0] for path in traces]
+    alone = len(set(names)) == len(names)
+    read = {name if alone else str(path): read_trace(path) for name, path in zip(names, traces, strict=True)}
     rows = [
         _row(name, size, policy, [_hits(policy, size, requests).mean()])
         for name, requests in tqdm(read.items(), desc="traces", unit="trace")
@@ -96,6 +104,7 @@ def evaluate_traces(output: Path, traces: Sequence[Path], sizes: Sequence[int]) 
         for policy in (OPTIMUM, *POLICIES)
     ]
     _write(output, rows)
+    plot_traces(rows, output / "traces.png")
     return rows
 
 
@@ -143,57 +152,33 @@ def _write(output: Path, rows: Sequence[Row]) -> None:
     write_whole(output / "table.md", table(rows))
 
 
-def _plot_sizes(rows: Sequence[Row], path: Path) -> None:
-    figure = Figure(figsize=(6.5, 4.2), layout="constrained")
-    axis = figure.subplots()
-    for policy in dict.fromkeys(row.policy for row in rows):
-        of_policy = [row for row in rows if row.policy == policy]
-        axis.errorbar(
-            [row.size for row in of_policy],
-            [100 * row.rate for row in of_policy],
-            [100 * row.spread for row in of_policy],
-            marker=".",
-            capsize=2,
-            label=policy,
-            linestyle="--" if policy == OPTIMUM else "-",
-        )
-    axis.set_xticks(HOUSEHOLD_SIZES)
-    axis.set(
-        xlabel="units", ylabel="hit rate, %", title="Household tasks: hit rate by size, 95 % intervals", ylim=(0, 100)
-    )
-    _finish(figure, path)
-
-
-def _plot_course(requests: Sequence[Sequence[Key]], path: Path) -> None:
-    """Hit rate up to each request, mean over the streams, and where a memory was warm on average."""
-    makes: dict[str, Callable[[], Replacement]] = {
-        f"[{window}, {SPLIT_SIZE - window}]": partial(WTinyLfu, SPLIT_SIZE, window) for window in SPLITS[::2]
+def _panels(streams: Sequence[Sequence[HouseholdTask]]) -> dict[str, list[Course]]:
+    """The paper's figures 4 to 6: window and main part, FIFO by size, W-TinyLFU by size."""
+    split = {f"[{window}, {SPLIT_SIZE - window}]": partial(WTinyLfu, SPLIT_SIZE, window) for window in SPLITS}
+    makes: dict[str, dict[str, Callable[[], Replacement]]] = {
+        f"{SPLIT_SIZE} units, [window, main]": {"fifo": partial(open_replacement, "fifo", SPLIT_SIZE), **split},
+        **{
+            f"{policy}, by units": {str(size): partial(open_replacement, policy, size) for size in HOUSEHOLD_SIZES}
+            for policy in ("fifo", ADAPTIVE)
+        },
     }
-    makes |= {name: partial(open_replacement, name, SPLIT_SIZE) for name in ("fifo", ADAPTIVE)}
-    length = min(map(len, requests))
-    figure = Figure(figsize=(6.5, 4.2), layout="constrained")
-    axis = figure.subplots()
-    for name, make in makes.items():
-        found = np.array([hits(make(), each)[:length] for each in requests])
-        axis.plot(100 * (found.cumsum(axis=1) / np.arange(1, length + 1)).mean(axis=0), label=name)
-    warm = np.mean([_warm_after(each) for each in requests])
-    axis.axvline(float(warm), color="grey", linestyle=":", label="warm")
-    axis.set(xlabel="requests", ylabel="hit rate so far, %", title=f"[window, main] of {SPLIT_SIZE} units")
-    _finish(figure, path)
+    return {title: [_course(name, make, streams) for name, make in group.items()] for title, group in makes.items()}
 
 
-def _warm_after(requests: Sequence[Key]) -> int:
-    """Requests after which a memory is warm: every new key takes a unit, until all are taken."""
+def _course(name: str, make: Callable[[], Replacement], streams: Sequence[Sequence[HouseholdTask]]) -> Course:
+    rates = np.zeros(_TASKS)
+    for stream in streams:
+        ends = np.cumsum([len(task.types) for task in stream])
+        found = hits(make(), requests_of(stream)).cumsum()
+        rates += found[ends - 1] / ends / len(streams)
+    return Course(name, rates, float(np.mean([_warm_after(stream, make().capacity) for stream in streams])))
+
+
+def _warm_after(stream: Sequence[HouseholdTask], size: int) -> int:
+    """Tasks after which a memory is warm: every new type takes a unit, until all are taken."""
     seen: set[Key] = set()
-    for index, key in enumerate(requests):
-        seen.add(key)
-        if len(seen) >= _WARM * SPLIT_SIZE:
-            return index + 1
-    return len(requests)
-
-
-def _finish(figure: Figure, path: Path) -> None:
-    for axis in figure.axes:
-        axis.grid(alpha=0.3)
-        axis.legend(fontsize="small")
-    figure.savefig(path, dpi=110)
+    for number, task in enumerate(stream, start=1):
+        seen.update(task.types)
+        if len(seen) >= _WARM * size:
+            return number
+    return len(stream)

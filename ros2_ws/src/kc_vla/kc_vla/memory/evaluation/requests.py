@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,10 +74,19 @@ def read_household(path: Path) -> list[HouseholdTask]:
     return tasks
 
 
+def household_stream(tasks: Sequence[HouseholdTask], count: int, seed: int) -> list[HouseholdTask]:
+    """`count` of the tasks, drawn at random with `seed`, one after the other."""
+    return [tasks[int(index)] for index in np.random.default_rng(seed).integers(len(tasks), size=count)]
+
+
 def household_requests(tasks: Sequence[HouseholdTask], count: int, seed: int) -> list[str]:
-    """What `count` tasks, drawn at random with `seed`, ask a memory for: the type of each object, task after task."""
-    chance = np.random.default_rng(seed)
-    return [each for index in chance.integers(len(tasks), size=count) for each in tasks[int(index)].types]
+    """What such a stream asks a memory for; see `requests_of`."""
+    return requests_of(household_stream(tasks, count, seed))
+
+
+def requests_of(stream: Iterable[HouseholdTask]) -> list[str]:
+    """What tasks ask a memory for: the type of each object, task after task."""
+    return [each for task in stream for each in task.types]
 
 
 def _types(about: Mapping[str, Any]) -> tuple[str, ...]:

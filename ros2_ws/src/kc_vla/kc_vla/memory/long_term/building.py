@@ -222,8 +222,7 @@ class _Moment:
         def named(source_id: str) -> SceneObject | None:
             known = self._graph.named(source_id)
             name = called.get(source_id, "" if known is None else known.id)
-            found = self._after.get(name) or self._graph.objects.get(name)
-            return None if found is None or found.forgotten or name in self._removed else found
+            return None if name in self._removed else self._after.get(name) or self._graph.objects.get(name)
 
         return named
 
@@ -236,8 +235,4 @@ class _Moment:
         radius_m = each.diagonal_m / 2 + self._graph.largest_m / 2 + _STANDS_M
         found = {other.id: other for other in self._graph.near(each.position, radius_m)}
         found |= {name: other for name, other in self._after.items() if name in found or name in self._told.new}
-        return [
-            other
-            for name, other in found.items()
-            if name not in self._removed and not other.forgotten and name != each.id
-        ]
+        return [other for name, other in found.items() if name not in self._removed]

@@ -116,10 +116,4 @@ def _settled(graph: SceneGraph, thing: SceneObject) -> SceneObject:
     if thing.holder and (holder is None or holder.forgotten or thing.holder == thing.id):
         raise GraphError(f"there is no object {told(thing.holder)} that {told(thing.id)} could be on or in")
     around = graph.near(thing.position, min(thing.diagonal_m + graph.largest_m, MOST_EXTENT_M))
-    there = [each for each in around if not each.forgotten and each.id != thing.id]
-
-    def named(source_id: str) -> SceneObject | None:
-        found = graph.named(source_id)
-        return None if found is None or found.forgotten else found
-
-    return stand(replace(thing, area=graph.area_at(thing.position)), there, named)
+    return stand(replace(thing, area=graph.area_at(thing.position)), around, graph.named)

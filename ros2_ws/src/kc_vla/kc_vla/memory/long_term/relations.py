@@ -20,7 +20,7 @@ _SMALLER = 0.7
 PLACE = "place"
 """Attribute that says what a thing is on or in, by the id that the detector has for that: "in Fridge_1"."""
 Named = Callable[[str], SceneObject | None]
-"""The object that a detector calls so, if there is one that is believed in."""
+"""The object that a detector calls so, if there is one."""
 
 
 def told_place(attributes: Mapping[str, str]) -> tuple[Placed, str] | None:
@@ -46,15 +46,16 @@ def stand(thing: SceneObject, others: Iterable[SceneObject], named: Named) -> Sc
 
     What a person has said holds, then what the detector says: of things close to one another their boxes tell less. It
     is on or in nothing where the detector names an id that is not known. Where it names none, the object is in the
-    smallest box that holds its middle, else on the highest one that its middle is above and touches.
+    smallest box that holds its middle, else on the highest one that its middle is above and touches. What is forgotten
+    holds nothing.
 
     Args:
         thing: the object.
-        others: all those around.
+        others: all those around, itself and what is forgotten among them or not.
         named: see there.
     """
     told = told_place(thing.attributes)
-    holder = named(told[1]) if told is not None and told[1] else None
+    holder = _believed(named(told[1])) if told is not None and told[1] else None
     if "holder" in thing.by_hand:
         agreed = told is None or (told[0], holder.id if holder is not None else "") == (thing.placed, thing.holder)
         return thing if agreed else replace(thing, attributes=without_place(thing.attributes))
@@ -62,11 +63,12 @@ def stand(thing: SceneObject, others: Iterable[SceneObject], named: Named) -> Sc
         return _placed(thing, told[0], holder.id)
     if told is not None and (not told[1] or any(map(str.isdigit, told[1]))):
         return _placed(thing, "", "")
-    inside = [other for other in others if other.id != thing.id and _is_in(thing, other)]
+    around = [other for other in others if other.id != thing.id and _believed(other)]
+    inside = [other for other in around if _is_in(thing, other)]
     if inside:
         holder = min(inside, key=lambda other: (_volume(other), other.id))
         return _placed(thing, "in", holder.id)
-    under = [other for other in others if other.id != thing.id and _is_on(thing, other)]
+    under = [other for other in around if _is_on(thing, other)]
     if under:
         holder = max(under, key=lambda other: (other.top_m, other.id))
         return _placed(thing, "on", holder.id)
@@ -85,6 +87,10 @@ def gap_m(one: SceneObject, other: SceneObject) -> float:
 def is_next_to(one: SceneObject, other: SceneObject) -> bool:
     """Whether two objects are side by side: neither is on or in the other one."""
     return one.id not in (other.id, other.holder) and other.id != one.holder and gap_m(one, other) <= NEXT_TO_M
+
+
+def _believed(thing: SceneObject | None) -> SceneObject | None:
+    return None if thing is None or thing.forgotten else thing
 
 
 def _placed(thing: SceneObject, placed: Placed, holder: str) -> SceneObject:

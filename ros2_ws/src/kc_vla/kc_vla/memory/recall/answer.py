@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
+from kc_vla.memory.recall.described import Described
 from kc_vla.memory.short_term.unit import Position, State, Unit, UnitError, plain, spoken
 
 
@@ -77,6 +78,7 @@ class Answer:
             again; see `Calibration`.
         left_out: units that were likely enough and did not fit into the tokens.
         notes: what went otherwise than it was set to, in words, for people.
+        described: how the first unit compares with what was said of what is meant, before anybody ranked them again.
     """
 
     instruction: str
@@ -84,6 +86,7 @@ class Answer:
     confidence: float
     left_out: int = 0
     notes: tuple[str, ...] = ()
+    described: Described = Described.UNNAMED
 
     def text(self) -> str:
         """The units in words, a line each."""

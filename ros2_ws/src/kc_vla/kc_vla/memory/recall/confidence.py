@@ -1,20 +1,24 @@
 """How sure an answer is: a share of right ones, not a score.
 
-Of the answers to the development questions whose score and lead are such, so many had the unit that was meant first;
-for half of these questions there is none in the memory. Other memories and other people's words will differ.
+Of the answers to the development questions whose first unit is described as well, and whose score and lead are such, so
+many had the unit that was meant first. Each question is put to memories with and without that unit; see
+`evaluation.sureness`. Other memories and other people's words will differ.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.memory.recall.described import Described
 
-@dataclass(frozen=True)
-class Calibration:
+
+class Curve(NamedTuple):
     """A logistic curve over the score of the first unit and its lead over the second.
 
     Attributes:
@@ -27,12 +31,40 @@ class Calibration:
     score: float
     lead: float
 
-    def confidence(self, score: float, lead: float) -> float:
-        """Share of answers with this score and lead whose first unit is what was meant."""
+    def at(self, score: float, lead: float) -> float:
+        """Its height, 0..1."""
         return 1 / (1 + math.exp(-min(max(self.constant + self.score * score + self.lead * lead, -30.0), 30.0)))
 
 
-def fit(score: NDArray[np.float64], lead: NDArray[np.float64], right: NDArray[np.bool_]) -> Calibration:
+@dataclass(frozen=True)
+class Calibration:
+    """A curve for each of `Described`, by its name."""
+
+    so: Curve
+    untold: Curve
+    otherwise: Curve
+    unnamed: Curve
+
+    def confidence(self, described: Described, score: float, lead: float) -> float:
+        """Share of answers whose first unit is described like this, with this score and lead, that are right."""
+        curve: Curve = getattr(self, described.value)
+        return curve.at(score, lead)
+
+
+def fit(
+    described: Sequence[Described], score: NDArray[np.float64], lead: NDArray[np.float64], right: NDArray[np.bool_]
+) -> Calibration:
+    """The likeliest curves for answers (N,); one of which there are no answers is that of all."""
+    curves = {}
+    for each in Described:
+        chosen = np.array([one is each for one in described])
+        if not chosen.any():
+            chosen[:] = True
+        curves[each.value] = fit_curve(score[chosen], lead[chosen], right[chosen])
+    return Calibration(**curves)
+
+
+def fit_curve(score: NDArray[np.float64], lead: NDArray[np.float64], right: NDArray[np.bool_]) -> Curve:
     """The likeliest curve, by Newton's method; slopes are held back a little: few answers cannot make a step."""
     x = np.column_stack([np.ones_like(score), score, lead])
     spread = np.array([1.0, max(float(score.std()), 1e-9), max(float(lead.std()), 1e-9)])
@@ -43,4 +75,4 @@ def fit(score: NDArray[np.float64], lead: NDArray[np.float64], right: NDArray[np
         slope = x.T @ (right - expected) - held @ weights
         curvature = (x * (expected * (1 - expected))[:, None]).T @ x + held
         weights = weights + np.linalg.solve(curvature, slope)
-    return Calibration(*(float(each) for each in weights / spread))
+    return Curve(*(round(float(each), 2) for each in weights / spread))

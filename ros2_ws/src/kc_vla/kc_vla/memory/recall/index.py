@@ -144,15 +144,19 @@ class UnitIndex:
 
     def agreement(self, asked: Sequence[str]) -> Vectors:
         """Of attributes of which a unit's value is asked for: of each unit, how many are so, less how many are not."""
-        score, there, named = np.zeros(self.size, np.float32), set(asked), set[str]()
+        score = np.zeros(self.size, np.float32)
+        for name, wanted in self.values_asked_for(asked).items():
+            for value, numbers in self._values[name].items():
+                score[list(numbers)] += 1 if value in wanted else -1
+        return score
+
+    def values_asked_for(self, asked: Sequence[str]) -> dict[str, set[str]]:
+        """Of attributes of which a unit's value is asked for, these values."""
+        there, found = set(asked), dict[str, set[str]]()
         for name, value in {each for word in there for each in self._values_by_word.get(word, ())}:
             if there.issuperset(words(value)):
-                score[list(self._values[name][value])] += 2
-                named.add(name)
-        for name in named:
-            for numbers in self._values[name].values():
-                score[list(numbers)] -= 1
-        return score
+                found.setdefault(name, set()).add(value)
+        return found
 
     def _changed(self, object_id: str, unit: Unit | None) -> None:
         if unit is None and object_id not in self._entries:

@@ -38,6 +38,7 @@ _DESTINATIONS = (
     rf"(?P<place>,? (?:and|then) (?:put|place|leave|set|store|keep) (?:it|them)(?: down| back)? {_PLACE})$",
 )
 """Where something shall be brought, which does not say where it is."""
+_STANDS = re.compile(r"\b(?:in|on|inside|beside|next to|under) (?:the|my|our|your|a) \w+(?: \w+)?")
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Instruction:
         states: of which it should have one; empty where any will do.
         not_states: that it should not have.
         not_meant: what it should not be, in words; each is excluded by itself.
+        places: where it should be: "on the desk".
     """
 
     text: str
@@ -57,6 +59,7 @@ class Instruction:
     states: frozenset[State]
     not_states: frozenset[State]
     not_meant: tuple[str, ...]
+    places: tuple[str, ...] = ()
 
     @property
     def likely_states(self) -> frozenset[State]:
@@ -83,4 +86,5 @@ def understand(text: str) -> Instruction:
     if not_meant:  # "not the white plate, the blue one"
         name = not_meant[0].split()[-1]
         meaning = re.sub(r"\bones?\b", lambda _: name, meaning)  # as it is: it may have backslashes
-    return Instruction(text, meaning or lower, frozenset(states), frozenset(not_states), not_meant)
+    meaning, places = meaning or lower, tuple(_STANDS.findall(meaning))
+    return Instruction(text, meaning, frozenset(states), frozenset(not_states), not_meant, places)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from kc_vla.memory.embedding.interface import Embedder, Vectors
 from kc_vla.memory.recall.answer import EVERYTHING, Answer, Filters, Found, line_of, tokens_of
-from kc_vla.memory.recall.confidence import Calibration
+from kc_vla.memory.recall.confidence import Calibration, Curve
+from kc_vla.memory.recall.described import described
 from kc_vla.memory.recall.index import STATES, UnitIndex
 from kc_vla.memory.recall.instruction import Instruction, understand
 from kc_vla.memory.recall.words import words
@@ -54,7 +55,14 @@ class Weights:
 
 SIMILARITY = Weights(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """The paper's: cosine alone."""
-CALIBRATIONS = {"all-MiniLM-L6-v2": Calibration(-6.90, 6.41, 0.41)}
+CALIBRATIONS = {
+    "all-MiniLM-L6-v2": Calibration(
+        so=Curve(constant=-7.13, score=8.02, lead=-1.43),
+        untold=Curve(constant=-0.5, score=0.18, lead=0.18),
+        otherwise=Curve(constant=-2.04, score=-1.59, lead=-2.2),
+        unnamed=Curve(constant=-4.03, score=2.12, lead=2.99),
+    )
+}
 """By the name of the embedder, for the whole of `Weights`: `kc-vla eval recall` fits and prints them."""
 _UNKNOWN = "how sure this is was measured with another embedding: kc-vla eval recall measures it with this one"
 
@@ -137,8 +145,9 @@ class Recall:
         order = np.lexsort((-self._index.stamps[candidates], -scores))[: max(most, _RANKED, 2)]
         found = [self._found(int(candidates[at]), float(scores[at])) for at in order]
         lead = found[0].score - found[1].score if len(found) > 1 else found[0].score
-        confidence = self._calibration.confidence(found[0].score, lead)
-        answer = Answer(text, tuple(found), confidence, notes=self._notes)
+        how = described(instruction, found[0].unit, self._index.values_asked_for(words(instruction.meaning)))
+        confidence = self._calibration.confidence(how, found[0].score, lead)
+        answer = Answer(text, tuple(found), confidence, notes=self._notes, described=how)
         if self._ranker is not None and answer.confidence < self._sure:
             answer = _ranked(answer, self._ranker)
         return _fitting(replace(answer, found=answer.found[:most]), most_tokens)

@@ -14,6 +14,9 @@ hand pass go walk look see seen show put pick grab place still just very too als
 kind sort used use uses using usually especially made make makes making when while people person someone somebody
 usually often"""
 _NO_MEANING = frozenset(_LITTLE.split())
+_COLOURS = "red orange yellow green blue purple pink brown black white grey gray silver gold"
+COLOURS = frozenset(_COLOURS.split())
+"""As people say them; a detector may tell others."""
 _LEAST = 3
 """Letters that a word keeps without its ending."""
 

@@ -15,6 +15,8 @@ class Lfu:
         self.capacity = check_capacity(capacity)
         self._counts: dict[Key, int] = {}
         self._queues: dict[int, OrderedDict[Key, None]] = {}
+        self._least = 1
+        """Nothing that is there was used less often."""
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -32,9 +34,10 @@ class Lfu:
             return None
         evicted = None
         if len(self._counts) == self.capacity:
-            least = min(self._queues)
-            first = next(iter(self._queues[least]))
-            evicted = Eviction(first, QUEUE, least, f"it was used least, {least} times")
+            while self._least not in self._queues:  # each step was a use of a key: over all, it costs nothing
+                self._least += 1
+            first = next(iter(self._queues[self._least]))
+            evicted = Eviction(first, QUEUE, self._least, f"it was used least, {self._least} times")
             self.remove(first)
         self._put(key, 1)
         return evicted
@@ -74,4 +77,5 @@ class Lfu:
 
     def _put(self, key: Key, count: int) -> None:
         self._counts[key] = count
+        self._least = min(self._least, count)
         self._queues.setdefault(count, OrderedDict())[key] = None

@@ -34,14 +34,16 @@ class FrequencySketch:
         self._rows = tuple(bytearray(width) for _ in range(_ROWS))
         self._used = 0
 
-    def add(self, key: Key) -> None:
-        """Count a use."""
+    def add(self, key: Key) -> bool:
+        """Count a use; return whether all counters were halved then."""
         for row, at in zip(self._rows, self._places(key), strict=True):
             if row[at] < _HIGHEST:
                 row[at] += 1
         self._used += 1
-        if self._used >= self.sample:
-            self.halve()
+        if self._used < self.sample:
+            return False
+        self.halve()
+        return True
 
     def halve(self) -> None:
         """Make all that was by now count half."""

@@ -14,6 +14,7 @@ from itertools import islice
 
 from kc_vla.memory.replacement.climbing import Climber, Rival
 from kc_vla.memory.replacement.interface import Eviction, Key, check_capacity
+from kc_vla.memory.replacement.least_used import LeastUsed
 from kc_vla.memory.replacement.queues import Lru
 from kc_vla.memory.replacement.sketch import FrequencySketch
 
@@ -57,8 +58,8 @@ class WTinyLfu:
         self.capacity = check_capacity(capacity)
         if window is not None and not 1 <= window <= capacity:
             raise ValueError(f"a window of {window} units in a memory of {capacity}: give it 1 to {capacity}")
-        self._rule = rule
         self._sketch = FrequencySketch(capacity, sample)
+        self._least = LeastUsed(self._sketch.count) if rule is Rule.LEAST else None
         self._window_size = window_of(capacity) if window is None else window
         self._climber = _climber(capacity) if window is None and capacity > 1 else None
         self._window: OrderedDict[Key, None] = OrderedDict()
@@ -109,10 +110,14 @@ class WTinyLfu:
         self._sketch.clear(key)
         self._probation[key] = None
         self._probation.move_to_end(key, last=False)
+        if self._least is not None:
+            self._least.demote(key)
 
     def remove(self, key: Key) -> None:
         """See `Replacement`."""
         del self._queues[self.segment(key)][key]
+        if self._least is not None:
+            self._least.remove(key)
 
     def frequency(self, key: Key) -> int:
         """See `Replacement`."""
@@ -130,14 +135,18 @@ class WTinyLfu:
         return {name: tuple(queue) for name, queue in self._queues.items()}
 
     def _count(self, key: Key, hit: bool) -> None:
-        self._sketch.add(key)
+        halved = self._sketch.add(key)
+        if self._least is not None:
+            if halved:
+                self._least.halve()
+            self._least.use(key)
         if self._climber is not None and (size := self._climber.after(key, hit)) is not None:
             self._resize_window(size)
 
     def _make_room(self, fresh: Key) -> Eviction:
         """Let one of the keys go that are there, and never the one that has just come."""
-        if self._rule is Rule.LEAST:
-            return self._evict_least(fresh)
+        if self._least is not None:
+            return self._evict_least(fresh, self._least)
         victim = next(iter(self._probation or self._protected), None)
         if len(self._window) <= self._window_size:
             assert victim is not None
@@ -153,27 +162,35 @@ class WTinyLfu:
             return evicted
         return self._evict(candidate, f"it was used {own} times, what is next to leave {other}")
 
-    def _evict_least(self, fresh: Key) -> Eviction:
+    def _evict_least(self, fresh: Key, ranked: LeastUsed) -> Eviction:
         if not self._probation and len(self._window) == 1:
-            self._probation[self._protected.popitem(last=False)[0]] = None
-        counts = [(self._sketch.count(key), key) for key in (*self._probation, *self._window) if key != fresh]
-        least, key = min(counts, key=lambda each: each[0])
-        evicted = self._evict(key, f"of {len(counts)} in window and probation it was used least, {least} times")
+            self._to_probation(self._protected)
+        key = ranked.least(lambda each: each != fresh and (each in self._probation or each in self._window))
+        ranked.offer(fresh)
+        among, least = len(self._probation) + len(self._window) - 1, self._sketch.count(key)
+        evicted = self._evict(key, f"of {among} in window and probation it was used least, {least} times")
         self._shrink_window()
         return evicted
 
     def _evict(self, key: Key, reason: str) -> Eviction:
-        segment = self.segment(key)
-        del self._queues[segment][key]
-        return Eviction(key, segment, self._sketch.count(key), reason)
+        segment, count = self.segment(key), self._sketch.count(key)
+        self.remove(key)
+        return Eviction(key, segment, count, reason)
 
     def _shrink_window(self) -> None:
         while len(self._window) > self._window_size:
-            self._probation[self._window.popitem(last=False)[0]] = None
+            self._to_probation(self._window)
 
     def _shrink_protected(self) -> None:
         while len(self._protected) > int(PROTECTED_SHARE * (self.capacity - self._window_size)):
-            self._probation[self._protected.popitem(last=False)[0]] = None
+            self._to_probation(self._protected)
+
+    def _to_probation(self, queue: OrderedDict[Key, None]) -> None:
+        """The first of a queue has to leave it, for the end of probation."""
+        key, _ = queue.popitem(last=False)
+        self._probation[key] = None
+        if self._least is not None:
+            self._least.offer(key)
 
     def _resize_window(self, size: int) -> None:
         """Give the window another size; what it gains comes from the main part, next to leave there first."""
@@ -184,6 +201,8 @@ class WTinyLfu:
                 del queue[key]
                 self._window[key] = None
                 self._window.move_to_end(key, last=False)
+                if self._least is not None:
+                    self._least.offer(key)
                 missing -= 1
         self._shrink_window()
         self._shrink_protected()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
@@ -84,6 +86,8 @@ class ShortTermMemory:
         self._absence_s = absence_s
         self._replacement = open_replacement(policy, capacity)
         self._units: dict[str, Unit] = {}
+        self._gone: OrderedDict[str, float] = OrderedDict()
+        """When objects were found to be gone, s; of the last ones."""
         self._listeners: list[Listener] = []
 
     def __len__(self) -> int:
@@ -108,7 +112,7 @@ class ShortTermMemory:
         """Take in what was seen of an object; a known one is merged, for a new one another may have to go.
 
         What a known unit has and the new one lacks (state, area, image, attributes) is kept. What is older than what is
-        known changes nothing.
+        known changes nothing, nor what was seen before the object was found to be gone.
 
         Args:
             unit: as seen.
@@ -117,6 +121,8 @@ class ShortTermMemory:
         """
         known = self._units.get(unit.object_id)
         if known is None:
+            if unit.stamp <= self._gone.get(unit.object_id, -math.inf):
+                return Change(Happened.REFUSED, unit, "it was seen before it was found to be gone")
             return self._add(unit)
         if unit.stamp < known.stamp:
             late = known.stamp - unit.stamp
@@ -142,8 +148,13 @@ class ShortTermMemory:
         self._replacement.use(Key(unit.object_type, object_id))
         return Change(Happened.CONFIRMED, unit, "a recall of it proved right")
 
-    def refute(self, object_id: str, gone: bool = True) -> Change:
+    def refute(self, object_id: str, gone: bool = True, stamp: float | None = None) -> Change:
         """What was recalled proved wrong: it is not there any more, or is there and was not what was meant.
+
+        Args:
+            object_id: of the unit.
+            gone: it is not there any more.
+            stamp: when that was found, s: what was seen until then, and comes later, does not bring it back.
 
         Returns:
             The unit removed where it is gone, and else demoted: the next to leave. KeyError where it is not there.
@@ -155,6 +166,10 @@ class ShortTermMemory:
             return Change(Happened.DEMOTED, unit, "a recall of it proved wrong")
         self._replacement.remove(key)
         del self._units[object_id]
+        if stamp is not None:
+            self._gone[object_id] = stamp
+            if len(self._gone) > self.capacity:
+                self._gone.popitem(last=False)
         self._tell(object_id, None)
         return Change(Happened.REMOVED, unit, "a recall of it proved wrong: it is not there any more")
 
@@ -162,6 +177,7 @@ class ShortTermMemory:
         """Forget all, as at every start of the robot."""
         gone = list(self._units)
         self._units.clear()
+        self._gone.clear()
         self._replacement = open_replacement(self.policy, self.capacity)
         for object_id in gone:
             self._tell(object_id, None)
@@ -190,6 +206,7 @@ class ShortTermMemory:
             evicted = self._units.pop(eviction.key.object_id)
             self._tell(evicted.object_id, None)
         self._units[unit.object_id] = unit
+        self._gone.pop(unit.object_id, None)
         self._tell(unit.object_id, unit)
         return Change(Happened.ADDED, unit, "it was not known", evicted, eviction)
 

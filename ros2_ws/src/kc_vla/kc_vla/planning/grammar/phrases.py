@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from kc_vla.memory.recall.words import COLOURS
 from kc_vla.planning.grammar.lexicon import (
     ARTICLES,
     DEFINITE,
@@ -24,7 +25,7 @@ from kc_vla.planning.grammar.lexicon import (
 from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, name_of, singular, trimmed
 from kc_vla.planning.grammar.opening import Words
 from kc_vla.planning.interface import PlanningError
-from kc_vla.planning.names import COLOURS, ORDINALS
+from kc_vla.planning.names import ORDINALS
 
 _JOINS = frozenset(["and", "&", ",", "plus", "/", "or", "+"])
 _WHOLE = word_set("jewellery jewelry furniture paper clothing equipment cloth cutlery cookware matter mail")
