@@ -289,9 +289,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     judge.add_argument("--execute-steps", type=positive, default=5, help="of a chunk before the next is asked for (5)")
     judge.add_argument("--latency-steps", type=not_negative, default=0, help="until a chunk is used (default 0)")
-    judge.add_argument(
-        "--blend-steps", type=not_negative, default=3, help="fade to a late chunk, at most as many as it is late (3)"
-    )
+    judge.add_argument("--blend-steps", type=not_negative, default=3, help="fade from chunk to chunk (default 3)")
     judge.add_argument("--untold", action="store_true", help="do not tell the policy which actions run meanwhile")
     judge.add_argument(
         "--noise",

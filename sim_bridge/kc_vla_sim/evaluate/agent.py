@@ -42,7 +42,7 @@ class Execution:
 
     Attributes:
         execute_steps: control steps of a chunk before the next is asked for.
-        blend_steps: fade to a chunk that comes late, control steps, at most as many as it is late.
+        blend_steps: fade from chunk to chunk, control steps.
         latency_steps: a chunk is used so long after it was asked for, control steps.
         told: whether the policy is told which actions will have run by then (trained-in real-time chunking).
     """

@@ -116,20 +116,6 @@ def test_a_bad_chunk_leaves_the_running_one_alone(bad: Chunk, message: str) -> N
     assert bad.sequence == 2 or subject.request(8) is not None
 
 
-@pytest.mark.parametrize(("late", "faded"), [(0, 0), (1, 1), (2, 2), (3, 3), (5, 3)])
-def test_the_old_plan_fades_only_as_long_as_the_new_one_is_late(late: int, faded: int) -> None:
-    subject = scheduler(blend=3)
-    subject.request(0)
-    subject.offer(chunk(0, 0), step=0)
-    subject.request(5)
-    new = chunk(1, 5)
-    subject.offer(new, step=5 + late)
-    taken = [subject.action(step) for step in range(5 + late, 15)]
-    assert all(isinstance(each, Action) for each in taken)
-    pure = [bool((each.values == new.actions[each.index]).all()) for each in taken if isinstance(each, Action)]
-    assert pure == [False] * faded + [True] * (len(pure) - faded)
-
-
 def test_a_newer_observation_than_asked_for_is_welcome() -> None:
     subject = scheduler()
     subject.request(0)

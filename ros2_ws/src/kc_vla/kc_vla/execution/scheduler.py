@@ -23,9 +23,7 @@ class SchedulerSettings:
 
     Attributes:
         execute_steps: control steps executed of a chunk before the next one is asked for (s).
-        blend_steps: length of the fade from one chunk to the next, control steps, for chunks that come late; at most
-            as many as the chunk is late. One that was computed from the state of now is followed at once: what the old
-            plan still says was meant for a state that is past.
+        blend_steps: length of the fade from one chunk to the next, control steps.
     """
 
     execute_steps: int = 5
@@ -153,7 +151,7 @@ class ChunkScheduler:
         self._answers += 1
         if self._answers > 1:
             self._delays.append(step - chunk.start)
-        self._chunk = blend(self._chunk, chunk, step, min(self.settings.blend_steps, step - chunk.start))
+        self._chunk = blend(self._chunk, chunk, step, self.settings.blend_steps)
 
     def action(self, step: int) -> Action | Hold:
         """Return what to do in control step `step`."""

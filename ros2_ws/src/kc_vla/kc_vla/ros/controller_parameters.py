@@ -31,9 +31,7 @@ class ControllerParameters(NodeParameters):
     workspace_z_high: float = parameter(0.9, "m, bound of the flange in the base frame", low=-2.0, high=2.0)
     priority: int = parameter(50, "real-time priority of the control loop (realtime); 0: none", low=0, high=99)
     execute_steps: int = parameter(5, "control steps executed of a chunk before the next is asked for", low=1, high=500)
-    blend_steps: int = parameter(
-        3, "control steps of the fade to a chunk that comes late, at most as many as it is late", low=0, high=100
-    )
+    blend_steps: int = parameter(3, "control steps of the fade from chunk to chunk", low=0, high=100)
     latency_steps: int = parameter(2, "control steps from request to use of a chunk (lockstep)", low=0, high=100)
     request_timeout: float = parameter(4.0, "s after which an unanswered request is made again", low=0.1, high=60.0)
     stale_after: float = parameter(0.5, "s without a joint state after which the arm holds", low=0.05, high=10.0)
