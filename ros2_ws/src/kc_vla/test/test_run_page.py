@@ -148,7 +148,7 @@ def test_a_summary_that_is_not_ours_is_told_and_not_guessed_at(
 def test_troubles_of_the_episodes_are_counted(tmp_path: Path) -> None:
     troubles = {
         "problems": {"policy_server": "answers late"},
-        "dropped": {"recorder": {"wrist/image_raw": 3}},
+        "dropped": {"recorder": {"wrist/image_raw": 3}, "maniskill_bridge": {"frame shown again": 2}},
         "holds": [{"reason": "chunk is stale", "count": 7, "first_step": 2}],
     }
     for seed in range(2):
@@ -157,6 +157,7 @@ def test_troubles_of_the_episodes_are_counted(tmp_path: Path) -> None:
     text = Read(write_run_page(tmp_path)).text
     assert "policy_server: answers late 2 episodes" in text
     assert "recorder lost 3 of wrist/image_raw 2 episodes" in text
+    assert "maniskill_bridge: frame shown again, 2 times 2 episodes" in text
     assert "the arm held 7 times: chunk is stale 2 episodes" in text
     assert "not all episodes have the same policy: learned (2), expert (1)" in text
 

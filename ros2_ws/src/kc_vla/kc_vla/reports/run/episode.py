@@ -177,6 +177,11 @@ def _latencies(nodes: Fields) -> Iterable[tuple[str, str, tuple[float, float]]]:
                 yield node, stage, (middle, most)
 
 
+def _lost(node: str, count: int, what: str) -> str:
+    """What a node lost of a topic, or what else it counts, in words."""
+    return f"{node}: {what}, {count} times" if " " in what else f"{node} lost {count} of {what}"
+
+
 def _notes(told: Fields, files: frozenset[str]) -> Iterable[str]:
     if told.text("reason") is None:
         yield "no result: its bag ends before the end of the episode"
@@ -187,7 +192,7 @@ def _notes(told: Fields, files: frozenset[str]) -> Iterable[str]:
     for node in dropped.names():
         topics = dropped.inner(node)
         lost = {topic: count for topic in topics.names() if (count := topics.whole(topic))}
-        yield from (f"{node} lost {count} of {topic}" for topic, count in lost.items())
+        yield from (_lost(node, count, topic) for topic, count in lost.items())
     for hold in told.rows("holds"):
         yield f"the arm held {hold.whole('count')} times: {hold.text('reason')}"
     if told.whole("frames") and VIDEO not in files:
