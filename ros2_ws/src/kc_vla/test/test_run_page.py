@@ -157,7 +157,7 @@ def test_troubles_of_the_episodes_are_counted(tmp_path: Path) -> None:
     text = Read(write_run_page(tmp_path)).text
     assert "policy_server: answers late 2 episodes" in text
     assert "recorder lost 3 of wrist/image_raw 2 episodes" in text
-    assert "maniskill_bridge: frame shown again, 2 times 2 episodes" in text
+    assert "maniskill_bridge: 2 x frame shown again 2 episodes" in text
     assert "the arm held 7 times: chunk is stale 2 episodes" in text
     assert "not all episodes have the same policy: learned (2), expert (1)" in text
 

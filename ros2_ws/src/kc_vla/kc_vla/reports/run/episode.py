@@ -179,7 +179,7 @@ def _latencies(nodes: Fields) -> Iterable[tuple[str, str, tuple[float, float]]]:
 
 def _lost(node: str, count: int, what: str) -> str:
     """What a node lost of a topic, or what else it counts, in words."""
-    return f"{node}: {what}, {count} times" if " " in what else f"{node} lost {count} of {what}"
+    return f"{node}: {count} x {what}" if " " in what else f"{node} lost {count} of {what}"
 
 
 def _notes(told: Fields, files: frozenset[str]) -> Iterable[str]:
