@@ -18,6 +18,7 @@ from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import CommandMode
 from kc_vla.policy.teleop import JoySettings
 from kc_vla.ros import qos
+from kc_vla_msgs.msg import ActionChunk
 
 KEYS = JoySettings()
 
@@ -88,8 +89,9 @@ def test_a_person_takes_over_moves_the_arm_hands_back_and_calls_it_a_success(tmp
 
 def test_in_the_simulator_a_person_takes_over_too(tmp_path: Path) -> None:
     with Peer() as peer, Stack(tmp_path, {"takeover": "joy", "report": "none"}) as stack:
-        gamepad = Gamepad(peer, stack)
-        peer.until(lambda: gamepad.tell([KEYS.enable]) or stack.find(r"a person drives \(joy\)"))
+        gamepad, chunks = Gamepad(peer, stack), peer.hear(ActionChunk, "/policy/chunk", qos.EVENT)
+        peer.until(lambda: gamepad.tell([KEYS.enable]) or any(chunk.backend == "joy" for chunk in chunks))
+        assert stack.find(r"a person drives \(joy\)")
         gamepad.press_until("the policy drives", KEYS.hand_back)
         run = stack.first_episode()
         run.wait_for_result()
