@@ -91,7 +91,7 @@ def test_in_the_simulator_a_person_takes_over_too(tmp_path: Path) -> None:
     with Peer() as peer, Stack(tmp_path, {"takeover": "joy", "report": "none"}) as stack:
         gamepad, chunks = Gamepad(peer, stack), peer.hear(ActionChunk, "/policy/chunk", qos.EVENT)
         peer.until(lambda: gamepad.tell([KEYS.enable]) or any(chunk.backend == "joy" for chunk in chunks))
-        assert stack.find(r"a person drives \(joy\)")
+        stack.wait_for(r"a person drives \(joy\)")
         gamepad.press_until("the policy drives", KEYS.hand_back)
         run = stack.first_episode()
         run.wait_for_result()
