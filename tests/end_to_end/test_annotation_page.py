@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import LAPTOP, browser, chromium, enter
+from browser import LAPTOP, chromium, enter
 from episode_bag import ORACLE, Script, write_episode
 from page_server import PageServer
 from playwright.sync_api import Browser, Dialog, Page
@@ -15,12 +15,6 @@ from robot_bags import picture, write_panda_bag
 from kc_vla.episodes.annotation_log import CONFIRMED, OPEN, AnnotationLog, Track
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no Chromium: apt-get install chromium")
-
-
-@pytest.fixture(scope="module")
-def chrome() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

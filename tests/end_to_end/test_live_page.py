@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from browser import LAPTOP, PHONE, browser, chromium
+from browser import LAPTOP, PHONE, chromium
 from foxglove_client import client
 from playwright.sync_api import Browser, Page, expect
 from stack import Stack
@@ -18,10 +18,9 @@ SOME = re.compile(r"^([3-9]|\d\d+)$")
 
 
 @pytest.fixture(scope="module")
-def chrome() -> Iterator[Browser]:
-    with browser() as found:
-        expect.set_options(timeout=SOON_MS)
-        yield found
+def chrome(chrome: Browser) -> Browser:
+    expect.set_options(timeout=SOON_MS)
+    return chrome
 
 
 @pytest.fixture

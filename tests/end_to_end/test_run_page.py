@@ -1,10 +1,9 @@
 """The page of a run opens from disk in a real browser, without a network, and shows films and pictures."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import LAPTOP, PHONE, browser, chromium
+from browser import LAPTOP, PHONE, chromium
 from playwright.sync_api import Browser, Page
 from run_folders import summary, write_episode, write_table
 
@@ -13,12 +12,6 @@ from kc_vla.reports.run.run_page import write_run_page
 pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no Chromium: apt-get install chromium")
 
 HOSTILE = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>'
-
-
-@pytest.fixture(scope="module")
-def chrome() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
