@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import cv2
 import numpy as np
 import rclpy
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, qos_profile_sensor_data
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
+from spinning import init, spin_until_interrupted
 
 RATE = 30.0
 HEIGHT, WIDTH = 48, 64
@@ -55,11 +52,8 @@ class ForeignCameras(Node):
 
 def main() -> None:
     """Run them until they are told to end."""
-    rclpy.init(signal_handler_options=SignalHandlerOptions.ALL)
-    executor = SingleThreadedExecutor()
-    executor.add_node(ForeignCameras())
-    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
-        executor.spin()
+    init()
+    spin_until_interrupted(ForeignCameras())
     rclpy.try_shutdown()
 
 

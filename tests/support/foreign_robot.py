@@ -8,7 +8,6 @@ parameter `fault` lets something go wrong. When it is told to end it says what i
 
 from __future__ import annotations
 
-import contextlib
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -16,17 +15,18 @@ from typing import Any
 
 import rclpy
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
+from spinning import init, spin_until_interrupted
 from std_msgs.msg import Bool, Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 RATE = 100.0
 TOP_SPEED = 3.0
 """rad/s of its joints."""
+LEAP = 1.0
+"""rad: more than its arm may have gone by while a busy machine lets a message wait."""
 FAULTS = ("none", "silent", "nan", "renamed", "repeated", "old", "deaf", "stuck", "far", "leapt")
 UR = ("shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint")
 PIPER = tuple(f"joint{number}" for number in range(1, 7))
@@ -150,7 +150,7 @@ class ForeignRobot(Node):
         elif self.fault == "far":
             message.position = [angle + 100.0 for angle in message.position]
         elif self.fault == "leapt":
-            message.position[-1] += 0.5  # of the first joint
+            message.position[-1] += LEAP  # of the first joint
         elif self.fault == "old":
             message.header.stamp.sec -= 5
         elif self.fault == "repeated":
@@ -173,12 +173,9 @@ class ForeignRobot(Node):
 
 def main() -> None:
     """Run it until it is told to end."""
-    rclpy.init(signal_handler_options=SignalHandlerOptions.ALL)
+    init()
     node = ForeignRobot(sys.argv[1])
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
-        executor.spin()
+    spin_until_interrupted(node)
     print(
         f"the foreign arm saw: {node.commands} commands, {node.refused} refused, largest step "
         f"{math.degrees(node.largest):.3f} degrees, power {'on' if node.powered else 'off'}",
