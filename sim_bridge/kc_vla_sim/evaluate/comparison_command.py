@@ -48,7 +48,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, help="TOML file of the trainings' settings")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable")
     parser.add_argument(
-        "--init", type=Path, metavar="RUN", help="begin every row with what this run has learnt (default: from nothing)"
+        "--init",
+        metavar="RUN|MODEL",
+        help="begin every row with what this run has learnt, or with a model, such as policy (default: from nothing)",
+    )
+    parser.add_argument(
+        "--init-models", type=Path, help="folder with the registry of --init's model (default: the models shipped)"
     )
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
     parser.add_argument("--precision", default="auto", help="of the arithmetic: auto, fp32 or bf16")
@@ -74,7 +79,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _compare(options: argparse.Namespace) -> None:
     from kc_vla.cli.learning import pair
     from kc_vla.learning.policy.config import load_policy_config
-    from kc_vla.learning.policy.run import PolicyRun
+    from kc_vla.learning.policy.restoring import run_or_model
     from kc_vla_sim.evaluate.agent import Execution
     from kc_vla_sim.evaluate.command import Setting
     from kc_vla_sim.evaluate.comparison import ComparisonOptions, compare
@@ -98,7 +103,7 @@ def _compare(options: argparse.Namespace) -> None:
         rows=options.row or (),
         data=options.data or [Path("data/plans/train")],
         config=load_policy_config(options.config, dict(pair(text) for text in options.set)),
-        init=None if options.init is None else PolicyRun(options.init),
+        init=None if options.init is None else run_or_model(options.init, options.init_models, options.output),
         device=(options.device, options.precision),
         setting=setting,
         tasks=tuple(options.task or simulated_tasks()),

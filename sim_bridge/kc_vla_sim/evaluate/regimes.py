@@ -52,9 +52,9 @@ TABLES: Mapping[str, tuple[Regime, ...]] = {
         Regime("events", "keyframes of events, no labels", KEYFRAMES, keyframes="events"),
         Regime(
             "condensed",
-            "keyframes of the learned selector, condensed to 8 tokens",
+            "keyframes of the learned selector, condensed to a fixed number of tokens",
             "condensed",
-            {"condensed": True, "slots": 8},
+            {"condensed": True},
             keyframes="learned",
             ours=True,
         ),

@@ -26,6 +26,8 @@ _EXAMPLES = """\
 examples:
   kc-vla collect --plans --output data/plans
   kc-vla train policy --data data/plans/train --set init=package
+on from the policy that comes with the stack, such as for a desk of your own:
+  kc-vla train policy --config models/policy/train.toml --init policy --set steps=2000 --output runs/mine
 another round, from what a person mended (takeover:=):
   kc-vla train policy --data data/demos --data data/takeovers --from-takeovers --init runs/policy --output runs/round2
 Then: kc-vla export policy runs/policy
@@ -51,6 +53,7 @@ def _train(options: argparse.Namespace) -> None:
     from kc_vla.cli.learning import pair
     from kc_vla.learning.common.device import device_of_run
     from kc_vla.learning.policy.config import load_policy_config
+    from kc_vla.learning.policy.restoring import run_or_model
     from kc_vla.learning.policy.run import PolicyRun
     from kc_vla.learning.policy.training import train_policy
 
@@ -62,7 +65,7 @@ def _train(options: argparse.Namespace) -> None:
         options.data or options.default_data,
         config,
         device,
-        None if options.init is None else PolicyRun(options.init),
+        None if options.init is None else run_or_model(options.init, options.models, options.output),
         from_takeovers=options.from_takeovers,
     )
     last = run.read_log()[-1]
@@ -128,7 +131,12 @@ def _train_parser() -> argparse.ArgumentParser:
     parser.set_defaults(default_data=[data])
     parser.add_argument("--output", type=Path, default=output, help=f"folder of the run ({output})")
     parser.add_argument(
-        "--init", type=Path, metavar="RUN", help="begin with what this run has learnt, such as a round before"
+        "--init",
+        metavar="RUN|MODEL",
+        help=f"begin with what this run has learnt, such as a round before, or with a model, such as {_NAME}",
+    )
+    parser.add_argument(
+        "--models", type=Path, help="folder with the registry of --init's model (default: the models shipped)"
     )
     parser.add_argument(
         "--from-takeovers",

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import onnx
 import torch
-from numpy.typing import NDArray
-from onnx import numpy_helper
 from torch import Tensor
 
 from kc_vla.keyframes.model import SelectorModel, load_selector
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.learning.common.errors import LearningError
+from kc_vla.learning.common.onnx_weights import as_tensor, module_of, stored_values
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.common.weights import set_folded
 from kc_vla.learning.selector.config import INIT_PARTS
 from kc_vla.learning.selector.networks import QueryHead
-
-Values = Mapping[str, NDArray[np.generic]]
 
 
 @dataclass(frozen=True)
@@ -60,9 +56,9 @@ class Pretrained:
             LearningError: it is another network than ours.
         """
         graph = onnx.load(str(self.model.trunk)).graph
-        values = _values(graph)
+        values = stored_values(graph)
         folded = {
-            _module(node.name, "resnet"): (_tensor(values, node.input[1]), _tensor(values, node.input[2]))
+            module_of(node.name, "resnet"): (as_tensor(values, node.input[1]), as_tensor(values, node.input[2]))
             for node in graph.node
             if node.op_type == "Conv"
         }
@@ -122,49 +118,21 @@ def _head_state(graph: onnx.GraphProto) -> Iterator[tuple[str, Tensor]]:
 
     They are told by the nodes that use them: the exporter renames weights, and shares those that are equal.
     """
-    values = _values(graph)
+    values = stored_values(graph)
     for node in graph.node:
-        module, given = _module(node.name, "head"), [name for name in node.input if name in values]
+        module, given = module_of(node.name, "head"), [name for name in node.input if name in values]
         if node.op_type == "Gemm" or node.op_type == "LayerNormalization":
-            yield f"{module}.weight", _tensor(values, node.input[1])
-            yield f"{module}.bias", _tensor(values, node.input[2])
+            yield f"{module}.weight", as_tensor(values, node.input[1])
+            yield f"{module}.bias", as_tensor(values, node.input[2])
         elif node.op_type == "MatMul" and given:
-            yield f"{module}.weight", _tensor(values, given[0]).T.contiguous()
+            yield f"{module}.weight", as_tensor(values, given[0]).T.contiguous()
         elif node.op_type == "Gather" and node.input[0] in values and module in ("task", "phase"):
-            yield f"{module}.weight", _tensor(values, node.input[0])
+            yield f"{module}.weight", as_tensor(values, node.input[0])
         elif node.op_type == "Add" and module and given:
-            yield f"{module}.bias", _tensor(values, given[0])
+            yield f"{module}.bias", as_tensor(values, given[0])
         elif node.name in _OWN and given:
-            yield _OWN[node.name], _tensor(values, given[0])
+            yield _OWN[node.name], as_tensor(values, given[0])
 
 
 _OWN = {"/head/Sub": "mean", "/head/Div": "spread", "/head/Add": "time"}
 """Nodes of the head itself, and the weights that they use."""
-
-
-def _module(node: str, root: str) -> str:
-    """The module that made a node, as in /resnet/layer1/layer1.0/conv1/Conv: layer1.0.conv1."""
-    parts: list[str] = []
-    for part in node.split("/")[1:-1]:
-        if parts and part.startswith(f"{parts[-1]}."):
-            parts.pop()
-        parts.append(part)
-    return ".".join(parts[1:]) if parts[:1] == [root] else node
-
-
-def _values(graph: onnx.GraphProto) -> Values:
-    """All constant numbers of a graph by name; those that are stored in 8 bits as what they stand for."""
-    values = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
-    for node in graph.node:
-        if node.op_type == "Identity" and node.input[0] in values:
-            values[node.output[0]] = values[node.input[0]]
-        elif node.op_type == "DequantizeLinear" and node.input[0] in values:
-            stored, scale, *zero = (values[name].astype(np.float32) for name in node.input)
-            shape = [-1] + [1] * (stored.ndim - 1) if scale.ndim else []  # per channel, the first axis of a weight
-            offset = zero[0].reshape(shape) if zero else 0.0
-            values[node.output[0]] = (stored - offset) * scale.reshape(shape)
-    return values
-
-
-def _tensor(values: Values, name: str) -> Tensor:
-    return torch.tensor(np.asarray(values[name], np.float32))

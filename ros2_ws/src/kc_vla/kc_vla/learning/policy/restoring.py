@@ -1,0 +1,142 @@
+"""A policy's model as a run to go on from: released weights learn on where the run that made them is not at hand."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import onnx
+import torch
+from torch import Tensor, nn
+
+from kc_vla.inference.models import find_model, shipped_models
+from kc_vla.learning.common.errors import DataError
+from kc_vla.learning.common.onnx_weights import as_tensor, module_of, stored_values
+from kc_vla.learning.common.weights import first_trunk
+from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
+from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
+from kc_vla.learning.policy.run import CHECKPOINT, SCALE, STEM, PolicyRun
+from kc_vla.policy.model import KIND, PolicyModel, policy_from
+
+BEGUN_FROM = "begun_from"
+"""Folder, in that of the run which goes on, of the model as a run."""
+
+
+def run_or_model(named: str, models: Path | None, folder: Path) -> PolicyRun:
+    """What `--init` names: a run by its folder, or else a model by its name, as a run within `folder`.
+
+    Args:
+        named: see above.
+        models: folder of models with a registry; None: those that come with the stack.
+        folder: of the run that goes on.
+
+    Raises:
+        ModelError: no such model.
+        LearningError: a model whose weights are not those of the networks here.
+    """
+    if Path(named).is_dir():
+        return PolicyRun(Path(named))
+    return restored_run(models or shipped_models(), named, folder / BEGUN_FROM)
+
+
+def restored_run(models: Path, name: str, folder: Path) -> PolicyRun:
+    """Make a run in `folder` of a model of the registry in `models`, as if its training had just come to an end.
+
+    Its weights are as exact as the model keeps them: the larger ones in 16 bits, those of an int8 stem in 8.
+
+    Raises:
+        ModelError: no such model.
+        LearningError: its weights are not those of the networks here, or the folder has another run.
+    """
+    entry = find_model(models, name, KIND)
+    model, config = policy_from(entry), policy_config_from(entry.source.get("training", {}))
+    facts = {
+        "model": name,
+        "files": {role: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for role, path in entry.files.items()},
+        "instructions": list(model.instructions),
+        "views": list(model.views),
+        "robot": model.robot,
+        "action": model.action.name.lower(),
+    }
+    with PolicyRun.begun(folder, as_dict(config), facts, {}) as run:
+        if run.load(CHECKPOINT) is None:
+            try:
+                run.save(STEM, {"stem": _stem(model, config).state_dict()})
+                run.save(CHECKPOINT, _checkpoint(model, config))
+            except (KeyError, RuntimeError, ValueError) as error:
+                raise DataError(f"model '{name}' holds other networks than those of this stack: {error}") from error
+    return run
+
+
+@torch.no_grad()
+def _stem(model: PolicyModel, config: PolicyConfig) -> Stem:
+    """Its batch norms are folded into its convolutions, and do nothing any more."""
+    graph = onnx.load(str(model.stem)).graph
+    values = stored_values(graph)
+    folded = {module_of(node.name): node.input for node in graph.node if node.op_type == "Conv"}
+    stem = Stem(first_trunk("scratch", []), config.channels)
+    layers = list(stem.layers.named_modules(prefix="layers"))
+    convolutions = [(name, layer) for name, layer in layers if isinstance(layer, nn.Conv2d)]
+    norms = [layer for _, layer in layers if isinstance(layer, nn.BatchNorm2d)]
+    for (name, convolution), norm in zip(convolutions, norms, strict=True):
+        _, weight, bias = folded[name]
+        convolution.weight.copy_(as_tensor(values, weight))
+        norm.reset_parameters()
+        norm.weight.fill_((1 + norm.eps) ** 0.5)
+        norm.bias.copy_(as_tensor(values, bias))
+    stem.reduce.weight.copy_(as_tensor(values, folded["reduce"][1]))
+    stem.centre.copy_(as_tensor(values, "centre"))
+    return stem
+
+
+def _checkpoint(model: PolicyModel, config: PolicyConfig) -> dict[str, Any]:
+    chunk, memory = onnx.load(str(model.chunk)).graph, onnx.load(str(model.memory)).graph
+    policy = Policy(_sizes(model, config, chunk))
+    given = {name: weights.clone() for name, weights in policy.state_dict().items()}
+    found = dict(_weights(chunk)) | {f"memory.{name}": weights for name, weights in _weights(memory)}
+    if model.condense is not None:
+        found |= dict(_weights(onnx.load(str(model.condense)).graph))
+    unused = set() if config.structured else {"situation.order"}
+    if missing := given.keys() - found.keys() - unused:
+        raise ValueError(f"there is no {min(missing)}")
+    policy.load_state_dict(given | {name: found[name] for name in given.keys() & found.keys()})
+    state = policy.state_dict()
+    scale = {part: found[part].tolist() for part in SCALE}
+    return {"policy": state, "average": state, "step": config.steps, "sizes": vars(policy.sizes), "scale": scale}
+
+
+def _weights(graph: onnx.GraphProto) -> Iterator[tuple[str, Tensor]]:
+    """All weights by their names: the exporter keeps them, but for those of products of matrices and of a clamp."""
+    values = stored_values(graph)
+    for name in values:
+        yield name, as_tensor(values, name)
+    for node in graph.node:
+        given = [name for name in node.input if name in values]
+        if node.op_type == "MatMul" and given:
+            yield f"{module_of(node.name)}.weight", as_tensor(values, given[0]).T.contiguous()
+        elif node.op_type in _CLAMPS and given and node.input[1] == given[0]:
+            yield _CLAMPS[node.op_type], as_tensor(values, given[0])
+
+
+_CLAMPS = {"Max": "lowest", "Min": "highest"}
+
+
+def _sizes(model: PolicyModel, config: PolicyConfig, chunk: onnx.GraphProto) -> Sizes:
+    ends = {
+        end.name: [size.dim_value for size in end.type.tensor_type.shape.dim] for end in (*chunk.input, *chunk.output)
+    }
+    return Sizes(
+        map=model.image_size // STEM_STRIDE,
+        channels=config.channels,
+        views=len(model.views),
+        slots=model.slots,
+        instructions=len(model.instructions),
+        state=ends["state"][1],
+        action=ends["noise"][2],
+        horizon=model.horizon,
+        place=ends["place"][1],
+        condensed=model.condense is not None,
+        structured=config.structured,
+    )
