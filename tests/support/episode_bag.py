@@ -23,7 +23,7 @@ from sensor_msgs.msg import Image, JointState
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.topics import EpisodeInfo, Qos, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
-from kc_vla_msgs.msg import ActionChunk, ArmCommand, EpisodeResult, EpisodeStatus, KeyframeEvent, KeyframeScore
+from kc_vla_msgs.msg import ActionChunk, ArmCommand, Driver, EpisodeResult, EpisodeStatus, KeyframeEvent, KeyframeScore
 
 START_NS = 1_000_000_000
 PERIOD_NS = 50_000_000
@@ -44,6 +44,7 @@ TOPICS = {
     "/arm/command": TopicInfo("kc_vla_msgs/msg/ArmCommand", Qos(depth=1)),
     "/diagnostics": TopicInfo("diagnostic_msgs/msg/DiagnosticArray"),
 }
+DRIVER = TopicInfo("kc_vla_msgs/msg/Driver", Qos(transient_local=True, depth=1))
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Script:
     hold_steps: tuple[int, ...] = ()
     with_result: bool = True
     chunk_length: int = 16
+    takeovers: tuple[tuple[int, int], ...] = ()  # first and last frame of each; the arm is then a person's
 
 
 def info(script: Script) -> EpisodeInfo:
@@ -72,7 +74,8 @@ def info(script: Script) -> EpisodeInfo:
 
 def write_episode(folder: Path, script: Script = Script(), storage: Storage = Storage.MCAP) -> Path:
     """Write the episode as the bag `folder` and return it."""
-    writer = EpisodeBagWriter(folder, TOPICS, info(script), storage=storage)
+    topics = {**TOPICS, "/policy/driver": DRIVER} if script.takeovers else TOPICS
+    writer = EpisodeBagWriter(folder, topics, info(script), storage=storage)
     for topic, message, time_ns in messages(script):
         assert writer.write(topic, serialize_message(message), time_ns, time_ns)
     writer.close()
@@ -101,6 +104,8 @@ def messages(script: Script) -> Iterator[tuple[str, Any, int]]:
             yield "/keyframes/event", event, wall + 4
         if frame % (script.chunk_length // 2) == 0:
             yield "/policy/chunk", _chunk(script, frame, ours), wall + 5
+        for driver in _drivers(script, frame):
+            yield "/policy/driver", driver, wall + 5
         yield "/arm/command", _command(script, frame), wall + 6
         if frame % 20 == 0:
             yield "/diagnostics", _diagnostics(frame), wall + 7
@@ -175,6 +180,23 @@ def _status(script: Script, state: int, frame: int) -> EpisodeStatus:
     )
     message.header.stamp = stamp(frame)
     return message
+
+
+def _drivers(script: Script, frame: int) -> Iterator[Driver]:
+    """Who drives from the frame after this one on, where it is another one."""
+    turns = [(turn, after) for first, last in script.takeovers for turn, after in ((1, first - 1), (0, last))]
+    said = [(0, -1), *turns] if script.takeovers else []
+    for sequence, (by_person, after) in enumerate(said):
+        if max(after, 0) == frame:
+            message = Driver(
+                episode_id=script.episode_id,
+                sequence=sequence,
+                frame_index=max(after, 0),
+                driver=by_person,
+                device="joy" if by_person else "",
+            )
+            message.header.stamp = stamp(frame)
+            yield message
 
 
 def _joints(frame: int) -> JointState:

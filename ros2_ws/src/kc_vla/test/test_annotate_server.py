@@ -100,6 +100,14 @@ def test_a_second_window_gets_a_conflict(client: TestClient) -> None:
     assert "anna has changed this annotation elsewhere" in late.json()["error"]
 
 
+def test_where_a_person_drove_is_a_curve(tmp_path: Path) -> None:
+    taken = AnnotatedEpisode(write_episode(tmp_path / "bag", Script(size=16, takeovers=((10, 19), (30, 44)))))
+    drives = read_curves(taken)["person drives"].at(taken.times_s + 0.02)
+    assert np.flatnonzero(drives).tolist() == [*range(9, 19), *range(29, 44)]  # said with the frame before
+    whole = AnnotatedEpisode(write_episode(tmp_path / "other", Script(size=16)))
+    assert "person drives" not in read_curves(whole)
+
+
 def test_the_recording_and_sources_of_keyframes_propose(client: TestClient) -> None:
     recorded = until(client, "/api/episodes/0/proposals", lambda found: found["ready"])["recorded"]
     assert [mark["frame"] for mark in recorded["oracle"]] == list(ORACLE)

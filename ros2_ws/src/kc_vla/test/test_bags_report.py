@@ -1,3 +1,4 @@
+import itertools
 import json
 from pathlib import Path
 
@@ -6,11 +7,16 @@ import cv2
 import numpy as np
 import pytest
 from episode_bag import Script, write_episode
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kc_vla.bags.errors import BagMissingError, ReportError
 from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import Change, driven_by_person, takeovers
 from kc_vla.media.canvas import AMBER, GREEN, RED
 from kc_vla.reports.report import Report, write_report
+from kc_vla.reports.run.episode import episode_in
+from kc_vla.reports.timeline import PERSON_COLOURS
 
 SCRIPT = Script(late=2, hold_steps=(8, 9, 30), seed=2**64 - 1)
 
@@ -69,6 +75,37 @@ def test_the_summary_has_latencies_drops_and_holds(report: Report) -> None:
         "policy_server": {"wrist/image_raw": 2},
     }
     assert report.summary["holds"] == [{"reason": "chunk is stale", "count": 3, "first_step": 8}]
+
+
+def test_a_person_who_took_over_is_told_and_shown(tmp_path: Path) -> None:
+    bag = write_episode(tmp_path / "bag", Script(takeovers=((10, 19), (30, 44))))
+    report = write_report(bag, tmp_path / "episode")
+    spans = [(each["first"], each["last"], each["device"]) for each in report.summary["takeovers"]]
+    assert spans == [(10, 19, "joy"), (30, 44, "joy")]
+    told = episode_in(tmp_path / "episode").notes
+    assert "a person drove from frame 10 to 19 (joy)" in told
+    assert report.video is not None
+    with av.open(str(report.video)) as container:
+        *_, last = (frame.to_ndarray(format="rgb24") for frame in container.decode(video=0))
+    by_person = (np.abs(last.astype(int) - PERSON_COLOURS[0]).max(-1) < 20) | (
+        np.abs(last.astype(int) - PERSON_COLOURS[1]).max(-1) < 20
+    )
+    lane = by_person[-80:].any(axis=0)
+    assert 0.3 < lane.mean() < 0.5  # 25 of 61 frames
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.booleans()), max_size=8).map(
+        lambda turns: sorted(turns, key=lambda t: t[0])
+    ),
+    st.integers(0, 40),
+)
+def test_take_overs_are_the_frames_that_a_person_drove(turns: list[tuple[int, bool]], last: int) -> None:
+    changes = tuple(Change(after, by_person, "joy" * by_person) for after, by_person in turns if after <= last)
+    spans = takeovers(changes, last)
+    inside = [any(span.first <= frame <= span.last for span in spans) for frame in range(last + 1)]
+    assert inside == list(driven_by_person(changes, range(last + 1)))
+    assert all(one.last + 1 < other.first for one, other in itertools.pairwise(spans))
 
 
 def test_a_summary_alone_is_the_same_without_pictures(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from piper import PIPER
 
 from kc_vla.core.chunk import ActionType
+from kc_vla.core.driver import Driver
 from kc_vla.core.episode import Episode
 from kc_vla.policy.interface import PolicyError, PolicyInput
-from kc_vla.policy.takeover import Driver, Marks, TakeOver
+from kc_vla.policy.takeover import Marks, TakeOver
 from kc_vla.policy.teleop import JoyBackend, JoySettings, LeaderBackend
 
 EPISODE = Episode("counting-1", "counting", "push the cube", start_ns=0, period_ns=50_000_000, running=True)

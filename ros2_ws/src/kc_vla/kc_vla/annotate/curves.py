@@ -1,4 +1,4 @@
-"""What the timeline draws below the pictures: gripper, joint speed, tool height, the selector's score.
+"""What the timeline draws below the pictures: gripper, joint speed, tool height, the selector's score, who drove.
 
 Read from the whole bag once, in the background, and kept in the user's cache: a bag of gigabytes takes a while.
 """
@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.bags.find import SUFFIXES
+from kc_vla.core.driver import Driver
 from kc_vla.core.files import replacing
 from kc_vla.core.home import cache_home
 from kc_vla.core.rig import gripper_joints
 
-UNITS = {"gripper": "m", "joint speed": "rad/s", "tool height": "m", "score": ""}
+UNITS = {"gripper": "m", "joint speed": "rad/s", "tool height": "m", "score": "", "person drives": ""}
 _POINTS = 4000
-_CACHE_FORM = 2
+_CACHE_FORM = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +73,19 @@ def read_curves(episode: AnnotatedEpisode) -> dict[str, Curve]:
         "joint speed": Curve(times, speeds),
         "tool height": Curve(episode.recorded_at("tool_pose"), heights),
         "score": Curve(episode.recorded_at("keyframes/score"), scores),
+        "person drives": _person(episode),
     }
     return {name: curve for name, curve in curves.items() if np.isfinite(curve.values).any()}
+
+
+def _person(episode: AnnotatedEpisode) -> Curve:
+    """1 while a person had taken over from the policy, else 0; nothing where nobody has."""
+    told = np.array([float(message.driver == Driver.PERSON) for message in episode.messages("policy/driver")])
+    if not told.any():
+        return Curve(np.zeros(0), np.zeros(0))
+    turns, end = episode.recorded_at("policy/driver"), float(episode.times_s[-1])
+    times, values = np.repeat([*turns, max(end, turns[-1])], 2)[1:-1], np.repeat(told, 2)
+    return Curve(times, values)
 
 
 def cached_curves(episode: AnnotatedEpisode, read: Callable[[AnnotatedEpisode], Curves] = read_curves) -> Curves:

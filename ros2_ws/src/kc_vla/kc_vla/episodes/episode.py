@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.messages import MessageRef
+from kc_vla.core.driver import Driver
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.episodes.episode_data import (
     Change,
@@ -24,15 +25,15 @@ from kc_vla.episodes.episode_data import (
     NodeDiagnostics,
     Result,
     Score,
+    Takeover,
     keyframes_after,
+    takeovers,
 )
 from kc_vla.episodes.recording import RUNNING, Recording, announced, beside, within
 from kc_vla.keyframes.smoothing import Decision
 
 _NO_MOTION = 0.0
 _GRIPPER_OPEN = 1.0
-_PERSON = 1
-"""See kc_vla_msgs/msg/Driver."""
 
 
 class RecordedEpisode:
@@ -74,6 +75,14 @@ class RecordedEpisode:
     def keyframes(self) -> tuple[KeyframeState, ...]:
         """The keyframes as they stood at the end, by phase."""
         return keyframes_after(self.events)
+
+    @property
+    def takeovers(self) -> tuple[Takeover, ...]:
+        """Where a person drove in place of the policy."""
+        last = max(
+            (*(frame.index for frame in self.frames[-1:]), *(command.step for command in self.commands)), default=0
+        )
+        return takeovers(self.changes, last)
 
     def image(self, ref: MessageRef) -> npt.NDArray[np.uint8]:
         """Return an image of a frame as (height, width, 3) uint8 RGB; errors as `Recording.image`."""
@@ -180,7 +189,9 @@ _DECODED_TOPICS = (
 def _changes(messages: list[Any]) -> tuple[Change, ...]:
     """A recorder that starts again hears the earlier ones once more: each counts once, where it was."""
     told = {(nanoseconds(m.header.stamp), m.sequence): m for m in messages}
-    return tuple(Change(m.frame_index, m.driver == _PERSON, m.device) for _, m in sorted(told.items()) if m.sequence)
+    return tuple(
+        Change(m.frame_index, m.driver == Driver.PERSON, m.device) for _, m in sorted(told.items()) if m.sequence
+    )
 
 
 def _result(m: Any) -> Result:

@@ -180,6 +180,29 @@ class NodeDiagnostics:
     values: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Takeover:
+    """Frames in which a person drove, both ends included; `device`: what with."""
+
+    first: int
+    last: int
+    device: str
+
+
+def takeovers(changes: tuple[Change, ...], last: int) -> tuple[Takeover, ...]:
+    """The stretches in which a person drove, in order, up to the episode's `last` frame."""
+    found: list[Takeover] = []
+    ends = [*(each.after_frame for each in changes[1:]), last][: len(changes)]
+    for change, until in zip(changes, ends, strict=True):
+        if not change.by_person or until <= change.after_frame:
+            continue
+        if found and (found[-1].last, found[-1].device) == (change.after_frame, change.device):
+            found.append(Takeover(found.pop().first, until, change.device))
+        else:
+            found.append(Takeover(change.after_frame + 1, until, change.device))
+    return tuple(found)
+
+
 def driven_by_person(changes: tuple[Change, ...], frames: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Whether a person drove in each of `frames` (T,), their indices; before the first change the policy does."""
     indices = np.asarray(frames, np.int64)

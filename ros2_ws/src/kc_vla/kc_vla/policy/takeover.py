@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from enum import IntEnum
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.chunk import ActionType
+from kc_vla.core.driver import Driver
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import Rig
 from kc_vla.policy.interface import Backend
@@ -27,13 +27,6 @@ PEOPLE = ("joy", "leader")
 _GONE_S = 1.0
 """s without a word after which buttons count as unknown: a busy machine may be silent for a moment, a cable that is put
 back takes longer."""
-
-
-class Driver(IntEnum):
-    """Who drives; the values are those of Driver.msg."""
-
-    POLICY = 0
-    PERSON = 1
 
 
 class Person(Backend, Protocol):

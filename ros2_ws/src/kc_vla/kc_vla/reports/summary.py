@@ -41,6 +41,7 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
         "chunks": len(episode.chunks),
         "commands": len(episode.commands),
         "holds": _holds(episode.commands),
+        "takeovers": [{"first": each.first, "last": each.last, "device": each.device} for each in episode.takeovers],
         "messages": dict(sorted(episode.message_counts.items())),
         "damages": list(episode.damages),
     }

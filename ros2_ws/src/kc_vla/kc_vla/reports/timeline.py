@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.episodes.episode_data import CommandMode, KeyframeState
+from kc_vla.episodes.episode_data import CommandMode, KeyframeState, driven_by_person
 from kc_vla.media.canvas import (
     AMBER,
     BLUE,
@@ -29,6 +29,8 @@ _LANE_HEIGHT = 16
 _LANE_GAP = 8
 _CAPTION = 62  # width of the captions at the left
 _CHUNK_COLOURS: tuple[Colour, Colour] = ((59, 91, 152), (84, 122, 190))
+PERSON_COLOURS: tuple[Colour, Colour] = ((146, 72, 140), (182, 100, 174))
+"""Of chunks where a person drove, in turns."""
 _DIM = 0.28  # how much of the future shows
 
 HEIGHT = _LEGEND_HEIGHT + _PLOT_HEIGHT + _LANE_GAP + _LANE_HEIGHT + 24
@@ -52,7 +54,7 @@ class Timeline:
         dim = self._past.pixels * _DIM + self._future.pixels * (1.0 - _DIM)
         self._future.pixels[_LEGEND_HEIGHT:] = dim[_LEGEND_HEIGHT:].astype(np.uint8)
         for half in (self._past, self._future):
-            _draw_legend(half)
+            _draw_legend(half, bool(episode.takeovers))
 
     def paint(self, canvas: Canvas, x: int, y: int, frame: int, keyframes: tuple[KeyframeState, ...]) -> None:
         """Put the timeline as it stands at `frame` onto `canvas`, its upper left corner at (x, y)."""
@@ -99,16 +101,19 @@ class Timeline:
                 canvas.line(ends, BLUE, 2)
 
     def _draw_chunks(self, canvas: Canvas, episode: RecordedEpisode, top: int) -> None:
-        """One block for each run of steps from the same chunk, red where the arm held."""
+        """One block for each run of steps from the same chunk, others where a person drove, red where the arm held."""
         previous: tuple[bool, int] | None = None
         shade = 0
-        for command in {c.step: c for c in episode.commands}.values():
+        commands = {c.step: c for c in episode.commands}
+        person = driven_by_person(episode.changes, list(commands))
+        for command, by_person in zip(commands.values(), person, strict=True):
             hold = command.mode == CommandMode.HOLD
             source = (hold, 0 if hold else command.chunk_sequence)
             left, right = round(self._x(command.step)), round(self._x(command.step + 1))
             if source != previous:
                 shade = 1 - shade
-            canvas.box(left, top, right - left, _LANE_HEIGHT, RED if hold else _CHUNK_COLOURS[shade])
+            colours = PERSON_COLOURS if by_person else _CHUNK_COLOURS
+            canvas.box(left, top, right - left, _LANE_HEIGHT, RED if hold else colours[shade])
             if source != previous:
                 canvas.box(left, top, 1, _LANE_HEIGHT, TEXT)
             previous = source
@@ -125,11 +130,12 @@ class Timeline:
             canvas.text(middle, y, label, 12, MUTED, anchor="middle")
 
 
-def _draw_legend(canvas: Canvas) -> None:
+def _draw_legend(canvas: Canvas, by_person: bool) -> None:
     """Say what the colours mean, at the right end of the upper edge."""
     x = canvas.pixels.shape[1]
     for name, colour in (
         ("hold", RED),
+        *((("by a person", PERSON_COLOURS[1]),) if by_person else ()),
         ("chunk", _CHUNK_COLOURS[1]),
         ("threshold", MUTED),
         ("score", BLUE),

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from kc_vla.core import topics
 from kc_vla.core.codec import Codec
+from kc_vla.core.driver import Driver as Who
 from kc_vla.core.episode import Episode
 from kc_vla.inference.worker import Outcome, OutdatedError, Runner
 from kc_vla.policy.backends import BACKENDS, BackendSettings, open_backend
 from kc_vla.policy.interface import Backend, Closing, PolicyError
 from kc_vla.policy.takeover import PEOPLE, Person, TakeOver
-from kc_vla.policy.takeover import Driver as Who
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.policy_parameters import NOBODY, PolicyParameters

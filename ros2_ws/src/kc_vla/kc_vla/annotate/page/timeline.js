@@ -1,7 +1,13 @@
 // The timeline: keyframes, proposals and other people's keyframes as marks, curves below, all over the same time.
 
 export const COLOURS = ["#9aa1ad", "#5aa9ff", "#ffb454", "#7ddc8b", "#ff8fb3", "#c9a6ff", "#6fd6d6", "#ffe08a"];
-const CURVE_COLOURS = { gripper: "#ffb454", "joint speed": "#7ddc8b", "tool height": "#5aa9ff", score: "#c9a6ff" };
+const CURVE_COLOURS = {
+  gripper: "#ffb454",
+  "joint speed": "#7ddc8b",
+  "tool height": "#5aa9ff",
+  score: "#c9a6ff",
+  "person drives": "#e07ad6",
+};
 const LEFT = 152;
 const TOP = 34;
 const LANE = 15;

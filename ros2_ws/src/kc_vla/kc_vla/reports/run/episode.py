@@ -193,6 +193,8 @@ def _notes(told: Fields, files: frozenset[str]) -> Iterable[str]:
         topics = dropped.inner(node)
         lost = {topic: count for topic in topics.names() if (count := topics.whole(topic))}
         yield from (_lost(node, count, topic) for topic, count in lost.items())
+    for span in told.rows("takeovers"):
+        yield f"a person drove from frame {span.whole('first')} to {span.whole('last')} ({span.text('device')})"
     for hold in told.rows("holds"):
         yield f"the arm held {hold.whole('count')} times: {hold.text('reason')}"
     if told.whole("frames") and VIDEO not in files:
