@@ -5,17 +5,20 @@ from itertools import count, groupby
 from pathlib import Path
 
 import numpy as np
+import pytest
 from geometry_msgs.msg import PoseStamped
 from node_process import Peer
 from robot import Robot, check_what_the_arm_saw
 from sensor_msgs.msg import Joy
 from stack import Stack
 
+from kc_vla.cli import main
 from kc_vla.datasets.exchange.export import export_bags
 from kc_vla.datasets.exchange.origin import Origin
 from kc_vla.datasets.lerobot.reader import DataSet
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import CommandMode
+from kc_vla.policy.model import load_policy
 from kc_vla.policy.teleop import JoySettings
 from kc_vla.ros import qos
 from kc_vla_msgs.msg import ActionChunk
@@ -100,3 +103,34 @@ def test_in_the_simulator_a_person_takes_over_too(tmp_path: Path) -> None:
     episode = RecordedEpisode(bag)
     assert [change.by_person for change in episode.changes] == [True, False]
     assert {chunk.backend for chunk in episode.chunks} == {"expert", "joy"}
+
+
+@pytest.mark.nightly
+def test_what_a_person_mended_teaches_the_policy_that_comes_with_the_stack(tmp_path: Path) -> None:
+    given = {"policy": "learned", "takeover": "joy", "record": True, "report": "none", "episodes": 2}
+    with Peer() as peer, Stack(tmp_path / "runs", given) as stack:
+        gamepad, chunks = Gamepad(peer, stack), peer.hear(ActionChunk, "/policy/chunk", qos.EVENT)
+
+        def mended() -> bool:
+            gamepad.tell([KEYS.enable], up=1.0)
+            return sum(chunk.backend == "joy" for chunk in chunks) > 30
+
+        for run in (stack.first_episode, stack.running_episode):
+            episode = run()
+            gamepad.press_until(r"a person drives \(joy\)", KEYS.enable)
+            chunks.clear()
+            peer.until(mended)
+            gamepad.press_until("the policy drives", KEYS.hand_back)
+            episode.wait_for_result()
+        stack.finish()  # whether it succeeds in this world of a cube and a lamp does not matter
+    data, mine = tmp_path / "data", tmp_path / "models"
+    assert main(["bag", "export", str(tmp_path / "runs"), "--output", str(data), "--keyframes", "committed"]) == 0
+    words = ["--data", str(data), "--from-takeovers", "--init", "policy", "--set", "steps=2", "--set", "every=2"]
+    words += ["--config", "models/policy/train.toml", "--output", str(tmp_path / "round2")]
+    assert main(["train", "policy", *words]) == 0
+    assert main(["export", "policy", str(tmp_path / "round2"), "--models", str(mine), "--name", "round2"]) == 0
+    assert load_policy(mine, "round2").robot == "panda_sim"
+    again = {"policy": "learned", "policy_models": mine, "policy_model": "round2", "report": "none"}
+    with Stack(tmp_path / "again", again) as stack:
+        stack.first_episode().wait_for_result()
+        stack.finish()
