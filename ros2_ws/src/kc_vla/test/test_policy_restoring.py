@@ -88,6 +88,15 @@ def test_the_policy_that_comes_with_the_stack_acts_the_same_when_it_was_restored
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
+def test_a_fresh_policy_can_have_the_eyes_of_the_one_that_comes_with_the_stack(data: Path, tmp_path: Path) -> None:
+    fresh = train_policy(tmp_path / "run", [data], replace(BRIEF, init="shipped"), CPU)
+    shipped = restored_run(shipped_models(), "policy", tmp_path / "shipped")
+    (stem, _, _), (other, _, _) = trained_policy(fresh), trained_policy(shipped)
+    pictures = torch.rand(1, 3, SMALL.image_size, SMALL.image_size)
+    torch.testing.assert_close(stem.layers(pictures), other.layers(pictures), rtol=0, atol=0)
+    assert stem.reduce.weight.shape[0] == SMALL.channels  # of its own pictures
+
+
 def test_a_training_begins_with_a_model_by_its_name(
     run: PolicyRun, models: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

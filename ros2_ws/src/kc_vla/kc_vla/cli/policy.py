@@ -17,6 +17,8 @@ from kc_vla.learning.common.errors import LearningError
 from kc_vla.learning.policy.config import PRECISIONS
 
 _RUN, _NAME = Path("runs/policy"), "policy"
+_SIMULATED = "panda_sim"
+"""The rig of the simulator."""
 _TRAIN = """\
 Train a policy that acts on the keyframes it remembers: on episodes with the expert's plans, as `kc-vla collect --plans`
 makes them, or on recordings of a robot, as LeRobot data sets with keyframes (`kc-vla bag export`). Curves and
@@ -25,7 +27,7 @@ checkpoints are in the run's folder; the same command goes on with a run that wa
 _EXAMPLES = """\
 examples:
   kc-vla collect --plans --output data/plans
-  kc-vla train policy --data data/plans/train --set init=package
+  kc-vla train policy --data data/plans/train --set init=shipped
 on from the policy that comes with the stack, such as for a desk of your own:
   kc-vla train policy --config models/policy/train.toml --init policy --set steps=2000 --output runs/mine
 another round, from what a person mended (takeover:=):
@@ -77,9 +79,11 @@ def _export(options: argparse.Namespace) -> None:
     from kc_vla.learning.policy.release import release_policy
     from kc_vla.learning.policy.run import PolicyRun
 
-    release_policy(PolicyRun(options.run), options.models, options.name, options.precision, options.replace)
+    run = PolicyRun(options.run)
+    release_policy(run, options.models, options.name, options.precision, options.replace)
     chosen = f"policy_models:={options.models}" + ("" if options.name == _NAME else f" policy_model:={options.name}")
-    print(f"{options.models / options.name}: maniskill.launch.py takes it with policy:=learned {chosen}")
+    launched = "maniskill.launch.py" if run.robot == _SIMULATED else "piper.launch.py"
+    print(f"{options.models / options.name}: {launched} takes it with policy:=learned {chosen}")
 
 
 def _told(figures: dict[str, float]) -> str:

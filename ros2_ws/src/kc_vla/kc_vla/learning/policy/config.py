@@ -11,7 +11,8 @@ from typing import Any
 from kc_vla.learning.common.config import ConfigError, read_settings, settings_as
 from kc_vla.policy.history import history_of
 
-INITS = ("imagenet", "package", "scratch")
+SHIPPED_EYES = "shipped"
+INITS = ("imagenet", "package", SHIPPED_EYES, "scratch")
 PRECISIONS = ("int8", "fp32")
 
 

@@ -18,8 +18,10 @@ from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
 from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
 from kc_vla.learning.policy.run import CHECKPOINT, SCALE, STEM, PolicyRun
-from kc_vla.policy.model import KIND, PolicyModel, policy_from
+from kc_vla.policy.model import KIND, PolicyModel, load_policy, policy_from
 
+SHIPPED = "policy"
+"""Name of the policy that comes with the stack."""
 BEGUN_FROM = "begun_from"
 """Folder, in that of the run which goes on, of the model as a run."""
 
@@ -39,6 +41,11 @@ def run_or_model(named: str, models: Path | None, folder: Path) -> PolicyRun:
     if Path(named).is_dir():
         return PolicyRun(Path(named))
     return restored_run(models or shipped_models(), named, folder / BEGUN_FROM)
+
+
+def shipped_eyes(stem: Stem) -> None:
+    """Give a stem the layers of the policy that comes with the stack, which are on every machine; ModelError if not."""
+    give_layers(stem, onnx.load(str(load_policy(shipped_models(), SHIPPED).stem)).graph)
 
 
 def restored_run(models: Path, name: str, folder: Path) -> PolicyRun:
@@ -70,13 +77,26 @@ def restored_run(models: Path, name: str, folder: Path) -> PolicyRun:
     return run
 
 
-@torch.no_grad()
 def _stem(model: PolicyModel, config: PolicyConfig) -> Stem:
-    """Its batch norms are folded into its convolutions, and do nothing any more."""
+    stem = Stem(first_trunk("scratch", []), config.channels)
     graph = onnx.load(str(model.stem)).graph
+    give_layers(stem, graph)
+    values = stored_values(graph)
+    (directions,) = (node.input[1] for node in graph.node if module_of(node.name) == "reduce")
+    stem.reduce.weight.data.copy_(as_tensor(values, directions))
+    stem.centre.copy_(as_tensor(values, "centre"))
+    return stem
+
+
+@torch.no_grad()
+def give_layers(stem: Stem, graph: onnx.GraphProto) -> None:
+    """Give a stem the layers of a released one, whose batch norms are folded into its convolutions: its own do nothing.
+
+    Raises:
+        KeyError, RuntimeError: the graph is none of such layers.
+    """
     values = stored_values(graph)
     folded = {module_of(node.name): node.input for node in graph.node if node.op_type == "Conv"}
-    stem = Stem(first_trunk("scratch", []), config.channels)
     layers = list(stem.layers.named_modules(prefix="layers"))
     convolutions = [(name, layer) for name, layer in layers if isinstance(layer, nn.Conv2d)]
     norms = [layer for _, layer in layers if isinstance(layer, nn.BatchNorm2d)]
@@ -86,9 +106,6 @@ def _stem(model: PolicyModel, config: PolicyConfig) -> Stem:
         norm.reset_parameters()
         norm.weight.fill_((1 + norm.eps) ** 0.5)
         norm.bias.copy_(as_tensor(values, bias))
-    stem.reduce.weight.copy_(as_tensor(values, folded["reduce"][1]))
-    stem.centre.copy_(as_tensor(values, "centre"))
-    return stem
 
 
 def _checkpoint(model: PolicyModel, config: PolicyConfig) -> dict[str, Any]:

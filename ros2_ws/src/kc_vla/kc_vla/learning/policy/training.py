@@ -19,9 +19,10 @@ from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.batches import know, losses, make_batch
-from kc_vla.learning.policy.config import PolicyConfig, as_dict
+from kc_vla.learning.policy.config import SHIPPED_EYES, PolicyConfig, as_dict
 from kc_vla.learning.policy.material import Material, find_material
 from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
+from kc_vla.learning.policy.restoring import shipped_eyes
 from kc_vla.learning.policy.run import CHECKPOINT, HOW, SCALE, STEM, PolicyRun, scale_of
 from kc_vla.learning.policy.samples import Samples, load_samples, pictures_of
 from kc_vla.learning.policy.sampling import draw_chunks
@@ -106,9 +107,12 @@ def _stem(run: PolicyRun, before: PolicyRun | None, pictures: Sequence[NDArray[n
     if before is not None and run.load(STEM) is None:
         run.save(STEM, before.need(STEM, HOW))
     state = run.load(STEM)
-    trunk = first_trunk("scratch" if state else config.init, pictures[:64] if config.init == "package" else [])
+    begins = "scratch" if state or config.init == SHIPPED_EYES else config.init
+    trunk = first_trunk(begins, pictures[:64] if begins == "package" else [])
     stem = Stem(trunk.eval(), config.channels)
     if state is None:
+        if config.init == SHIPPED_EYES:
+            shipped_eyes(stem)
         stem.fit(torch.from_numpy(np.stack(pictures)))
         run.save(STEM, {"stem": stem.state_dict()})
     else:
