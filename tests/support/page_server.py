@@ -30,12 +30,11 @@ class PageServer:
         self.text = ""
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        until = time.monotonic() + _PATIENCE_S
-        while not (found := _OPEN.search(self.text)):
-            assert self._process.poll() is None, f"it has ended: {self.text}"
-            assert time.monotonic() < until, f"it does not serve: {self.text}"
-            time.sleep(0.02)
-        self.address = found[1]
+        try:
+            self.address = self._served()
+        except AssertionError:
+            self.kill()
+            raise
 
     def __enter__(self) -> PageServer:
         return self
@@ -63,6 +62,14 @@ class PageServer:
         """As Ctrl-C does; returns its exit code."""
         self._process.send_signal(signal.SIGINT)
         return self._process.wait(_PATIENCE_S)
+
+    def _served(self) -> str:
+        until = time.monotonic() + _PATIENCE_S
+        while not (found := _OPEN.search(self.text)):
+            assert self._process.poll() is None, f"it has ended: {self.text}"
+            assert time.monotonic() < until, f"it does not serve: {self.text}"
+            time.sleep(0.02)
+        return found[1]
 
     def _read(self) -> None:
         assert self._process.stdout is not None
