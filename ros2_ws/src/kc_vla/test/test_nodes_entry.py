@@ -35,6 +35,26 @@ def test_a_node_loads_nothing_at_its_start_that_only_some_arms_or_cameras_need(n
     assert done.stdout.strip() == ""
 
 
+def test_numpy_takes_one_thread_in_a_node_unless_the_user_wants_more(tmp_path: Path) -> None:
+    probe = "import os, numpy\n\ndef main(): print(len(os.listdir('/proc/self/task')))\n"
+    (tmp_path / "probe_node.py").write_text(probe)
+    threads = []
+    for wanted in ({}, {"OPENBLAS_NUM_THREADS": "3"}):
+        env = {
+            name: value for name, value in os.environ.items() if name not in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", "from kc_vla.ros.entry import run; run('probe_node')"],
+            env={**env, **wanted, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        threads.append(int(done.stdout))
+    assert threads[1] > threads[0] or os.cpu_count() == 1
+
+
 def test_every_node_has_its_entry_point() -> None:
     files = Path(nodes.__file__).parent.glob("*.py")
     names = {path.stem for path in files if "run_node(" in path.read_text()}

@@ -9,6 +9,7 @@ from pathlib import Path
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 from kc_vla.core.files import write_whole
+from kc_vla.core.threads import one_blas_thread
 
 _ABOUT = """\
 How often the short-term memory recalls what was meant, on exact, composite and vague instructions, with and without
@@ -19,6 +20,7 @@ what is added beyond similarity, and what its confidence is worth. Writes table.
 def main(words: Sequence[str]) -> int:
     """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
     options = main_parser("eval", _add_arguments).parse_args(words)
+    one_blas_thread()
     return exit_status("eval", lambda: _evaluate(options), StackError)
 
 

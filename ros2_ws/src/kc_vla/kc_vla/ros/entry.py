@@ -8,11 +8,13 @@ from functools import partial
 from importlib import import_module
 
 from kc_vla.core.interruptions import interruptions
+from kc_vla.core.threads import one_blas_thread
 
 
 def run(module: str) -> None:
     """Call `main` of the node's module (its full name)."""
     interruptions.count()
+    one_blas_thread()
     main = import_module(module).main
     main()
 
