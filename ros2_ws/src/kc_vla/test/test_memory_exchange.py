@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from PIL import Image
 
 from kc_vla.cli import main
-from kc_vla.memory.long_term.errors import GraphError
+from kc_vla.memory.long_term.errors import GraphError, StoreError
 from kc_vla.memory.long_term.exchange import form_of
 from kc_vla.memory.long_term.graph import Change, SceneGraph
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
@@ -318,3 +318,46 @@ def test_what_cannot_be_done_is_a_line_and_exit_status_1(
     assert told in said.err
     assert said.err.startswith("kc-vla memory: ")
     assert said.err.count("\n") == 1
+
+
+def test_a_map_is_replaced_only_when_that_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    form_of(tmp_path / "home.json").write(home(), tmp_path / "home.json")
+    words = ["memory", "import", str(tmp_path / "memory.db"), str(tmp_path / "home.json")]
+    assert main(words) == 0
+    assert main(words) == 1
+    assert "map 'home' is there already: take another name, or say that it replaces that" in capsys.readouterr().err
+    assert main([*words, "--replace"]) == 0
+    assert main([*words, "--map", "flat"]) == 0
+
+
+def test_a_damaged_store_is_mended_when_that_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "memory.db"
+    with Store(path) as store:
+        store.write("home", Change(tuple(home().nodes())))
+    whole = path.read_bytes()
+    assert main(["memory", "mend", str(path)]) == 0
+    assert "nothing is damaged" in capsys.readouterr().out
+    assert path.read_bytes() == whole
+    path.write_bytes(whole[: len(whole) // 2])
+    assert main(["memory", "show", str(path)]) == 1
+    assert "kc-vla memory mend leaves out what is" in capsys.readouterr().err
+    assert main(["memory", "mend", str(path)]) == 0
+    assert "damaged" in capsys.readouterr().out
+    assert [each.read_bytes() for each in tmp_path.glob("memory.db.damaged-1")] == [whole[: len(whole) // 2]]
+    assert main(["memory", "mend", str(tmp_path / "other.db")]) == 1
+    assert not (tmp_path / "other.db").exists()
+
+
+def test_a_map_that_is_empty_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store(tmp_path / "memory.db") as store:
+        store.write("home", Change((SceneObject("mug_1", "mug", (0.0, 0.0, 0.0)),)))
+        store.write("home", Change((), ("mug_1",)))
+    assert main(["memory", "show", str(tmp_path / "memory.db")]) == 0
+    assert capsys.readouterr().out == "map 'home' is empty\n"
+
+
+def test_a_store_makes_one_folder_and_no_way_to_it(tmp_path: Path) -> None:
+    Store(tmp_path / "runs" / "memory.db").close()
+    with pytest.raises(StoreError, match="in a folder that is not there, nor is the one above it"):
+        Store(tmp_path / "a" / "b" / "memory.db")
+    assert not (tmp_path / "a").exists()

@@ -15,7 +15,7 @@ from kc_vla.memory.intake import Taken
 from kc_vla.memory.live_scene import LiveScene
 from kc_vla.memory.live_units import LiveUnits, Outcome
 from kc_vla.memory.long_term.detections import Detection
-from kc_vla.memory.long_term.errors import StoreError
+from kc_vla.memory.long_term.errors import GraphError, StoreError
 from kc_vla.memory.long_term.query import Query
 from kc_vla.memory.short_term.memory import Happened, ShortTermMemory
 
@@ -204,3 +204,20 @@ def test_a_second_memory_on_a_store_and_a_bad_map_are_refused(tmp_path: Path) ->
 def test_what_can_be_no_store_is_told(path: str, told: str) -> None:
     with pytest.raises(StackError, match=told):
         LiveScene(Path(path), "home")
+
+
+def test_a_map_that_there_is_not_is_told(tmp_path: Path) -> None:
+    scene = LiveScene(tmp_path / "m.db", "home")
+    assert scene.find("home", Query("mug")) == []  # the one that it is in, with nothing in it yet
+    scene.upsert("flat", "", {"object_type": "mug", "position": (0.0, 0.0, 0.0)})
+    for ask in (
+        lambda: scene.find("mars", Query("mug")),
+        lambda: scene.describe("mars"),
+        lambda: scene.neighbours("mars", "mug_1"),
+        lambda: scene.way("mars", "a", "b"),
+        lambda: scene.save("mars"),
+    ):
+        with pytest.raises(GraphError, match="there is no map 'mars': there are 'flat'"):
+            ask()
+    assert len(scene.find("flat", Query("mug"))) == 1
+    scene.close()

@@ -47,19 +47,20 @@ UNITS = st.builds(
 def test_a_unit_comes_back_from_its_message_as_it_was(unit: Unit) -> None:
     message = unit_message(Standing(unit, "window", 3))
     assert (message.segment, message.frequency) == ("window", 3)
-    assert units_from([message], NOW_NS) == [unit]
+    assert units_from([message], message.header.frame_id, NOW_NS) == [unit]
 
 
 def test_a_unit_without_a_stamp_was_seen_now() -> None:
     message = MemoryUnit(object_id="m", object_type="mug")
     message.header.frame_id = "map"
-    assert units_from([message], NOW_NS)[0].stamp == NOW_NS / 1e9
+    assert units_from([message], message.header.frame_id, NOW_NS)[0].stamp == NOW_NS / 1e9
 
 
 @pytest.mark.parametrize(
     ("said", "frame", "sec", "told"),
     [
         ({"state": "melted"}, "map", 1, "there is no state 'melted'"),
+        ({}, "mars", 1, "the unit 'm' is in the frame 'mars': give its position in 'map'"),
         ({}, "", 1, "the unit 'm' has no frame_id"),
         ({}, "map", 2_000_000_000, "ahead of this node's clock"),
         ({"position": Point(x=math.nan)}, "map", 1, "a position or stamp that is no number"),
@@ -71,7 +72,7 @@ def test_a_unit_that_cannot_be_is_refused_in_a_line(said: dict[str, Any], frame:
     message = MemoryUnit(object_id="m", object_type="mug", **said)
     message.header.frame_id, message.header.stamp.sec = frame, sec
     with pytest.raises(StackError, match=told) as refused:
-        units_from([message], NOW_NS)
+        units_from([message], "map", NOW_NS)
     assert len(str(refused.value).splitlines()) == 1
     assert len(str(refused.value)) < 400
 
@@ -79,7 +80,7 @@ def test_a_unit_that_cannot_be_is_refused_in_a_line(said: dict[str, Any], frame:
 @pytest.mark.parametrize("count", [0, 1001])
 def test_no_units_and_too_many_are_refused(count: int) -> None:
     with pytest.raises(StackError, match="give 1 to 1000"):
-        units_from([MemoryUnit()] * count, NOW_NS)
+        units_from([MemoryUnit()] * count, "map", NOW_NS)
 
 
 def test_every_happening_has_its_number() -> None:
@@ -92,14 +93,14 @@ def test_every_happening_has_its_number() -> None:
 
 
 def test_what_is_not_asked_filters_nothing() -> None:
-    asked = filters_from(RecallUnits.Request(text="a mug"), NOW_NS)
+    asked = filters_from(RecallUnits.Request(text="a mug"), "map", NOW_NS)
     assert asked.accept(Unit("mug", "m", Position(1e6, 0.0, 0.0), 0.0))
 
 
 def test_filters_by_age_and_place_are_taken_as_they_are() -> None:
     request = RecallUnits.Request(text="a mug", types=["Mug"], radius=1.0, most_age=10.0)
     request.near.header.frame_id = "map"
-    asked = filters_from(request, NOW_NS)
+    asked = filters_from(request, "map", NOW_NS)
     now = NOW_NS / 1e9
     assert asked.accept(Unit("mug", "m", Position(0.5, 0.0, 0.0), now - 5))
     assert not asked.accept(Unit("mug", "m", Position(0.5, 0.0, 0.0), now - 50))
@@ -119,7 +120,7 @@ def test_filters_by_age_and_place_are_taken_as_they_are() -> None:
 )
 def test_filters_that_make_no_sense_are_refused(asked: dict[str, Any], told: str) -> None:
     with pytest.raises(StackError, match=told):
-        filters_from(RecallUnits.Request(text="a mug", **asked), NOW_NS)
+        filters_from(RecallUnits.Request(text="a mug", **asked), "map", NOW_NS)
 
 
 THING = SceneObject(

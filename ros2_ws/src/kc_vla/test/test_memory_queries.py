@@ -241,3 +241,16 @@ def test_whatever_a_name_is_it_is_shown_in_a_word_or_in_quotes(text: str) -> Non
     told = shown(text)
     assert told.isprintable()
     assert re.fullmatch(r'[\w -]+|"(\\.|[^"\\])*"', told)
+
+
+def test_a_word_that_nothing_has_is_missed(tmp_path: Path) -> None:
+    mugs = [
+        SceneObject(f"mug_{colour}", "mug", (0.0, 0.0, 0.0), attributes={"colour": colour})
+        for colour in ("red", "blue")
+    ]
+    words, known = Words(), {each.id: each for each in mugs}
+    asked = {text: words.scores(known, text) for text in ("mug", "red mug", "green mug", "zebra")}
+    assert asked["mug"] == {"mug_red": 1.0, "mug_blue": 1.0}
+    assert asked["red mug"]["mug_red"] > 0.8 > 0.5 > asked["red mug"]["mug_blue"]
+    assert asked["green mug"]["mug_red"] == asked["green mug"]["mug_blue"] < 0.5
+    assert asked["zebra"] == {}

@@ -27,6 +27,14 @@ def seconds(text: str) -> float:
     return value
 
 
+def moment(text: str) -> float:
+    """A time above 0 s; argparse tells what is wrong with another."""
+    value = seconds(text)
+    if value == 0.0:
+        raise argparse.ArgumentTypeError("0 s is no time")
+    return value
+
+
 def _at_least(least: int, text: str) -> int:
     try:
         value = int(text)

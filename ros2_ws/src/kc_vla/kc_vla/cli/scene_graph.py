@@ -1,4 +1,4 @@
-"""`kc-vla memory build|show|query|export|import`: the scene graphs of a long-term memory."""
+"""`kc-vla memory build|show|query|export|import|mend`: the scene graphs of a long-term memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kc_vla.bags.errors import BagError
 from kc_vla.cameras.errors import CalibrationError
-from kc_vla.cli.numbers import positive, seconds
+from kc_vla.cli.numbers import moment, positive
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 
@@ -46,7 +46,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     build.add_argument("--camera", type=Path, metavar="FILE", help="its place, of kc-vla calibrate hand-eye")
     build.add_argument("--lens", type=Path, metavar="FILE", help="its lens: then what it does not see any more goes")
-    build.add_argument("--period", type=seconds, default=0.5, metavar="S", help="between two looks (default 0.5)")
+    build.add_argument("--period", type=moment, default=0.5, metavar="S", help="between two looks (default 0.5)")
     build.set_defaults(run=_build)
     names = {
         "show": "a map as text for a planner, and as a picture",
@@ -76,6 +76,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("file", type=Path, help=text)
         action.add_argument("--format", choices=_FORMS, default="", help="(default: by the ending of the file)")
         action.set_defaults(run=run)
+    taken.add_argument("--replace", action="store_true", help="put it in the place of a map that has its name")
+    mend = actions.add_parser("mend", help="leave out what is damaged in a store; the file as it was is kept")
+    mend.add_argument("store", type=Path, help="file of the memory")
+    mend.set_defaults(run=_mend)
 
 
 def _build(options: argparse.Namespace) -> None:
@@ -123,9 +127,18 @@ def _show(options: argparse.Namespace) -> None:
             from kc_vla.memory.long_term.picture import draw_graph
 
             draw_graph(memory.graph(map_id), options.png)
-        print(memory.describe(map_id, options.budget, options.text).text)
+        print(memory.describe(map_id, options.budget, options.text).text or f"map {map_id!r} is empty")
         if options.png is not None:
             print(f"{options.png}: the graph from above")
+
+
+def _mend(options: argparse.Namespace) -> None:
+    from kc_vla.memory.long_term.store import Store
+
+    if not options.store.exists():
+        raise _MapError(f"there is no {options.store}")
+    with Store(options.store) as store:
+        print(store.mended or f"{options.store}: nothing is damaged")
 
 
 def _query(options: argparse.Namespace) -> None:
@@ -190,7 +203,7 @@ def _import(options: argparse.Namespace) -> None:
 
     graph = form_of(options.file, options.format).read(options.file, options.map)
     with Store(options.store) as store:
-        LongTermMemory(store).take(graph)
+        LongTermMemory(store).take(graph, options.replace)
         if store.mended:
             print(store.mended)
     print(f"{options.store}: map {graph.map_id!r} with {len(graph.areas)} areas and {len(graph.objects)} objects")

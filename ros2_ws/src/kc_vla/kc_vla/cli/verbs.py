@@ -89,7 +89,8 @@ def exit_status(name: str, work: Callable[[], None], *failures: type[Exception],
     try:
         work()
     except told as error:
-        print(f"kc-vla {name}: {error}", file=sys.stderr)
+        named = isinstance(error, OSError) and error.filename is not None and error.filename2 is None
+        print(f"kc-vla {name}: {f'{error.filename}: {error.strerror}' if named else error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(interrupted or f"kc-vla {name}: interrupted", file=sys.stderr)

@@ -103,11 +103,11 @@ class LiveScene:
 
     def find(self, map_id: str, query: Query) -> list[Found]:
         """The objects that fit; see `LongTermMemory.query`."""
-        return self._with(map_id, lambda name: self._memory.query(name, query))
+        return self._known(map_id, lambda name: self._memory.query(name, query))
 
     def neighbours(self, map_id: str, node_id: str) -> list[tuple[str, str]]:
         """What is beside a node; see `query.neighbours`."""
-        return self._with(map_id, lambda name: neighbours(self._memory.graph(name), node_id))
+        return self._known(map_id, lambda name: neighbours(self._memory.graph(name), node_id))
 
     def way(self, map_id: str, begin: str, end: str) -> tuple[Way, list[Vector]]:
         """The shortest way, and the middles of its areas; see `query.way`."""
@@ -117,13 +117,13 @@ class LiveScene:
             found = way(graph, begin, end)
             return found, [graph.areas[area].position for area in found.areas]
 
-        return self._with(map_id, find_way)
+        return self._known(map_id, find_way)
 
     def describe(self, map_id: str, text: str = "", most_tokens: int = 0, near: Vector | None = None) -> Description:
         """A map as text for a planner; see `LongTermMemory.describe`. 0 tokens: 2000."""
         if len(text) > MOST_TEXT:
             raise GraphError(f"an instruction of {len(text)} letters: {MOST_TEXT} are the most")
-        return self._with(map_id, lambda name: self._memory.describe(name, most_tokens or _TOKENS, text, near))
+        return self._known(map_id, lambda name: self._memory.describe(name, most_tokens or _TOKENS, text, near))
 
     def upsert(self, map_id: str, object_id: str, values: Mapping[str, Any]) -> str:
         """Put an object in by hand, or set fields of one; return its id."""
@@ -160,7 +160,7 @@ class LiveScene:
                 raise StoreError(f"{path} cannot be written: {error.strerror or error}") from error
             return path
 
-        return self._with(map_id, write)
+        return self._known(map_id, write)
 
     def load(self, map_id: str, file: str = "", replace: bool = False) -> Size:
         """Go over to a map, of the store or of a file of that folder; `replace` gives the one in the store up for it.
@@ -203,6 +203,16 @@ class LiveScene:
         done = self._with(map_id, run)
         self.changes += 1
         return done
+
+    def _known(self, map_id: str, run: Callable[[str], T]) -> T:
+        """What is asked of a map, which has to be there: the one that the memory is in, or one of the store."""
+
+        def asked(name: str) -> T:
+            if name != self.map_id and name not in (maps := self._memory.maps()):
+                raise GraphError(f"there is no map {told(name)}: there are {', '.join(map(told, maps)) or 'none'}")
+            return run(name)
+
+        return self._with(map_id, asked)
 
     def _with(self, map_id: str, run: Callable[[str], T]) -> T:
         with self._lock:

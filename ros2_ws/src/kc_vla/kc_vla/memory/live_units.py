@@ -116,7 +116,9 @@ class LiveUnits:
             UnitError: there is no such unit, or no such outcome.
         """
         if object_id not in self.memory:
-            raise UnitError(f"there is no unit {plain(object_id)[:_TOLD]!r}: it was never seen here, or had to leave")
+            raise UnitError(
+                f"there is no unit {plain(object_id)[:_TOLD]!r}: it was never seen here, had to leave, or was told gone"
+            )
         if outcome not in tuple(Outcome):
             told = ", ".join(f"{each.value} {each.name}" for each in Outcome)
             raise UnitError(f"there is no outcome {outcome}: give one of {told}")

@@ -155,14 +155,14 @@ class ShortTermMemoryNode(StackNode):
         )
 
     def _observe(self, request: ObserveUnits.Request) -> list[News]:
-        return self._live.observe(units_from(request.units, self._now_ns()), request.used)
+        return self._live.observe(units_from(request.units, self._intake.frame, self._now_ns()), request.used)
 
     def _observed(self, response: ObserveUnits.Response, news: list[News]) -> None:
         response.changes = [change_message(each) for each in news]
         self._publish_changes(news)
 
     def _recall(self, request: RecallUnits.Request) -> Recalled:
-        filters = filters_from(request, self._now_ns())
+        filters = filters_from(request, self._intake.frame, self._now_ns())
         return self._live.ask(request.text, int(request.k) or 3, filters, int(request.most_tokens) or None)
 
     def _tell(self, request: TellRecall.Request) -> News:

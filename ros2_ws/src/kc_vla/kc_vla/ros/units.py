@@ -58,8 +58,8 @@ def units_message(held: Iterable[Standing], capacity: int, policy: str, now_ns: 
     return message
 
 
-def units_from(messages: Iterable[MemoryUnit], now_ns: int) -> list[Unit]:
-    """Return the units of messages, all of them; one without a stamp was seen now.
+def units_from(messages: Iterable[MemoryUnit], frame: str, now_ns: int) -> list[Unit]:
+    """Return the units of messages, all of them, in the memory's `frame`; one without a stamp was seen now.
 
     Raises:
         UnitError: there are too many, or one of them cannot be.
@@ -67,11 +67,11 @@ def units_from(messages: Iterable[MemoryUnit], now_ns: int) -> list[Unit]:
     given = list(messages)
     if not 0 < len(given) <= MOST_DETECTIONS:
         raise UnitError(f"{len(given)} units at once: give 1 to {MOST_DETECTIONS}")
-    return [_unit(each, now_ns) for each in given]
+    return [_unit(each, frame, now_ns) for each in given]
 
 
-def filters_from(request: RecallUnits.Request, now_ns: int) -> Filters:
-    """Return what the units of an answer have to be.
+def filters_from(request: RecallUnits.Request, frame: str, now_ns: int) -> Filters:
+    """Return what the units of an answer, in the memory's `frame`, have to be.
 
     Raises:
         UnitError: there is no such state, or a number makes no sense.
@@ -84,8 +84,8 @@ def filters_from(request: RecallUnits.Request, now_ns: int) -> Filters:
         raise UnitError("near is no place: its numbers have to be finite")
     near = Position(place.x, place.y, place.z, request.near.header.frame_id)
     by_place, by_age = bool(request.radius), bool(request.most_age)
-    if by_place and not near.frame:
-        raise UnitError("near has no frame_id: say which frame the place is in")
+    if by_place:
+        _check_frame("near", near.frame, frame)
     return Filters(
         types=frozenset(request.types),
         states=frozenset(map(state_of, request.states)),
@@ -106,15 +106,21 @@ def recall_response(response: RecallUnits.Response, recalled: Recalled) -> None:
     response.answer, response.left_out, response.notes = answer.text(), answer.left_out, list(answer.notes)
 
 
-def _unit(message: MemoryUnit, now_ns: int) -> Unit:
+def _check_frame(what: str, given: str, frame: str) -> None:
+    if not given:
+        raise UnitError(f"{what} has no frame_id: say which frame its position is in")
+    if given != frame:
+        raise UnitError(f"{what} is in the frame {plain(given)[:_TOLD]!r}: give its position in {frame!r}")
+
+
+def _unit(message: MemoryUnit, frame: str, now_ns: int) -> Unit:
     stamp_ns = nanoseconds(message.header.stamp) or now_ns
     told = repr(plain(message.object_id)[:_TOLD])
     try:
         check_stamp(stamp_ns, now_ns)
     except BadMessageError as error:
         raise UnitError(f"the unit {told}: {error}") from error
-    if not message.header.frame_id:
-        raise UnitError(f"the unit {told} has no frame_id: say which frame its position is in")
+    _check_frame(f"the unit {told}", message.header.frame_id, frame)
     return Unit(
         message.object_type,
         message.object_id,

@@ -7,9 +7,10 @@ of 3072-dimensional vectors; its questions are not published. Ours are in `data/
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -68,16 +69,18 @@ def evaluate_recall(
         EmbeddingError: an embedder fails.
         OSError: the results cannot be written.
     """
-    rows, sureness = [], []
-    for embedder in embedders:
-        for variant, weights in tqdm(VARIANTS.items(), desc=embedder.name, unit="variant"):
-            rows += _rows(embedder.name, variant, questions, [_ask(each, embedder, weights) for each in questions])
-        if ranker is not None:
-            ranked = [_ask(each, embedder, WHOLE, ranker) for each in questions]
-            rows += _rows(embedder.name, RANKED, questions, ranked)
-        asked = [each for question in questions for each in with_and_without(question)]
-        sureness += sureness_of(embedder.name, asked, [_ask(each, embedder, WHOLE) for each in asked])
     output.mkdir(parents=True, exist_ok=True)
+    rows, sureness = [], []
+    twice = [each for question in questions for each in with_and_without(question)]
+    variants = [(name, weights, None) for name, weights in VARIANTS.items()]
+    variants += [] if ranker is None else [(RANKED, WHOLE, ranker)]
+    for embedder in embedders:
+        with tqdm(total=len(variants) * len(questions) + len(twice), desc=embedder.name, unit="question") as bar:
+            for variant, weights, second in variants:
+                answers = [_ask(each, embedder, weights, second) for each in _told(questions, bar)]
+                rows += _rows(embedder.name, variant, questions, answers)
+            answers = [_ask(each, embedder, WHOLE) for each in _told(twice, bar)]
+            sureness += sureness_of(embedder.name, twice, answers)
     found = {"accuracy": [asdict(row) for row in rows], "confidence": [asdict(each) for each in sureness]}
     write_whole(output / "results.json", json.dumps(found, indent=1) + "\n")
     write_whole(output / "table.md", table(rows, sureness))
@@ -114,6 +117,12 @@ def table(rows: Iterable[Row], sureness: Sequence[Sureness] = ()) -> str:
     if sureness:
         lines += [f"{each.embedding}: {each.calibration}" for each in sureness if each.split == "development"]
     return "\n".join(lines)
+
+
+def _told(questions: Iterable[Question], bar: tqdm[Any]) -> Iterator[Question]:
+    for each in questions:
+        yield each
+        bar.update()
 
 
 def _ask(question: Question, embedder: Embedder, weights: Weights, ranker: Ranker | None = None) -> Answer:

@@ -67,6 +67,7 @@ def evaluate_household(output: Path, streams: int, file: Path | None = None) -> 
         RequestsError: `file` is no file of tasks, or has no kitchens.
         OSError: it cannot be read, or the results cannot be written.
     """
+    output.mkdir(parents=True, exist_ok=True)
     tasks = [task for task in read_household(file or _SHIPPED) if task.types and _is_kitchen(task.scene)]
     if not tasks:
         raise RequestsError(f"{file} has no tasks in kitchens, FloorPlan1 to FloorPlan30")
@@ -94,6 +95,7 @@ def evaluate_traces(output: Path, traces: Sequence[Path], sizes: Sequence[int]) 
         RequestsError: a trace is no trace.
         OSError: it cannot be read, or the results cannot be written.
     """
+    output.mkdir(parents=True, exist_ok=True)
     names = [path.name.split(".")[0] for path in traces]
     alone = len(set(names)) == len(names)
     read = {name if alone else str(path): read_trace(path) for name, path in zip(names, traces, strict=True)}
@@ -147,7 +149,6 @@ def _cell(row: Row) -> str:
 
 
 def _write(output: Path, rows: Sequence[Row]) -> None:
-    output.mkdir(parents=True, exist_ok=True)
     write_whole(output / "results.json", json.dumps([asdict(row) for row in rows], indent=1) + "\n")
     write_whole(output / "table.md", table(rows))
 

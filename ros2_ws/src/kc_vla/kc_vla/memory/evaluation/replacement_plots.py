@@ -61,7 +61,7 @@ def plot_course(panels: Mapping[str, Sequence[Course]], path: Path) -> None:
             tasks = np.arange(1, len(course.rates) + 1)
             axis.plot(tasks, 100 * course.rates, color=f"C{number}", label=course.name)
             axis.axvline(course.warm, color="grey" if alike else f"C{number}", linestyle=":", linewidth=1)
-        axis.plot([], [], color="grey", linestyle=":", linewidth=1, label="warm")
+        axis.plot([], [], color="grey", linestyle=":", linewidth=1, label="95 % taken")
         axis.set(xlabel="tasks", title=title)
         axis.grid(alpha=0.3)
         axis.legend(fontsize="small", loc="upper left", ncols=3)

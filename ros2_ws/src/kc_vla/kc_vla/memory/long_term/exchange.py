@@ -89,7 +89,7 @@ def _read_json(path: Path, map_id: str) -> SceneGraph:
     try:
         content = parsed_json(read_text(path))
         if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise GraphError(f"is no {FORMAT}")
+            raise GraphError(f"is no {FORMAT}: name the --format that it has, such as spark-dsg, or export it anew")
         if content.get("version") != VERSION:
             raise GraphError(f"is of version {told(content.get('version'))}, this kc_vla reads {VERSION}: update it")
         nodes = []
@@ -128,7 +128,7 @@ def _read_graphml(path: Path, map_id: str) -> SceneGraph:
             raise GraphError("defines entities of its own: take them out")
         found = nx.read_graphml(BytesIO(text.encode()))
         if found.graph.get("format") != FORMAT:
-            raise GraphError(f"is no {FORMAT}")
+            raise GraphError(f"is no {FORMAT}: name the --format that it has, such as spark-dsg, or export it anew")
         nodes = [
             from_whole_fields(str(said.get("kind")), parsed_json(str(said.get("fields"))))
             for _, said in found.nodes(data=True)

@@ -28,6 +28,9 @@ _MOST_LABELS, _MOST_NAMED = 120, 4
 _MOST_FLOORS = 6
 _STANDS, _CARRIED, _WAY = "tab:brown", "tab:orange", "tab:blue"
 _INCHES_PER_M, _WIDTHS_IN, _HEIGHTS_IN, _ROUND_IN = 1.2, (9.0, 24.0), (3.0, 20.0), 1.2
+_ROOM = 0.08
+"""Of the width that is left free around everything, for names."""
+_CORNERS = 4
 _FAR_PT = (3.0, 12.0, 22.0, 34.0)
 """How far from its place a name is tried, nearest first."""
 _TOWARDS = ((1, 1), (1, -1), (-1, 1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
@@ -68,11 +71,15 @@ def draw_graph(graph: SceneGraph, path: Path, least: float = 0.2) -> None:
         _draw_areas(axis, areas[name])
         _draw_things(axis, things)
         where = f"{shown(graph.map_id)}{', ' + shown(name) if name else ''}"
-        told = f"{where}: {len(areas[name])} areas, {len(things)} objects"
+        told = f"{where}: {_counted(len(areas[name]), 'area')}, {_counted(len(things), 'object')}"
         titles.append(told)
         axis.set_title(told, parse_math=False)
         axis.set(xlabel="x, m", ylabel="y, m", aspect="equal")
+        axis.margins(_ROOM)
         axis.autoscale_view()
+        handles, names = axis.get_legend_handles_labels()
+        if handles:
+            axis.legend(handles, names, loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=7, frameon=False)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # a name in letters that the font does not have
         figure.draw_without_rendering()  # now it is known where on the paper everything is
@@ -82,6 +89,10 @@ def draw_graph(graph: SceneGraph, path: Path, least: float = 0.2) -> None:
                 axis.set_title(f"{told}; {left_out} names left out", parse_math=False)
         with replacing(path) as part:
             figure.savefig(part, dpi=100, format="png")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _inches(areas: Sequence[Area], things: Sequence[SceneObject]) -> tuple[float, float]:
@@ -103,7 +114,7 @@ def _draw_areas(axis: Axes, areas: Sequence[Area]) -> None:
     axis.add_collection(LineCollection(lines, colors=_WAY, linewidths=0.8, alpha=0.5))
     if areas:
         x, y, _ = zip(*(area.position for area in areas), strict=True)
-        axis.scatter(x, y, s=25, color=_WAY, zorder=2)
+        axis.scatter(x, y, s=25, color=_WAY, zorder=2, label="area, with ways")
 
 
 def _draw_things(axis: Axes, things: Sequence[SceneObject]) -> None:
@@ -115,7 +126,7 @@ def _draw_things(axis: Axes, things: Sequence[SceneObject]) -> None:
                 axis.add_patch(Rectangle(corner, each.size[0], each.size[1], color=colour, alpha=0.35, linewidth=0))
         if some:
             x, y, _ = zip(*(each.position for each in some), strict=True)
-            axis.scatter(x, y, s=4, color=colour, zorder=3)
+            axis.scatter(x, y, s=4, color=colour, zorder=3, label="may be carried" if movable else "stands")
 
 
 def _rooms(areas: Iterable[Area]) -> Iterable[_Label]:
@@ -142,12 +153,15 @@ def _names(things: Sequence[SceneObject]) -> Iterable[_Label]:
         on_it = [f"{kind} x{count}" if count > 1 else kind for kind, count in held.get(each.id, Counter()).items()]
         more = [f"{len(on_it) - _MOST_NAMED} more"] if len(on_it) > _MOST_NAMED else []
         named = f": {', '.join([*on_it[:_MOST_NAMED], *more])}" if on_it else ""
-        yield _Label(f"{shown(each.object_type)}{named}", each.position[0], each.position[1], "black", 6.0)
+        yield _Label(f"{shown(each.object_type)}{named}", each.position[0], each.position[1], "black", 7.0)
 
 
 def _write(axis: Axes, labels: Sequence[_Label], renderer: RendererBase) -> int:
     """Write each name beside its place where no other is; return how many had no room."""
-    taken: list[Bbox] = []
+    legend = axis.get_legend()
+    taken = [] if legend is None else [legend.get_window_extent(renderer)]
+    paper = axis.get_figure(root=True).bbox  # type: ignore[union-attr]
+    room = Bbox.from_extents(paper.x0, axis.bbox.y0, paper.x1, axis.bbox.y1)
     left_out = max(len(labels) - _MOST_LABELS, 0)
     for label in labels[:_MOST_LABELS]:
         note = axis.annotate(
@@ -166,7 +180,8 @@ def _write(axis: Axes, labels: Sequence[_Label], renderer: RendererBase) -> int:
                 note.set(ha=_SIDE[right][0], va=_SIDE[up][1])
                 note.update_positions(renderer)
                 box = Text.get_window_extent(note)  # without the line to its place
-                if not any(box.overlaps(other) for other in taken):
+                inside = room.count_contains(box.corners()) == _CORNERS
+                if inside and not any(box.overlaps(other) for other in taken):
                     break
             else:
                 continue

@@ -174,5 +174,5 @@ def _area_of(graph: SceneGraph, node_id: str) -> str:
         return node_id
     area = graph.object(node_id).area
     if area not in graph.areas:
-        raise GraphError(f"{told(node_id)} is in no area")
+        raise GraphError(f"{told(node_id)} is in no area: set areas first, over a grid or points, or import some")
     return area

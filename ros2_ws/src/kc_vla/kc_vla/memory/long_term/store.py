@@ -57,7 +57,11 @@ class Store:
             return
         if path.is_dir():
             raise StoreError(f"{path} is a folder: name the file that the long-term memory keeps")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.parent.is_dir() and not path.absolute().parent.parent.is_dir():
+            raise StoreError(
+                f"{path} is in a folder that is not there, nor is the one above it: make them, or mend the path"
+            )
+        path.parent.mkdir(exist_ok=True)
         self._lock = lock_store(path)
         try:
             try:

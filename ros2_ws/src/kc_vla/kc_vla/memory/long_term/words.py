@@ -39,20 +39,20 @@ class Words:
         """How well each object fits a text, 0..1, by its id; those that do not at all are left out.
 
         By words alone: the share of the text that is said of the object, where a word counts the more the fewer
-        objects have it, and words that none has count nothing. With an embedding: the mean of that and the cosine.
+        objects have it, and one that none has as much as one that a single object has: of two mugs, neither of them
+        green, none is all that "green mug" asks for. With an embedding: the mean of that and the cosine.
 
         Raises:
             GraphError: the embedding gave something else than a finite vector for each text.
         """
         self._keep_up(objects)
         asked = set(words_of(text)) - _IDLE
-        weights = {
-            word: math.log(1 + len(self._words) / len(self._having[word])) for word in asked & self._having.keys()
-        }
+        having = {word: self._having.get(word, set()) for word in asked}
+        weights = {word: math.log(1 + len(self._words) / max(len(names), 1)) for word, names in having.items()}
         whole = sum(weights.values())
         found: defaultdict[str, float] = defaultdict(float)
         for word, weight in weights.items():
-            for name in self._having[word]:
+            for name in having[word]:
                 found[name] += weight * self._words[name][word] / whole
         if self._embed is None:
             return dict(found)

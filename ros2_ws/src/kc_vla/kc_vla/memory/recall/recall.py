@@ -133,9 +133,8 @@ class Recall:
         if not text.strip() or len(text) > MOST_INSTRUCTION:
             raise UnitError(f"an instruction of {len(text)} letters: give it 1 to {MOST_INSTRUCTION}")
         if not 1 <= most <= MOST_FOUND or (most_tokens is not None and most_tokens < 1):
-            raise UnitError(
-                f"{most} units in {most_tokens} tokens: ask for 1 to {MOST_FOUND} units, in 1 token or more"
-            )
+            fitting = "" if most_tokens is None else f" in {most_tokens} tokens"
+            raise UnitError(f"{most} units{fitting}: ask for 1 to {MOST_FOUND} units, in 1 token or more")
         self._index.update()
         candidates = self._candidates(filters)
         if not candidates.size:
@@ -208,4 +207,7 @@ def _fitting(answer: Answer, most_tokens: int | None) -> Answer:
         if used > most_tokens:
             break
         kept.append(each)
-    return replace(answer, found=tuple(kept), left_out=len(answer.found) - len(kept))
+    fitting = replace(answer, found=tuple(kept), left_out=len(answer.found) - len(kept))
+    if kept or not answer.found:
+        return fitting
+    return replace(fitting, notes=(*answer.notes, f"no unit fits into {most_tokens} tokens"))
