@@ -89,10 +89,16 @@ def exit_status(name: str, work: Callable[[], None], *failures: type[Exception],
     try:
         work()
     except told as error:
-        named = isinstance(error, OSError) and error.filename is not None and error.filename2 is None
-        print(f"kc-vla {name}: {f'{error.filename}: {error.strerror}' if named else error}", file=sys.stderr)
+        print(f"kc-vla {name}: {_told(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(interrupted or f"kc-vla {name}: interrupted", file=sys.stderr)
         return INTERRUPTED
     return 0
+
+
+def _told(error: Exception) -> str:
+    """What went wrong, a system's error without its number."""
+    if isinstance(error, OSError) and error.filename is not None and error.filename2 is None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

@@ -72,7 +72,7 @@ def evaluate_recall(
     output.mkdir(parents=True, exist_ok=True)
     rows, sureness = [], []
     twice = [each for question in questions for each in with_and_without(question)]
-    variants = [(name, weights, None) for name, weights in VARIANTS.items()]
+    variants: list[tuple[str, Weights, Ranker | None]] = [(name, each, None) for name, each in VARIANTS.items()]
     variants += [] if ranker is None else [(RANKED, WHOLE, ranker)]
     for embedder in embedders:
         with tqdm(total=len(variants) * len(questions) + len(twice), desc=embedder.name, unit="question") as bar:
