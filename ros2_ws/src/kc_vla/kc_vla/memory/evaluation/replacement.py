@@ -67,10 +67,10 @@ def evaluate_household(output: Path, streams: int, file: Path | None = None) -> 
         RequestsError: `file` is no file of tasks, or has no kitchens.
         OSError: it cannot be read, or the results cannot be written.
     """
-    output.mkdir(parents=True, exist_ok=True)
     tasks = [task for task in read_household(file or _SHIPPED) if task.types and _is_kitchen(task.scene)]
     if not tasks:
         raise RequestsError(f"{file} has no tasks in kitchens, FloorPlan1 to FloorPlan30")
+    output.mkdir(parents=True, exist_ok=True)
     drawn = [household_stream(tasks, _TASKS, seed) for seed in range(streams)]
     requests = [requests_of(stream) for stream in drawn]
     rows = [
@@ -95,10 +95,10 @@ def evaluate_traces(output: Path, traces: Sequence[Path], sizes: Sequence[int]) 
         RequestsError: a trace is no trace.
         OSError: it cannot be read, or the results cannot be written.
     """
-    output.mkdir(parents=True, exist_ok=True)
     names = [path.name.split(".")[0] for path in traces]
     alone = len(set(names)) == len(names)
     read = {name if alone else str(path): read_trace(path) for name, path in zip(names, traces, strict=True)}
+    output.mkdir(parents=True, exist_ok=True)
     rows = [
         _row(name, size, policy, [_hits(policy, size, requests).mean()])
         for name, requests in tqdm(read.items(), desc="traces", unit="trace")
