@@ -92,7 +92,7 @@ def thing(kind: str, name: str, x: float = 0.0, **said: Any) -> ObjectDetection:
 
 def unit(kind: str, name: str, **said: Any) -> MemoryUnit:
     made = MemoryUnit(object_type=kind, object_id=name, **said)
-    made.header.frame_id = "map"
+    made.header.frame_id = FRAME
     return made
 
 
@@ -134,6 +134,10 @@ def test_the_short_term_memory_recalls_what_it_saw_and_learns_how_that_turned_ou
         assert left[0].reason
         assert left[0].unit.segment
         peer.until(lambda: any(change.type == MemoryChange.EVICTED for told in changes for change in told.changes))
+        elsewhere = unit("Pan", "r")
+        elsewhere.header.frame_id = "mars"
+        unknown = peer.call(ObserveUnits, topics.OBSERVE_UNITS, ObserveUnits.Request(units=[elsewhere]))
+        assert (unknown.success, "is in the frame 'mars'" in unknown.message) == (False, True)
         half = [unit("Pan", "p"), unit("Pan", "q", state="melted")]
         refused = peer.call(ObserveUnits, topics.OBSERVE_UNITS, ObserveUnits.Request(units=half))
         assert (refused.success, "there is no state 'melted'" in refused.message) == (False, True)
