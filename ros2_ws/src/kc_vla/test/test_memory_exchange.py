@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
 import stat
 from pathlib import Path
 
@@ -342,10 +344,25 @@ def test_a_damaged_store_is_mended_when_that_is_asked(tmp_path: Path, capsys: py
     assert main(["memory", "show", str(path)]) == 1
     assert "kc-vla memory mend leaves out what is" in capsys.readouterr().err
     assert main(["memory", "mend", str(path)]) == 0
-    assert "damaged" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "the file as it was is" in told
+    assert "memory mend" not in told  # that is done
     assert [each.read_bytes() for each in tmp_path.glob("memory.db.damaged-1")] == [whole[: len(whole) // 2]]
     assert main(["memory", "mend", str(tmp_path / "other.db")]) == 1
     assert not (tmp_path / "other.db").exists()
+
+
+def test_a_damaged_row_is_found_and_mended_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "memory.db"
+    with Store(path) as store:
+        store.write("home", Change(tuple(home().nodes())))
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE node SET fields = '{}' WHERE id = 'mug_4'")
+    assert main(["memory", "show", str(path)]) == 1
+    assert "kc-vla memory mend leaves out what is" in capsys.readouterr().err
+    assert main(["memory", "mend", str(path)]) == 0
+    assert "1 nodes are left out" in capsys.readouterr().out
+    assert main(["memory", "show", str(path)]) == 0
 
 
 def test_a_map_that_is_empty_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

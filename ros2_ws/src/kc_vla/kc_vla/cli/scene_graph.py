@@ -138,6 +138,8 @@ def _mend(options: argparse.Namespace) -> None:
     if not options.store.exists():
         raise _MapError(f"there is no {options.store}")
     with Store(options.store) as store:
+        for map_id in store.maps():
+            store.load(map_id)  # which looks at every row
         print(store.mended or f"{options.store}: nothing is damaged")
 
 

@@ -53,7 +53,10 @@ class Store:
         if read_only:
             if not path.is_file():
                 raise StoreError(f"there is no store {path}: name the file that the long-term memory keeps")
-            self._connection = open_database(self.path, self._read_only)
+            try:
+                self._connection = open_database(self.path, self._read_only)
+            except DamageError as error:
+                raise _told_to_a_reader(error) from error
             return
         if path.is_dir():
             raise StoreError(f"{path} is a folder: name the file that the long-term memory keeps")
@@ -98,7 +101,7 @@ class Store:
             return self._load(map_id)
         except DamageError as error:
             if self._read_only:
-                raise
+                raise _told_to_a_reader(error) from error
             self._connection.close()
             self._mend(str(error))
             return self._load(map_id)
@@ -202,3 +205,10 @@ def _no_collection() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
+
+
+def _told_to_a_reader(error: DamageError) -> DamageError:
+    """Whoever writes a store mends it; who only reads is told how that is done."""
+    return DamageError(
+        f"{error}; kc-vla memory mend leaves out what is damaged, and keeps the file as it was beside it"
+    )

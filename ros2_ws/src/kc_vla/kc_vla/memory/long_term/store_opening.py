@@ -39,7 +39,7 @@ def open_database(path: Path, read_only: bool) -> sqlite3.Connection:
             migrate(connection, version)
         found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if found != "ok":
-            raise DamageError(_damaged(path, " ".join(found.split())[:200]))
+            raise DamageError(f"{path} is damaged: {' '.join(found.split())[:200]}")
     except sqlite3.Error as error:
         connection.close()
         raise (DamageError if is_damage(error) else StoreError)(why(path, error)) from error
@@ -59,16 +59,12 @@ def is_damage(error: sqlite3.Error) -> bool:
 def why(path: Path, error: sqlite3.Error) -> str:
     """What went wrong with a store, in a line."""
     if is_damage(error):
-        return _damaged(path, str(error))
+        return f"{path} is damaged: {error}"
     if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_NOTADB:  # somebody's, perhaps: it is left alone
         return f"{path} is no store, or its beginning is destroyed: move it away, or choose another file"
     if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         return f"{path} could not be written or read ({error}): what was committed is kept; free some space on its disk"
     return f"{path} could not be written or read: {error}"
-
-
-def _damaged(path: Path, what: str) -> str:
-    return f"{path} is damaged ({what}): kc-vla memory mend leaves out what is, and keeps the file as it was beside it"
 
 
 def _connected(path: Path, read_only: bool) -> sqlite3.Connection:
