@@ -114,4 +114,4 @@ def check_what_the_arm_saw(stack: Stack, steps_at_once: int = 1) -> None:
     assert int(saw["outside"]) == 0
     assert float(saw["step"]) <= steps_at_once * np.degrees(SPEED * PERIOD) + ROUNDING, saw[0]
     assert int(saw["raised"]) == 0
-    assert saw["powered"] == ""
+    assert saw["powered"] == "", stack.tail()

@@ -1,16 +1,19 @@
 """The vendor's own SDK moves the emulated arm, over the bus that needs no kernel module."""
 
 import socket
+import threading
 import time
 from collections.abc import Iterator
 
 import can
 import pytest
 from emulated_piper import wait_for
+from piper import PIPER
 from piper_sdk import C_PiperInterface_V2
 
 from kc_vla.arm.emulator.bus import INTERFACE, BusServer, SocketBus
 from kc_vla.arm.emulator.frames import Frame
+from kc_vla.arm.emulator.process import RATE, EmulatorProcess
 
 
 @pytest.fixture
@@ -59,6 +62,21 @@ def test_the_sdk_reads_limits_and_firmware(sdk):
         return str(sdk.GetPiperFirmwareVersion()).startswith("S-V")
 
     wait_for(firmware)
+
+
+def test_an_arm_that_is_always_late_still_hears(bus_path):
+    process, ended = EmulatorProcess(bus_path, PIPER), threading.Event()
+    late = threading.Thread(target=process.run, args=(ended, lambda number: time.sleep(2 / RATE)))
+    late.start()
+    end = SocketBus(str(bus_path))
+    try:
+        wait_for(lambda: end.recv(0.1) is not None)
+        end.send(can.Message(arbitration_id=0x471, data=bytes([7, 2, 0, 0, 0, 0, 0, 0]), is_extended_id=False))
+        wait_for(process.arm.body.powered.all)
+    finally:
+        ended.set()
+        late.join()
+        end.shutdown()
 
 
 def test_what_one_end_sends_reaches_the_others_and_not_itself(bus_path):

@@ -59,8 +59,10 @@ class EmulatorProcess:
             begin = time.monotonic()
             for number in range(1, 1 << 62):
                 due = begin + number / RATE
-                while (left := due - time.monotonic()) > 0 and not ended.is_set():
-                    self._listen(left)
+                while not ended.is_set():
+                    self._listen(due - time.monotonic())  # at least once: on a busy machine every round may be late
+                    if time.monotonic() >= due:
+                        break
                 if ended.is_set():
                     return
                 self.arm.step(1 / RATE)
@@ -74,7 +76,7 @@ class EmulatorProcess:
     def _listen(self, seconds: float) -> None:
         if time.monotonic() < self.faults.bus_back_at:
             self.bus.close()
-            time.sleep(seconds)
+            time.sleep(max(seconds, 0.0))
             return
         if self.bus.closed:
             self.bus = BusServer(self._path)
