@@ -217,11 +217,12 @@ class ShortTermMemory:
 
 def _merged(known: Unit, unit: Unit) -> Unit:
     """What was seen last, with what only the known one tells."""
-    complete = unit.state is not State.NONE or known.state is State.NONE
-    if complete and (unit.area or not known.area) and (unit.image or not known.image) and not known.attributes:
-        return unit
+    has_state = unit.state is not State.NONE or known.state is State.NONE
+    has_texts = (unit.area or not known.area) and (unit.image or not known.image)
+    if has_state and has_texts and known.attributes.keys() <= unit.attributes.keys():
+        return unit  # what a detector tells in every frame: nothing is checked twice
     attributes = {**known.attributes, **unit.attributes}
-    state = unit.state if complete else known.state
+    state = unit.state if has_state else known.state
     try:
         return replace(
             unit, state=state, area=unit.area or known.area, image=unit.image or known.image, attributes=attributes
