@@ -115,6 +115,7 @@ def test_the_next_place_is_where_the_gripper_changes() -> None:
     assert next_place(state, plan, gripper=1.0)[1] == 7
 
 
+@pytest.mark.nightly
 def test_it_goes_on_where_it_ended_and_makes_the_same_again(collected: Path, tmp_path: Path) -> None:
     assert collect(tmp_path, 1) == 0
     assert collect(tmp_path, 2) == 0

@@ -12,7 +12,7 @@ from kc_vla_sim.simulator import Simulator
 @pytest.mark.parametrize(
     ("mode", "latency"),
     [
-        ("step", 0),
+        pytest.param("step", 0, marks=pytest.mark.nightly),
         pytest.param("chunk", 0, marks=pytest.mark.nightly),
         ("chunk", 2),
         pytest.param("chunk", 5, marks=pytest.mark.nightly),
@@ -24,7 +24,7 @@ def test_the_expert_succeeds(undrawn: Simulator, mode: str, latency: int) -> Non
     assert [outcome.reason for outcome in outcomes] == ["success"] * 2
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(3))])
 def test_the_expert_takes_over_from_anywhere(undrawn: Simulator, seed: int) -> None:
     chance = np.random.default_rng(seed)
     frame = undrawn.reset("counting", seed)

@@ -77,6 +77,7 @@ def test_a_memory_saves_looking_for_what_was_seen() -> None:
     assert sum(each.seconds for each in played) < sum(each.alone_seconds for each in played)
 
 
+@pytest.mark.nightly
 def test_a_robot_without_a_memory_is_compared_with_itself() -> None:
     played = play(sequence("composite-development-001"), Arm("none"))
     assert [each.explorations for each in played] == [each.alone_explorations for each in played]

@@ -44,6 +44,7 @@ def test_it_waits_at_home_until_some_time_after_the_shuffle(simulator: Simulator
     np.testing.assert_allclose(frame.tool_pose.position, home, atol=2e-3)
 
 
+@pytest.mark.nightly
 def test_it_takes_over_from_elsewhere(simulator: Simulator) -> None:
     frame = simulator.reset("identity", 704)
     for _ in range(25):

@@ -22,7 +22,7 @@ def play_on(simulator: Simulator, until: int | None = None) -> str:
 @pytest.mark.parametrize(
     ("mode", "latency"),
     [
-        ("step", 0),
+        pytest.param("step", 0, marks=pytest.mark.nightly),
         pytest.param("chunk", 0, marks=pytest.mark.nightly),
         ("chunk", 2),
         pytest.param("chunk", 5, marks=pytest.mark.nightly),
@@ -32,7 +32,7 @@ def test_the_expert_succeeds(undrawn: Simulator, mode: str, latency: int) -> Non
     assert run_episode(undrawn, "temporal", 500 + latency, mode, latency).reason == "success"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))])
 def test_the_expert_takes_over_from_anywhere(undrawn: Simulator, seed: int) -> None:
     chance = np.random.default_rng(seed)
     undrawn.reset("temporal", seed)

@@ -117,6 +117,7 @@ def test_a_sequence_is_carried_out_shown_live_and_reported(home: Callable[..., S
     assert [each["text"] for each in steps if each["kind"] == "begin"] == wanted.read_text().splitlines()[1:]
 
 
+@pytest.mark.nightly
 def test_ctrl_c_stops_the_instruction_in_a_skill(home: Callable[..., Stack]) -> None:
     stack = home(WASH, pace=0.5)
     stack.wait_for("explore")

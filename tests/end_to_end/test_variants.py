@@ -56,6 +56,7 @@ def test_two_stacks_in_one_folder_repeat_the_episode_and_do_not_mix(
         assert_same_pictures(run, ran_alone)
 
 
+@pytest.mark.nightly
 def test_a_bag_is_replayed_and_the_rules_find_the_keyframes(launch: Callable[..., Stack], toy_run: FinishedRun) -> None:
     run = FinishedRun.of(launch(seed=3, policy="replay", bag=toy_run.bag, source="rules"))
     assert run.exit_code == 0

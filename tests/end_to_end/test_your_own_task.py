@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _marked(step: Step) -> object:
-    long = "sim check" in step.commands  # a hundred episodes
+    long = "sim check" in step.commands or "collect" in step.commands  # many episodes
     name = " ".join(step.commands.split()[:3])
     return pytest.param(step, id=name, marks=[pytest.mark.nightly, pytest.mark.timeout(1800)] if long else [])
 

@@ -149,6 +149,7 @@ def test_an_emergency_stop_holds_until_it_is_released(robot: Robot) -> None:
     robot.wait_until_it_moves()
 
 
+@pytest.mark.nightly
 def test_a_second_controller_is_refused(robot: Robot) -> None:
     begun = robot.position
     told = subprocess.run(second_controller(), capture_output=True, text=True, check=False, timeout=60)
@@ -170,7 +171,7 @@ def test_a_camera_that_stalls_leaves_nothing_to_do(robot: Robot) -> None:
     robot.wait_until_it_moves()
 
 
-@pytest.mark.parametrize("part", ["node", "control process"])
+@pytest.mark.parametrize("part", [pytest.param("node", marks=pytest.mark.nightly), "control process"])
 def test_a_controller_that_was_killed_finds_the_arm_with_power_and_waits_for_a_person(robot: Robot, part: str) -> None:
     begun = robot.position
     node = robot.pid("arm_controller")

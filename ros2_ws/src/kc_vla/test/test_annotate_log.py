@@ -70,7 +70,7 @@ def test_a_row_that_somebody_spoilt_is_named(tmp_path: Path) -> None:
         log.tracks()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.one_of(
         st.binary(max_size=80),

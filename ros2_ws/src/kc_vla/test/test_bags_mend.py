@@ -212,6 +212,7 @@ def test_a_file_without_a_message_that_is_well_is_left_as_it_is(tmp_path: Path, 
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.nightly
 def test_a_flipped_bit_at_the_front_costs_nothing(tmp_path: Path, forms: dict[str, Bag]) -> None:
     """There it says what it is."""
     for bit in range(0, 8 * 30, 3):

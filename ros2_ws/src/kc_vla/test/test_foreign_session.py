@@ -168,7 +168,7 @@ def test_it_waits_for_a_person_moves_and_is_left_in_order(rig: Rig) -> None:
             "leapt", "nothing has come from the arm for .* is told to have leapt by", marks=pytest.mark.nightly
         ),
         ("deaf", "nobody listens on /scaled_joint_trajectory_controller/joint_trajectory: is its controller active"),
-        ("stuck", "degrees from where it was sent: is something in its way"),
+        pytest.param("stuck", "degrees from where it was sent: is something in its way", marks=pytest.mark.nightly),
     ],
 )
 def test_a_fault_of_its_driver_blocks_it_until_a_person_resumes(trajectory_rig: Rig, fault: str, told: str) -> None:

@@ -85,6 +85,7 @@ def test_the_score_depends_on_task_phase_and_the_order_of_the_window():
     assert len({round(float(score), 6) for score in scores}) == 4
 
 
+@pytest.mark.nightly
 def test_batch_norms_put_in_again_leave_the_trunk_as_it_was(pictures):
     torch.manual_seed(2)
     trunk = Trunk().eval()
