@@ -175,6 +175,27 @@ def test_the_nearest_frame_stands_in_for_a_lost_one(gap: int) -> None:
             buffer.apply(event(Decision.PROVISIONAL, 10, 1), "oracle", 1)
 
 
+def test_the_first_whole_observation_stands_in_for_the_start() -> None:
+    buffer = KeyframeBuffer(recent=8)
+    buffer.begin("e")
+    buffer.observe(observation(17))  # the arm was late until then
+    buffer.apply(event(Decision.COMMITTED, 0, 0), "oracle", 0)
+    assert buffer.index() == (Entry(17, 0, "phase 0", 0.9, True),)
+    for frame in range(18, 40):
+        buffer.observe(observation(frame))
+    buffer.apply(event(Decision.PROVISIONAL, 39, 1), "oracle", 1)
+    assert frames_of(buffer) == [17, 39]
+
+
+def test_a_start_that_left_the_ring_has_no_stand_in() -> None:
+    buffer = KeyframeBuffer(recent=8)
+    buffer.begin("e")
+    for frame in range(17, 40):
+        buffer.observe(observation(frame))
+    with pytest.raises(BufferRefusal, match="names frame 0, which is not held"):
+        buffer.apply(event(Decision.COMMITTED, 0, 0), "oracle", 0)
+
+
 def test_a_stand_in_is_committed_even_when_the_ring_has_moved_on() -> None:
     buffer = filled(*range(10), recent=8)
     buffer.apply(event(Decision.PROVISIONAL, 10, 1), "oracle", 1)

@@ -87,7 +87,7 @@ def test_a_lost_event_is_given_up_after_a_while_and_counted() -> None:
 def test_an_event_of_a_frame_that_nobody_saw_is_told() -> None:
     subject = intake()
     subject.observe(observation(20))
-    subject.put_event(event(0, 5))
+    subject.put_event(event(0, 5, phase=1))
     _, problems = subject.advance()
     assert len(problems) == 1
     assert "names frame 5, which is not held: a camera or the arm gave nothing for it" in problems[0]

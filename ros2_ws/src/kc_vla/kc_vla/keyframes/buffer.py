@@ -188,10 +188,16 @@ class KeyframeBuffer:
         )
 
     def _observation_for(self, event: Event, exact: bool) -> Observation | None:
-        """Return the observation of the frame of an event, or, unless `exact`, the nearest one of a lost frame."""
+        """Return the observation of the frame of an event, or, unless `exact`, the nearest one of a lost frame.
+
+        Of the start, the first that came whole: where a camera or the arm was late, nothing has moved by then, since
+        the arm holds until the start is known.
+        """
         pool = {**self._recent, **{frame: k.observation for frame, k in self._keyframes.items()}}
         if event.frame in pool or exact:
             return pool.get(event.frame)
+        if event.phase == 0 and not self._keyframes and 0 < len(self._recent) < self._recent_size:
+            return next(iter(self._recent.values()))
         taken = {frame for frame, k in self._keyframes.items() if k.phase != event.phase}
         near = [frame for frame in pool if abs(frame - event.frame) <= LOST_FRAMES and frame not in taken]
         return pool[min(near, key=lambda frame: abs(frame - event.frame))] if near else None
