@@ -13,6 +13,7 @@ from kc_vla.core.files import replacing
 from kc_vla.memory.long_term.errors import GraphError, StoreError
 from kc_vla.memory.long_term.fields import from_fields
 from kc_vla.memory.long_term.graph import number_after
+from kc_vla.memory.long_term.store_pages import rows_in_pages
 from kc_vla.memory.long_term.store_schema import migrate, row_sum
 
 _LOGS = ("-wal", "-shm")
@@ -58,15 +59,14 @@ def _copied(source: Path, target: Path) -> tuple[int, int]:
         output.execute("BEGIN")
         saved, lost, numbers = 0, 0, dict[str, int]()
         for row in _rows(source, "node", _NODE):
-            try:
-                _check(row)
-            except (GraphError, ValueError, TypeError, AttributeError):
+            if _is_whole(row):
+                saved += _put(output, row, numbers)
+            else:
                 lost += 1
-                continue
-            found = output.execute(f"INSERT OR IGNORE INTO node ({', '.join(_NODE)}) VALUES (?, ?, ?, ?, ?, ?)", row)
-            saved += found.rowcount
-            # Ids end in a number that is never given again, also where the row that counted them is lost.
-            numbers[row[0]] = max(numbers.get(row[0], 1), number_after(row[1]))
+        for row in rows_in_pages(source):  # what SQLite finds no way to any more
+            row = (*row, b"") if len(row) == len(_NODE) - 1 else row  # of before there were embeddings
+            if len(row) == len(_NODE) and _is_whole(row):
+                saved += _put(output, row, numbers)
         for map_id, number in _rows(source, "map", ("map_id", "number")):
             if isinstance(map_id, str) and isinstance(number, int):
                 numbers[map_id] = max(numbers.get(map_id, 1), number)
@@ -77,12 +77,22 @@ def _copied(source: Path, target: Path) -> tuple[int, int]:
     return saved, lost
 
 
-def _check(row: tuple[Any, ...]) -> None:
-    """See that a row is as it was written; raises one of many if not."""
+def _put(output: sqlite3.Connection, row: tuple[Any, ...], numbers: dict[str, int]) -> int:
+    """Take in a node unless it is there; how many were. Its id ends in a number that is never given again."""
+    numbers[row[0]] = max(numbers.get(row[0], 1), number_after(row[1]))
+    return output.execute(f"INSERT OR IGNORE INTO node ({', '.join(_NODE)}) VALUES (?, ?, ?, ?, ?, ?)", row).rowcount
+
+
+def _is_whole(row: tuple[Any, ...]) -> bool:
+    """Whether a row is as it was written."""
     map_id, node_id, kind, text, wanted, embedding = row
-    if not isinstance(map_id, str) or row_sum(map_id, node_id, kind, text, embedding) != wanted:
-        raise ValueError("is not as it was written")
-    from_fields(kind, json.loads(text), embedding)
+    try:
+        if not isinstance(map_id, str) or row_sum(map_id, node_id, kind, text, embedding) != wanted:
+            return False
+        from_fields(kind, json.loads(text), embedding)
+    except (GraphError, ValueError, TypeError, AttributeError):
+        return False
+    return True
 
 
 def _rows(source: Path, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
