@@ -147,6 +147,11 @@ def test_what_a_camera_sees_is_no_map(tmp_path: Path, build, capsys) -> None:
     assert build([("/detections", seen(detection(), frame=OPTICAL))], "--frame", OPTICAL) == 0
 
 
+def test_a_lens_without_a_place_is_told(tmp_path: Path, build, capsys) -> None:
+    assert build([("/detections", seen(detection()))], "--lens", "nowhere.yaml") == 1
+    assert "name the file of its place, too, with --camera" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("period", ["nan", "-1", "soon", "inf"])
 def test_a_period_that_can_be_none_is_refused(build, period: str) -> None:
     with pytest.raises(SystemExit) as ended:

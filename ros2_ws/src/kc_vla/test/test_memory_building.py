@@ -304,6 +304,8 @@ def test_a_person_can_put_in_what_nobody_has_seen(home: Home) -> None:
     ("values", "word"),
     [
         ({"colour": "red"}, "'colour' cannot be set"),
+        ({"name": "Joe"}, "an object has no name"),
+        ({}, "nothing is said of"),
         ({"position": (0.0, math.nan, 0.0)}, "position is nan"),
         ({"position": "here"}, "position is 'here'"),
         ({"size": (1.0, 1.0, -1.0)}, "between 0 and 100"),

@@ -16,7 +16,10 @@ from kc_vla.memory.live_scene import LiveScene
 from kc_vla.memory.live_units import LiveUnits, Outcome
 from kc_vla.memory.long_term.detections import Detection
 from kc_vla.memory.long_term.errors import GraphError, StoreError
+from kc_vla.memory.long_term.nodes import Floor
 from kc_vla.memory.long_term.query import Query
+from kc_vla.memory.long_term.reachable import from_points
+from kc_vla.memory.long_term.spreading import spread
 from kc_vla.memory.short_term.memory import Happened, ShortTermMemory
 
 S = 10**9
@@ -209,8 +212,14 @@ def test_what_can_be_no_store_is_told(path: str, told: str) -> None:
 def test_a_map_that_there_is_not_is_told(tmp_path: Path) -> None:
     scene = LiveScene(tmp_path / "m.db", "home")
     assert scene.find("home", Query("mug")) == []  # the one that it is in, with nothing in it yet
-    scene.upsert("flat", "", {"object_type": "mug", "position": (0.0, 0.0, 0.0)})
+    mug = {"object_type": "mug", "position": (0.0, 0.0, 0.0)}
+    scene.load("flat")  # begins it
+    scene.upsert("flat", "", mug)
     for ask in (
+        lambda: scene.upsert("mars", "", mug),
+        lambda: scene.edit("mars", "mug_1", {"state": "dirty"}),
+        lambda: scene.forget("mars", "mug_1"),
+        lambda: scene.set_areas("mars", Floor("ground", 0.0), spread(from_points([(0.0, 0.0)], 0.5), 2.0)),
         lambda: scene.find("mars", Query("mug")),
         lambda: scene.describe("mars"),
         lambda: scene.neighbours("mars", "mug_1"),

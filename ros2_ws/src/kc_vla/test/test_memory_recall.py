@@ -250,8 +250,19 @@ def test_only_what_a_filter_accepts_is_found(filters: Filters, ids: set[str]) ->
     assert {found.unit.object_id for found in answer.found} == ids
 
 
-@pytest.mark.parametrize("given", [{"radius": 1.0}, {"near": HERE}, {"most_age": 1.0}, {"most_age": -1.0, "now": 0.0}])
-def test_half_a_filter_is_refused(given: dict) -> None:
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"radius": 1.0},
+        {"near": HERE},
+        {"most_age": 1.0},
+        {"most_age": -1.0, "now": 0.0},
+        {"types": "plate"},
+        {"states": frozenset({"dirty"})},
+        {"states": "dirty"},
+    ],
+)
+def test_a_filter_that_makes_no_sense_is_refused(given: dict) -> None:
     with pytest.raises(UnitError):
         Filters(**given)
 
@@ -274,7 +285,7 @@ def test_of_two_that_are_alike_the_one_seen_last_comes_first() -> None:
     ]
 
 
-@pytest.mark.parametrize("given", [("",), ("x" * 2001,), ("a mug", 0), ("a mug", 101)])
+@pytest.mark.parametrize("given", [("",), ("x" * 2001,), ("\ud800",), ("a mug", 0), ("a mug", 101)])
 def test_a_question_that_makes_no_sense_is_refused(given: tuple) -> None:
     with pytest.raises(UnitError):
         Recall(memory_of(*KITCHEN), Chance()).ask(*given)

@@ -134,6 +134,7 @@ def test_an_interval_is_that_of_the_books() -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(1800)  # some six thousand questions
 def test_the_development_questions_are_answered_as_it_is_written(tmp_path: Path) -> None:
     with OpenAiServer(says=lambda messages: "[0]") as server:
         words = ["eval", "recall", "--split", "development", "--embedding", "offline", "--server", server.url]

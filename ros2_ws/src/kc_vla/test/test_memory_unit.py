@@ -39,6 +39,9 @@ def test_another_state_is_told_with_those_that_there_are() -> None:
     [
         ({"object_type": " "}, "no type or no id"),
         ({"object_id": ""}, "no type or no id"),
+        ({"object_id": " "}, "no type or no id"),
+        ({"state": "dirty"}, "is 'dirty': give a State"),
+        ({"attributes": {"colour": "\ud800"}}, "half a letter"),
         ({"position": Position(float("nan"), 0, 0)}, "no number"),
         ({"stamp": float("inf")}, "no number"),
         ({"object_type": "x" * 1_000_000}, "more than 200 letters"),

@@ -34,6 +34,8 @@ def build(options: argparse.Namespace) -> None:
     """
     readers = [BagReader(bag) for bag in options.bags]
     topics = [_topic(reader, options.topic) for reader in readers]
+    if options.lens and not options.camera:
+        raise IntakeError("--lens says what a camera sees: name the file of its place, too, with --camera")
     camera = load_camera(options.camera, options.lens) if options.camera else None
     intake: Intake | None = None
     with Store(options.store) as store:

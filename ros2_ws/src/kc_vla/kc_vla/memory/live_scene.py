@@ -73,6 +73,11 @@ class LiveScene:
             raise
 
     @property
+    def is_new(self) -> bool:
+        """Whether there was no store before."""
+        return self._store.is_new
+
+    @property
     def mended(self) -> str:
         """What was damaged in the store and is left out, in a line; empty if nothing was."""
         return self._store.mended
@@ -180,7 +185,8 @@ class LiveScene:
                 self._memory.take(graph, replace)
             self.map_id = name
 
-        self._change(name, go)
+        self._with(name, go)
+        self.changes += 1
         return self.size()
 
     def _read(self, path: Path, map_id: str) -> SceneGraph:
@@ -200,12 +206,12 @@ class LiveScene:
         return self._folder / name
 
     def _change(self, map_id: str, run: Callable[[str], T]) -> T:
-        done = self._with(map_id, run)
+        done = self._known(map_id, run)
         self.changes += 1
         return done
 
     def _known(self, map_id: str, run: Callable[[str], T]) -> T:
-        """What is asked of a map, which has to be there: the one that the memory is in, or one of the store."""
+        """What is done with a map that has to be there: the one that the memory is in, or one of the store."""
 
         def asked(name: str) -> T:
             if name != self.map_id and name not in (maps := self._memory.maps()):

@@ -92,7 +92,8 @@ class LongTermMemoryNode(StackNode):
         if self._live.mended:
             self.get_logger().warning(self._live.mended)
         size = self._live.size()
-        self.get_logger().info(f"{values.store}: map {size.map_id!r} has {size.areas} areas and {size.objects} objects")
+        store = f"{values.store}{', a new store' if self._live.is_new else ''}"
+        self.get_logger().info(f"{store}: map {size.map_id!r} has {size.areas} areas and {size.objects} objects")
         self._work = runner(self, False, "the long-term memory", _WAITING, refusals=(StackError,))
         SceneMarkers(self, self._work, self._live, self._header)
         DetectionFeed(self, self._work, self._job_of, self._on_taken, 1, values.period)
@@ -168,7 +169,7 @@ class LongTermMemoryNode(StackNode):
         return self._live.upsert(request.map_id, request.object.id, fields_from(request))
 
     def _edit(self, request: EditScene.Request) -> str:
-        values = fields_from(request) or {"name": request.name}
+        values = fields_from(request) or ({"name": request.name} if request.name else {})
         return self._live.edit(request.map_id, request.object.id, values)
 
     def _forget(self, request: ForgetObject.Request) -> None:

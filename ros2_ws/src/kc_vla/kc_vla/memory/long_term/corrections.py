@@ -58,6 +58,8 @@ def edit(graph: SceneGraph, node_id: str, values: Mapping[str, Any]) -> Change:
         GraphError: there is no such node, field or value.
     """
     node = graph.get(node_id)
+    if not values:
+        raise GraphError(f"nothing is said of {told(node_id)}: name the fields to set, or the name of an area or floor")
     if isinstance(node, (Area, Floor)):
         if set(values) != {"name"}:
             raise GraphError(f"of {told(node_id)}, no object, only the name can be edited")
@@ -88,6 +90,10 @@ def release(graph: SceneGraph, object_id: str) -> Change:
 
 def _check_names(values: Mapping[str, Any]) -> None:
     unknown = sorted(set(values) - _SETTABLE)
+    if unknown == ["name"]:
+        raise GraphError(
+            "an object has no name, only areas and floors do: say what it is with object_type or attributes"
+        )
     if unknown:
         raise GraphError(f"{told(', '.join(unknown))} cannot be set: choose of {', '.join(sorted(_SETTABLE))}")
     if ("holder" in values) != ("placed" in values):
@@ -113,7 +119,9 @@ def _locked(given: Mapping[str, Any]) -> frozenset[str]:
 def _settled(graph: SceneGraph, thing: SceneObject) -> SceneObject:
     """With its area and what it stands on."""
     holder = graph.objects.get(thing.holder)
-    if thing.holder and (holder is None or holder.forgotten or thing.holder == thing.id):
+    if thing.holder == thing.id:
+        raise GraphError(f"{told(thing.id)} cannot be on or in itself")
+    if thing.holder and (holder is None or holder.forgotten):
         raise GraphError(f"there is no object {told(thing.holder)} that {told(thing.id)} could be on or in")
     around = graph.near(thing.position, min(thing.diagonal_m + graph.largest_m, MOST_EXTENT_M))
     return stand(replace(thing, area=graph.area_at(thing.position)), around, graph.named)

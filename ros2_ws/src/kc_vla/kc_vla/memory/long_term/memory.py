@@ -121,7 +121,8 @@ class LongTermMemory:
         known = self.graph(graph.map_id)
         if len(known) and not replace_known:
             raise GraphError(
-                f"map {told(graph.map_id)} is there already: take another name, or say that it replaces that (replace)"
+                f"map {told(graph.map_id)} is there already: take another name, or say that it replaces that (replace, "
+                "--replace)"
             )
         gone = tuple(node.id for node in known.nodes() if node.id not in graph)
         self._commit(known, Change(tuple(graph.nodes()), gone, graph.number))

@@ -54,6 +54,8 @@ class Query:
             raise GraphError(f"a radius of {told(self.radius_m)} m: it must be a length, around a place")
         if self.near is not None and (len(self.near) != 3 or not all(map(math.isfinite, self.near))):
             raise GraphError(f"{told(self.near)} is no place: it must be x, y, z in m")
+        if not 0.0 <= self.least <= 1.0:
+            raise GraphError(f"a confidence of {told(self.least)}: it must be from 0 to 1")
         if self.limit < 1:
             raise GraphError(f"a limit of {self.limit}: it must be at least 1")
 

@@ -37,6 +37,7 @@ class Store:
     Attributes:
         path: of its file.
         mended: what was damaged in it and is left out, in a line; empty if nothing was.
+        is_new: there was none before.
     """
 
     def __init__(self, path: Path, read_only: bool = False) -> None:
@@ -48,6 +49,7 @@ class Store:
         """
         self.path = path
         self.mended = ""
+        self.is_new = not path.exists()
         self._read_only = read_only
         self._lock: int | None = None
         if read_only:
@@ -177,7 +179,7 @@ class Store:
 
 def check_map_id(map_id: str) -> None:
     """See that a map can be called so; GraphError otherwise."""
-    if type(map_id) is not str or not 0 < len(map_id) <= MOST_NAME or not map_id.isprintable():
+    if type(map_id) is not str or len(map_id) > MOST_NAME or not map_id.strip() or not map_id.isprintable():
         raise GraphError(f"{told(map_id)} can be no map_id: take up to {MOST_NAME} printable letters")
 
 

@@ -40,6 +40,8 @@ class Filters:
             raise UnitError("a filter by place needs both a point and a radius, m")
         if (self.most_age is None) != (self.now is None):
             raise UnitError("a filter by age needs both the greatest age and the time now, s")
+        if isinstance(self.types, str) or not all(isinstance(each, State) for each in self.states):
+            raise UnitError("a filter takes a set of types, as texts, and a set of states, as State")
         object.__setattr__(self, "types", frozenset(spoken(each) for each in self.types))
         numbers = [each for each in (self.radius, self.most_age, self.now) if each is not None]
         if not all(math.isfinite(each) for each in numbers) or min([self.radius or 0, self.most_age or 0]) < 0:

@@ -21,7 +21,7 @@ from kc_vla.memory.recall.index import STATES, UnitIndex
 from kc_vla.memory.recall.instruction import Instruction, understand
 from kc_vla.memory.recall.words import words
 from kc_vla.memory.short_term.memory import ShortTermMemory
-from kc_vla.memory.short_term.unit import State, Unit, UnitError
+from kc_vla.memory.short_term.unit import State, Unit, UnitError, has_half_letters
 
 MOST_INSTRUCTION, MOST_FOUND = 2000, 100
 """Letters of an instruction, and units of an answer."""
@@ -132,6 +132,8 @@ class Recall:
         """
         if not text.strip() or len(text) > MOST_INSTRUCTION:
             raise UnitError(f"an instruction of {len(text)} letters: give it 1 to {MOST_INSTRUCTION}")
+        if has_half_letters(text):
+            raise UnitError("the instruction has half a letter, which no text in UTF-8 can")
         if not 1 <= most <= MOST_FOUND or (most_tokens is not None and most_tokens < 1):
             fitting = "" if most_tokens is None else f" in {most_tokens} tokens"
             raise UnitError(f"{most} units{fitting}: ask for 1 to {MOST_FOUND} units, in 1 token or more")

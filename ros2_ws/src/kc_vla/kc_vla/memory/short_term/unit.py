@@ -88,8 +88,10 @@ class Unit:
     image: str = ""
 
     def __post_init__(self) -> None:
-        if not self.object_type.strip() or not self.object_id:
+        if not self.object_type.strip() or not self.object_id.strip():
             raise UnitError(f"the unit {self.object_id[:40]!r} has no type or no id: give both")
+        if not isinstance(self.state, State):
+            raise UnitError(f"the unit {self.object_id[:40]!r} is {self.state!r}: give a State, e.g. by state_of")
         x, y, z, frame = self.position
         if not math.isfinite(x + y + z + self.stamp):
             raise UnitError(f"the unit {self.object_id[:40]!r} has a position or stamp that is no number")
@@ -98,6 +100,8 @@ class Unit:
         texts = (self.object_type, self.object_id, frame, self.area, *self.attributes, *self.attributes.values())
         if max(map(len, texts)) > MOST_LETTERS or len(self.image) > 20 * MOST_LETTERS:
             raise UnitError(f"the unit {self.object_id[:40]!r} has a text of more than {MOST_LETTERS} letters: cut it")
+        if has_half_letters("".join((*texts, self.image))):
+            raise UnitError(f"the unit {self.object_id[:40]!r} has half a letter, which no text in UTF-8 can")
 
     @property
     def name(self) -> str:
@@ -111,6 +115,17 @@ class Unit:
         state = "" if self.state is State.NONE else self.state.value
         parts = (spoken(f"{colour} {self.object_type}"), state, *others, self.area)
         return ", ".join(plain(part) for part in parts if part)
+
+
+def has_half_letters(text: str) -> bool:
+    """Whether a text has surrogates, which are no text for anybody else."""
+    if text.isascii():
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def plain(text: str) -> str:
