@@ -216,3 +216,5 @@ def test_a_stamp_from_the_future_is_refused_and_one_of_the_past_is_not() -> None
     check_stamp(5_000_000_000 + FUTURE_NS, 5_000_000_000)
     with pytest.raises(BadMessageError, match="11 s ahead of this node's clock"):
         check_stamp(16_000_000_000, 5_000_000_000)
+    with pytest.raises(BadMessageError, match="no clock shows a time below 0"):
+        check_stamp(-5_000_000_000, 5_000_000_000)

@@ -36,11 +36,13 @@ class BadMessageError(ValueError):
 
 
 def check_stamp(stamp_ns: int, now_ns: int) -> None:
-    """Refuse a stamp from the future: everything that is true would look late beside it.
+    """Refuse a stamp from the future: everything that is true would look late beside it. No clock shows one below 0.
 
     Raises:
-        BadMessageError: the stamp lies more than `FUTURE_NS` after `now_ns`.
+        BadMessageError: the stamp lies more than `FUTURE_NS` after `now_ns`, or is negative.
     """
+    if stamp_ns < 0:
+        raise BadMessageError(f"its stamp is {stamp_ns / 1e9:g} s: no clock shows a time below 0")
     ahead = stamp_ns - now_ns
     if ahead > FUTURE_NS:
         raise BadMessageError(
