@@ -8,6 +8,7 @@ parameter `fault` lets something go wrong. When it is told to end it says what i
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -22,7 +23,12 @@ from spinning import init, spin_until_interrupted
 from std_msgs.msg import Bool, Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
+from kc_vla.arm.scheduling import PriorityError, take_priority
+
 RATE = 100.0
+_LATEST_S = 0.1
+"""A step that is later than this moves the arm no further."""
+_PRIORITY = 40
 TOP_SPEED = 3.0
 """rad/s of its joints."""
 LEAP = 1.0
@@ -52,6 +58,7 @@ class ForeignRobot(Node):
         self.largest, self.powered = 0.0, kind != "joint_state"
         self.fault = "none"
         self._stale: Any = None
+        self._stepped_at: float | None = None
         self._listeners: list[Any] = []
         self._kind = kind
         self._states = self.create_publisher(JointState, states, QoSProfile(depth=10))
@@ -128,9 +135,11 @@ class ForeignRobot(Node):
 
     def _step(self) -> None:
         now = self.get_clock().now().nanoseconds * 1e-9
+        since = now - 1.0 / RATE if self._stepped_at is None else self._stepped_at
+        self._stepped_at, passed = now, min(max(now - since, 1.0 / RATE), _LATEST_S)
         for place, goal in enumerate(self.goal):
-            left = max(self.until[place] - now, 1.0 / RATE)
-            step = min(max((goal - self.at[place]) / left, -TOP_SPEED), TOP_SPEED) / RATE
+            left = max(self.until[place] - now, passed)
+            step = min(max((goal - self.at[place]) / left, -TOP_SPEED), TOP_SPEED) * passed
             if self.fault != "stuck" and self.powered:
                 self.at[place] += step
         message = self._told()
@@ -175,6 +184,8 @@ def main() -> None:
     """Run it until it is told to end."""
     init()
     node = ForeignRobot(sys.argv[1])
+    with contextlib.suppress(PriorityError):  # a real arm has no other work: this one goes first where it may
+        take_priority(_PRIORITY)
     spin_until_interrupted(node)
     print(
         f"the foreign arm saw: {node.commands} commands, {node.refused} refused, largest step "

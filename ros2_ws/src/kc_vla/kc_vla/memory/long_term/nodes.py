@@ -164,7 +164,7 @@ def check_seen(
     object_type: str, position: Vector, size: Vector, state: str, attributes: Mapping[str, str], confidence: float
 ) -> None:
     """See that an object, or a detection of one, can be; GraphError otherwise."""
-    if not object_type or not str(object_type).strip():
+    if not object_type:
         raise GraphError("an object has no type: give it a class, e.g. mug")
     _check_text(object_type, "object_type", MOST_NAME)
     _check_text(state, "state", MOST_NAME)

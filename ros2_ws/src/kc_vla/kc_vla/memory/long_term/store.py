@@ -179,7 +179,7 @@ class Store:
 
 def check_map_id(map_id: str) -> None:
     """See that a map can be called so; GraphError otherwise."""
-    if type(map_id) is not str or len(map_id) > MOST_NAME or not map_id.strip() or not map_id.isprintable():
+    if type(map_id) is not str or not 0 < len(map_id) <= MOST_NAME or not map_id.isprintable():
         raise GraphError(f"{told(map_id)} can be no map_id: take up to {MOST_NAME} printable letters")
 
 
