@@ -8,7 +8,6 @@ parameter `fault` lets something go wrong. When it is told to end it says what i
 
 from __future__ import annotations
 
-import contextlib
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -23,12 +22,9 @@ from spinning import init, spin_until_interrupted
 from std_msgs.msg import Bool, Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
-from kc_vla.arm.scheduling import PriorityError, take_priority
-
 RATE = 100.0
 _LATEST_S = 0.1
 """A step that is later than this moves the arm no further."""
-_PRIORITY = 40
 TOP_SPEED = 3.0
 """rad/s of its joints."""
 LEAP = 1.0
@@ -184,8 +180,6 @@ def main() -> None:
     """Run it until it is told to end."""
     init()
     node = ForeignRobot(sys.argv[1])
-    with contextlib.suppress(PriorityError):  # a real arm has no other work: this one goes first where it may
-        take_priority(_PRIORITY)
     spin_until_interrupted(node)
     print(
         f"the foreign arm saw: {node.commands} commands, {node.refused} refused, largest step "
