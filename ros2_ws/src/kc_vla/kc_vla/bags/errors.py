@@ -38,7 +38,7 @@ class BagBusyError(BagReadError, BagWriteError):
 
 
 class Damage(Exception):  # noqa: N818 - it ends a reading, it is no failure of the caller
-    """A file can be read no further, and the text says why ("is ..."); it does not leave `kc_vla.bags`."""
+    """A file can be read no further, and the text says why ("is ..."); it does not leave the reader."""
 
     def __init__(self, text: str) -> None:
         """Keep `text` to one line, as `BagError` does."""

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from kc_vla.bags.errors import Damage
-from kc_vla.bags.records import RandomAccess
 
 Value = int | float | str | bytes | None
 _FILE_HEAD_BYTES = 100
@@ -19,6 +18,20 @@ _MOST_BYTES = 1 << 29
 _MOST_COLUMNS = 100
 _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 """Bytes of an integer by its serial type."""
+
+
+class Readable(Protocol):
+    """A file that is read wherever one likes, as `RandomAccess` is.
+
+    Attributes:
+        size: bytes.
+    """
+
+    size: int
+
+    def read(self, position: int, length: int) -> bytes:
+        """Return `length` bytes from `position` on; Damage: the file ends before."""
+        ...
 
 
 class Layout(NamedTuple):
@@ -54,7 +67,7 @@ class Row(NamedTuple):
 class Pages:
     """A file that is divided in one way."""
 
-    def __init__(self, file: RandomAccess, layout: Layout) -> None:
+    def __init__(self, file: Readable, layout: Layout) -> None:
         """Read from `file`, which stays open."""
         self._file = file
         self._layout = layout
@@ -159,7 +172,7 @@ class Pages:
         return found
 
 
-def layouts(file: RandomAccess) -> list[Layout]:
+def layouts(file: Readable) -> list[Layout]:
     """Return how a file may be divided: as its head says, and every other way where it says what cannot be."""
     head = file.read(0, min(_FILE_HEAD_BYTES, file.size)).ljust(_FILE_HEAD_BYTES, b"\0")
     page = int.from_bytes(head[16:18], "big")
