@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from kc_vla.memory.letters import has_half_letters
 from kc_vla.memory.long_term.errors import GraphError, told
 
 Vector = tuple[float, float, float]
@@ -211,11 +212,8 @@ def _check_text(text: str, what: str, most: int = MOST_NAME) -> None:
 def _check_letters(text: str, what: str, most: int) -> None:
     if len(text) > most:
         raise GraphError(f"{what} has {len(text)} letters: {most} are the most")
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise GraphError(f"{what} has half a letter, which no text in UTF-8 can: {told(text)}") from None
+    if has_half_letters(text):
+        raise GraphError(f"{what} has half a letter, which no text in UTF-8 can: {told(text)}")
 
 
 def _check_vector(vector: Vector, what: str, least: float, most: float) -> None:

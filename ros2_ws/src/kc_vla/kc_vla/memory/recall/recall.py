@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.memory.embedding.interface import Embedder, Vectors
+from kc_vla.memory.letters import has_half_letters
 from kc_vla.memory.recall.answer import EVERYTHING, Answer, Filters, Found, line_of, tokens_of
 from kc_vla.memory.recall.confidence import Calibration, Curve
 from kc_vla.memory.recall.described import described
@@ -21,7 +22,7 @@ from kc_vla.memory.recall.index import STATES, UnitIndex
 from kc_vla.memory.recall.instruction import Instruction, understand
 from kc_vla.memory.recall.words import words
 from kc_vla.memory.short_term.memory import ShortTermMemory
-from kc_vla.memory.short_term.unit import State, Unit, UnitError, has_half_letters
+from kc_vla.memory.short_term.unit import State, Unit, UnitError
 
 MOST_INSTRUCTION, MOST_FOUND = 2000, 100
 """Letters of an instruction, and units of an answer."""

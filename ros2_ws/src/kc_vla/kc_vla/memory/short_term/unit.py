@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kc_vla.core.errors import StackError
+from kc_vla.memory.letters import has_half_letters
 
 MOST_LETTERS, MOST_ATTRIBUTES = 200, 16
 """Of any one text, and of attributes: what a unit costs is bounded, and a prompt made of units too."""
@@ -115,17 +116,6 @@ class Unit:
         state = "" if self.state is State.NONE else self.state.value
         parts = (spoken(f"{colour} {self.object_type}"), state, *others, self.area)
         return ", ".join(plain(part) for part in parts if part)
-
-
-def has_half_letters(text: str) -> bool:
-    """Whether a text has surrogates, which are no text for anybody else."""
-    if text.isascii():
-        return False
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def plain(text: str) -> str:
