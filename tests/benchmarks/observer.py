@@ -96,8 +96,6 @@ def main() -> None:
         rclpy.spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         options.output.write_text(json.dumps(seen))
-    finally:
-        rclpy.try_shutdown()
 
 
 if __name__ == "__main__":

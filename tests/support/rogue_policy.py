@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable
+from contextlib import suppress
 
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -106,12 +107,9 @@ class RoguePolicy(Node):
 def main() -> None:
     """Run the node until it is interrupted."""
     rclpy.init()
-    try:
+    # What interrupts it has shut the middleware down already; a second shutdown beside that one fails now and then.
+    with suppress(KeyboardInterrupt, ExternalShutdownException):
         rclpy.spin(RoguePolicy())
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
 
 
 if __name__ == "__main__":
