@@ -46,7 +46,7 @@ def test_rows_differ_in_their_memory_and_in_nothing_else() -> None:
     for table in TABLES.values():
         assert len({regime.name for regime in table}) == len(table)
         for regime in table:
-            assert set(regime.settings) <= {"history", "condensed", "slots", "structured"}
+            assert set(regime.settings) <= {"history", "condensed", "superfluous", "slots", "structured"}
     trainings: dict[str, object] = {}
     for regime in (each for table in TABLES.values() for each in table):
         assert trainings.setdefault(regime.training, regime.settings) == regime.settings

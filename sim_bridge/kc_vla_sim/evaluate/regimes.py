@@ -49,7 +49,13 @@ TABLES: Mapping[str, tuple[Regime, ...]] = {
     "table1": (
         Regime("oracle", "keyframes of the oracle", KEYFRAMES),
         _CHOSEN,
-        Regime("events", "keyframes of events, no labels", KEYFRAMES, keyframes="events"),
+        Regime(
+            "events",
+            "keyframes of events, no labels, condensed to a fixed number of tokens",
+            "events",
+            {"condensed": True, "superfluous": 20},  # most of what they take is none of the task's keyframes
+            keyframes="events",
+        ),
         Regime(
             "condensed",
             "keyframes of the learned selector, condensed to a fixed number of tokens",

@@ -92,8 +92,17 @@ def test_the_middle_lies_between_the_first_hit_and_the_last_and_not_far_back_and
         decided = smoother.update(frame, score)
         if score > 0.5:
             run[frame] = score
-        if decided is not None and decided[0] is Decision.COMMITTED:
-            assert decided[1].frame == max((min(run) + max(run)) // 2, max(run) - FARTHEST_BACK)
-            assert decided[1].score == max(run.values())
+        if decided is None:
+            continue
+        assert decided[1].frame == max((min(run) + max(run)) // 2, max(run) - FARTHEST_BACK)
+        assert decided[1].score == max(run.values())
+        if decided[0] is Decision.COMMITTED:
             run = {}
     assert run == {}
+
+
+def test_what_a_policy_is_given_does_not_jump_when_it_is_committed() -> None:
+    """A score that stays high for ten frames: the middle moves at half their pace, and is there when they end."""
+    found = decisions(GreedySmoother(0.5, window=5, middle=True), [0.9] * 10 + [0.1] * 5)
+    assert [candidate.frame for _, _, candidate in found] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4]
+    assert found[-1][1] is Decision.COMMITTED

@@ -43,7 +43,7 @@ def free_running(
     while row < len(scores) and not selector.done:
         for event in selector.update(numbers[row], float(scores[row, selector.phase])):
             if event.decision is not Decision.COMMITTED:
-                triggers.append(event.frame)
+                triggers.append(event.decided_at)
             elif event.phase > 0:
                 detections.append(Detection(event.phase, median_frame(triggers), event.frame, triggers[0]))
                 triggers = []

@@ -4,8 +4,10 @@ A score above the threshold makes the frame a candidate at once, so that the pol
 above the threshold takes its place and restarts the count; the candidate is committed when the score has stayed
 at or below the threshold for a whole validation window.
 
-Scores of a network stay high for as long as its window still shows what has happened. What is committed then may be the
-middle of that time, which is the frame that the paper's evaluation judges ("cluster median"), instead of its end.
+Scores of a network stay high for as long as its window still shows what has happened. What is kept then may be the
+middle of that time, which is the frame that the paper's evaluation judges ("cluster median"), instead of its end; and
+the middle of what has been of it, while it lasts. A candidate that is always the newest frame tells a policy that what
+it waits for is happening now, for up to half a second and more, and jumps back when it is committed.
 """
 
 from __future__ import annotations
@@ -45,8 +47,7 @@ class GreedySmoother:
         Args:
             threshold: in 0..1; a score strictly above it is a hit.
             window: in frames, 1 or more.
-            middle: commit the middle of the candidates since the first, with the best score of them, instead of the
-                last.
+            middle: keep the middle of the hits since the first, with the best score of them, instead of the last.
         """
         if not 0.0 <= threshold <= 1.0:
             raise ValueError(f"threshold is {threshold}: it must lie in 0..1")
@@ -61,7 +62,7 @@ class GreedySmoother:
 
     @property
     def candidate(self) -> Candidate | None:
-        """The pending candidate, if there is one."""
+        """The last hit of those that are pending, if there is one."""
         return self._candidate
 
     def update(self, frame: int, score: float) -> tuple[Decision, Candidate] | None:
@@ -77,18 +78,21 @@ class GreedySmoother:
                 self._first, self._best = frame, score
             self._best = max(self._best, score)
             self._candidate, self._quiet = Candidate(frame, score), 0
-            return decision, self._candidate
+            return decision, self._kept(self._candidate)
         if self._candidate is None:
             return None
         self._quiet += 1
         if self._quiet < self.window:
             return None
-        committed = self._candidate
-        if self.middle:
-            middle = max((self._first + committed.frame) // 2, committed.frame - FARTHEST_BACK)
-            committed = Candidate(middle, self._best)
+        committed = self._kept(self._candidate)
         self.reset()
         return Decision.COMMITTED, committed
+
+    def _kept(self, last: Candidate) -> Candidate:
+        """What is kept of the hits since the first."""
+        if not self.middle:
+            return last
+        return Candidate(max((self._first + last.frame) // 2, last.frame - FARTHEST_BACK), self._best)
 
     def reset(self, candidate: Candidate | None = None) -> None:
         """Forget the candidate, or take up a given one (after a restart) with its window begun anew."""
