@@ -133,10 +133,8 @@ def _collect(options: argparse.Namespace) -> int:
         renderer=options.renderer,
         policy=policy,
         skip=options.skip,
-        stretch=Stretch(options.stretch, options.begin_by, options.once_stuck),
+        stretch=Stretch(options.stretch, options.begin_by),
     )
-    if options.once_stuck and (policy is None or options.whole or options.begin_by):
-        raise DataSetError("--once-stuck goes with --from-policy, and neither with --whole nor with --begin-by")
     if options.whole and policy is None:
         raise DataSetError("--whole goes with --from-policy: without it every frame is recorded anyway")
     plans = options.plans or (policy is not None and not options.whole)
@@ -257,11 +255,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     collect.add_argument(
         "--begin-by", type=not_negative, default=0, metavar="N", help="they begin at a frame drawn up to this one (0)"
-    )
-    collect.add_argument(
-        "--once-stuck",
-        action="store_true",
-        help="with --from-policy: nothing is kept but keyframes before it stands still, from where the expert goes on",
     )
     collect.set_defaults(run=_collect)
 

@@ -80,8 +80,6 @@ def test_a_part_alone_is_no_data_set(tmp_path: Path, capsys: pytest.CaptureFixtu
     words = ["collect", *WANTED[1:], "--stretch", "40", "--output", str(tmp_path / "data")]
     assert main(words) == 1
     assert "they go with --plans" in capsys.readouterr().err
-    assert main([*words[:-4], "--plans", "--once-stuck", *words[-2:]]) == 1
-    assert "--once-stuck goes with --from-policy" in capsys.readouterr().err
     assert not (tmp_path / "data").exists()
 
 

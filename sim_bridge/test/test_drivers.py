@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
-from kc_vla.datasets.planned import read_planned
 from kc_vla.keyframes.joining import Start
 from kc_vla.keyframes.live import LiveSelector, Look
 from kc_vla.keyframes.scoring import Sight
@@ -18,9 +16,6 @@ from kc_vla.keyframes.smoothing import Decision
 from kc_vla.policy.history import KEYFRAMES
 from kc_vla.policy.interface import PolicyInput
 from kc_vla_sim.collect.drivers import DrivingPolicy, LateSource, PolicyDriver
-from kc_vla_sim.collect.planned import PlanJob, Stretch, record_planned
-from kc_vla_sim.collect.record import Setting
-from kc_vla_sim.collect.standstill import Standstill
 from kc_vla_sim.evaluate.agent import HORIZON, WINDOW_FRAMES
 from kc_vla_sim.simulator import Simulator
 
@@ -77,31 +72,3 @@ def test_a_keyframe_that_is_taken_late_has_pictures_though_the_simulator_draws_f
     assert len(kept) == len(true)
     assert any(each.frame != frame for each, frame in zip(kept, true, strict=True))
     assert all(picture.size for each in kept for picture in each.views.values())
-
-
-def test_what_a_policy_is_taught_where_it_stands_still_begins_there_and_leads_on(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    policy, file = Still(), tmp_path / "episode_000000.npz"
-    monkeypatch.setattr("kc_vla_sim.collect.drivers._backend", lambda _: policy)
-    stretch = Stretch(frames=100, once_stuck=True)
-    record_planned(
-        PlanJob(
-            Setting("standard", "standard", 32, "cpu"), "spatial", file, 0, True, DrivingPolicy("", "", 1.0), stretch
-        )
-    )
-    episode = read_planned(file)
-    kept = episode.frames[~np.isin(episode.frames, [0, *episode.keyframes])]
-    assert 59 <= kept[0] < 70
-    assert kept[-1] > 140
-    assert episode.frames[-1] < kept[0] + 100
-    way = np.linalg.norm(episode.states[:, :3] - episode.states[0, :3], axis=1)
-    assert way[episode.frames == kept[0]] < 0.012
-    assert way[-1] > 0.1  # the expert went on
-
-
-def test_a_hand_that_waits_as_it_should_does_not_stand_still() -> None:
-    hand = Standstill()
-    assert not any(hand.told(np.zeros(3), waits=True) for _ in range(200))
-    assert [hand.told(np.zeros(3), waits=False) for _ in range(60)] == [False] * 59 + [True]
-    assert not hand.told(np.array([0.0, 0.0, 0.013]), waits=False)

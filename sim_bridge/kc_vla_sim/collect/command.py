@@ -71,8 +71,6 @@ class CollectOptions:
             chosen["skip"] = self.skip
         if self.stretch != WHOLE:
             chosen |= {"stretch": self.stretch.frames or 0, "begin_by": self.stretch.begin_by}
-        if self.stretch.once_stuck:
-            chosen["once_stuck"] = 1
         return chosen
 
 

@@ -46,10 +46,6 @@ class Driver(Protocol):
         """The next action (7,), in a frame in which the expert would be in `phase`."""
         ...
 
-    def help(self) -> None:
-        """It stands still: soon somebody else drives for a while."""
-        ...
-
 
 @dataclass(frozen=True)
 class DrivingPolicy:
@@ -92,9 +88,6 @@ class ExpertDriver:
             action[:6] += self._kick.astype(np.float32)
         return action
 
-    def help(self) -> None:
-        """See `Driver`; the expert needs none."""
-
 
 class LateSource(OracleSource):
     """Takes the true keyframes as late as a selector that sees pictures alone; a policy hovers or goes on meanwhile.
@@ -128,7 +121,7 @@ class PolicyDriver:
         simulator: Simulator,
         variant: str,
         chance: np.random.Generator,
-        takes_over: int | None = 0,
+        takes_over: int = 0,
     ) -> None:
         """Begin the episode that the simulator has begun.
 
@@ -137,7 +130,7 @@ class PolicyDriver:
             simulator: that has begun an episode.
             variant: of the task.
             chance: of all that is drawn.
-            takes_over: the expert drives before this frame; None: the policy alone drives, until `help` is called.
+            takes_over: the expert drives before this frame.
 
         Raises:
             PolicyError: there is no such policy, or it does not know the task.
@@ -151,9 +144,7 @@ class PolicyDriver:
         assert task is not None
         self._agent.begin(task.name, int(chance.integers(2**31)), variant)
         self._expert, self._chance, self._share = simulator.expert, chance, policy.share
-        self._takes_over, self._alone = takes_over or 0, takes_over is None
-        self._left, self._policy_drives, self._taken_by = 0, self._alone, 0
-        self._turns = False
+        self._left, self._policy_drives, self._takes_over, self._taken_by = 0, False, takes_over, 0
 
     def act(self, frame: Frame, phase: str) -> NDArray[np.float32]:
         """See `Driver`."""
@@ -163,18 +154,14 @@ class PolicyDriver:
         if frame.index < self._takes_over:
             self._agent.watch(frame, draw)
             return self._demonstrated()
-        if self._left == 0 and not self._alone:
+        if self._left == 0:
             self._left = int(self._chance.integers(*_STRETCH))
-            self._policy_drives = not self._policy_drives if self._turns else self._chance.random() < self._share
-        self._left -= not self._alone
+            self._policy_drives = bool(self._chance.random() < self._share)
+        self._left -= 1
         command = self._agent.command(frame, draw)
         return (
             command.values.astype(np.float32) if command is not None and self._policy_drives else self._demonstrated()
         )
-
-    def help(self) -> None:
-        """See `Driver`: after a moment more of it the expert drives, and from then on they take turns."""
-        self._alone, self._turns, self._left = False, True, _STRETCH[0]
 
     def _demonstrated(self) -> NDArray[np.float32]:
         action: NDArray[np.float32] = self._expert.plan(1)[0][0].astype(np.float32)

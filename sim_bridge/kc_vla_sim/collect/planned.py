@@ -25,7 +25,6 @@ from kc_vla_sim.collect.record import (
     simulator_for,
     state_of,
 )
-from kc_vla_sim.collect.standstill import Standstill
 from kc_vla_sim.experts.tool import Tool, Vector
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.simulator import VIEWS, Simulator
@@ -48,15 +47,13 @@ class Stretch:
     Attributes:
         frames: how many, after which the episode is left; None: all.
         begin_by: it begins at a frame drawn up to this one; the expert drives until then.
-        once_stuck: it begins only once the policy that drives stands still; until then nobody else drives.
     """
 
     frames: int | None = None
     begin_by: int = 0
-    once_stuck: bool = False
 
     def begins(self, seed: int) -> int:
-        """The first frame with which it may begin."""
+        """The frame with which it begins."""
         return int(np.random.default_rng((seed, 3)).integers(self.begin_by + 1))
 
 
@@ -98,18 +95,18 @@ def record_planned(job: PlanJob) -> tuple[str, ...]:
     """
     simulator = simulator_for(job.setting, drawn_size(job.setting, job.seed), draw=False, whims=False)
     failures: list[str] = []
-    stretch = job.stretch
+    begins = job.stretch.begins(job.seed)
+    ends = None if job.stretch.frames is None else begins + job.stretch.frames
     while len(failures) < MOST_ATTEMPTS:
         chance = np.random.default_rng((job.seed, len(failures), 1))
         frame = simulator.reset(job.task, job.seed)
         if job.policy is not None:
-            begins = None if stretch.once_stuck else stretch.begins(job.seed)
             drive: Driver = PolicyDriver(job.policy, simulator, job.setting.variant, chance, begins)
         else:
             demonstrator = Demonstrator(simulator.expert, job.seed, len(failures))
             drive = ExpertDriver(demonstrator, chance if job.kicks else None)
-        kept = _Kept(simulator, frame, job.setting.image_size, stretch, job.seed)
-        while not frame.done and not kept.enough:
+        kept = _Kept(simulator, frame, job.setting.image_size, begins)
+        while not frame.done and (ends is None or frame.index < ends):
             frame = kept.step(drive)
         if frame.success or not frame.done or job.policy is not None:
             _write(kept.episode(job, len(failures)), job.file)
@@ -133,31 +130,19 @@ def _write(episode: PlannedEpisode, file: Path) -> None:
 class _Kept:
     """What is kept of an episode while it is played."""
 
-    def __init__(self, simulator: Simulator, frame: Frame, size: int, stretch: Stretch, seed: int) -> None:
-        self._simulator, self._frame, self._size, self._stretch = simulator, frame, size, stretch
-        self._begins: int | None = None if stretch.once_stuck else stretch.begins(seed)
-        self._standstill = Standstill()
+    def __init__(self, simulator: Simulator, frame: Frame, size: int, begins: int) -> None:
+        self._simulator, self._frame, self._size, self._begins = simulator, frame, size, begins
         self._rows: list[dict[str, Any]] = []
         self._waited, self._moved = 0, 0
         self._gripper = 0.0
-
-    @property
-    def enough(self) -> bool:
-        """Whether all frames of the stretch have been."""
-        begins, frames = self._begins, self._stretch.frames
-        return begins is not None and frames is not None and self._frame.index >= begins + frames
 
     def step(self, drive: Driver) -> Frame:
         """Keep the present frame if it is due, and take the next step."""
         plan, phase = self._simulator.expert.plan(1)
         waits = bool(np.abs(plan[0, :6]).max() < _STILL) and abs(plan[0, 6] - self._gripper) < _GRIPPER_CHANGE
-        if self._begins is None and self._standstill.told(np.array(self._frame.tool_pose.position), waits):
-            self._begins = self._frame.index
-            drive.help()
         self._waited, self._moved = (self._waited + 1, 0) if waits else (0, self._moved + 1)
         due = (self._waited - 1) % _EVERY_WAITING == 0 if waits else self._moved <= _FIRST_MOVING
-        due = due or (not waits and self._moved % _EVERY == 0)
-        due = due and self._begins is not None and self._frame.index >= self._begins
+        due = (due or (not waits and self._moved % _EVERY == 0)) and self._frame.index >= self._begins
         if due or self._frame.index == 0 or self._frame.keyframe is not None:
             self._keep()
         action = drive.act(self._frame, phase)
