@@ -17,7 +17,7 @@ def test_it_finds_the_keyframes_from_the_pictures_alone() -> None:
     """What the graph around it makes of its scores is tested with any scores, in tests/end_to_end."""
     source = LearnedSource(SelectorNetwork(load_selector(shipped_models(), "keyframe_selector"), "cpu"))
     scoring = source.begin(Episode("e", "", find_task("counting").instruction, 0, 50_000_000, True))
-    selector = KeyframeSelector(scoring.labels, GreedySmoother(scoring.threshold, middle=scoring.middle))
+    selector = KeyframeSelector(scoring.labels, GreedySmoother(scoring.threshold, first=scoring.first))
     simulator = Simulator(image_size=256, variant="paper")
     frame = simulator.reset("counting", 3)
     found: list[int] = []

@@ -18,7 +18,7 @@ def scores(length: int, phases: int, hits: dict[int, list[int]]) -> np.ndarray:
 
 def test_each_phase_is_waited_for_in_turn():
     found = free_running(scores(100, 3, {1: [30, 31, 32], 2: [10, 70]}), 3, 0.5)
-    assert [(d.phase, d.frame, d.committed, d.known) for d in found] == [(1, 31, 31, 30), (2, 70, 70, 70)]
+    assert [(d.phase, d.frame, d.committed, d.known) for d in found] == [(1, 31, 30, 30), (2, 70, 70, 70)]
 
 
 def test_a_keyframe_before_its_turn_is_missed():
@@ -58,7 +58,7 @@ def test_it_commits_what_the_selector_does_when_it_is_asked_about_every_frame(le
     chance = np.random.default_rng(seed)
     values = (chance.random((length, phases)) ** rarity).astype(np.float32)
     values[chance.random(values.shape) < 0.02] = np.nan
-    selector = KeyframeSelector([str(k) for k in range(phases)], GreedySmoother(0.6, middle=True))
+    selector = KeyframeSelector([str(k) for k in range(phases)], GreedySmoother(0.6, first=True))
     wanted = []
     for frame in range(length):
         if not selector.done:

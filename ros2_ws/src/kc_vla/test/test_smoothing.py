@@ -85,8 +85,8 @@ def test_refuses_an_empty_window() -> None:
 
 
 @given(st.lists(st.one_of(st.just(0.1), st.floats(0.6, 1.0)), min_size=1, max_size=200))
-def test_the_middle_lies_between_the_first_hit_and_the_last_and_not_far_back_and_has_the_best_score(scores):
-    smoother = GreedySmoother(0.5, window=5, middle=True)
+def test_the_first_hit_is_kept_unless_it_is_far_back_and_has_the_best_score(scores):
+    smoother = GreedySmoother(0.5, window=5, first=True)
     run: dict[int, float] = {}
     for frame, score in enumerate([*scores, *[0.1] * 5]):
         decided = smoother.update(frame, score)
@@ -94,15 +94,14 @@ def test_the_middle_lies_between_the_first_hit_and_the_last_and_not_far_back_and
             run[frame] = score
         if decided is None:
             continue
-        assert decided[1].frame == max((min(run) + max(run)) // 2, max(run) - FARTHEST_BACK)
+        assert decided[1].frame == max(min(run), max(run) - FARTHEST_BACK)
         assert decided[1].score == max(run.values())
         if decided[0] is Decision.COMMITTED:
             run = {}
     assert run == {}
 
 
-def test_what_a_policy_is_given_does_not_jump_when_it_is_committed() -> None:
-    """A score that stays high for ten frames: the middle moves at half their pace, and is there when they end."""
-    found = decisions(GreedySmoother(0.5, window=5, middle=True), [0.9] * 10 + [0.1] * 5)
-    assert [candidate.frame for _, _, candidate in found] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4]
+def test_what_a_policy_is_given_neither_follows_the_present_nor_jumps_when_it_is_committed() -> None:
+    found = decisions(GreedySmoother(0.5, window=5, first=True), [0.1, *[0.9] * 10, *[0.1] * 5])
+    assert [candidate.frame for _, _, candidate in found] == [1] * 11
     assert found[-1][1] is Decision.COMMITTED

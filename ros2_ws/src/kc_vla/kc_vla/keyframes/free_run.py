@@ -31,7 +31,7 @@ def free_running(
         window: quiet frames that commit a candidate.
         frames: numbers of the T frames, ascending, where some never came; 0 to T - 1 otherwise.
     """
-    smoother = GreedySmoother(threshold, window, middle=True)
+    smoother = GreedySmoother(threshold, window, first=True)
     selector = KeyframeSelector([str(phase) for phase in range(phases)], smoother)
     above = [np.flatnonzero(column > threshold) for column in scores.T.astype(np.float64)]
     numbers = range(len(scores)) if frames is None else frames

@@ -81,7 +81,7 @@ class LearnedSource:
                 "train one with it, or take another source"
             )
         scorer = LearnedScorer(self._network, task)
-        return Scoring(model.keyframes[task], scorer, model.thresholds[task], middle=True)
+        return Scoring(model.keyframes[task], scorer, model.thresholds[task], first=True)
 
 
 def open_learned(settings: SourceSettings) -> LearnedSource:

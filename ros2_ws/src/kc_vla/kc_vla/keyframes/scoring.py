@@ -94,14 +94,14 @@ class Scoring:
         scorer: fresh, for this episode.
         threshold: a score above it is a candidate.
         remark: what a user should know of it; mostly empty.
-        middle: what is committed, see `kc_vla.keyframes.smoothing.GreedySmoother`.
+        first: which frame is kept, see `kc_vla.keyframes.smoothing.GreedySmoother`.
     """
 
     labels: tuple[str, ...]
     scorer: Scorer
     threshold: float = DEFAULT_THRESHOLD
     remark: str = ""
-    middle: bool = False
+    first: bool = False
 
 
 class SourceError(StackError):

@@ -4,10 +4,9 @@ A score above the threshold makes the frame a candidate at once, so that the pol
 above the threshold takes its place and restarts the count; the candidate is committed when the score has stayed
 at or below the threshold for a whole validation window.
 
-Scores of a network stay high for as long as its window still shows what has happened. What is kept then may be the
-middle of that time, which is the frame that the paper's evaluation judges ("cluster median"), instead of its end; and
-the middle of what has been of it, while it lasts. A candidate that is always the newest frame tells a policy that what
-it waits for is happening now, for up to half a second and more, and jumps back when it is committed.
+Scores of a network stay high for as long as its window still shows what has happened, some ten frames. The first of
+them is the nearest to the moment itself, so it may be kept instead of the last, at once and for good. A candidate that
+is always the newest frame tells a policy that what it waits for is happening now, while it has long gone on.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from enum import IntEnum
 
 WINDOW_FRAMES = 5
 FARTHEST_BACK = 30
-"""Frames from the last candidate back to the one that is committed, at most: its pictures must still be there."""
+"""Frames from the last hit back to the one that is kept, at most: its pictures must still be there."""
 
 
 class Decision(IntEnum):
@@ -41,13 +40,13 @@ class Candidate:
 class GreedySmoother:
     """Decides, score by score, which frame is the keyframe of the phase that is waited for."""
 
-    def __init__(self, threshold: float, window: int = WINDOW_FRAMES, middle: bool = False) -> None:
+    def __init__(self, threshold: float, window: int = WINDOW_FRAMES, first: bool = False) -> None:
         """Prepare for the first frame.
 
         Args:
             threshold: in 0..1; a score strictly above it is a hit.
             window: in frames, 1 or more.
-            middle: keep the middle of the hits since the first, with the best score of them, instead of the last.
+            first: keep the first of the hits, with the best score of them, instead of the last.
         """
         if not 0.0 <= threshold <= 1.0:
             raise ValueError(f"threshold is {threshold}: it must lie in 0..1")
@@ -55,7 +54,7 @@ class GreedySmoother:
             raise ValueError(f"validation window is {window} frames: it must be 1 or more")
         self.threshold = threshold
         self.window = window
-        self.middle = middle
+        self.first = first
         self._candidate: Candidate | None = None
         self._first = self._quiet = 0
         self._best = 0.0
@@ -89,10 +88,10 @@ class GreedySmoother:
         return Decision.COMMITTED, committed
 
     def _kept(self, last: Candidate) -> Candidate:
-        """What is kept of the hits since the first."""
-        if not self.middle:
+        """What is kept of the hits by now."""
+        if not self.first:
             return last
-        return Candidate(max((self._first + last.frame) // 2, last.frame - FARTHEST_BACK), self._best)
+        return Candidate(max(self._first, last.frame - FARTHEST_BACK), self._best)
 
     def reset(self, candidate: Candidate | None = None) -> None:
         """Forget the candidate, or take up a given one (after a restart) with its window begun anew."""
