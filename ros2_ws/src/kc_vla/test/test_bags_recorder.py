@@ -53,6 +53,17 @@ def test_what_came_just_before_the_announcement_is_in_the_bag(recorder: EpisodeR
     assert words(closed.bag) == ["just before", "after"]
 
 
+def test_what_an_episode_said_is_in_its_bag_however_late_its_announcement(recorder: EpisodeRecorder) -> None:
+    """As of a recorder that comes back in the middle: it is told the events of before first, the announcement last."""
+    say(recorder, "of another", 10 * SECOND)
+    say(recorder, "event 1", 12 * SECOND)
+    say(recorder, "event 2", 13 * SECOND)
+    say(recorder, "now", 17 * SECOND)
+    begin(recorder, begun_ns=11 * SECOND)
+    (closed,) = recorder.close()
+    assert words(closed.bag) == ["event 1", "event 2", "now"]
+
+
 def test_a_word_that_still_holds_is_in_every_bag(tmp_path: Path) -> None:
     """Whether the arm is stopped was told long before, and is told again only when that changes."""
     recorder = EpisodeRecorder(tmp_path, TOPICS, "0.1.0", standing=[STATUS])

@@ -220,6 +220,33 @@ def test_a_buffer_on_a_full_disk_says_so_and_loses_nothing(tmp_path: Path) -> No
     assert [entry.frame for entry in buffer.index()] == [0]
 
 
+def test_a_candidate_that_only_scores_again_is_written_once_unless_that_failed(tmp_path: Path) -> None:
+    """A selector that keeps the first hit tells it again for as long as its score stays high: half a second."""
+
+    def tell(sequence: int, score: float) -> None:
+        buffer.apply(Event(Decision.SUPERSEDED, 0, sequence, 0, "start", score), "learned", sequence)
+
+    buffer = KeyframeBuffer(store=KeyframeStore(tmp_path))
+    buffer.begin("episode")
+    buffer.observe(observation(0))
+    with full_disk():
+        tell(0, 0.6)
+    tell(1, 0.7)
+    (held,) = KeyframeStore(tmp_path).begin("episode")
+    assert held.score == pytest.approx(0.7)
+
+    buffer = KeyframeBuffer(store=KeyframeStore(tmp_path))
+    buffer.begin("episode")
+    (file,) = tmp_path.rglob("*.npz")
+    written = file.stat().st_ino
+    tell(2, 0.9)
+    assert [entry.score for entry in buffer.index()] == [pytest.approx(0.9)]
+    assert file.stat().st_ino == written
+    buffer.apply(Event(Decision.COMMITTED, 0, 3, 0, "start", 0.9), "learned", 3)
+    (held,) = KeyframeStore(tmp_path).begin("episode")
+    assert held.committed
+
+
 def test_a_smaller_buffer_takes_up_what_it_can_hold(tmp_path: Path, store: KeyframeStore) -> None:
     for frame in (0, 10, 20, 30):
         store.put(keyframe(frame))

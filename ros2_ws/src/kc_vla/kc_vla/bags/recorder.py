@@ -1,8 +1,8 @@
 """Records one bag per episode: opens it when an episode begins, closes it in the background, tells how it stands.
 
 An episode's first messages may arrive before its announcement, on other topics. So what arrives between two episodes
-is kept for a moment, bounded, and goes into the bag that is opened next; so does the last word on a topic that tells
-how something stands, however old it is.
+is kept for a moment, bounded, and what is of the next episode goes into the bag that is opened for it; so does the
+last word on a topic that tells how something stands, however old it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from kc_vla.bags.writer import EpisodeBagWriter
 BAG_FOLDER = "bag"
 """Name of the bag within the folder of its episode."""
 
-_KEEP_NS = 2_000_000_000
+_BEFORE_NS = 2_000_000_000
+"""What came so long before the announcement, and was sent before it, belongs to no episode."""
+_KEEP_NS = 10_000_000_000
+"""An announcement may be so late: what its episode has said meanwhile is kept. A reliable writer repeats every 3 s."""
 _KEEP_BYTES = 32 * 1024 * 1024
 
 
@@ -125,7 +128,7 @@ class EpisodeRecorder:
                 raise BagWriteError(f"episode id '{episode_id}' cannot name a folder: its episode is not recorded")
             folder = _choose_folder(folder, episode)
             self._writer = EpisodeBagWriter(folder, self._topics, episode, storage=self._storage, resume=True)
-            for message in (*self._still_standing(begun_ns), *self._kept):
+            for message in self._said_before(begun_ns):
                 self._writer.write(*message)
         except BagError as error:
             self._writer = None
@@ -211,12 +214,14 @@ class EpisodeRecorder:
         messages, dropped = sum(stats.written.values()), sum(stats.dropped.values())
         return RecorderStatus(episode_id, str(writer.folder), state, messages, dropped, error)
 
-    def _still_standing(self, begun_ns: int) -> list[_Message]:
-        """What was said before all that is kept, as received when the bag begins."""
-        kept = {message.topic for message in self._kept}
-        begins = min((message.log_ns for message in self._kept), default=begun_ns)
-        said = (message for topic, message in self._standing.items() if message is not None and topic not in kept)
-        return [message._replace(log_ns=begins) for message in said]
+    def _said_before(self, begun_ns: int) -> list[_Message]:
+        """What was said in the episode or just before it; first what still stands, as received when the bag begins."""
+        since = self._kept[-1].log_ns - _BEFORE_NS if self._kept else 0
+        said = [message for message in self._kept if message.log_ns >= since or message.publish_ns >= begun_ns]
+        topics = {message.topic for message in said}
+        begins = min((message.log_ns for message in said), default=begun_ns)
+        stands = (message for topic, message in self._standing.items() if message is not None and topic not in topics)
+        return [*(message._replace(log_ns=begins) for message in stands), *said]
 
     def _keep(self, message: _Message) -> None:
         self._kept.append(message)

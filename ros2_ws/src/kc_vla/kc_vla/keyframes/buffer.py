@@ -111,7 +111,11 @@ class KeyframeBuffer:
         held = self._keyframes.get(observation.frame)
         # what is committed never becomes a candidate again, and what a person keeps is not undone by a repeated event
         if held is None or not held.committed or (committed and not seen):
-            self._keep(Keyframe(event.label, event.phase, event.score, source, committed, observation))
+            keyframe = Keyframe(event.label, event.phase, event.score, source, committed, observation)
+            if held is not None and held.is_but_for_score(keyframe) and not self.storage_error:
+                self._keyframes[observation.frame] = keyframe  # as while a score stays high: no disk for that alone
+            else:
+                self._keep(keyframe)
         for entry in self.index():
             if not entry.committed and entry.phase == event.phase and entry.frame != observation.frame:
                 self._remove(entry.frame)

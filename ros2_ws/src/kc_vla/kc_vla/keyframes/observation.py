@@ -57,6 +57,11 @@ class Keyframe:
     committed: bool
     observation: Observation
 
+    def is_but_for_score(self, other: Keyframe) -> bool:
+        """Whether it is the same keyframe, whatever the two scores."""
+        same = self.observation is other.observation and self.committed == other.committed
+        return same and (self.label, self.phase, self.source) == (other.label, other.phase, other.source)
+
 
 def observation_of(frame: int, stamp_ns: int, views: Views, joints: Any, tool_pose: Any) -> Observation:
     """Put an observation together.
