@@ -11,6 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar
@@ -32,6 +33,10 @@ MAIN_JOB = {
 PIPER = ("kc_vla", "piper.launch.py")
 REPLAY = ("kc_vla", "replay.launch.py")
 HOUSEHOLD = ("kc_vla", "household.launch.py")
+
+_GENTLE_S = 5.0
+"""How long what is left may take to end in order. What is killed leaves the locks that the middleware's processes
+share, and the next stack in the domain would wait for them."""
 
 _MARK = "KC_VLA_TEST_STACK"
 _STARTED = re.compile(r"\[(?P<node>\w+)-\d+\]: process started with pid \[(?P<pid>\d+)\]")
@@ -92,6 +97,10 @@ class Stack:
     ) -> None:
         """End whatever is still there."""
         self.living.remove(self)
+        if self.is_running:
+            self.press_ctrl_c()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GENTLE_S)
         for pid in [self._process.pid, *self._processes()]:
             _signal(pid, signal.SIGKILL)
         self._process.wait()

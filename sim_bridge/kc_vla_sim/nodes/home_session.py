@@ -84,8 +84,7 @@ class HomeSessionNode(StackNode):
         self.subscribe(String, topics.RECORDER_STATUS, self._on_recorder, qos.STATUS)
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
-        assert self.executor is not None
-        self.executor.create_task(self._go_through)
+        self.soon(self._go_through)
 
     def stop(self) -> None:
         """End the session: what was done is reported, and the bag closed."""

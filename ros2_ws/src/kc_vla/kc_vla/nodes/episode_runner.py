@@ -105,8 +105,7 @@ class EpisodeRunnerNode(StackNode):
             callback_group=self._together,
         )
         if self._busy:
-            assert self.executor is not None
-            self.executor.create_task(self._run_all)
+            self.soon(self._run_all)
 
     def stop(self) -> None:
         """Close the action server; give up a report that is being made; say what came of the episodes before."""

@@ -96,8 +96,7 @@ class PlannerNode(StackNode):
             cancel_callback=self._cancel,
             callback_group=self._together,
         )
-        assert self.executor is not None
-        self.executor.create_task(self._begin)
+        self.soon(self._begin)
 
     def stop(self) -> None:
         """End the instruction, its skill first, and leave the store to others."""

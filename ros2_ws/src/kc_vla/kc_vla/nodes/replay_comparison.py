@@ -86,8 +86,7 @@ class ReplayComparisonNode(StackNode):
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._policy = self.call(PredictChunk, topics.PREDICT_CHUNK)
         self._resume = self.call(Trigger, topics.PLAYER_RESUME)
-        assert self.executor is not None
-        self.executor.create_task(self._run)
+        self.soon(self._run)
 
     def stop(self) -> None:
         """Say so if the replay is cut off."""

@@ -127,6 +127,10 @@ class StackNode(LifecycleNode):
         self._made.append((self.destroy_guard_condition, entity))
         return entity.trigger
 
+    def soon(self, callback: Callable[[], Any]) -> None:
+        """Have `callback()`, which may be a coroutine, called as soon as this node is served, while active."""
+        self.from_any_thread(callback)()
+
     def fail(self, reason: str) -> None:
         """End the process with exit code 1, after the callback that runs."""
         self.problem(reason, ERROR)

@@ -6,6 +6,7 @@ import faulthandler
 import gc
 import os
 import sys
+import threading
 
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -21,13 +22,20 @@ _SIGNAL_POLL_S = 0.1
 """How long a node without anything to do takes to see a signal, s."""
 _HURRY, _AT_ONCE = 2, 3
 """So many times a process has to be asked to end for a quick end, and for one at once."""
+_START_S = 3.0
+"""How long a node that is asked to end while it starts may take to come to an end in order, s."""
+_TEARDOWN_S = 6.0
+"""How long the middleware may take to end, s: a process that was killed may hold what it waits for, for ever. Launchers
+kill 10 s after an interrupt."""
 
 
 def run_node(kind: type[StackNode]) -> None:
     """Run one node as a process until it is interrupted, terminated or done; exit status `CANNOT_START` if it cannot.
 
     Signals are looked at between callbacks, so that none is cut off in its middle and the node can still talk when it
-    puts its things in order. A second one hurries it, a third ends the process at once, whatever it does.
+    puts its things in order. A second one hurries it, a third ends the process at once, whatever it does. One that
+    starts ends in order too where it can: what ends at once leaves the locks that the middleware's processes share as
+    they are, and the others, which end or start at the same time, wait for them for seconds.
     """
     interruptions.count()
     faulthandler.enable()  # a crash inside the middleware says where it was called from
@@ -43,6 +51,7 @@ def run_node(kind: type[StackNode]) -> None:
         print(error, file=sys.stderr)
         exit_code = CANNOT_START
     finally:
+        faulthandler.dump_traceback_later(_TEARDOWN_S, exit=True)
         rclpy.try_shutdown()
     # The middleware's threads run until the last entity of the node is gone, and entities hold one another: they are
     # collected here, in order, and not by the teardown of the interpreter, in which such a thread may crash.
@@ -55,10 +64,17 @@ def run_node(kind: type[StackNode]) -> None:
 
 def _run(kind: type[StackNode]) -> int:
     """Return the exit code of a node that has run and put its things in order."""
-    node = kind()  # type: ignore[call-arg]  # each node knows its name
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
     asked = 0
+    too_long = threading.Timer(_START_S, os._exit, [0])
+    too_long.daemon = True
+
+    def end_start(count: int) -> None:
+        nonlocal asked
+        if count >= _HURRY:
+            os._exit(0)
+        if not asked:
+            too_long.start()
+        asked = count
 
     def end(count: int) -> None:
         nonlocal asked
@@ -66,12 +82,18 @@ def _run(kind: type[StackNode]) -> int:
         if count >= _AT_ONCE:
             _leave_at_once(node.get_name(), node.abandoned)
 
+    interruptions.tell(end_start)
+    node = kind()  # type: ignore[call-arg]  # each node knows its name
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
     try:
-        if node.parameters.autostart:
+        if node.parameters.autostart and not asked:
             node.trigger_configure()
             if node.trigger_activate() != TransitionCallbackReturn.SUCCESS:
                 return CANNOT_START
         interruptions.tell(end)
+        too_long.cancel()
+        node.done = node.done or asked > 0
         gc.collect()
         gc.freeze()  # a full collection of what is loaded by now would take several control periods
         while not node.done or (node.works and node.lingers()):
@@ -79,9 +101,11 @@ def _run(kind: type[StackNode]) -> int:
             node.hurried = asked >= _HURRY
         return node.exit_code
     finally:
+        too_long.cancel()
         node.end()
         name, left = node.get_name(), node.abandoned
         interruptions.tell(lambda count: _leave_at_once(name, left) if count >= _AT_ONCE else None)  # holds no node
+        faulthandler.dump_traceback_later(_TEARDOWN_S, exit=True)
         executor.shutdown()  # before what it waits for is gone
         node.destroy_node()
 
