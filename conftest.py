@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+import shared_memory
 from domain_coordinator import domain_id
 from hypothesis import settings
 
@@ -56,6 +57,8 @@ def _free_domain() -> Iterator[int]:
     """Reserve a free domain between 1 and 100."""
     candidates = iter([domain for domain in random.sample(range(1, 101), 100) if _is_silent(domain)])
     with domain_id(selector=lambda: next(candidates)) as domain:
+        base = _DISCOVERY_PORT_BASE + _PORTS_PER_DOMAIN * domain
+        shared_memory.clear(range(base, base + _PORTS_PER_DOMAIN))
         yield domain
 
 

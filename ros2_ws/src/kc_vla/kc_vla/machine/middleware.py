@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
@@ -134,13 +135,14 @@ def look_at_shared_memory(
         return [Finding("shared memory", Level.FAIL, f"there is no {folder}", do)]
     of_all = room(folder)
     size, free = of_all.f_blocks * of_all.f_frsize, of_all.f_bavail * of_all.f_frsize
-    left, number = _left_behind(folder, root / "proc/locks")
+    segments = left_behind(folder, root / "proc/locks")
+    left = _bytes_of(segments)
     facts = {"bytes": size, "free": free, "left_behind": left}
     told = f"{_amount(free)} of {_amount(size)} free"
     if not os.access(folder, os.W_OK | os.X_OK):
         return [Finding("shared memory", Level.FAIL, f"{folder} may not be written", f"chmod 1777 {folder}", facts)]
     if left > size // 10 or (left and free < _LITTLE_SHARED):
-        told += f", {_amount(left)} left in {number} segments by processes that ended"
+        told += f", {_amount(left)} left in {len(segments)} segments by processes that ended"
         do = f"while nothing of ROS runs: rm {folder}/fastrtps_* {folder}/sem.fastrtps_*"
         return [Finding("shared memory", Level.FAIL if free < _LEAST_SHARED else Level.WARN, told, do, facts)]
     if free < _LITTLE_SHARED:
@@ -149,26 +151,30 @@ def look_at_shared_memory(
     return [Finding("shared memory", Level.OK, told, facts=facts)]
 
 
-def _left_behind(folder: Path, locks: Path) -> tuple[int, int]:
-    """Bytes of Fast DDS's segments whose processes are no more, and how many they are.
+def left_behind(folder: Path, locks: Path) -> list[Path]:
+    """Fast DDS's segments whose processes are no more.
 
     A process holds a lock on the file <segment>_el for as long as it lives. /proc/locks names those of this machine;
     of those outside a container it knows nothing, and nothing is said where it cannot be read.
     """
     held = locked_files(locks)
     if held is None:
-        return 0, 0
-    left = number = 0
+        return []
+    left = []
     for mark in folder.glob("fastrtps_*_el"):
         segment = mark.with_name(mark.name.removesuffix("_el"))
-        try:
-            if mark.stat().st_ino in held or "port" in mark.name:
-                continue
-            left += segment.stat().st_blocks * 512
-            number += 1
-        except OSError:
-            continue  # gone since
-    return left, number
+        with suppress(OSError):  # gone since
+            if mark.stat().st_ino not in held and "port" not in mark.name and segment.exists():
+                left.append(segment)
+    return left
+
+
+def _bytes_of(segments: Sequence[Path]) -> int:
+    size = 0
+    for segment in segments:
+        with suppress(OSError):
+            size += segment.stat().st_blocks * 512
+    return size
 
 
 def locked_files(locks: Path) -> set[int] | None:
