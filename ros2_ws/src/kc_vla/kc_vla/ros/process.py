@@ -13,6 +13,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.signals import SignalHandlerOptions
 
+from kc_vla.core.deadline import exit_after
 from kc_vla.core.home import check_log_folder
 from kc_vla.core.interruptions import interruptions
 from kc_vla.ros.base import CANNOT_START, StackNode
@@ -50,8 +51,8 @@ def run_node(kind: type[StackNode]) -> None:
     except BadParameterError as error:
         print(error, file=sys.stderr)
         exit_code = CANNOT_START
+        _end_in_time(exit_code)
     finally:
-        faulthandler.dump_traceback_later(_TEARDOWN_S, exit=True)
         rclpy.try_shutdown()
     # The middleware's threads run until the last entity of the node is gone, and entities hold one another: they are
     # collected here, in order, and not by the teardown of the interpreter, in which such a thread may crash.
@@ -86,11 +87,13 @@ def _run(kind: type[StackNode]) -> int:
     node = kind()  # type: ignore[call-arg]  # each node knows its name
     executor = SingleThreadedExecutor()
     executor.add_node(node)
+    exit_code = 1  # of an exception
     try:
         if node.parameters.autostart and not asked:
             node.trigger_configure()
             if node.trigger_activate() != TransitionCallbackReturn.SUCCESS:
-                return CANNOT_START
+                exit_code = CANNOT_START
+                return exit_code
         interruptions.tell(end)
         too_long.cancel()
         node.done = node.done or asked > 0
@@ -99,15 +102,22 @@ def _run(kind: type[StackNode]) -> int:
         while not node.done or (node.works and node.lingers()):
             executor.spin_once(timeout_sec=_SIGNAL_POLL_S)
             node.hurried = asked >= _HURRY
-        return node.exit_code
+        exit_code = node.exit_code
+        return exit_code
     finally:
         too_long.cancel()
         node.end()
         name, left = node.get_name(), node.abandoned
         interruptions.tell(lambda count: _leave_at_once(name, left) if count >= _AT_ONCE else None)  # holds no node
-        faulthandler.dump_traceback_later(_TEARDOWN_S, exit=True)
+        _end_in_time(exit_code)
         executor.shutdown()  # before what it waits for is gone
         node.destroy_node()
+
+
+def _end_in_time(exit_code: int) -> None:
+    """Leave the middleware, and tell where it hangs, if it does not end: all that this process had to do is done."""
+    faulthandler.dump_traceback_later(_TEARDOWN_S)
+    exit_after(_TEARDOWN_S + 0.5, exit_code)
 
 
 def _leave_at_once(name: str, left: str) -> None:
