@@ -53,7 +53,7 @@ class HomePageNode(StackNode):
         self._cancel = self.call(CancelGoal, f"{topics.EXECUTE_INSTRUCTION}/_action/cancel_goal")
         for topic, what in ((topics.HOUSEHOLD, TRUTH), (topics.PLANNER_BELIEF, BELIEF)):
             self.subscribe(String, topic, partial(self._take, what), qos.STATUS)
-        self.subscribe(String, topics.PLANNER_STEPS, partial(self._take, ""), qos.EVENT)
+        self.subscribe(String, topics.PLANNER_STEPS, partial(self._take, ""), qos.EVENT_LOG)
         app = create_app(self._board, self.parameters.token, self._want, partial(self._want, _STOP))
         warn = self.get_logger().warning
         self._page = PageThread(app, listening_there_or_elsewhere(_HOST, self.parameters.port, "live map", warn))

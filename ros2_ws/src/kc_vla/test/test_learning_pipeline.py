@@ -204,6 +204,7 @@ def test_an_export_replaces_no_model_unless_told(data, run, models, tmp_path, ca
     assert not list(kept.glob(".*"))
 
 
+@pytest.mark.nightly
 def test_eight_bits_that_cost_f1_are_left(data, run, tmp_path, monkeypatch, capsys):
     shown = []
 
@@ -250,6 +251,7 @@ def test_thresholds_alone_can_be_tuned_on_few_episodes(data, models, tmp_path, c
     assert load_selector(tmp_path / "again", "mine").thresholds == after.thresholds
 
 
+@pytest.mark.nightly
 def test_a_run_goes_on_in_its_precision_unless_told_otherwise(data, run, tmp_path, capsys):
     shutil.copytree(run, tmp_path / "run")
     assert train(data, tmp_path / "run", "--precision=auto") == 0
@@ -265,6 +267,7 @@ def test_other_settings_in_the_folder_of_a_run_are_refused(data, run, capsys):
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 def test_two_selectors_have_pictures_of_their_own_and_tasks_not_learnt_are_left_out(data, models, tmp_path, capsys):
     shutil.copytree(models, tmp_path / "models")
     file = tmp_path / "models" / "registry.yaml"

@@ -73,13 +73,13 @@ def _run(kind: type[StackNode]) -> int:
         nonlocal asked
         if count >= _HURRY:
             os._exit(0)
-        if not asked:
+        first, asked = not asked, count
+        if first:
             too_long.start()
-        asked = count
 
     def end(count: int) -> None:
         nonlocal asked
-        asked, node.done = count, True
+        asked = count
         if count >= _AT_ONCE:
             _leave_at_once(node.get_name(), node.abandoned)
 
@@ -96,10 +96,9 @@ def _run(kind: type[StackNode]) -> int:
                 return exit_code
         interruptions.tell(end)
         too_long.cancel()
-        node.done = node.done or asked > 0
         gc.collect()
         gc.freeze()  # a full collection of what is loaded by now would take several control periods
-        while not node.done or (node.works and node.lingers()):
+        while not (node.done or asked) or (node.works and node.lingers()):
             executor.spin_once(timeout_sec=_SIGNAL_POLL_S)
             node.hurried = asked >= _HURRY
         exit_code = node.exit_code

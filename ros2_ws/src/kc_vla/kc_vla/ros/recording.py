@@ -44,7 +44,7 @@ RECORDED: tuple[Recorded, ...] = (
     (topics.ARM_COMMAND, ArmCommand, qos.EVENT),
     (topics.STOPPED, Bool, qos.EVENT_LOG),
     (topics.HOUSEHOLD, String, qos.STATUS),
-    (topics.PLANNER_STEPS, String, qos.EVENT),
+    (topics.PLANNER_STEPS, String, qos.EVENT_LOG),
     (topics.PLANNER_BELIEF, String, qos.STATUS),
     (topics.TF, TFMessage, qos.EVENT),
     (topics.TF_STATIC, TFMessage, qos.STATUS),

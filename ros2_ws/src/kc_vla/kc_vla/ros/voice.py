@@ -32,7 +32,7 @@ class Voice:
         self._lock = threading.Lock()
         self._belief = ""
         self._believed_at = 0.0
-        self._steps = node.advertise(String, topics.PLANNER_STEPS, qos.EVENT)
+        self._steps = node.advertise(String, topics.PLANNER_STEPS, qos.EVENT_LOG)
         self._beliefs = node.advertise(String, topics.PLANNER_BELIEF, qos.STATUS)
         self._hear = node.from_any_thread(self.publish)
 
