@@ -1,13 +1,12 @@
 """How the process of a node ends when it is asked to, from its first second on."""
 
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from node_process import start_node
 
 NODE = """
 import ctypes
@@ -44,14 +43,7 @@ def starting(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
     """Return a function that runs a node and waits until it starts."""
 
     def run(start: float = 0.0, teardown: int = 0) -> subprocess.Popen[str]:
-        (tmp_path / "slow_node.py").write_text(NODE.format(start=start, teardown=teardown))
-        process = subprocess.Popen(
-            [sys.executable, "-c", "from kc_vla.ros.entry import run; run('slow_node')"],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = start_node(tmp_path, NODE.format(start=start, teardown=teardown))
         assert process.stdout is not None
         assert process.stdout.readline() == "starts\n"
         return process

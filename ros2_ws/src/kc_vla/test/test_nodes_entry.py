@@ -6,20 +6,14 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from node_process import start_node
 
 from kc_vla import nodes
 from kc_vla.ros import entry
 
 
 def test_an_interrupt_while_a_node_loads_ends_it_without_a_traceback(tmp_path: Path) -> None:
-    (tmp_path / "slow_node.py").write_text("import time\nprint('loading', flush=True)\ntime.sleep(600)\n")
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from kc_vla.ros.entry import run; run('slow_node')"],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = start_node(tmp_path, "import time\nprint('loading', flush=True)\ntime.sleep(600)\n")
     assert process.stdout is not None
     assert process.stdout.readline() == "loading\n"
     process.send_signal(signal.SIGINT)
@@ -35,23 +29,18 @@ def test_a_node_loads_nothing_at_its_start_that_only_some_arms_or_cameras_need(n
     assert done.stdout.strip() == ""
 
 
-def test_numpy_takes_one_thread_in_a_node_unless_the_user_wants_more(tmp_path: Path) -> None:
+def test_numpy_takes_one_thread_in_a_node_unless_the_user_wants_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     probe = "import os, numpy\n\ndef main(): print(len(os.listdir('/proc/self/task')))\n"
-    (tmp_path / "probe_node.py").write_text(probe)
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
     threads = []
     for wanted in ({}, {"OPENBLAS_NUM_THREADS": "3"}):
-        env = {
-            name: value for name, value in os.environ.items() if name not in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
-        }
-        done = subprocess.run(
-            [sys.executable, "-c", "from kc_vla.ros.entry import run; run('probe_node')"],
-            env={**env, **wanted, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=60,
-        )
-        threads.append(int(done.stdout))
+        process = start_node(tmp_path, probe, **wanted)
+        said, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+        threads.append(int(said))
     assert threads[1] > threads[0] or os.cpu_count() == 1
 
 
