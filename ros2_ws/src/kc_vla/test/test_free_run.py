@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from kc_vla.keyframes.free_run import free_running, teacher_forced
 from kc_vla.keyframes.selector import KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
-from kc_vla.keyframes.thresholds import CANDIDATES, best_threshold, f1_curve
+from kc_vla.keyframes.thresholds import best_threshold
 
 
 def scores(length: int, phases: int, hits: dict[int, list[int]]) -> np.ndarray:
@@ -70,11 +70,33 @@ def test_it_commits_what_the_selector_does_when_it_is_asked_about_every_frame(le
 
 def test_the_threshold_is_the_middle_of_where_all_is_right():
     rows = scores(300, 2, {1: [50]})
-    threshold, f1 = best_threshold(f1_curve([(rows, [0, 50])], 2))
+    threshold, f1 = best_threshold([(rows, [0, 50])], 2)
     assert f1 == 1.0
     assert 0.45 <= threshold <= 0.55
 
 
+def test_a_narrow_place_where_one_more_keyframe_is_right_does_not_draw_the_threshold_away():
+    clear = scores(300, 2, {1: [50]})
+    weak = scores(300, 2, {})
+    weak[50, 1] = 0.15
+    threshold, f1 = best_threshold([(clear, [0, 50])] * 9 + [(weak, [0, 50])], 2)
+    assert 0.45 <= threshold <= 0.55
+    assert f1 == 18 / 19
+
+
+def test_a_threshold_that_misplaces_more_than_one_keyframe_is_not_as_good():
+    weak = scores(300, 2, {})
+    weak[50, 1] = 0.5
+    threshold, f1 = best_threshold([(scores(300, 2, {1: [50]}), [0, 50])] * 8 + [(weak, [0, 50])] * 2, 2)
+    assert f1 == 1.0
+    assert 0.25 <= threshold <= 0.35
+
+
 def test_of_two_ranges_the_wider_one_is_taken():
-    curve = [1.0 if t < 0.05 or 0.5 < t < 0.81 else 0.5 for t in CANDIDATES]
-    assert 0.6 < best_threshold(curve)[0] < 0.7
+    rows = scores(300, 2, {1: [50]})
+    rows[:, 1] = np.minimum(rows[:, 1], 0.005)
+    rows[40:61, 1] = 0.2  # all of these are one detection, whose middle is right
+    rows[36, 1], rows[50, 1] = 0.4, 0.9
+    threshold, f1 = best_threshold([(rows, [0, 50])], 2)
+    assert f1 == 1.0
+    assert 0.6 < threshold < 0.7

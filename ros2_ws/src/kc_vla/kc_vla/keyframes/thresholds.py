@@ -10,6 +10,8 @@ from kc_vla.keyframes.free_run import Scores, free_running
 from kc_vla.keyframes.metrics import Counts, count
 
 CANDIDATES = tuple(round(0.01 * k, 2) for k in range(1, 100))
+_TELLING = 10
+"""Keyframes, of fewer than which each one tells a threshold."""
 
 
 def f1_curve(episodes: Sequence[tuple[Scores, Sequence[int]]], phases: int) -> list[float]:
@@ -20,13 +22,19 @@ def f1_curve(episodes: Sequence[tuple[Scores, Sequence[int]]], phases: int) -> l
     ]
 
 
-def best_threshold(curve: Sequence[float]) -> tuple[float, float]:
-    """The threshold with the best F1, and that F1; of several, the middle of the longest run of them.
+def best_threshold(episodes: Sequence[tuple[Scores, Sequence[int]]], phases: int) -> tuple[float, float]:
+    """The threshold in the middle of those that do as well as the best one, and its F1 over all `episodes`.
 
-    The middle is the furthest from where things go wrong, which matters on episodes that were not there.
+    As well does what misplaces at most one keyframe more, of ten or more: few episodes do not tell the two apart, and
+    exactly the best F1 may be had in a narrow place alone, close to the noise. Of several ranges it is the widest. Its
+    middle is the furthest from where things go wrong, which matters on episodes that were not there.
     """
-    best = np.asarray(curve) >= max(curve) - 1e-9
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], best, [False]]).astype(int)))
-    runs = edges.reshape(-1, 2)
-    first, after = max(runs.tolist(), key=lambda run: run[1] - run[0])
-    return CANDIDATES[(first + after - 1) // 2], float(max(curve))
+    curve = np.asarray(f1_curve(episodes, phases))
+    keyframes = sum(len(truth) - 1 for _, truth in episodes)
+    one = 1 / keyframes if keyframes >= _TELLING else 0.0
+    good = curve >= curve.max() - one - 1e-9
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], good, [False]]).astype(int)))
+    ranges = edges.reshape(-1, 2)
+    first, after = max(ranges.tolist(), key=lambda row: row[1] - row[0])
+    middle = (first + after - 1) // 2
+    return CANDIDATES[middle], float(curve[middle])

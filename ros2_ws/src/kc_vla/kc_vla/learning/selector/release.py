@@ -15,7 +15,7 @@ from kc_vla.core.task_file import tasks_as_dict
 from kc_vla.inference.models import register, require_free
 from kc_vla.keyframes.learned import SelectorNetwork
 from kc_vla.keyframes.model import KIND, SelectorModel
-from kc_vla.keyframes.thresholds import best_threshold, f1_curve
+from kc_vla.keyframes.thresholds import best_threshold
 from kc_vla.learning.common.errors import LearningError
 from kc_vla.learning.common.quantizing import quantize_pictures
 from kc_vla.learning.selector.config import config_as_dict
@@ -147,4 +147,4 @@ def _choose(
 def _choose_thresholds(model: SelectorModel, recordings: Sequence[Recording], precision: str) -> Chosen:
     """Threshold and F1 of each task, of the network as it will run."""
     rows = scores_by_task(SelectorNetwork(model, "cpu"), recordings, f"thresholds, {precision}")
-    return {task: best_threshold(f1_curve(rows[task], model.phases(task))) for task in sorted(rows)}
+    return {task: best_threshold(rows[task], model.phases(task)) for task in sorted(rows)}

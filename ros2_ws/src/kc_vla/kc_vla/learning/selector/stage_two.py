@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from kc_vla.core.tasks import Task
 from kc_vla.keyframes.free_run import Scores
-from kc_vla.keyframes.thresholds import best_threshold, f1_curve
+from kc_vla.keyframes.thresholds import f1_curve
 from kc_vla.keyframes.window import window_frames
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.selector.config import Config, StageTwo
@@ -116,7 +116,7 @@ def validation_f1(head: QueryHead, split: Split, config: Config, device: Device)
         places = np.flatnonzero(split.tasks == index).tolist()
         task = split.recordings[places[0]].task
         episodes = [(head_scores(head, split, k, config, device), split.recordings[k].keyframes) for k in places]
-        result[f"f1_{task.name}"] = best_threshold(f1_curve(episodes, len(task.keyframes)))[1]
+        result[f"f1_{task.name}"] = max(f1_curve(episodes, len(task.keyframes)))
     return {**result, "f1": float(np.mean(list(result.values())))}
 
 
