@@ -137,6 +137,8 @@ def _collect(options: argparse.Namespace) -> int:
     )
     if options.whole and policy is None:
         raise DataSetError("--whole goes with --from-policy: without it every frame is recorded anyway")
+    if options.policy_models and policy is None:
+        raise DataSetError("--policy-models goes with --from-policy: without it an expert moves the arm")
     plans = options.plans or (policy is not None and not options.whole)
     if wanted.stretch != WHOLE and not plans:
         raise DataSetError("--stretch and --begin-by leave the rest of an episode: they go with --plans, --from-policy")
@@ -288,7 +290,12 @@ def _parser() -> argparse.ArgumentParser:
         "is given (default learned)",
     )
     judge.add_argument("--execute-steps", type=positive, default=5, help="of a chunk before the next is asked for (5)")
-    judge.add_argument("--latency-steps", type=not_negative, default=0, help="until a chunk is used (default 0)")
+    judge.add_argument(
+        "--latency-steps",
+        type=not_negative,
+        default=0,
+        help="control steps of 50 ms until a chunk is used, with --execute-steps at most 16 (default 0)",
+    )
     judge.add_argument("--blend-steps", type=not_negative, default=3, help="fade from chunk to chunk (default 3)")
     judge.add_argument("--untold", action="store_true", help="do not tell the policy which actions run meanwhile")
     judge.add_argument(

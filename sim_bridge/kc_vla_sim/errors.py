@@ -37,6 +37,10 @@ class BadImageSizeError(SimulationError, ValueError):
     """An image size that is not one or two whole numbers above 0."""
 
 
+class BadExecutionError(SimulationError, ValueError):
+    """A way of executing chunks for which they have too few actions."""
+
+
 class BadActionError(SimulationError, ValueError):
     """A command of the wrong length, or one that is not finite."""
 

@@ -10,7 +10,7 @@ from node_process import Peer, running
 
 from kc_vla.core import topics
 from kc_vla.ros import qos
-from kc_vla.ros.health import CANNOT_SELECT
+from kc_vla.ros.health import CANNOT_ACT, CANNOT_SELECT
 from kc_vla_msgs.msg import EpisodeResult
 from kc_vla_msgs.srv import ResetSimulation
 
@@ -55,7 +55,8 @@ def test_a_reset_that_is_asked_for_twice_is_one_episode(tmp_path: Path) -> None:
         assert reset("") not in (first, second)
 
 
-def test_an_episode_that_nobody_can_remember_ends_at_once_and_says_why(tmp_path: Path) -> None:
+@pytest.mark.parametrize("refusal", [CANNOT_SELECT, CANNOT_ACT])
+def test_an_episode_that_nobody_can_remember_or_act_in_ends_at_once_and_says_why(tmp_path: Path, refusal: str) -> None:
     with Peer() as peer, running(BRIDGE, tmp_path / "log", simulator="toy", image_size=16):
         results = peer.hear(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
         diagnostics = peer.node.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, qos.EVENT)
@@ -63,7 +64,7 @@ def test_an_episode_that_nobody_can_remember_ends_at_once_and_says_why(tmp_path:
         episode_id = peer.call(ResetSimulation, "/simulator/reset", request).episode_id
 
         def told(episode: str) -> DiagnosticArray:
-            values = [KeyValue(key=CANNOT_SELECT, value=episode)]
+            values = [KeyValue(key=refusal, value=episode)]
             status = DiagnosticStatus(name="keyframe_selector", message="the model does not know it", values=values)
             return DiagnosticArray(status=[status])
 

@@ -18,6 +18,7 @@ from kc_vla.keyframes.oracle import OracleSource
 from kc_vla.keyframes.scoring import Scoring, SourceError
 from kc_vla.policy.history import NONE
 from kc_vla.policy.interface import PolicyInput
+from kc_vla_sim.errors import BadExecutionError
 from kc_vla_sim.evaluate.agent import WINDOW_FRAMES, Agent, Execution
 from kc_vla_sim.evaluate.player import FILM_EVERY, Outcome, Player
 from kc_vla_sim.evaluate.results import EPISODES, add_outcome, read_outcomes, summary, table
@@ -74,9 +75,16 @@ def test_an_evaluation_plays_what_is_missing_and_sums_it_up(
         with av.open(str(film)) as opened:
             assert opened.streams.video[0].frames > first[0].steps / FILM_EVERY
     assert evaluate(models, output, 2, "--execute-steps", "8") == 1
-    assert "was begun with execution" in capsys.readouterr().err
+    assert "was begun with execution.execute_steps '5', not '8'" in capsys.readouterr().err
     assert evaluate(models, tmp_path / "others", 1, "--skip", "2", "--no-films") == 0
     assert [outcome.seed for outcome in read_outcomes(tmp_path / "others")] == [2]
+
+
+def test_a_chunk_has_to_last_until_the_next() -> None:
+    for steps in ((17, 0, 0), (5, 17, 0), (5, 3, 17), (9, 3, 8)):
+        with pytest.raises(BadExecutionError, match="a chunk has 16 actions"):
+            Execution(*steps)
+    Execution(8, 16, 8)
 
 
 def test_a_policy_that_is_not_there_is_told_before_anything_is_played(

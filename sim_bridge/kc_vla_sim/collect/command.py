@@ -14,7 +14,7 @@ from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.meta import Form
 from kc_vla.datasets.lerobot.writer import DataSetWriter
 from kc_vla.datasets.planned import PlannedFolder, writing
-from kc_vla_sim.collect.drivers import DrivingPolicy
+from kc_vla_sim.collect.drivers import DrivingPolicy, driving_backend
 from kc_vla_sim.collect.planned import WHOLE, PlanJob, Stretch, record_planned
 from kc_vla_sim.collect.record import DRAWN, Job, Setting, record
 from kc_vla_sim.errors import BadImageSizeError
@@ -117,6 +117,8 @@ def _setting(options: CollectOptions) -> Setting:
     if not 2 <= size <= LARGEST_IMAGE or size % 2:
         raise BadImageSizeError(f"bad image size {size}: for videos give an even number from 2 to {LARGEST_IMAGE}")
     renderer = "cpu" if choose_renderer(options.renderer) == "sapien_cpu" else "gpu"  # they draw a little differently
+    if options.policy is not None:
+        driving_backend(options.policy)  # what is wrong with it is told before anything is begun
     return Setting(check_variant(options.variant), check_looks(options.looks), size, renderer)
 
 

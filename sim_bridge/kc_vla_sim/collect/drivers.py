@@ -138,7 +138,7 @@ class PolicyDriver:
         late = int(chance.integers(1, _LATENCIES + 1))
         execution = Execution(latency_steps=late if chance.random() < 0.5 else 0)
         selector = LiveSelector(LateSource(chance), WINDOW_FRAMES)
-        backend = _backend(policy)
+        backend = driving_backend(policy)
         self._agent = Agent(selector, backend, execution, simulator.views, backend.history)
         task = simulator.task
         assert task is not None
@@ -169,7 +169,7 @@ class PolicyDriver:
 
 
 @lru_cache(maxsize=1)
-def _backend(policy: DrivingPolicy) -> LearnedBackend:
+def driving_backend(policy: DrivingPolicy) -> LearnedBackend:
     """This process's policy."""
     settings = BackendSettings(RIG, HORIZON, model=policy.model, models_folder=policy.models, device="cpu")
     return open_learned(settings)

@@ -26,6 +26,7 @@ from kc_vla.keyframes.scoring import Sight, SourceError
 from kc_vla.policy.closed_loop import ClosedLoop
 from kc_vla.policy.history import KEYFRAMES, History
 from kc_vla.policy.interface import Backend
+from kc_vla_sim.errors import BadExecutionError
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.robot import CONTROL_RATE, RIG
 
@@ -45,12 +46,26 @@ class Execution:
         blend_steps: fade from chunk to chunk, control steps.
         latency_steps: a chunk is used so long after it was asked for, control steps.
         told: whether the policy is told which actions will have run by then (trained-in real-time chunking).
+
+    Raises:
+        BadExecutionError: a chunk has not so many actions.
     """
 
     execute_steps: int = 5
     blend_steps: int = 3
     latency_steps: int = 0
     told: bool = True
+
+    def __post_init__(self) -> None:
+        """See that a chunk lasts until the next is used."""
+        for name in ("execute_steps", "blend_steps", "latency_steps"):
+            if getattr(self, name) > HORIZON:
+                raise BadExecutionError(f"bad {name} {getattr(self, name)}: a chunk has {HORIZON} actions")
+        if (last := self.latency_steps + self.execute_steps) > HORIZON:
+            raise BadExecutionError(
+                f"latency_steps and execute_steps are {last} together: a chunk has {HORIZON} actions, which must last "
+                "until the next one is used"
+            )
 
 
 class Agent:

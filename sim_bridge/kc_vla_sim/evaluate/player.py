@@ -32,7 +32,7 @@ class Outcome:
         reason: why it ended.
         stages: reached, in order.
         steps: control steps.
-        kept: frames of the keyframes that were kept at the end.
+        kept: frames of the keyframes that were kept at the end; none where the policy is given none.
         true: frames of the ground-truth keyframes.
         faults: why the arm held or a chunk was dropped, by text, how often.
         fastest: largest step of the tool that was commanded, m/s.
@@ -70,6 +70,7 @@ class Player:
         """Args: `history` is what of the past the policy is given."""
         self._simulator = simulator
         self._agent = Agent(selector, backend, execution, simulator.views, history)
+        self._keeps = history.remembers and not history.strided
         self.moments: list[Moment] = []
         """Of the last episode, what a film shows, where the simulator draws."""
 
@@ -103,7 +104,7 @@ class Player:
             reason=frame.reason,
             stages=frame.completed_stages,
             steps=frame.index,
-            kept=tuple(k.observation.frame for k in agent.kept),
+            kept=tuple(k.observation.frame for k in agent.kept) if self._keeps else (),
             true=tuple(k.frame for k in self._simulator.keyframes),
             faults=dict(agent.faults),
             fastest=float(np.linalg.norm(moves, axis=1).max()),

@@ -96,10 +96,21 @@ def _told(ends: Sequence[float]) -> str:
     return f"{100 * ends[0]:.0f} to {100 * ends[1]:.0f}"
 
 
+def _played_with(settings: Mapping[str, Any]) -> str:
+    """How all of it was played, in a line."""
+    told = []
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            told.append(_played_with(value))
+        elif value != "":
+            told.append(f"{name} {value}")
+    return ", ".join(told)
+
+
 def write_summary(folder: Path, settings: Mapping[str, Any], outcomes: Sequence[Outcome]) -> str:
     """Write table and JSON into the folder; return the table."""
     found = summary(outcomes)
-    text = table(found)
+    text = f"{table(found)}\n{_played_with(settings)}\n"
     write_whole(folder / RESULTS, json.dumps({"settings": dict(settings), **found}, indent=2) + "\n")
     write_whole(folder / TABLE, text)
     return text

@@ -18,7 +18,7 @@ from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.convert import floats_array, time_message
-from kc_vla.ros.health import CANNOT_SELECT
+from kc_vla.ros.health import CANNOT_ACT, CANNOT_SELECT
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.robot import RobotParameters
@@ -186,10 +186,11 @@ class ManiskillBridgeNode(StackNode):
         self._step_if_ready()
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        """End an episode that nobody can remember: without keyframes the stack would wait for them in vain."""
+        """End an episode that nobody can remember, or act in: the stack would wait in vain."""
         for status in message.status:
             told = {pair.key: pair.value for pair in status.values}
-            if self._status is not None and told.get(CANNOT_SELECT) == self._status.episode_id:
+            refused = (told.get(CANNOT_SELECT), told.get(CANNOT_ACT))
+            if self._status is not None and self._status.episode_id in refused:
                 self._finish(status.message)
 
     def _step_if_ready(self) -> None:

@@ -29,7 +29,7 @@ from kc_vla.learning.policy.samples import kept_before
 from kc_vla.learning.policy.sampling import draw_chunks
 from kc_vla.learning.policy.training import train_policy
 from kc_vla.policy.history import History
-from kc_vla.policy.interface import PolicyError
+from kc_vla.policy.interface import PolicyError, UnfitPolicyError
 from kc_vla.policy.learned import LearnedBackend, open_learned
 from kc_vla.policy.model import load_policy
 from kc_vla.policy.numbers import ActionScale, ToolSpace
@@ -198,12 +198,54 @@ def test_a_history_that_does_not_fit_is_refused() -> None:
 def test_a_run_from_before_there_was_a_setting_goes_on(tmp_path: Path) -> None:
     settings = as_dict(SMALL)
     before = {name: value for name, value in settings.items() if name != "history"}
-    with PolicyRun.begun(tmp_path, before, {}, {}):
-        pass
+    with PolicyRun.begun(tmp_path, before, {}, {}) as run:
+        run.save(CHECKPOINT, {})
     with PolicyRun.begun(tmp_path, settings, {}, {}) as run:
         assert run.config == SMALL
     with pytest.raises(RunError, match="history"), PolicyRun.begun(tmp_path, settings | {"history": "none"}, {}, {}):
         pass
+
+
+def test_a_run_that_has_come_to_nothing_begins_anew_with_other_settings(tmp_path: Path) -> None:
+    """Such as one that lacked its first weights, and is told to take others."""
+    settings = as_dict(SMALL)
+    with PolicyRun.begun(tmp_path, settings, {}, {"device": "cpu", "precision": "bf16"}) as run:
+        assert run.arithmetic is None
+    with PolicyRun.begun(tmp_path, settings | {"init": "shipped"}, {}, {}) as run:
+        assert run.config.init == "shipped"
+
+
+def test_a_run_is_begun_in_no_folder_of_others(
+    data: Path, run: PolicyRun, models: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in (data, models):
+        there = sorted(folder.rglob("*"))
+        assert main(["train", "policy", "--data", str(data), "--output", str(folder), "--init", str(run.folder)]) == 1
+        assert "holds something that kc-vla train policy has not made" in capsys.readouterr().err
+        assert sorted(folder.rglob("*")) == there
+
+
+def test_a_run_of_a_policy_is_no_selector(run: PolicyRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "selector", str(run.folder), "--models", str(tmp_path)]) == 1
+    assert "is a run of kc-vla train policy, not of kc-vla train selector" in capsys.readouterr().err
+    for folder, what in ((tmp_path / "no", "is no folder"), (tmp_path, "holds no training run")):
+        assert main(["export", "policy", str(folder), "--models", str(tmp_path)]) == 1
+        assert what in capsys.readouterr().err
+    assert main(["train", "policy", "--init", str(tmp_path / "no"), "--output", str(tmp_path / "new")]) == 1
+    assert "is no folder" in capsys.readouterr().err
+
+
+def test_a_run_that_is_not_at_its_end_says_so_when_it_is_exported(
+    run: PolicyRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut = PolicyRun(shutil.copytree(run.folder, tmp_path / "cut"))
+    cut.save(CHECKPOINT, {**cut.need(CHECKPOINT, ""), "step": 10})
+    words = ["--models", str(tmp_path / "models"), "--precision", "fp32"]
+    assert main(["export", "policy", str(cut.folder), *words]) == 0
+    assert f"has come to step 10 of {SMALL.steps}" in capsys.readouterr().out
+    assert read_registry(tmp_path / "models")["policy"]["source"]["steps"] == 10
+    assert main(["export", "policy", str(run.folder), *words, "--replace"]) == 0
+    assert "has come to step" not in capsys.readouterr().out
 
 
 def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:
@@ -415,7 +457,7 @@ def test_weights_that_are_no_numbers_never_reach_the_arm(run: PolicyRun, models:
     backend = LearnedBackend(model, "cpu")
     backend.reset(asked())
     shown = episode(7)
-    with pytest.raises(PolicyError, match="no finite numbers"):
+    with pytest.raises(UnfitPolicyError, match="no finite numbers"):
         backend.infer(given(shown, [moment(shown, 0)]))
 
 

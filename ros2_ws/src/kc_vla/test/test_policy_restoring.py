@@ -12,8 +12,9 @@ from kc_vla.cli import main
 from kc_vla.inference.models import find_model, register, shipped_models
 from kc_vla.inference.onnx_sessions import open_session
 from kc_vla.learning.common.errors import DataError, RunError
+from kc_vla.learning.common.run import BEGUN_FROM
 from kc_vla.learning.policy.release import release_policy
-from kc_vla.learning.policy.restoring import BEGUN_FROM, restored_run
+from kc_vla.learning.policy.restoring import restored_run
 from kc_vla.learning.policy.run import PolicyRun, trained_policy
 from kc_vla.learning.policy.training import train_policy
 from kc_vla.policy.model import KIND

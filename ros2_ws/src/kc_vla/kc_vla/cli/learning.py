@@ -159,9 +159,9 @@ def _annotate(options: argparse.Namespace) -> None:
         print(path)
 
 
-def pair(text: str) -> tuple[str, str]:
+def pair(text: str, example: str = "stage_one.epochs=10") -> tuple[str, str]:
     """Name and value of a --set; raise LearningError where it is none."""
     name, equals, value = text.partition("=")
     if not equals:
-        raise LearningError(f"bad --set '{text}': write NAME=VALUE, as in stage_one.epochs=10")
+        raise LearningError(f"bad --set '{text}': write NAME=VALUE, as in {example}")
     return name, value

@@ -59,7 +59,8 @@ def _train(options: argparse.Namespace) -> None:
     from kc_vla.learning.policy.run import PolicyRun
     from kc_vla.learning.policy.training import train_policy
 
-    config = load_policy_config(options.config, dict(pair(text) for text in options.set))
+    config = load_policy_config(options.config, dict(pair(text, "steps=2000") for text in options.set))
+    PolicyRun.require_own(options.output)
     device = device_of_run(PolicyRun(options.output), options.device, options.precision)
     print(f"Computes on {device.name} in {device.precision}: {device.why}")
     run = train_policy(
@@ -80,7 +81,12 @@ def _export(options: argparse.Namespace) -> None:
     from kc_vla.learning.policy.run import PolicyRun
 
     run = PolicyRun(options.run)
-    release_policy(run, options.models, options.name, options.precision, options.replace)
+    released = release_policy(run, options.models, options.name, options.precision, options.replace)
+    if released < run.config.steps:
+        print(
+            f"Note: {options.run} has come to step {released} of {run.config.steps}: the command that began it goes "
+            "on, then export it with --replace"
+        )
     chosen = f"policy_models:={options.models}" + ("" if options.name == _NAME else f" policy_model:={options.name}")
     launched = "maniskill.launch.py" if run.robot == _SIMULATED else "piper.launch.py"
     print(f"{options.models / options.name}: {launched} takes it with policy:=learned {chosen}")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from kc_vla.core.errors import StackError
 from kc_vla.core.files import locks, write_whole
@@ -18,7 +18,7 @@ class BegunError(StackError):
 
 @contextmanager
 def begun(path: Path, name: str, settings: Mapping[str, Any], made_by: str) -> Iterator[Mapping[str, Any]]:
-    """Begin a folder or go on with it, for this process alone.
+    """Begin a folder or go on with it, for this process alone; one into which nothing has come yet is begun anew.
 
     Args:
         path: of the folder; made if it is not there.
@@ -38,19 +38,35 @@ def begun(path: Path, name: str, settings: Mapping[str, Any], made_by: str) -> I
             raise BegunError(f"{path} holds something that {made_by} has not made: choose another place")
         path.mkdir(parents=True, exist_ok=True)
         write_whole(file, json.dumps(dict(settings), indent=2) + "\n")
-    with file.open() as lock:
+    with file.open("r+") as lock:
         if not locks(lock):
             raise BegunError(f"{path} is being written by another process: wait for it")
-        try:
-            known = json.load(lock)
-            if not isinstance(known, dict):
-                raise TypeError("no settings")
-        except (ValueError, TypeError) as error:
-            raise BegunError(f"{file} is damaged ({error}): choose another place") from error
+        known = _known(lock, file, settings)
         for setting, value in settings.items():
-            if known.get(setting) != value:
-                raise BegunError(
-                    f"{path} was begun with {setting} '{known.get(setting)}', not '{value}': "
-                    "go on as it was begun, or choose another place"
-                )
+            if difference := _difference(setting, known.get(setting), value):
+                raise BegunError(f"{path} was begun with {difference}: go on as it was begun, or choose another place")
         yield known
+
+
+def _known(opened: IO[str], file: Path, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a folder was begun with; `settings` from now on where there is nothing in it but that."""
+    if not any(each.is_file() and each != file for each in file.parent.rglob("*")):
+        opened.write(json.dumps(dict(settings), indent=2) + "\n")
+        opened.truncate()
+        opened.flush()
+        return json.loads(json.dumps(dict(settings)))  # type: ignore[no-any-return]
+    try:
+        known = json.load(opened)
+        if not isinstance(known, dict):
+            raise TypeError("no settings")
+    except (ValueError, TypeError) as error:
+        raise BegunError(f"{file} is damaged ({error}): choose another place") from error
+    return known
+
+
+def _difference(name: str, was: Any, wanted: Any) -> str:
+    """The first of what two settings do not have in common, in words; empty where they are the same."""
+    if isinstance(was, Mapping) and isinstance(wanted, Mapping):
+        inner = (_difference(f"{name}.{key}", was.get(key), wanted.get(key)) for key in {**was, **wanted})
+        return next(filter(None, inner), "")
+    return "" if was == wanted else f"{name} '{was}', not '{wanted}'"

@@ -122,7 +122,7 @@ def read_folder(path: Path) -> PlannedFolder:
     """
     folder = PlannedFolder(path, read_json(path / SETTINGS))
     if not folder.files():
-        raise DataSetError(f"{path} holds no episode yet: collect some")
+        raise DataSetError(f"{path} holds no episode yet: collect some, or delete it")
     return folder
 
 

@@ -66,9 +66,8 @@ def find_model(folder: Path, name: str, kind: str) -> Entry:
     """
     registry = read_registry(folder)
     if name not in registry:
-        raise ModelError(
-            f"no model '{name}' in {folder / REGISTRY}: choose one of {', '.join(sorted(registry)) or '-'}"
-        )
+        known = sorted(each for each, row in registry.items() if isinstance(row, dict) and row.get("kind") == kind)
+        raise ModelError(f"no model '{name}' in {folder / REGISTRY}: choose one of {', '.join(known) or '-'}")
     row = registry[name]
     try:
         if row["kind"] != kind:
@@ -89,7 +88,9 @@ def read_registry(folder: Path) -> dict[str, Any]:
     try:
         entries = parsed_yaml(read_text(path))
     except OSError as error:
-        raise ModelError(f"no models in {folder}: {path} cannot be read ({error.strerror})") from error
+        raise ModelError(
+            f"no models in {folder}: {path} cannot be read ({error.strerror}); kc-vla export makes one"
+        ) from error
     except ValueError as error:
         raise ModelError(f"{path} {error}") from error
     if not isinstance(entries, dict):

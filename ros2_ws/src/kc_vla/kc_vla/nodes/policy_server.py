@@ -14,11 +14,12 @@ from kc_vla.core.codec import CodecError
 from kc_vla.core.episode import Episode
 from kc_vla.inference.worker import LateError, NoAnswerError, Outcome, OutdatedError
 from kc_vla.keyframes.observation import Observation
-from kc_vla.policy.interface import Felt, PolicyError, PolicyInput
+from kc_vla.policy.interface import Felt, PolicyError, PolicyInput, UnfitPolicyError
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import floats_array, time_message
 from kc_vla.ros.driving import Driving, Seat
+from kc_vla.ros.health import CANNOT_ACT
 from kc_vla.ros.policy_inputs import PolicyInputs
 from kc_vla.ros.policy_parameters import PolicyParameters
 from kc_vla.ros.process import run_node
@@ -36,6 +37,8 @@ class PolicyServerNode(StackNode):
 
     def __init__(self) -> None:
         super().__init__("policy_server")
+        self._unfit = ""
+        """Id of an episode in which the policy never answers."""
 
     def start(self) -> None:
         """Make the backend and open the service."""
@@ -54,6 +57,7 @@ class PolicyServerNode(StackNode):
     def on_episode(self, episode: Episode) -> None:
         """Forget the episode before."""
         if episode.running:
+            self._unfit = ""
             self._inputs.begin(episode)
             self.problem("")
             self._driving.begin(episode, self._on_reset)
@@ -62,7 +66,8 @@ class PolicyServerNode(StackNode):
 
     def details(self) -> dict[str, object]:
         """Return which backend answers."""
-        return {"backend": self.parameters.backend, **(self._driving.details() if self.works else {})}
+        unfit = {CANNOT_ACT: self._unfit} if self._unfit else {}
+        return {"backend": self.parameters.backend, **unfit, **(self._driving.details() if self.works else {})}
 
     def _on_reset(self, outcome: Outcome[str]) -> None:
         try:
@@ -93,6 +98,8 @@ class PolicyServerNode(StackNode):
             actions = await answer(seat.work, partial(seat.backend.infer, given))
             self._require(episode, turn)
         except (CodecError, PolicyError, NoAnswerError) as error:
+            if isinstance(error, UnfitPolicyError):
+                self._unfit = episode.id
             if isinstance(error, CodecError | PolicyError | LateError):
                 self.problem(str(error))
             response.message = str(error)

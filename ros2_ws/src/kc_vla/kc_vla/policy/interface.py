@@ -19,6 +19,10 @@ class PolicyError(StackError):
     """The policy cannot answer; the text says why and what to do."""
 
 
+class UnfitPolicyError(PolicyError):
+    """Nor will it in this episode, however often it is asked."""
+
+
 @dataclass(frozen=True, eq=False)
 class Felt:
     """What the robot felt at one moment, whatever its actions are.

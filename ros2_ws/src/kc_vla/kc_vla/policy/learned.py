@@ -16,7 +16,7 @@ from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla.policy.backends import BackendSettings
 from kc_vla.policy.history import History
-from kc_vla.policy.interface import PolicyError, PolicyInput, Seen
+from kc_vla.policy.interface import PolicyError, PolicyInput, Seen, UnfitPolicyError
 from kc_vla.policy.model import PolicyModel, load_policy
 from kc_vla.policy.numbers import space_of
 from kc_vla.policy.remembered import Remembered
@@ -98,7 +98,7 @@ class LearnedBackend:
         )
         chunk: Array = np.array(actions[0], np.float32)
         if not np.isfinite(chunk).all() or not np.isfinite(rest).all():
-            raise PolicyError(
+            raise UnfitPolicyError(
                 f"the policy '{model.name}' gave no finite numbers: its weights are damaged, export it anew"
             )
         if rest[0] > _RESTS:
@@ -116,7 +116,7 @@ class LearnedBackend:
             if instruction in known:
                 return known.index(instruction)
         told = "; ".join(f"'{text}'" for text in known)
-        raise PolicyError(
+        raise UnfitPolicyError(
             f"the policy '{self._model.name}' does not know what to do for '{instruction}': it has learnt {told}"
         )
 
@@ -124,7 +124,7 @@ class LearnedBackend:
         """Maps (V, C, M, M) of the pictures of a moment."""
         model = self._model
         if missing := [view for view in model.views if view not in views]:
-            raise PolicyError(
+            raise UnfitPolicyError(
                 f"the policy '{model.name}' looks at {', '.join(model.views)}: there is no {', '.join(missing)} here"
             )
         pictures = np.stack([trunk_picture(views[view], model.image_size) for view in model.views])

@@ -16,7 +16,7 @@ from kc_vla.datasets.lerobot.cameras import find_camera
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.policy.act import ABOUT, EXPORTED, Exported, digest, exported_from, policy_folder, read_config
 from kc_vla.policy.backends import BackendSettings
-from kc_vla.policy.interface import PolicyError, PolicyInput
+from kc_vla.policy.interface import PolicyError, PolicyInput, UnfitPolicyError
 
 _SAME_SHAPE = 0.02
 """How far the shape of a picture may be from the one that was learnt, as a part of it."""
@@ -77,14 +77,14 @@ class LerobotBackend:
             feed["state"] = np.asarray(given.state, np.float32)
         chunk: NDArray[np.float32] = self._session.run(None, feed)[0][: self._rows]
         if not np.isfinite(chunk).all():
-            raise PolicyError(f"the policy in {self._folder} gave no finite numbers: its weights are damaged")
+            raise UnfitPolicyError(f"the policy in {self._folder} gave no finite numbers: its weights are damaged")
         if self.action_type is ActionType.TOOL_DELTA:
             chunk[:, -1] = chunk[:, -1].clip(0.0, 1.0)
         return chunk
 
     def _picture(self, given: PolicyInput, view: str, size: tuple[int, int]) -> NDArray[np.uint8]:
         if view not in given.views:
-            raise PolicyError(f"the policy in {self._folder} looks at {view}: there is no such picture here")
+            raise UnfitPolicyError(f"the policy in {self._folder} looks at {view}: there is no such picture here")
         picture, (height, width) = given.views[view], size
         if picture.shape[:2] == size:
             return np.ascontiguousarray(picture)

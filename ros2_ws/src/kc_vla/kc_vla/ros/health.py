@@ -16,6 +16,8 @@ from kc_vla.ros.log_budget import LogBudget
 
 CANNOT_SELECT = "cannot select keyframes of"
 """Key of the diagnostics of a selector that has none to give in an episode, with the id of that episode."""
+CANNOT_ACT = "cannot act in"
+"""Likewise, of a policy that never answers in an episode."""
 _NUMBER = re.compile(r"\d+")
 _AGAIN_S, _MOST = 1.0, 3
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR

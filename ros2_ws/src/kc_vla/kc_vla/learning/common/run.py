@@ -14,7 +14,9 @@ import torch
 from kc_vla.core.files import locks, replacing, write_whole
 from kc_vla.learning.common.errors import RunError
 
-_ARITHMETIC = "arithmetic"
+BEGUN_FROM = "begun_from"
+"""Folder, in that of a run, of the model as a run with which it began."""
+_MADE_BY, _ARITHMETIC = "made_by", "arithmetic"
 
 
 class Run:
@@ -35,6 +37,7 @@ class Run:
     ) -> Iterator[Self]:
         """Make the folder, or take up a run with the same settings and data, for this process alone.
 
+        One that has come to no checkpoint is begun anew.
         `arithmetic` may change, see there.
 
         Raises:
@@ -51,20 +54,34 @@ class Run:
             yield cls._taken_up(folder, settings, data, arithmetic)
 
     @classmethod
+    def require_own(cls, folder: Path) -> None:
+        """See that a folder holds no more than a run; RunError if not."""
+        if (folder / "run.json").exists() or not folder.is_dir():
+            return
+        if any(each.name != BEGUN_FROM for each in folder.iterdir()):
+            raise RunError(f"{folder} holds something that {cls.made_by} has not made: choose another --output")
+
+    @classmethod
     def _taken_up(
         cls, folder: Path, settings: Mapping[str, Any], data: Mapping[str, Any], arithmetic: Mapping[str, str]
     ) -> Self:
         run = cls(folder)
         wanted = {"config": dict(settings), "data": dict(data)}
         path = folder / "run.json"
-        if path.exists():
-            found = {name: facts for name, facts in run._facts().items() if name != _ARITHMETIC}
+        cls.require_own(folder)
+        if run.has_learnt:  # before there is nothing to go on with
+            found = {name: facts for name, facts in run._facts().items() if name in wanted}
             found["config"] = {**cls.defaults, **found["config"]}
             if found != wanted:
                 others = ", ".join(_differences(found, wanted))
                 raise RunError(f"{folder} holds a run with other settings or data ({others}): choose another --output")
-        write_whole(path, json.dumps({**wanted, _ARITHMETIC: dict(arithmetic)}, indent=2) + "\n")
+        write_whole(path, json.dumps({_MADE_BY: cls.made_by, **wanted, _ARITHMETIC: dict(arithmetic)}, indent=2) + "\n")
         return run
+
+    @property
+    def has_learnt(self) -> bool:
+        """Whether it has come to a checkpoint."""
+        return any(self.folder.glob("*.pt"))
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -83,7 +100,7 @@ class Run:
     @property
     def arithmetic(self) -> dict[str, str] | None:
         """The `device` and the `precision` that the run computed with last; None where that is not known."""
-        return self._facts().get(_ARITHMETIC) if (self.folder / "run.json").exists() else None
+        return self._facts().get(_ARITHMETIC) if self.has_learnt else None
 
     def save(self, name: str, state: Mapping[str, Any]) -> None:
         """Keep a checkpoint, in place of an older one of that name."""
@@ -107,6 +124,7 @@ class Run:
         """
         state = self.load(name)
         if state is None:
+            self._facts()
             raise RunError(f"{self.folder} has no {name}.pt: {what}")
         return state
 
@@ -125,9 +143,12 @@ class Run:
         try:
             facts: dict[str, Any] = json.loads((self.folder / "run.json").read_text())
         except OSError as error:
-            raise RunError(f"{self.folder} holds no training run: make one with {self.made_by}") from error
+            what = "holds no training run" if self.folder.is_dir() else "is no folder"
+            raise RunError(f"{self.folder} {what}: name one that {self.made_by} has made") from error
         except json.JSONDecodeError as error:
             raise RunError(f"{self.folder / 'run.json'} is damaged: {error}") from error
+        if (made_by := facts.get(_MADE_BY, self.made_by)) != self.made_by:
+            raise RunError(f"{self.folder} is a run of {made_by}, not of {self.made_by}")
         return facts
 
 
@@ -138,4 +159,4 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any], prefix: str 
         if isinstance(one, Mapping) and isinstance(other, Mapping):
             yield from _differences(one, other, f"{prefix}{name}.")
         elif one != other:
-            yield f"{prefix}{name}: {one} there, {other} here"
+            yield f"{prefix}{name}: {one!s:.60} there, {other!s:.60} here"

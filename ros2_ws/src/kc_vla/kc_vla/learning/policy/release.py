@@ -15,7 +15,7 @@ from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.config import as_dict
 from kc_vla.learning.policy.export import ACTS, CONDENSES, REMEMBERS, SEES, export_policy
 from kc_vla.learning.policy.material import find_material
-from kc_vla.learning.policy.run import PolicyRun, trained_policy
+from kc_vla.learning.policy.run import CHECKPOINT, HOW, PolicyRun, trained_policy
 from kc_vla.learning.policy.samples import pictures_of
 from kc_vla.policy.model import KIND
 
@@ -24,8 +24,8 @@ _CALIBRATION = 256
 """Pictures that give the ranges of 8-bit numbers."""
 
 
-def release_policy(run: PolicyRun, models: Path, name: str, precision: str, replace_it: bool = False) -> None:
-    """Add the policy of a run to a folder of models.
+def release_policy(run: PolicyRun, models: Path, name: str, precision: str, replace_it: bool = False) -> int:
+    """Add the policy of a run to a folder of models; return the steps that it has learnt for.
 
     Args:
         run: that has come to a checkpoint.
@@ -39,6 +39,7 @@ def release_policy(run: PolicyRun, models: Path, name: str, precision: str, repl
         LearningError: the run has no checkpoint yet, or, in 8 bits, what it learnt from is not there any more.
         ModelError: no folder can have the name, or there is such a model.
     """
+    steps = int(run.need(CHECKPOINT, HOW)["step"])
     require_free(models, name, replace_it)
     stem, policy, scale = trained_policy(run)
     shown = _shown(run) if precision == "int8" else ()
@@ -63,10 +64,11 @@ def release_policy(run: PolicyRun, models: Path, name: str, precision: str, repl
             "horizon": policy.sizes.horizon,
             "instructions": list(run.instructions),
         },
-        "source": {"training": as_dict(config)},
+        "source": {"training": as_dict(config), "steps": steps},
         "metrics": {key: value for key, value in (log[-1] if log else {}).items() if key.endswith(("_m", "_rad"))},
     }
     register(models, name, entry, {role: f"{name}/{file}" for role, file in files.items()})
+    return steps
 
 
 def _shown(run: PolicyRun) -> list[NDArray[np.uint8]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,15 @@ from torch import Tensor, nn
 from kc_vla.inference.models import find_model, shipped_models
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.common.onnx_weights import as_tensor, module_of, stored_values
+from kc_vla.learning.common.run import BEGUN_FROM
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
 from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
-from kc_vla.learning.policy.run import CHECKPOINT, SCALE, STEM, PolicyRun
+from kc_vla.learning.policy.run import CHECKPOINT, HOW, SCALE, STEM, PolicyRun
 from kc_vla.policy.model import KIND, PolicyModel, load_policy, policy_from
 
 SHIPPED = "policy"
 """Name of the policy that comes with the stack."""
-BEGUN_FROM = "begun_from"
-"""Folder, in that of the run which goes on, of the model as a run."""
 
 
 def run_or_model(named: str, models: Path | None, folder: Path) -> PolicyRun:
@@ -36,10 +36,12 @@ def run_or_model(named: str, models: Path | None, folder: Path) -> PolicyRun:
 
     Raises:
         ModelError: no such model.
-        LearningError: a model whose weights are not those of the networks here.
+        LearningError: no such run, or a model whose weights are not those of the networks here.
     """
-    if Path(named).is_dir():
-        return PolicyRun(Path(named))
+    if os.sep in named or Path(named).is_dir():
+        run = PolicyRun(Path(named))
+        run.need(CHECKPOINT, HOW)
+        return run
     return restored_run(models or shipped_models(), named, folder / BEGUN_FROM)
 
 
