@@ -49,7 +49,8 @@ def main(argv: Sequence[str]) -> int:
     try:
         return _run(options)
     except KeyboardInterrupt:
-        return _fail(options, "interrupted", status=INTERRUPTED)
+        goes_on = ": the same command goes on" if options.run in (_collect, _evaluate) else ""
+        return _fail(options, f"interrupted{goes_on}", status=INTERRUPTED)
 
 
 def _run(options: argparse.Namespace) -> int:

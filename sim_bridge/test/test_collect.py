@@ -96,7 +96,7 @@ def test_an_interrupted_collection_goes_on_and_comes_to_the_same(
     with monkeypatch.context() as patched:
         patched.setattr(Demonstrator, "act", interrupted)
         assert collect(tmp_path, 2) == 130
-    assert capsys.readouterr().err.splitlines()[-1] == "kc-vla collect: interrupted"
+    assert capsys.readouterr().err.splitlines()[-1] == "kc-vla collect: interrupted: the same command goes on"
     assert [episode.index for episode in DataSet(tmp_path / SET).episodes] == [0]
     assert collect(tmp_path, 2) == 0
     assert f"{tmp_path / SET}: 2 episodes, 1 of them before" in capsys.readouterr().out

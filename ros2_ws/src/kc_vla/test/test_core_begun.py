@@ -42,6 +42,8 @@ def test_somebody_elses_folder_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(BegunError, match="holds something that kc-vla test has not made"):
         begin(tmp_path, SETTINGS)
     assert [each.name for each in tmp_path.iterdir()] == ["letter"]
+    with pytest.raises(BegunError, match="letter is a file: name a folder"):
+        begin(tmp_path / "letter", SETTINGS)
 
 
 def test_damaged_settings_of_what_is_there_are_told(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ def begun(path: Path, name: str, settings: Mapping[str, Any], made_by: str) -> I
         BegunError: it was begun in another way, holds something else, or is being written by another process.
     """
     file = path / name
+    if path.exists() and not path.is_dir():
+        raise BegunError(f"{path} is a file: name a folder")
     if not file.exists():
         if path.is_dir() and any(path.iterdir()):
             raise BegunError(f"{path} holds something that {made_by} has not made: choose another place")
