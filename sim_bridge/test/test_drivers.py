@@ -62,7 +62,7 @@ def test_a_keyframe_that_is_taken_late_has_pictures_though_the_simulator_draws_f
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     policy, simulator = Still(), Simulator(32, draw=False, variant="paper")
-    monkeypatch.setattr("kc_vla_sim.collect.drivers._backend", lambda _: policy)
+    monkeypatch.setattr("kc_vla_sim.collect.drivers.driving_backend", lambda _: policy)
     frame = simulator.reset("counting", 0)
     drive = PolicyDriver(DrivingPolicy("", "", 1.0), simulator, "paper", np.random.default_rng(1), takes_over=30)
     while len(simulator.keyframes) < 4 or frame.index < simulator.keyframes[-1].frame + 30:

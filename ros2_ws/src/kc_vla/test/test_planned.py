@@ -76,6 +76,10 @@ def test_a_folder_of_another_kind_or_in_use_is_refused(tmp_path: Path) -> None:
         writing(tmp_path / "set", SETTINGS),
     ):
         pass
+    with pytest.raises(DataSetError, match="no episode yet"):
+        read_folder(tmp_path / "set")
+    with writing(tmp_path / "set", SETTINGS) as folder:
+        folder.file(0).touch()
     with (
         pytest.raises(DataSetError, match="begun with split 'train', not 'test'"),
         writing(tmp_path / "set", {**SETTINGS, "split": "test"}),
@@ -85,5 +89,3 @@ def test_a_folder_of_another_kind_or_in_use_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine/thesis.tex").touch()
     with pytest.raises(DataSetError, match="choose another place"), writing(tmp_path / "mine", SETTINGS):
         pass
-    with pytest.raises(DataSetError, match="no episode yet"):
-        read_folder(tmp_path / "set")
