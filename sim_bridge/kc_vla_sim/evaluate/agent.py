@@ -58,9 +58,8 @@ class Execution:
 
     def __post_init__(self) -> None:
         """See that a chunk lasts until the next is used."""
-        for name in ("execute_steps", "blend_steps", "latency_steps"):
-            if getattr(self, name) > HORIZON:
-                raise BadExecutionError(f"bad {name} {getattr(self, name)}: a chunk has {HORIZON} actions")
+        if self.blend_steps > HORIZON:
+            raise BadExecutionError(f"bad blend_steps {self.blend_steps}: a chunk has {HORIZON} actions")
         if (last := self.latency_steps + self.execute_steps) > HORIZON:
             raise BadExecutionError(
                 f"latency_steps and execute_steps are {last} together: a chunk has {HORIZON} actions, which must last "

@@ -150,7 +150,7 @@ def _player(setting: Setting) -> Player:
         )
     )
     history = NONE if setting.keyframes == _MASKED else backend.history
-    needed = history.remembers and not history.strided  # otherwise who finds them costs time and changes nothing
+    needed = history.of_keyframes  # otherwise who finds them costs time and changes nothing
     source = open_source(
         setting.keyframes if needed else "oracle",
         SourceSettings(setting.selector, setting.selector_models, device="cpu"),

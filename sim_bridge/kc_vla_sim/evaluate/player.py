@@ -70,7 +70,7 @@ class Player:
         """Args: `history` is what of the past the policy is given."""
         self._simulator = simulator
         self._agent = Agent(selector, backend, execution, simulator.views, history)
-        self._keeps = history.remembers and not history.strided
+        self._history = history
         self.moments: list[Moment] = []
         """Of the last episode, what a film shows, where the simulator draws."""
 
@@ -104,7 +104,7 @@ class Player:
             reason=frame.reason,
             stages=frame.completed_stages,
             steps=frame.index,
-            kept=tuple(k.observation.frame for k in agent.kept) if self._keeps else (),
+            kept=tuple(k.observation.frame for k in agent.kept) if self._history.of_keyframes else (),
             true=tuple(k.frame for k in self._simulator.keyframes),
             faults=dict(agent.faults),
             fastest=float(np.linalg.norm(moves, axis=1).max()),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from kc_vla.core.errors import StackError
-from kc_vla.core.files import locks, write_whole
+from kc_vla.core.files import locks
 
 
 class BegunError(StackError):
@@ -39,15 +40,31 @@ def begun(path: Path, name: str, settings: Mapping[str, Any], made_by: str) -> I
         if path.is_dir() and any(path.iterdir()):
             raise BegunError(f"{path} holds something that {made_by} has not made: choose another place")
         path.mkdir(parents=True, exist_ok=True)
-        write_whole(file, json.dumps(dict(settings), indent=2) + "\n")
+        file.touch()
     with file.open("r+") as lock:
         if not locks(lock):
             raise BegunError(f"{path} is being written by another process: wait for it")
         known = _known(lock, file, settings)
         for setting, value in settings.items():
-            if difference := _difference(setting, known.get(setting), value):
-                raise BegunError(f"{path} was begun with {difference}: go on as it was begun, or choose another place")
+            for name, was, wanted in differences(known.get(setting), value, setting):
+                raise BegunError(
+                    f"{path} was begun with {name} '{was}', not '{wanted}': "
+                    "go on as it was begun, or choose another place"
+                )
         yield known
+
+
+def differences(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """What two settings or trees of them do not have in common: dotted name, both values, None for what is missing."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for key in sorted({*one, *other}):
+            inner = f"{name}.{key}" if name else key
+            if key in one and key in other:
+                yield from differences(one[key], other[key], inner)
+            else:
+                yield inner, one.get(key), other.get(key)
+    elif one != other:
+        yield name, one, other
 
 
 def _known(opened: IO[str], file: Path, settings: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -56,7 +73,8 @@ def _known(opened: IO[str], file: Path, settings: Mapping[str, Any]) -> Mapping[
         opened.write(json.dumps(dict(settings), indent=2) + "\n")
         opened.truncate()
         opened.flush()
-        return json.loads(json.dumps(dict(settings)))  # type: ignore[no-any-return]
+        os.fsync(opened.fileno())  # what comes into the folder is worth nothing without it
+        opened.seek(0)
     try:
         known = json.load(opened)
         if not isinstance(known, dict):
@@ -64,11 +82,3 @@ def _known(opened: IO[str], file: Path, settings: Mapping[str, Any]) -> Mapping[
     except (ValueError, TypeError) as error:
         raise BegunError(f"{file} is damaged ({error}): choose another place") from error
     return known
-
-
-def _difference(name: str, was: Any, wanted: Any) -> str:
-    """The first of what two settings do not have in common, in words; empty where they are the same."""
-    if isinstance(was, Mapping) and isinstance(wanted, Mapping):
-        inner = (_difference(f"{name}.{key}", was.get(key), wanted.get(key)) for key in {**was, **wanted})
-        return next(filter(None, inner), "")
-    return "" if was == wanted else f"{name} '{was}', not '{wanted}'"

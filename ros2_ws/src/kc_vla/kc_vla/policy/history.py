@@ -27,6 +27,11 @@ class History:
         """Whether these are frames at a stride."""
         return self.count > 0
 
+    @property
+    def of_keyframes(self) -> bool:
+        """Whether these are the keyframes."""
+        return self.remembers and not self.strided
+
     def frames(self, frame: int) -> list[int]:
         """Which frames are given in `frame`, oldest first, where they are at a stride."""
         before = (frame - step * self.stride for step in range(self.count, 0, -1))

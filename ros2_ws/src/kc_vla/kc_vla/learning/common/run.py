@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import torch
 
+from kc_vla.core.begun import differences
 from kc_vla.core.files import locks, replacing, write_whole
 from kc_vla.learning.common.errors import RunError
 
@@ -72,8 +73,8 @@ class Run:
         if run.has_learnt:  # before there is nothing to go on with
             found = {name: facts for name, facts in run._facts().items() if name in wanted}
             found["config"] = {**cls.defaults, **found["config"]}
-            if found != wanted:
-                others = ", ".join(_differences(found, wanted))
+            if told := list(differences(found, wanted)):
+                others = ", ".join(f"{name}: {one!s:.60} there, {other!s:.60} here" for name, one, other in told)
                 raise RunError(f"{folder} holds a run with other settings or data ({others}): choose another --output")
         write_whole(path, json.dumps({_MADE_BY: cls.made_by, **wanted, _ARITHMETIC: dict(arithmetic)}, indent=2) + "\n")
         return run
@@ -150,13 +151,3 @@ class Run:
         if (made_by := facts.get(_MADE_BY, self.made_by)) != self.made_by:
             raise RunError(f"{self.folder} is a run of {made_by}, not of {self.made_by}")
         return facts
-
-
-def _differences(there: Mapping[str, Any], here: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """What two trees of settings do not have in common, by dotted names."""
-    for name in sorted({*there, *here}):
-        one, other = there.get(name), here.get(name)
-        if isinstance(one, Mapping) and isinstance(other, Mapping):
-            yield from _differences(one, other, f"{prefix}{name}.")
-        elif one != other:
-            yield f"{prefix}{name}: {one!s:.60} there, {other!s:.60} here"
