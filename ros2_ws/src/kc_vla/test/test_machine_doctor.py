@@ -1,5 +1,6 @@
 """One look at the machine: what is told, and that nothing that hangs or dies keeps the rest from being told."""
 
+import fcntl
 import json
 import os
 import signal
@@ -189,12 +190,14 @@ def test_only_what_nobody_holds_counts_as_left_behind(tmp_path):
     memory, locks = tmp_path / "dev/shm", tmp_path / "proc/locks"
     memory.mkdir(parents=True)
     locks.parent.mkdir()
-    for name in ("held", "left"):
+    for name in ("held", "left", "passed_over"):
         (memory / f"fastrtps_{name}").write_bytes(b"x" * 1_000_000)
         (memory / f"fastrtps_{name}_el").touch()
     held = (memory / "fastrtps_held_el").stat().st_ino
     locks.write_text(f"1: FLOCK  ADVISORY  WRITE 20580 00:1b:{held} 0 EOF\n2: gibberish\n")
-    found = only(middleware.look_at_shared_memory(tmp_path, lambda path: disk(5_000_000, 6_000_000)))
+    with (memory / "fastrtps_passed_over_el").open() as lives:
+        fcntl.flock(lives, fcntl.LOCK_EX)
+        found = only(middleware.look_at_shared_memory(tmp_path, lambda path: disk(5_000_000, 6_000_000)))
     assert found.facts["left_behind"] == pytest.approx(1_000_000, rel=0.01)
     assert "left in 1 segments" in found.what
 

@@ -26,6 +26,7 @@ from kc_vla_msgs.msg import ArmCommand, EpisodeStatus
 
 NODE = "kc_vla.nodes.arm_controller"
 RAISED = np.radians([10.0, 90.0, -60.0, 0.0, 20.0, 5.0])
+MACHINE_STOOD = r"its control loop stood still for .* s|nothing has come from the arm for .* s"
 KEPT = r"not parked: .*\. The arm keeps its power \(flange at 0\.\d\d m\): support it before you switch it off"
 
 
@@ -53,7 +54,15 @@ class Controller:
     def interrupt(self) -> None:
         self.process.send_signal(signal.SIGINT)
 
-    def is_parking(self) -> bool:
+    def park(self) -> None:
+        """Interrupt it, and wait until the arm is on its way to its rest pose."""
+        self.interrupt()
+        self.peer.until(lambda: self._is_parking() or self.says("not parked: ") or self.process.poll() is not None)
+        if not self._is_parking() and (blocked := re.search(MACHINE_STOOD, self.log.read_text())):
+            pytest.skip(f"this machine stopped the arm's loop meanwhile, and such an arm is not parked: {blocked[0]}")
+        assert self._is_parking(), self.log.read_text()
+
+    def _is_parking(self) -> bool:
         return bool(0.5 < np.abs(self.arm.view.angles - REST).max() < 1.3)
 
     def children(self) -> list[int]:
@@ -110,8 +119,7 @@ def controller(bus_path: Path, tmp_path: Path, start: Callable[..., object]) -> 
 def test_a_stop_while_it_parks_leaves_the_arm_where_it_is(controller: Controller, tmp_path: Path, how: str) -> None:
     stops = controller.peer.node.create_publisher(Bool, "/e_stop", qos.E_STOP)
     controller.peer.until(lambda: stops.get_subscription_count())
-    controller.interrupt()
-    controller.peer.until(controller.is_parking)
+    controller.park()
     if how == "service":
         assert controller.call("/arm/e_stop") == "stopped"
     else:
@@ -125,8 +133,7 @@ def test_a_stop_while_it_parks_leaves_the_arm_where_it_is(controller: Controller
 
 
 def test_two_interrupts_leave_the_arm_standing_with_power_and_say_so_last(controller: Controller) -> None:
-    controller.interrupt()
-    controller.peer.until(controller.is_parking)
+    controller.park()
     controller.interrupt()
     assert controller.process.wait(60) == 3
     assert controller.is_high()

@@ -60,7 +60,7 @@ def test_holds_no_more_than_its_depth_and_loses_nothing_in_silence(
     given_: tuple[list[tuple[str, int]], dict[str, list[int]]], depth: int
 ) -> None:
     order, stamps = given_
-    subject = Synchronizer("image", OTHERS, TOLERANCE, depth=depth)
+    subject = Synchronizer("image", OTHERS, TOLERANCE, depth=depth, span_ns=0)
     moments = []
     for stream, stamp in order:
         moments += subject.put(stream, stamp, None)
@@ -87,6 +87,18 @@ def test_takes_the_nearest_of_the_samples_at_hand() -> None:
     put_all(subject, [("joints", 85), ("joints", 98), ("joints", 112)])
     (moment,) = subject.put("image", 100, "picture")
     assert moment["joints"] == ("joints", 98)
+
+
+def test_pictures_that_come_late_still_meet_what_was_felt_when_they_were_taken() -> None:
+    subject = Synchronizer("image", ["joints"], TOLERANCE, depth=4, span_ns=50 * PERIOD)
+    given_ = []
+    for now in range(0, 200 * PERIOD, 5):
+        given_ += subject.put("joints", now, None)
+        if now % PERIOD == 0 and now >= 40 * PERIOD:
+            given_ += subject.put("image", now - 40 * PERIOD, None)
+        assert len(subject._streams["joints"].samples) <= 50 * PERIOD // 5 + 1
+    assert [moment.stamp_ns for moment in given_] == list(range(0, 160 * PERIOD, PERIOD))
+    assert not subject.incomplete
 
 
 def test_an_exact_stream_must_carry_the_very_stamp() -> None:

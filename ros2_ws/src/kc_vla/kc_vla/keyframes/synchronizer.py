@@ -29,22 +29,29 @@ class _Stream:
     samples: list[tuple[int, Any]] = field(default_factory=list)  # ascending by stamp
 
     def holds(self, stamp_ns: int) -> bool:
-        return any(stamp == stamp_ns for stamp, _ in self.samples)
+        at = self._place(stamp_ns)
+        return at < len(self.samples) and self.samples[at][0] == stamp_ns
 
-    def put(self, stamp_ns: int, sample: Any, depth: int) -> None:
+    def put(self, stamp_ns: int, sample: Any, depth: int, span_ns: int = 0) -> None:
         if self.holds(stamp_ns):
             return
         insort(self.samples, (stamp_ns, sample), key=lambda s: s[0])
-        if len(self.samples) > depth:
+        while len(self.samples) > depth and self.samples[-1][0] - self.samples[0][0] > span_ns:
             del self.samples[0]
+
+    def drop_before(self, stamp_ns: int) -> None:
+        del self.samples[: self._place(stamp_ns)]
 
     def newest(self) -> int | None:
         return self.samples[-1][0] if self.samples else None
 
     def nearest(self, stamp_ns: int) -> tuple[int, Any]:
-        at = bisect_left(self.samples, stamp_ns, key=lambda s: s[0])
+        at = self._place(stamp_ns)
         around = self.samples[max(at - 1, 0) : at + 1]
         return min(around, key=lambda s: abs(s[0] - stamp_ns))
+
+    def _place(self, stamp_ns: int) -> int:
+        return bisect_left(self.samples, stamp_ns, key=lambda s: s[0])
 
 
 class Synchronizer:
@@ -61,15 +68,26 @@ class Synchronizer:
         tolerance_ns: int,
         depth: int = 32,
         exact: Iterable[str] = (),
+        span_ns: int = 2_000_000_000,
     ) -> None:
-        """Args: `depth` samples are kept of a stream; those named in `exact` must carry the very same stamp."""
+        """Begin without any.
+
+        Args:
+            reference: whose frames are completed.
+            others: what completes them.
+            tolerance_ns: between the reference and another.
+            depth: samples kept of a stream; of the reference, no more.
+            exact: those of the others that must carry the very same stamp.
+            span_ns: of the others, what is no older than that against the stream's newest is kept, too: a node that
+                is busy gets its pictures late, and a fast stream beside them has come much further by then.
+        """
         if depth < 1:
             raise ValueError(f"a depth of {depth} samples is too small: it must be 1 or more")
         self.reference = reference
         equal = frozenset(exact)
         self._tolerance = {name: 0 if name in equal else tolerance_ns for name in others}
         self._streams = {name: _Stream() for name in (reference, *self._tolerance)}
-        self._depth = depth
+        self._depth, self._span_ns = depth, span_ns
         self._done_ns = -1
         self.incomplete: defaultdict[str, int] = defaultdict(int)
 
@@ -85,7 +103,9 @@ class Synchronizer:
                 return []
             if len(held.samples) == self._depth:
                 self._lose(held.samples.pop(0)[0])
-        held.put(stamp_ns, sample, self._depth)
+            held.put(stamp_ns, sample, self._depth)
+        else:
+            held.put(stamp_ns, sample, self._depth, self._span_ns)
         return self._collect()
 
     def reset(self, after_ns: int = -1) -> None:
@@ -111,6 +131,8 @@ class Synchronizer:
                 continue
             found = {name: value[1] for name, value in matched.items() if value is not None}
             moments.append(Moment(stamp, {self.reference: sample, **found}))
+        for name, tolerance in self._tolerance.items():
+            self._streams[name].drop_before(self._done_ns - tolerance)  # near no frame to come
         return moments
 
     def _match(self, stamp: int) -> dict[str, tuple[int, Any] | None] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -155,7 +156,8 @@ def left_behind(folder: Path, locks: Path) -> list[Path]:
     """Fast DDS's segments whose processes are no more.
 
     A process holds a lock on the file <segment>_el for as long as it lives. /proc/locks names those of this machine;
-    of those outside a container it knows nothing, and nothing is said where it cannot be read.
+    of those outside a container it knows nothing, and nothing is said where it cannot be read. It is not read in one
+    go: what it leaves out is asked for its lock, too.
     """
     held = locked_files(locks)
     if held is None:
@@ -164,9 +166,18 @@ def left_behind(folder: Path, locks: Path) -> list[Path]:
     for mark in folder.glob("fastrtps_*_el"):
         segment = mark.with_name(mark.name.removesuffix("_el"))
         with suppress(OSError):  # gone since
-            if mark.stat().st_ino not in held and "port" not in mark.name and segment.exists():
+            if mark.stat().st_ino not in held and "port" not in mark.name and segment.exists() and _is_free(mark):
                 left.append(segment)
     return left
+
+
+def _is_free(file: Path) -> bool:
+    with file.open("rb") as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 def _bytes_of(segments: Sequence[Path]) -> int:
