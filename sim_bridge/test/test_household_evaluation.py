@@ -15,7 +15,7 @@ from kc_vla_sim.household.growth_evaluation import PLAYED as GROWN
 from kc_vla_sim.household.growth_evaluation import TABLE as GROWTH
 from kc_vla_sim.household.growth_evaluation import WHOLE
 from kc_vla_sim.household.tasks import BUILDING, HOME, sequence
-from kc_vla_sim.household.trial import ALL, Arm, TaskRecord, play
+from kc_vla_sim.household.trial import ALL, INSIDE, Arm, TaskRecord, play
 
 RECORD = TaskRecord("a", "composite", 0, True, True, "", 2, 50.0, 9, 1, 2, False, True, 8, 100.0)
 ONE = ["eval", "household", "--split", "development", "--kind", "composite", "--sequences", "1", "--processes", "1"]
@@ -75,6 +75,13 @@ def test_a_memory_saves_looking_for_what_was_seen() -> None:
     assert sum(each.explorations for each in played) == 0
     assert sum(each.alone_explorations for each in played) > 0
     assert sum(each.seconds for each in played) < sum(each.alone_seconds for each in played)
+
+
+def test_who_has_looked_into_what_is_shut_need_not_look_for_what_is_in_it() -> None:
+    lay_open, inside = (play(sequence("complex-development-006"), Arm("both", shown=shown)) for shown in (ALL, INSIDE))
+    assert all(each.reached for each in (*lay_open, *inside))
+    assert sum(each.explorations for each in lay_open) > 0
+    assert sum(each.explorations for each in inside) == 0
 
 
 @pytest.mark.nightly

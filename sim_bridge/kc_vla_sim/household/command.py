@@ -48,9 +48,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--shown",
-        choices=["furniture", "all"],
+        choices=["furniture", "all", "inside"],
         default="furniture",
-        help="what the long-term memory kept of the home before: what stands there, or all that lay open (furniture)",
+        help="what the long-term memory kept of the home before: what stands there, also all that lay open, or also "
+        "what was inside of all that opens (furniture)",
     )
     parser.add_argument(
         "--capacity", action="append", type=positive, help="units of the short-term memory; can be repeated (100)"

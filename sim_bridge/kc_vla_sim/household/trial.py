@@ -1,15 +1,15 @@
 """Plays a sequence of household tasks with a robot that remembers, and each task also with one that does not.
 
 The robot without a memory begins each task in a copy of the home as it is then, with the same planner: what both needed
-differs by what was remembered. A robot with a long-term memory was shown the home before: it walked through all areas,
-opened nothing, and was started anew. `shown` says whether it kept what stands there alone (KARMA's scene graph is of
-what stays), or also what lay about.
+differs by what was remembered. A robot with a long-term memory was shown the home before: it walked through all areas
+and was started anew. `shown` says whether it kept what stands there alone (KARMA's scene graph is of what stays), also
+what lay about, or also what is in all that can be opened, into which it looked and which it left as it was.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
@@ -36,7 +36,7 @@ from kc_vla_sim.household.tasks import Referee, Task, TaskSequence
 from kc_vla_sim.household.types import plain
 from kc_vla_sim.household.world import World
 
-FURNITURE, ALL = "furniture", "all"
+FURNITURE, ALL, INSIDE = SHOWN = ("furniture", "all", "inside")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Arm:
         memory: of `kc_vla.planning.execution.memories.NAMES`.
         disturbed: somebody does something between two tasks, and the detector errs.
         feedback: whether the robot takes notice of how its plan turns out.
-        shown: "furniture" or "all": what the long-term memory kept of the home before.
+        shown: one of `SHOWN`: what the long-term memory kept of the home before.
         capacity: units of the short-term memory.
     """
 
@@ -143,14 +143,26 @@ def show(memories: Memories, world: World, shown: str) -> set[str]:
     """Walk through a copy of the home, see `Arm.shown`, and start the robot anew; return the ids of what it kept."""
     home, now_s = Household(world.copy()), 0.0
     kept: set[str] = set()
-    for area in world.plan.areas:
+    for area, seen in _tour(home, world.plan.areas, shown == INSIDE):
         now_s += 1.0
-        seen = home.do(Call("GoToPlace", (area,))).seen
-        look = Look([each for each in seen if shown == ALL or not each.movable], area, now_s)
+        look = Look([each for each in seen if shown != FURNITURE or not each.movable], area, now_s)
         kept |= {each.object_id for each in look.seen}
         memories.take(look)
     memories.begin()
     return kept
+
+
+def _tour(home: Household, areas: Iterable[str], inside: bool) -> Iterator[tuple[str, Sequence[Seen]]]:
+    """Go to each area, with `inside` open whatever opens there, and close it again: the area and what is seen."""
+    for area in areas:
+        seen = home.do(Call("GoToPlace", (area,))).seen
+        yield area, seen
+        for holder in [each.object_id for each in seen if inside and each.area == area]:
+            home.do(Call("GoToObject", (holder,)))
+            opened = home.do(Call("OpenObject", (holder,)))
+            if opened.done:
+                yield area, opened.seen
+                home.do(Call("CloseObject", (holder,)))
 
 
 def _task(
