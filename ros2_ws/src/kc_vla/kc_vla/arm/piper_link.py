@@ -23,6 +23,10 @@ _COMMANDS = frozenset({0x151, 0x152, 0x153, 0x154, 0x155, 0x156, 0x157, 0x159, 0
 """What only the one who commands the arm sends. Anyone may stop it (0x150) or ask it something."""
 
 
+_UNREAD = frozenset({0x2A2, 0x2A3, 0x2A4})
+"""The pose of the flange by the arm's own kinematics: 600 frames a second that are not worth taking apart."""
+
+
 class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
     """The SDK, and when each kind of frame last came from others; `open` comes first.
 
@@ -98,7 +102,8 @@ class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
 
     def ParseCANFrame(self, rx_message: can.Message) -> None:  # noqa: N802
         """Take in a frame."""
-        super().ParseCANFrame(rx_message)
+        if rx_message.arbitration_id not in _UNREAD:
+            super().ParseCANFrame(rx_message)
         self._came[rx_message.arbitration_id] = time.monotonic()
 
     def _listen(self) -> None:
