@@ -107,6 +107,18 @@ def test_what_is_elsewhere_or_shut_in_is_not_seen() -> None:
     assert {each.container for each in opened.seen if each.object_id in inside} == {f"Freezer_{FREEZER}"}
 
 
+def test_what_does_not_open_is_not_told_to_be_closed() -> None:
+    body = home("1004_2")
+    shut = {
+        each.object_id: int(each.object_id.rpartition("_")[2])
+        for area in body.grounds.areas
+        for each in body.do(Call("GoToPlace", (area,))).seen or body.look()
+        if each.state == "closed" or "closed" in each.attributes.get("also", "")
+    }
+    assert f"Freezer_{FREEZER}" in shut
+    assert all("CAN_OPEN" in body.scene.nodes[number]["properties"] for number in shut.values())
+
+
 def test_what_is_carried_comes_along_and_stays_where_it_is_put() -> None:
     body = home("1004_2")
     body.do(Call("GoToPlace", (KITCHEN,)))

@@ -275,6 +275,41 @@ def test_exploring_goes_where_it_is_likely_and_near_and_nowhere_twice(
     assert Search({"Bed": 1.0}, memories, GROUNDS).next("area_0", 10.0) != Stop("area_1", "Fridge_1")
 
 
+def test_furniture_is_not_looked_for_inside_of_furniture(embedder: Embedder, long_term: LongTermMemory) -> None:
+    memories = opened("both", embedder, long_term)
+    look(memories, 1.0, 0, furniture("Fridge_1", 1, "closed"), furniture("KitchenShelving_1", 1))
+    search, stops = Search({"KitchenShelving": 1.0}, memories, GROUNDS), []
+    while (stop := search.next("area_0", 10.0)) is not None:
+        stops.append(stop)
+        search.done(stop)
+    assert stops
+    assert Stop("area_1", "Fridge_1") not in stops
+
+
+@pytest.mark.parametrize("name", ["both", "none"])
+def test_what_would_not_open_twice_is_not_looked_into_again(
+    name: str, embedder: Embedder, long_term: LongTermMemory
+) -> None:
+    memories = opened(name, embedder, long_term)
+    fridge = furniture("Fridge_1", 1, "closed")
+    look(memories, 1.0, 0, fridge)
+
+    def looks_into() -> bool:
+        search, stops = Search({"Apple": 1.0}, memories, GROUNDS), set()
+        search.saw("", [known_of(fridge, 1.0)])
+        while (stop := search.next("area_0", 10.0)) is not None:
+            stops.add(stop)
+            search.done(stop)
+        return Stop("area_1", "Fridge_1") in stops
+
+    memories.tried_to_open("Fridge_1", False)
+    assert looks_into()
+    memories.tried_to_open("Fridge_1", False)
+    assert looks_into() == (name == "none")  # it knows of no other instruction
+    memories.tried_to_open("Fridge_1", True)
+    assert looks_into()
+
+
 def test_where_was_looked_a_moment_ago_comes_last_and_after_an_hour_no_more(
     embedder: Embedder, long_term: LongTermMemory
 ) -> None:

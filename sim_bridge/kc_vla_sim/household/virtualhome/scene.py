@@ -153,6 +153,8 @@ class Scene:
         about = self.nodes[node]
         room = self.rooms.index(self.room(node))
         states = [told for name, told in _TOLD.items() if name in about["states"]]
+        if "CAN_OPEN" not in about["properties"]:  # of a counter, too, the package says that it is closed
+            states = [told for told in states if told not in (_TOLD["OPEN"], _TOLD["CLOSED"])]
         movable = "GRABBABLE" in about["properties"]
         relation, holder = self._holder(node)
         relation = HELD if node in self.held else relation or (FLOOR if movable else STANDS)

@@ -54,7 +54,8 @@ class Search:
         self._memories, self._grounds = memories, grounds
         self._looked: set[str] = set()
         self._furniture = {each.object_id: each for each in memories.things() if not each.movable}
-        self._inside = not all(_stands(name) for name in types)
+        standing = {each.object_type for each in self._furniture.values()}
+        self._inside = not all(name in standing or _stands(name) for name in types)
 
     def saw(self, at: str, things: Iterable[Known]) -> None:
         """All that is seen from an area."""
@@ -83,7 +84,7 @@ class Search:
             gain = self._share(each.object_type) / count[each.object_type]
             if CLOSED not in each.states:
                 gains[Stop(each.area)] += gain
-            elif self._inside:
+            elif self._inside and not self._memories.stays_shut(each.object_id):
                 gains[Stop(each.area, each.object_id)] = gain
         rates = {
             stop: gain * self._again(stop, now_s) / self._seconds(stop, at)

@@ -5,6 +5,7 @@ One class with different parts; whoever plans and acts asks it and not the parts
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -24,6 +25,8 @@ from kc_vla.planning.interface import PlanningError, Seen
 
 BOTH, LONG, SHORT, NONE, HISTORY, CONTEXT = "both", "long", "short", "none", "history", "context"
 _MOST_LOOKED, _RATHER = 5000, 0.5
+_TRIES = 2
+"""One failure may be chance."""
 _HANDLED = 0.2
 """What was handled is so much likelier meant by what serves a purpose, in scores of `Kinds`."""
 
@@ -50,6 +53,12 @@ class Memories:
     def __init__(self, name: str, parts: Sequence[Part], namer: Namer, budget: Budget = Budget()) -> None:  # frozen
         self.name, self.parts, self.namer, self._budget = name, parts, namer, budget
         self.looked: dict[str, float] = {}
+        self._refused: Counter[str] = Counter()
+
+    @property
+    def _keeps_all(self) -> bool:
+        """Whether a part keeps all that it sees."""
+        return any(isinstance(part, (LongPart, ShortPart)) for part in self.parts)
 
     @property
     def latest_s(self) -> float:
@@ -59,15 +68,27 @@ class Memories:
     def begin(self) -> None:
         """A robot starts, or a sequence of instructions does: only what outlives that is kept."""
         self.looked.clear()
+        self._refused.clear()
         for part in self.parts:
             part.begin()
 
     def take(self, look: Look) -> list[str]:
         """Take in what is seen; return what was left out and why, a line each."""
         self.namer.notice(look.seen)
-        if any(isinstance(part, (LongPart, ShortPart)) for part in self.parts):
+        if self._keeps_all:
             self._note(look)
         return [line for part in self.parts for line in part.take(look)]
+
+    def tried_to_open(self, object_id: str, done: bool) -> None:
+        """The robot has opened something, or it would not open."""
+        if done:
+            del self._refused[object_id]
+        elif self._keeps_all:
+            self._refused[object_id] += 1
+
+    def stays_shut(self, object_id: str) -> bool:
+        """Whether nobody need try any more to look into it: it would not open again and again."""
+        return self._refused[object_id] >= _TRIES
 
     def handled(self, seen: Seen, now_s: float) -> None:
         """The robot did something with a thing, that is so now."""

@@ -135,6 +135,8 @@ class Robot:
         if happened.done:
             self._moved(call, happened)
         self._take(happened.seen if happened.done else self._body.look())
+        if skill == "OpenObject" and self.limits.feedback:
+            self.memories.tried_to_open(arguments[0], happened.done)
         if happened.done and AREA not in BY_NAME[skill].arguments and skill != "GoToObject":
             thing = self.sight.get(arguments[0])
             if thing is not None:
