@@ -186,7 +186,7 @@ from kc_vla.bags.storage import Storage
 from kc_vla.bags.writer import EpisodeBagWriter
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
 writer = EpisodeBagWriter(Path({str(tmp_path)!r}) / "bag", TOPICS, info(Script()), storage=Storage.SQLITE3,
-                          flush_period_s=0.01)
+                          flush_period_s=0.0)
 try:
     for i in range(100_000):
         writer.write("/wrist/image_raw", os.urandom(20_000), i, i)

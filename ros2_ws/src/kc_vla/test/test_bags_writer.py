@@ -163,7 +163,7 @@ def test_a_full_disk_is_one_error_and_what_was_written_stays_readable(tmp_path: 
     child = start_child(f"""
         import os, resource
         resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
-        writer = EpisodeBagWriter(Path({str(tmp_path)!r}) / "bag", TOPICS, info(Script()), flush_period_s=0.01)
+        writer = EpisodeBagWriter(Path({str(tmp_path)!r}) / "bag", TOPICS, info(Script()), flush_period_s=0.0)
         try:
             for i in range(100_000):
                 writer.write("/wrist/image_raw", os.urandom(20_000), i, i)

@@ -275,6 +275,16 @@ def test_exploring_goes_where_it_is_likely_and_near_and_nowhere_twice(
     assert Search({"Bed": 1.0}, memories, GROUNDS).next("area_0", 10.0) != Stop("area_1", "Fridge_1")
 
 
+def test_a_thing_of_its_own_is_not_what_was_handled_last_and_a_kind_may_be(embedder: Embedder) -> None:
+    def handled_may_be(text: str) -> set[str]:
+        named = Namer(embedder).named(replace(read(text), carried=True), ())
+        return {name for name in ("Book", "Knife", "Vase", "Spoon") if named.close(name, handled=True)}
+
+    assert handled_may_be("the novel") == {"Book"}
+    assert "Vase" in handled_may_be("the decoration")
+    assert handled_may_be("the utensil") >= {"Knife", "Spoon"}
+
+
 def test_furniture_is_not_looked_for_inside_of_furniture(embedder: Embedder, long_term: LongTermMemory) -> None:
     memories = opened("both", embedder, long_term)
     look(memories, 1.0, 0, furniture("Fridge_1", 1, "closed"), furniture("KitchenShelving_1", 1))

@@ -153,6 +153,8 @@ class Namer:
         handled = min(float(values.mean() - values.std() / 2), least)
         if any(score >= least and set(_stems(spoken(name))) <= set(reference.words) for name, score in scores.items()):
             handled = least  # "toilet paper roll": its type is said, and more
+        elif not reference.vague and not kinds and _is_kind_of_something(" ".join(called)):
+            handled = least  # "novel": a thing of its own, and no word for what others are
         return Named(scores, frozenset(said), frozenset(said), True, least, handled)
 
     def _meant(self, text: str, types: Sequence[str], least: float, loose: bool) -> dict[str, float]:
@@ -166,6 +168,11 @@ class Namer:
         found = recall.ask(text, _VAGUE).found
         least = max(least, -math.inf if loose else found[0].score - _BEHIND)
         return {each.unit.object_type: each.score for each in found if each.score >= least}
+
+
+def _is_kind_of_something(name: str) -> bool:
+    """Whether WordNet says what kind of thing is called so: of a novel a book; of a decoration nothing."""
+    return any(each.kinds and name in each.words.split(", ") for each in senses(name)[:1])
 
 
 def readings(words: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], tuple[str, ...]]]:
