@@ -21,9 +21,18 @@ def planner(context: LaunchContext) -> list[Node]:
     asked, model, map_id, sequence, scene, seed = (LaunchConfiguration(each).perform(context) for each in names)
     given = texts(memory="memory", store="memory_store", model="llm", server="server", cache="cache")
     chosen = asked if asked != "auto" else "model" if model else "grammar"
+    for name in ("server", "cache"):
+        if chosen == "grammar" and LaunchConfiguration(name).perform(context):
+            raise RuntimeError(f"{name}:= is of a language model, and none plans: name it with llm:=")
     if not map_id:  # a sequence that comes with the stack has a scene of its own
         map_id = sequence if sequence and not Path(sequence).expanduser().is_file() else f"{scene}-{seed}"
-    return [node("planner", {"planner": chosen, "map_id": text(map_id), **given}, **AGAIN)]
+    return [
+        node(
+            "planner",
+            {"planner": chosen, "offline": LaunchConfiguration("offline"), "map_id": text(map_id), **given},
+            **AGAIN,
+        )
+    ]
 
 
 def session(context: LaunchContext) -> list[Node]:
@@ -100,7 +109,8 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "memory_store",
                 default_value=[argument("output"), "/memory.db"],
-                description="file of the long-term memory, which outlives it; a new one is made",
+                description="file of the long-term memory, which outlives it; a new one is made. The home begins anew "
+                "with each launch: what was moved the last time is not where it is remembered",
             ),
             DeclareLaunchArgument(
                 "map_id",
@@ -116,6 +126,12 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument("llm", default_value="", description="name of the language model"),
             DeclareLaunchArgument(
                 "server", default_value="", description="address of its OpenAI-compatible API; empty: OpenAI's own"
+            ),
+            DeclareLaunchArgument(
+                "offline",
+                default_value="true",
+                choices=["true", "false"],
+                description="whether the grammar plans where the model does not answer; what planned is in each result",
             ),
             DeclareLaunchArgument("cache", default_value="", description="folder for the model's answers; empty: none"),
             *parameter_arguments("household.yaml"),

@@ -87,18 +87,20 @@ def test_each_instruction_is_played_beside_and_judged() -> None:
 def test_the_report_has_both_ways_and_survives_what_people_say(tmp_path: Path) -> None:
     world = build_home(1)
     first, *_, last = world.plan.areas
-    one = Journey("both", True, "", 20.0, 9.0, 1, 5, (first, last))
+    one = Journey("both", True, "", 20.0, 9.0, 1, 5, (first, last), planner="model")
     other = Journey("none", True, "", 40.0, 19.0, 4, 9, (first, last, first, last))
     failed = Journey("both", False, "nothing | \x1b[2J was found", 1.0, 0.0, 0, 1, (first,), False)
     pairs = [Pair("wash | an\napple" + "!" * 500, one, other), Pair("fly", failed, None)]
-    write_report(tmp_path, world, pairs)
+    write_report(tmp_path, world, pairs, 3)
     text = (tmp_path / TABLE).read_text()
     assert "1 places explored in place of 4, 20 s in place of 40 s" in text
     assert "goal missed" in text
+    assert "| both | model |" in text
+    assert "2 of 3 instructions came to their end" in text
     assert "\x1b" not in text
-    rows = [line for line in table(pairs) if line.startswith("| ")]
-    assert {line.count("|") for line in rows} == {9}
+    rows = [line for line in table(pairs, 3) if line.startswith("| ")]
+    assert {line.count("|") for line in rows} == {10}
     assert (tmp_path / PICTURE).stat().st_size > 10_000
     assert json.loads((tmp_path / VALUES).read_text())[0]["alone"]["explorations"] == 4
     assert points_of(world.plan, (first, last))[-1] == world.plan.areas[last].position[:2]
-    write_report(tmp_path / "nowhere", world, [])  # nothing was done: nothing is written
+    write_report(tmp_path / "nowhere", world, [], 1)  # nothing was done: nothing is written

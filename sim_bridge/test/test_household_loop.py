@@ -232,6 +232,19 @@ def test_the_second_of_a_type_is_another_one_and_a_name_stands_for_one_thing(rob
     assert home.met(f"ON({kind}#1, sofa), ON({kind}#2, sofa)")
 
 
+def test_an_id_is_that_thing_alone_even_where_it_was_never_seen(robot: Open) -> None:
+    home = robot(build_scene(217))
+    for name in reversed([each.id for each in home.world.of_kind("Pillow")]):
+        found = home.carry_out(f"PickupObject({name}); PutObject({name}, sofa); PickupObject({name})")
+        assert found.success
+        assert found.in_hand == name
+        home.carry_out(f"PutObject({name}, sofa)")
+    missed = home.carry_out("PickupObject(Pillow_4711)")
+    assert not missed.success
+    assert "no Pillow_4711 was found" in missed.reason
+    assert missed.in_hand == ""
+
+
 def test_a_stop_in_the_middle_of_a_skill_ends_after_it_and_nothing_is_done_any_more(robot: Open) -> None:
     home = robot(build_scene(1))
 

@@ -13,18 +13,24 @@ from kc_vla_sim.household.way_plot import Pair, plot_ways
 from kc_vla_sim.household.world import World
 
 TABLE, PICTURE, VALUES = "report.md", "way.png", "report.json"
-_CELL = 70
+_CELL = 100
 
 
-def write_report(folder: Path, world: World, pairs: Sequence[Pair]) -> None:
+def write_report(folder: Path, world: World, pairs: Sequence[Pair], asked: int) -> None:
     """Write report.md, report.json and way.png into a folder that is there; nothing of nothing.
+
+    Args:
+        folder: to write into.
+        world: the home.
+        pairs: what was carried out.
+        asked: how many instructions there were.
 
     Raises:
         OSError: it cannot be written.
     """
     if not pairs:
         return
-    write_whole(folder / TABLE, "\n".join([*table(pairs), "", f"![the ways]({PICTURE})", ""]))
+    write_whole(folder / TABLE, "\n".join([*table(pairs, asked), "", f"![the ways]({PICTURE})", ""]))
     values = [
         {"instruction": said, "remembering": asdict(one), "alone": None if other is None else asdict(other)}
         for said, one, other in pairs
@@ -33,13 +39,17 @@ def write_report(folder: Path, world: World, pairs: Sequence[Pair]) -> None:
     plot_ways(world, pairs, folder / PICTURE)
 
 
-def table(pairs: Sequence[Pair]) -> Iterator[str]:
+def table(pairs: Sequence[Pair], asked: int) -> Iterator[str]:
     """The table, as Markdown: a line for each instruction and memory, and what was saved at the end."""
-    yield "| | instruction | memory | outcome | s | m | explored | skills |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield "| | instruction | memory | planned by | outcome | s | m | explored | skills |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for number, (said, *journeys) in enumerate(pairs, 1):
         for journey in filter(None, journeys):
-            yield f"| {number} | {_cell(said)} | {journey.memory} | {_cell(_outcome(journey))} | {_costs(journey)} |"
+            who = f"{journey.memory} | {journey.planner or 'nobody'}"
+            yield f"| {number} | {_cell(said)} | {who} | {_cell(_outcome(journey))} | {_costs(journey)} |"
+    if len(pairs) < asked:
+        yield ""
+        yield f"{len(pairs)} of {asked} instructions came to their end."
     both = [(one, other) for _, one, other in pairs if other is not None and one.success and other.success]
     if both:
         seconds = [sum(each.seconds for each in some) for some in zip(*both, strict=True)]

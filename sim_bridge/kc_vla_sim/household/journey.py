@@ -33,6 +33,7 @@ class Journey:
         skills: that were tried.
         areas: in which the robot stood, one after the other, from the beginning.
         goal: whether what was asked for is so, by a judge; None where nobody judges it.
+        planner: that made the last plan: "grammar", or "model"; empty where none could.
     """
 
     memory: str
@@ -44,6 +45,7 @@ class Journey:
     skills: int
     areas: tuple[str, ...]
     goal: bool | None = None
+    planner: str = ""
 
 
 class _Walking:
@@ -94,6 +96,7 @@ def without_memory(
         result.calls,
         tuple(body.areas),
         None if judge is None else judge(home.world),
+        result.by,
     )
 
 

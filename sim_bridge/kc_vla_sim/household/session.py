@@ -44,6 +44,8 @@ def wanted(instruction: str, called: str) -> Wanted:
         return Wanted((instruction,) if instruction.strip() else ())
     path = Path(called).expanduser()
     if not path.is_file():
+        if "/" in called:
+            raise HouseholdError(f"there is no file {told(called)} with a sequence")
         tasks = sequence(called)
         return Wanted(tuple(each.instruction for each in tasks.tasks), tasks)
     try:

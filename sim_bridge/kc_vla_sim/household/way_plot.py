@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from kc_vla.core.files import replacing
+from kc_vla.planning.instruction import clean
 from kc_vla_sim.household.journey import Journey, points_of
 from kc_vla_sim.household.world import STANDS, World
 
@@ -53,7 +54,7 @@ def plot_ways(world: World, pairs: Sequence[Pair], file: Path) -> None:
                 _way(axis, world, journey, number)
         axis.set_title(f"{'without a memory' if alone else f'memory: {_memory(pairs)}'}: {_totals(there)}")
     handles, labels = figure.axes[0].get_legend_handles_labels()
-    said = [f"{number + 1}. {each.instruction[:_LETTERS]}" for number, each in enumerate(pairs)]
+    said = [f"{number + 1}. {clean(each.instruction)[:_LETTERS]}" for number, each in enumerate(pairs)]
     shown = [(handle, said[int(label)]) for handle, label in zip(handles, labels, strict=True)][:_LEGEND]
     figure.legend(*zip(*shown, strict=True), loc="outside lower center", ncols=2, fontsize="small")
     with replacing(file) as part:

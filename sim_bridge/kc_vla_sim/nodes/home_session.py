@@ -134,6 +134,7 @@ class HomeSessionNode(StackNode):
             result.skills,
             tuple(self._way),
             goal,
+            result.planner,
         )
         self._played.end(journey)
         return result.reason if goal is not False else result.reason or "the goal was missed"
@@ -209,10 +210,11 @@ class HomeSessionNode(StackNode):
         pairs = self._played.pairs
         if not pairs:
             return
-        print("", *table(pairs), "", sep="\n", flush=True)
+        asked = len(self._wanted.instructions)
+        print("", *table(pairs, asked), "", sep="\n", flush=True)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            write_report(self._folder, self._world, pairs)
+            write_report(self._folder, self._world, pairs, asked)
             print(f"report: {self._folder / TABLE}, with a picture of the ways", flush=True)
         except OSError as error:
             self.problem(f"the report is not written: {error}", ERROR)

@@ -210,6 +210,7 @@ def test_the_page_shows_what_the_code_prints() -> None:
 def test_what_is_left_out_or_guessed_is_told() -> None:
     assert plan("put the mug on the table next to the sofa").notes == ("'next to the sofa' was left out",)
     assert "two were taken" in plan("put the plates on the table").notes[0]
+    assert plan("switch on all the lamps").notes == ("it is not said which of 'lamps': one was taken",)
 
 
 @pytest.mark.parametrize("instruction", ["put a clean mug on the table", "put the washed mug on the table"])

@@ -14,6 +14,7 @@ from std_msgs.msg import String
 
 from kc_vla.core import topics
 from kc_vla.planning.execution.told import END, MEMORY, Result, Step
+from kc_vla.planning.instruction import clean
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
 from kc_vla_msgs.action import ExecuteInstruction
@@ -68,7 +69,7 @@ class Voice:
         counts = (
             f"{result.seconds:.1f} s, {result.walked_m:.1f} m, {result.explorations} explored, {result.calls} skills"
         )
-        self.say(f"'{result.instruction}': {outcome} (planned by {result.by or 'nobody'}; {counts})")
+        self.say(f"'{clean(result.instruction)}': {outcome} (planned by {result.by or 'nobody'}; {counts})")
         for note in result.notes:
             self.say(f"  note: {note}")
 

@@ -5,23 +5,23 @@ Within one instruction a name stands for one thing throughout, "second mug" for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kc_vla.memory.live_units import Outcome
 from kc_vla.memory.short_term.unit import spoken
 from kc_vla.planning.execution.doors import Doors
-from kc_vla.planning.execution.explore import Search, Stop
+from kc_vla.planning.execution.exploring import LOOKS, Explorer
 from kc_vla.planning.execution.naming import is_called
 from kc_vla.planning.execution.parts import fitting
-from kc_vla.planning.execution.reference import Reference, read
+from kc_vla.planning.execution.reference import Reference, is_id, read
 from kc_vla.planning.execution.robot import NotFoundError, Robot
 from kc_vla.planning.execution.things import CLOSED, Known
-from kc_vla.planning.execution.told import EXPLORE, RECALL, Recall
+from kc_vla.planning.execution.told import RECALL, Recall
 from kc_vla.planning.interface import Seen
 
-_TOLD, _DEEP, _LOOKS = 10, 4, 2
-"""Ids of a recall that are told, containers in one another, and looks before a thing is taken for gone."""
+_TOLD, _DEEP = 10, 4
+"""Ids of a recall that are told, and containers in one another."""
 
 
 class Finder:
@@ -39,6 +39,7 @@ class Finder:
         self._last: dict[str, Known] = {}
         self._spoken_of = ""
         self.doors = Doors(robot)
+        self._explorer = Explorer(robot, self.doors)
         self._nowhere: dict[tuple[str, ...], int] = {}
         self.recalls: list[Recall] = []
 
@@ -66,6 +67,8 @@ class Finder:
         """
         self._keep_up()
         reference, left_out = replace(read(text), carried=carried), set(without)
+        if is_id(text):
+            return self._of_id(text, left_out, explore, carried)
         pointed = self._pointed_at(text, reference)
         if pointed is not None and pointed.object_id not in left_out:
             seen = self._visit(pointed)
@@ -77,6 +80,20 @@ class Finder:
             raise NotFoundError(f"{pointed} is not there any more")
         further = self._bound.get(reference.key, [])[: reference.further or None] if reference.further else []
         seen = self._found(reference, left_out | set(further), explore)
+        return self._taken(reference, seen)
+
+    def _of_id(self, name: str, left_out: set[str], explore: bool, carried: bool) -> Seen:
+        """The thing of that id, and no other one of its type."""
+        reference = replace(read(name.rpartition("_")[0]), carried=carried)
+        known = self._pointed_at(name, reference)
+        if name in left_out:
+            raise NotFoundError(f"{name} will not do, and no other one was meant")
+        seen, looked = None if known is None else self._visit(known), self._nowhere.get((name,), 0)
+        if seen is None and explore and not looked and (known is None or self._robot.limits.feedback):
+            seen, looked = self._explored(reference, left_out, name)
+        if seen is None:
+            self._nowhere[(name,)] = looked
+            raise NotFoundError(f"no {name} was found, in {looked} places that were looked at")
         return self._taken(reference, seen)
 
     def bring(self, object_id: str) -> bool:
@@ -200,7 +217,7 @@ class Finder:
             robot.do("GoToPlace", thing.area)
         if name not in robot.sight:
             self._uncover(thing)
-        for _ in range(_LOOKS - 1):  # a detector may miss it once
+        for _ in range(LOOKS - 1):  # a detector may miss it once
             if name not in robot.sight:
                 robot.look()
         if name in robot.sight:
@@ -219,64 +236,23 @@ class Finder:
             if holder is None:
                 return
             if name in robot.sight and CLOSED in holder.states:
-                self._look_into(name, thing.object_id)
+                self._explorer.look_into(name, thing.object_id)
                 return
             name = holder.container
-
-    def _look_into(self, container: str, wanted: str) -> None:
-        robot = self._robot
-        if robot.sight[container].area != robot.at:
-            robot.do("GoToObject", container)
-        if not robot.do("OpenObject", container):
-            self.doors.opened(container)
-            if wanted and wanted not in robot.sight:
-                self.doors.tidy()
 
     def _explored(self, reference: Reference, left_out: set[str], wanted: str) -> tuple[Seen | None, int]:
         """Look at one place after the other; the thing (that of the id, if one is wanted), and how many there were."""
         robot = self._robot
-        named = robot.memories.namer.named(reference, robot.memories.types())
         known = robot.memories.thing(wanted) or self._last.get(wanted)
-        types = named.likely if known is None else {known.object_type: 1.0}
-        search = Search(types, robot.memories, robot.grounds)
-        for _ in range(robot.limits.stops):
-            search.saw(robot.at, filter(None, map(robot.known, robot.sight)))
-            stop = search.next(robot.at, robot.now_s)
-            if stop is None:
-                break
-            robot.explorations += 1
-            robot.say(EXPLORE, f"looking for {reference.text!r} {stop.told(robot.grounds)}")
-            self._stop(stop)
-            search.done(stop)
-            seen = self._there(reference, left_out, wanted)
-            for _ in range(_LOOKS - 1):
-                if seen is None:
-                    robot.look()
-                    seen = self._there(reference, left_out, wanted)
-            if seen is not None:
-                if seen.container != stop.container:
-                    self.doors.tidy()
-                return seen, search.looked
-            search.saw(robot.at, filter(None, map(robot.known, robot.sight)))
-            self.doors.tidy()
-        return None, search.looked
-
-    def _there(self, reference: Reference, left_out: set[str], wanted: str) -> Seen | None:
-        return self._robot.sight.get(wanted) if wanted else self._in_sight(reference, left_out)
-
-    def _stop(self, stop: Stop) -> None:
-        robot = self._robot
-        if not stop.container:
-            robot.do("Explore", stop.area)
-            return
-        if robot.at != stop.area:
-            robot.do("GoToPlace", stop.area)
-        for _ in range(_LOOKS):
-            container = robot.known(stop.container)
-            if container is not None and CLOSED in container.states:
-                self._look_into(stop.container, "")
-                return
-            robot.look()
+        if known is not None:
+            types: Mapping[str, float] = {known.object_type: 1.0}
+        else:
+            types = robot.memories.namer.named(reference, robot.memories.types()).likely
+        return self._explorer.explore(
+            reference.text,
+            types,
+            lambda: robot.sight.get(wanted) if wanted else self._in_sight(reference, left_out),
+        )
 
     def _taken(self, reference: Reference, seen: Seen) -> Seen:
         if reference.words and not reference.pronoun:

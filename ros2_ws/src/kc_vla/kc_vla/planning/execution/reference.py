@@ -30,6 +30,7 @@ _WHEN = re.compile(r"\s+(?:(?:just )?(?:before|earlier|already|now|then)|a (?:wh
 _ARTICLES = re.compile(r"^(?:(?:the|my|your|our|their|his|her|its|this|that|these|those|same|first)\s+)+")
 _INDEFINITE = re.compile(r"^(?:(?:an?|some|any)\s+)+(?=\S)")
 _NUMBER = re.compile(r"(?:#|\s)(\d{1,2})$")
+_ID = re.compile(r"[A-Z][A-Za-z0-9]*_\d+")
 _CLAUSE = re.compile(r"\s(?:that|which|who|you|i|we|to|for|with|from|without)\s|,")
 _PLACE = re.compile(r"\s(?:on top of|inside of|inside|next to|near|beside|on|in|at|under)\s")
 _PIECE = re.compile(r"^(slice|piece)s? of (?:the )?")
@@ -80,6 +81,11 @@ class Reference:
     def key(self) -> tuple[str, ...]:
         """What all things of that name have in common: that of "mug" and "second mug" is the same."""
         return (*self.words, *sorted(state.value for state in self.states), *sorted(self.also))
+
+
+def is_id(text: str) -> bool:
+    """Whether it is an id, as detectors tell them and prompts show them: "Mug_2"."""
+    return _ID.fullmatch(text) is not None
 
 
 def read(text: str) -> Reference:

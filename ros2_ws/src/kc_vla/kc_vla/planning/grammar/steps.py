@@ -127,6 +127,8 @@ class Steps:
         if meaning.things and not all(each.pronoun for each in meaning.things):
             things = tuple(each for each in meaning.things if not each.pronoun)
             if meaning.deed in _SWITCHES:
+                several = [each.plural for each in things if each.plural]
+                self.notes += [f"it is not said which of '{each}': one was taken" for each in several]
                 things = tuple(replace(each, name=each.plural or each.name, count=1, plural="") for each in things)
             guessed = [each.name for each in things if each.plural]
             self.notes += [f"it is not said how many of '{each}': two were taken" for each in guessed]

@@ -1,0 +1,87 @@
+"""Looks for a thing: at one place after the other, and into what is shut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kc_vla.planning.execution.doors import Doors
+from kc_vla.planning.execution.explore import Search, Stop
+from kc_vla.planning.execution.robot import Robot
+from kc_vla.planning.execution.things import CLOSED
+from kc_vla.planning.execution.told import EXPLORE
+from kc_vla.planning.interface import Seen
+
+LOOKS = 2
+"""Before a thing is taken for gone: a detector may miss it once."""
+
+
+class Explorer:
+    """Of one robot."""
+
+    def __init__(self, robot: Robot, doors: Doors) -> None:
+        """Args: `robot`; `doors` that it opens."""
+        self._robot, self._doors = robot, doors
+
+    def explore(
+        self, text: str, types: Mapping[str, float], there: Callable[[], Seen | None]
+    ) -> tuple[Seen | None, int]:
+        """Look at one place after the other, the likely and near ones first.
+
+        Args:
+            text: what is looked for, as it was said.
+            types: that it may be of, with weights.
+            there: the thing, where it is in sight.
+
+        Returns:
+            The thing, None where it is nowhere; and how many places were looked at.
+
+        Raises:
+            EndedError: see `Robot.do`.
+        """
+        robot = self._robot
+        search = Search(types, robot.memories, robot.grounds)
+        for _ in range(robot.limits.stops):
+            search.saw(robot.at, filter(None, map(robot.known, robot.sight)))
+            stop = search.next(robot.at, robot.now_s)
+            if stop is None:
+                break
+            robot.explorations += 1
+            robot.say(EXPLORE, f"looking for {text!r} {stop.told(robot.grounds)}")
+            self._stop(stop)
+            search.done(stop)
+            seen = there()
+            for _ in range(LOOKS - 1):
+                if seen is None:
+                    robot.look()
+                    seen = there()
+            if seen is not None:
+                if seen.container != stop.container:
+                    self._doors.tidy()
+                return seen, search.looked
+            search.saw(robot.at, filter(None, map(robot.known, robot.sight)))
+            self._doors.tidy()
+        return None, search.looked
+
+    def look_into(self, container: str, wanted: str = "") -> None:
+        """Open what is shut and in sight; it is closed again at once where it has not the thing that is wanted."""
+        robot = self._robot
+        if robot.sight[container].area != robot.at:
+            robot.do("GoToObject", container)
+        if not robot.do("OpenObject", container):
+            self._doors.opened(container)
+            if wanted and wanted not in robot.sight:
+                self._doors.tidy()
+
+    def _stop(self, stop: Stop) -> None:
+        robot = self._robot
+        if not stop.container:
+            robot.do("Explore", stop.area)
+            return
+        if robot.at != stop.area:
+            robot.do("GoToPlace", stop.area)
+        for _ in range(LOOKS):
+            container = robot.known(stop.container)
+            if container is not None and CLOSED in container.states:
+                self.look_into(stop.container)
+                return
+            robot.look()
