@@ -1,5 +1,6 @@
 // Draws the home from above, in metres: walls, furniture, things as they are and as the robot believes.
 const SVG = "http://www.w3.org/2000/svg";
+const LETTER = 0.55; // width of one, of its height
 const FAR_M = 0.35; // what is believed further away than that is believed elsewhere
 
 export function wrongly(truth, belief, name) {
@@ -28,16 +29,14 @@ export function draw(svg, { truth, belief, way }) {
   const at = (position) => [position[0], -position[1]]; // y grows upwards in a map
   const round = (position, radius, look) => add(svg, "circle", { cx: at(position)[0], cy: at(position)[1], r: radius, ...look });
 
+  const labels = [];
   for (const [name, thing] of Object.entries(truth.things).filter(([, each]) => each.place[0] === "stands")) {
     const [x, y] = at(thing.position);
     const [wide, deep] = thing.size;
     const fill = belief?.things[name] ? "#e3edf8" : "#f1f3f5";
     const box = add(svg, "rect", { x: x - wide / 2, y: y - deep / 2, width: wide, height: deep, fill, stroke: "#ced4da", "stroke-width": thin });
     add(box, "title", {}, `${name} ${thing.states.join(", ")}`);
-    if (wide * deep > 0.3) {
-      const text = add(svg, "text", { x, y, "font-size": 5.5 * thin, "text-anchor": "middle", "dominant-baseline": "middle" }, thing.type);
-      if (deep > 2 * wide) text.setAttribute("transform", `rotate(-90 ${x} ${y})`);
-    }
+    if (wide * deep > 0.3) labels.push([x, y, deep > 2 * wide, thing.type]);
   }
   for (const [[x1, y1], [x2, y2]] of truth.walls) {
     add(svg, "line", { x1, y1: -y1, x2, y2: -y2, stroke: "#374151", "stroke-width": 2 * thin, "stroke-linecap": "round" });
@@ -58,6 +57,13 @@ export function draw(svg, { truth, belief, way }) {
     if (known) round(known.position, 0.7 * small, { fill: colour, opacity: Math.max(0.3, known.confidence) });
     const mark = round(thing.position, small, { fill: "transparent", stroke: colour, "stroke-width": thin });
     add(mark, "title", {}, `${name} ${thing.states.join(", ")}${thing.hidden ? " (hidden)" : ""}`);
+  }
+  for (const [middle, y, turned, name] of labels) { // above what stands and lies there, and inside of the picture
+    const half = turned ? 0 : LETTER * 5.5 * thin * name.length / 2;
+    const x = Math.min(Math.max(middle, left + half), right - half);
+    const look = { "font-size": 5.5 * thin, "text-anchor": "middle", "dominant-baseline": "middle", stroke: "#fff", "stroke-width": thin };
+    const text = add(svg, "text", { x, y, "paint-order": "stroke", "pointer-events": "none", ...look }, name);
+    if (turned) text.setAttribute("transform", `rotate(-90 ${x} ${y})`);
   }
   const [x, y] = at(truth.areas[truth.robot].position);
   const tall = 6 * thin;
