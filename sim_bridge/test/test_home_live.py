@@ -6,9 +6,11 @@ import json
 from typing import Any
 
 import pytest
+from browser import browser, chromium
 from fastapi.testclient import TestClient
 
 from kc_vla.planning.skills import Call
+from kc_vla.web.serving import PageThread, listening
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.live.board import BELIEF, TRUTH, Board
 from kc_vla_sim.household.live.server import create_app
@@ -43,6 +45,23 @@ def test_only_what_is_new_is_told_and_the_way_goes_through_doors() -> None:
     assert "belief" not in second
     assert second["steps"] == []
     assert "truth" not in client.get("/api/home", params={**asked, **second["numbers"]}).json()
+
+
+@pytest.mark.skipif(chromium() is None, reason="there is no Chromium: apt-get install chromium")
+@pytest.mark.parametrize("token", ["", "secret"])
+def test_who_may_not_control_is_shown_no_form(token: str) -> None:
+    board = Board()
+    board.tell(TRUTH, json.dumps(overview(Household(build_home(1)).world)))
+    server = PageThread(create_app(board, token, list[str]().append, lambda: None), listening("127.0.0.1", 0, ""))
+    try:
+        with browser() as found:
+            shown = found.new_page()
+            shown.goto(f"http://localhost:{server.port}")
+            shown.wait_for_function("document.querySelector('#numbers').textContent.includes('it knows')")
+            assert shown.is_visible("#instruction") == bool(token)
+            assert "Sofa" in shown.text_content("#map")
+    finally:
+        server.close()
 
 
 @pytest.mark.parametrize(
