@@ -67,7 +67,7 @@ def said(page: Page, words: str) -> None:
 
 def proposals(page: Page) -> None:
     page.wait_for_function("document.querySelector('#episodes li[aria-current] .state').textContent !== 'untouched'")
-    page.wait_for_timeout(600)
+    page.wait_for_function("document.querySelector('#timeline').ariaLabel.includes('proposals: ')")
 
 
 def frames(bags: Path, seed: int, author: str = "anna") -> list[int]:

@@ -52,6 +52,8 @@ function takeProposals(found) {
 }
 
 export function drawLanes() {
+  const names = Object.keys(page.proposals);
+  $("timeline").setAttribute("aria-label", names.length ? `timeline with proposals: ${names.join(", ")}` : "timeline");
   const proposed = Object.entries(page.proposals).map(([name, marks]) => ({
     name: (name === page.source ? "▸ " : "") + name,
     marks,
