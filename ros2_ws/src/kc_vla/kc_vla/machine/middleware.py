@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
 
+from kc_vla.core.files import locks
 from kc_vla.core.untrusted import read_text
 from kc_vla.machine.finding import Finding, Level
 
@@ -173,11 +174,7 @@ def left_behind(folder: Path, locks: Path) -> list[Path]:
 
 def _is_free(file: Path) -> bool:
     with file.open("rb") as opened:
-        try:
-            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+        return locks(opened, fcntl.LOCK_SH)
 
 
 def _bytes_of(segments: Sequence[Path]) -> int:

@@ -85,7 +85,7 @@ class Finder:
     def _of_id(self, name: str, left_out: set[str], explore: bool, carried: bool) -> Seen:
         """The thing of that id, and no other one of its type."""
         reference = replace(read(name.rpartition("_")[0]), carried=carried)
-        known = self._pointed_at(name, reference)
+        known = self._thing(name)
         if name in left_out:
             raise NotFoundError(f"{name} will not do, and no other one was meant")
         seen, looked = None if known is None else self._visit(known), self._nowhere.get((name,), 0)
@@ -128,7 +128,7 @@ class Finder:
     def _pointed_at(self, text: str, reference: Reference) -> Known | None:
         """The thing of that id, the one that this name stands for already, or that was spoken of last."""
         robot = self._robot
-        named = robot.known(text) or self._last.get(text) or robot.memories.thing(text)
+        named = self._thing(text)
         if named is not None:
             return named
         bound = self._bound.get(reference.key, []) if reference.words else []
@@ -138,7 +138,11 @@ class Finder:
             self._spoken_of = name = self._spoken_of or ("" if last is None else last.object_id)
         elif len(bound) > reference.further:
             name = bound[reference.further]
-        return robot.known(name) or self._last.get(name) or robot.memories.thing(name)
+        return self._thing(name)
+
+    def _thing(self, name: str) -> Known | None:
+        """What is known of the thing of that id: by sight, of this instruction, or remembered."""
+        return self._robot.known(name) or self._last.get(name) or self._robot.memories.thing(name)
 
     def _found(self, reference: Reference, left_out: set[str], explore: bool) -> Seen:
         robot, before = self._robot, self._robot.explorations
