@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from kc_vla.core.tasks import Task
 from kc_vla.learning.common.errors import DataError
-from kc_vla.learning.selector.config import StageOne, StageTwo
+from kc_vla.learning.selector.config import Config, StageOne, StageTwo
 from kc_vla.learning.selector.recordings import Recording, check_enough
-from kc_vla.learning.selector.samples import draw_samples
+from kc_vla.learning.selector.samples import at_speeds, draw_samples, draw_speeds, recorded_frames
 from kc_vla.learning.selector.triplets import Kind, TripletSampler
 
 TASKS = [Task(f"task {number}", "", ("start",)) for number in range(4)]
@@ -119,3 +119,31 @@ def test_negatives_come_from_each_part_of_the_way():
     samples = draw_samples([recording(0, (0, 100))], StageTwo(), np.random.default_rng(0))
     frames = sorted(samples.frame[samples.answer == 0].tolist())
     assert [int((frame - 6) // (89 / 4)) for frame in frames] == [0, 1, 2, 3]
+
+
+@given(keyframe_lists, st.integers(119, 5000), st.floats(0.2, 5.0))
+def test_an_episode_at_another_speed_shows_the_same_keyframes(keyframes, length, speed):
+    (shown,) = at_speeds([recording(0, keyframes, length)], np.array([speed]))
+    frames = recorded_frames(np.arange(shown.length), np.array(speed))
+    assert frames[0] == 0
+    assert length - 1 - speed - 1 <= frames[-1] <= length - 1
+    assert (np.diff(frames) >= int(speed)).all()
+    for keyframe, place in zip(keyframes, shown.keyframes, strict=True):
+        assert keyframe - speed - 1 <= frames[place] <= keyframe
+
+
+@given(st.floats(1.0, 4.0), st.integers(0, 2**32 - 1))
+def test_speeds_are_drawn_up_to_the_limit_either_way(limit, seed):
+    speeds = draw_speeds(50, limit, np.random.default_rng(seed))
+    assert ((1 / limit - 1e-9 <= speeds) & (speeds <= limit + 1e-9)).all()
+    assert limit < 1.01 or (speeds.min() < 1 < speeds.max())
+
+
+def test_a_training_at_one_speed_draws_what_it_did_before_there_were_others(recordings):
+    chance = np.random.default_rng(3)
+    speeds = draw_speeds(len(recordings), 1.0, chance)
+    one = draw_samples(at_speeds(recordings, speeds), StageTwo(), chance)
+    other = draw_samples(recordings, StageTwo(), np.random.default_rng(3))
+    assert (one.frame == other.frame).all()
+    assert Config().speeds == (1.0,)
+    assert Config(stage_two=StageTwo(speed=2.0)).speeds == (0.5, 1.0, 2.0)

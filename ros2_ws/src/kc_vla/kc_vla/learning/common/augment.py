@@ -37,12 +37,12 @@ def augment(pictures: Tensor, config: Looks, chance: torch.Generator) -> Tensor:
     """Change each picture by a chance of its own.
 
     Args:
-        pictures: (N, H, W, 3) uint8.
+        pictures: (N, H, W, 3) uint8, on any device.
         config: how much.
-        chance: what decides.
+        chance: what decides, on the CPU, so that it is the same whatever the device.
 
     Returns:
-        (N, H, W, 3) float32 in 0..255.
+        (N, H, W, 3) float32 in 0..255, on the same device.
     """
     x = pictures.permute(0, 3, 1, 2).float()
     if config.shift:
@@ -50,7 +50,7 @@ def augment(pictures: Tensor, config: Looks, chance: torch.Generator) -> Tensor:
     if config.blur:
         soft = functional.avg_pool2d(functional.pad(x, (1, 1, 1, 1), mode="replicate"), 3, 1)
         chosen = torch.rand(len(x), 1, 1, 1, generator=chance) < config.blur
-        x = torch.where(chosen, soft, x)
+        x = torch.where(chosen.to(x.device), soft, x)
     if config.jitter:
         x = _jittered(x, config.jitter, chance)
     if config.hue:
@@ -60,9 +60,10 @@ def augment(pictures: Tensor, config: Looks, chance: torch.Generator) -> Tensor:
 
 def _jittered(x: Tensor, most: float, chance: torch.Generator) -> Tensor:
     """Brightness, contrast and saturation times 1 - most to 1 + most."""
-    brightness, contrast, saturation = (1 + most * (2 * torch.rand(3, len(x), 1, 1, 1, generator=chance) - 1)).unbind()
+    factors = 1 + most * (2 * torch.rand(3, len(x), 1, 1, 1, generator=chance) - 1)
+    brightness, contrast, saturation = factors.to(x.device).unbind()
     x = x * brightness
-    weights = torch.tensor(_GREY).view(1, 3, 1, 1)
+    weights = torch.tensor(_GREY, device=x.device).view(1, 3, 1, 1)
     level = (x * weights).sum(1, keepdim=True).mean((2, 3), keepdim=True)
     x = level + contrast * (x - level)
     grey = (x * weights).sum(1, keepdim=True)
@@ -77,7 +78,7 @@ def _turned(x: Tensor, most: float, chance: torch.Generator) -> Tensor:
     turn[:, 0, 0] = 1
     turn[:, 1, 1] = turn[:, 2, 2] = torch.cos(angle)
     turn[:, 1, 2], turn[:, 2, 1] = -torch.sin(angle), torch.sin(angle)
-    matrix = torch.linalg.inv(to_yiq) @ turn @ to_yiq
+    matrix = (torch.linalg.inv(to_yiq) @ turn @ to_yiq).to(x.device)
     return torch.einsum("nij,njhw->nihw", matrix, x)
 
 

@@ -70,6 +70,8 @@ class StageTwo:
     """Positives begin so many frames after a keyframe, before it where this is negative ..."""
     last: int = 1
     """... and end so many after it. Later is surer: something lifted has risen further by then."""
+    speed: float = 1.0
+    """In each epoch an episode is shown up to so many times faster than it was recorded, or slower; 1: as it was."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,12 @@ class Config:
     def reach(self) -> int:
         """How many frames back the window begins."""
         return (self.window - 1) * self.stride
+
+    @property
+    def speeds(self) -> tuple[float, ...]:
+        """At which it is judged: as recorded and, where others are learnt, the slowest and the fastest of these."""
+        fastest = self.stage_two.speed
+        return tuple(sorted({1.0 / fastest, 1.0, fastest}))
 
 
 def load_config(
@@ -132,4 +140,5 @@ _LEAST = {
     "stage_two.epochs": 1,
     "stage_two.first": -100,
     "stage_two.last": -100,
+    "stage_two.speed": 1.0,
 }

@@ -20,6 +20,7 @@ from kc_vla.keyframes.pictures import Picture
 from kc_vla.keyframes.window import window_frames
 from kc_vla.learning.common.errors import LearningError
 from kc_vla.learning.selector.recordings import Recording
+from kc_vla.learning.selector.samples import at_speeds, recorded_frames
 
 RATE = 20
 """Frames a second."""
@@ -192,9 +193,9 @@ def episode_scores(network: SelectorNetwork, features: Features, task: str) -> S
 
 
 def scores_by_task(
-    network: SelectorNetwork, recordings: Sequence[Recording], title: str
+    network: SelectorNetwork, recordings: Sequence[Recording], title: str, speeds: Sequence[float] = (1.0,)
 ) -> dict[str, list[tuple[Scores, tuple[int, ...]]]]:
-    """Scores and true keyframes of each recording, by its task.
+    """Scores and true keyframes of each recording, at each speed, by its task.
 
     Raises:
         BagError: a picture cannot be read.
@@ -202,7 +203,10 @@ def scores_by_task(
     found: dict[str, list[tuple[Scores, tuple[int, ...]]]] = {}
     for recording, features in zip(recordings, recorded_features(network, recordings, title), strict=True):
         task = recording.task.name
-        found.setdefault(task, []).append((episode_scores(network, features[1.0], task), recording.keyframes))
+        for speed in speeds:
+            (shown,) = at_speeds([recording], np.array([speed]))
+            seen = features[1.0][recorded_frames(np.arange(shown.length), np.array(speed))]
+            found.setdefault(task, []).append((episode_scores(network, seen, task), shown.keyframes))
     return found
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
@@ -40,7 +42,7 @@ def cached_features(
     folder: Path,
     title: str,
 ) -> list[Features]:
-    """Features (T, 512) of each recording, from `folder` where they are there already.
+    """Features (T, 512) of each recording, from `folder` where they are there already; as many at a time as cores.
 
     Args:
         recordings: what to look at.
@@ -50,14 +52,19 @@ def cached_features(
         title: of the progress bar.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    features = []
-    for recording in tqdm(recordings, desc=title, unit="episode"):
+
+    def one(recording: Recording) -> Features:
         path = folder / f"{recording.name.replace(' ', '_')}.npy"
         if not path.exists():
             with replacing(path) as part, part.open("wb") as file:
                 np.save(file, compute(recording.pictures(size)).astype(np.float16))
-        features.append(np.load(path).astype(np.float32))
-    return features
+        return np.asarray(np.load(path), np.float32)
+
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        return list(tqdm(pool.map(one, recordings), desc=title, unit="episode", total=len(recordings)))
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def weights_name(trunk: Trunk) -> str:

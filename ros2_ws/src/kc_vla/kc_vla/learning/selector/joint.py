@@ -18,7 +18,7 @@ from kc_vla.learning.selector.features import trunk_features
 from kc_vla.learning.selector.networks import QueryHead, Selector
 from kc_vla.learning.selector.recordings import Recording, task_indices, wanted_pictures
 from kc_vla.learning.selector.run import SelectorRun
-from kc_vla.learning.selector.samples import draw_samples
+from kc_vla.learning.selector.samples import at_speeds, draw_samples, draw_speeds, recorded_frames
 from kc_vla.learning.selector.stage_two import CHECKPOINT, STAGE, Split, descend, questions, validation_f1
 
 
@@ -77,8 +77,11 @@ def _epoch(
 ) -> float:
     """Train for one epoch; return the mean loss. Only the pictures that occur in the epoch are kept in memory."""
     settings = config.stage_two
-    samples = draw_samples(recordings, settings, np.random.default_rng((config.seed, 1, epoch)))
-    frames = window_frames(samples.frame, config.window, config.stride)
+    drawn = np.random.default_rng((config.seed, 1, epoch))
+    speeds = draw_speeds(len(recordings), settings.speed, drawn)
+    samples = draw_samples(at_speeds(recordings, speeds), settings, drawn)
+    shown_at = speeds[samples.recording][:, None]
+    frames = recorded_frames(window_frames(samples.frame, config.window, config.stride), shown_at)
     with tqdm(total=len(recordings), desc="pictures", unit="episode") as bar:
         wanted = [np.unique(frames[samples.recording == k]) for k in range(len(recordings))]
         pictures = wanted_pictures(recordings, wanted, config.image_size, bar.update)
@@ -93,7 +96,7 @@ def _epoch(
         task, phase, answer = questions(samples, part, tasks, device)
         shown = zip(samples.recording[part].tolist(), frames[part].tolist(), strict=True)
         stacked = np.stack([pictures[recording][frame] for recording, window in shown for frame in window])
-        looks = augment(torch.from_numpy(stacked), config.stage_one, chance).to(device.torch)
+        looks = augment(torch.from_numpy(stacked).to(device.torch), config.stage_one, chance)
         with device.autocast():
             logits = network(looks.view(len(answer), config.window, *looks.shape[1:]), task, phase)
         total += descend(network, optimizer, logits, answer, settings) * len(answer)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -185,9 +187,17 @@ def wanted_pictures(
         size: px.
         done: called after each recording.
     """
-    kept = []
-    for recording, frames in zip(recordings, wanted, strict=True):
+
+    def some(recording: Recording, frames: NDArray[np.int64]) -> dict[int, Picture]:
         keep = set(frames.tolist())
-        kept.append({k: picture for k, picture in enumerate(recording.pictures(size)) if k in keep})
-        done()
+        return {k: picture for k, picture in enumerate(recording.pictures(size)) if k in keep}
+
+    kept = []
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        for pictures in pool.map(some, recordings, wanted):
+            kept.append(pictures)
+            done()
+    finally:
+        pool.shutdown(cancel_futures=True)
     return kept

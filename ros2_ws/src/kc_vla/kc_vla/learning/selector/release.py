@@ -95,7 +95,7 @@ def release_selector(
         if precision != "fp32":
             shown = sample_pictures(learnt_from, config.image_size, _CALIBRATION)
             quantize_pictures(made["fp32"], [picture[None] for picture in shown], made["int8"])
-        released = _choose(model, made, judged, precision)
+        released = _choose(model, made, judged, precision, config.speeds)
         folder = models / name
         folder.mkdir(exist_ok=True)
         files = {"trunk": made[released.precision], "head": head_file}
@@ -130,11 +130,15 @@ def _source(run: SelectorRun) -> dict[str, Any]:
 
 
 def _choose(
-    model: SelectorModel, made: Mapping[str, Path], recordings: Sequence[Recording], precision: str
+    model: SelectorModel,
+    made: Mapping[str, Path],
+    recordings: Sequence[Recording],
+    precision: str,
+    speeds: Sequence[float],
 ) -> Released:
     """The thresholds, and of several precisions the smaller one unless it finds less on `recordings`."""
     wanted = ("int8", "fp32") if precision == "auto" else (precision,)
-    chosen = {p: _choose_thresholds(replace(model, trunk=made[p]), recordings, p) for p in wanted}
+    chosen = {p: _choose_thresholds(replace(model, trunk=made[p]), recordings, p, speeds) for p in wanted}
     if len(wanted) == 1:
         return Released(chosen[precision], precision)
     exact, small = (float(np.mean([f1 for _, f1 in chosen[p].values()])) for p in ("fp32", "int8"))
@@ -144,7 +148,9 @@ def _choose(
     return Released(chosen["int8"], "int8")
 
 
-def _choose_thresholds(model: SelectorModel, recordings: Sequence[Recording], precision: str) -> Chosen:
-    """Threshold and F1 of each task, of the network as it will run."""
-    rows = scores_by_task(SelectorNetwork(model, "cpu"), recordings, f"thresholds, {precision}")
+def _choose_thresholds(
+    model: SelectorModel, recordings: Sequence[Recording], precision: str, speeds: Sequence[float]
+) -> Chosen:
+    """Threshold and F1 of each task, of the network as it will run, at all `speeds` together."""
+    rows = scores_by_task(SelectorNetwork(model, "cpu"), recordings, f"thresholds, {precision}", speeds)
     return {task: best_threshold(rows[task], model.phases(task)) for task in sorted(rows)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -62,6 +62,30 @@ def draw_samples(recordings: Sequence[Recording], config: StageTwo, chance: np.r
     mixed = [rows[k] for k in chance.permutation(len(rows))]
     recording_index, frame, phase_index, answer = zip(*mixed, strict=True)
     return Samples(np.array(recording_index), np.array(frame), np.array(phase_index), np.array(answer, np.float32))
+
+
+def draw_speeds(number: int, limit: float, chance: np.random.Generator) -> NDArray[np.float64]:
+    """How fast each of `number` episodes is shown, (number,), up to `limit` times faster, or as much slower."""
+    if limit == 1.0:  # no chance is drawn, so that a training at one speed is what it was before there were others
+        return np.ones(number)
+    return np.asarray(limit ** chance.uniform(-1.0, 1.0, number))
+
+
+def at_speeds(recordings: Sequence[Recording], speeds: NDArray[np.float64]) -> list[Recording]:
+    """The episodes as if all in them went so many times, (R,), as fast: of other lengths, with other keyframes."""
+    return [
+        replace(
+            recording,
+            length=int((recording.length - 1) / speed) + 1,
+            keyframes=tuple(int(keyframe / speed) for keyframe in recording.keyframes),
+        )
+        for recording, speed in zip(recordings, speeds.tolist(), strict=True)
+    ]
+
+
+def recorded_frames(frames: NDArray[np.int64], speeds: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The frames of the recordings that are shown as `frames` at `speeds`, arrays that go together."""
+    return np.asarray(frames * speeds).astype(np.int64)
 
 
 def _one_of_each_part(first: int, last: int, parts: int, chance: np.random.Generator) -> list[int]:

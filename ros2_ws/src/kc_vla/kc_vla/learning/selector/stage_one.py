@@ -102,7 +102,7 @@ def _epoch(
         frames = triplets.frames[start : start + settings.batch]
         if len(frames) < 2:
             continue  # batch norm needs two
-        pictures = augment(pool.batch(frames), settings, chance).to(device.torch)
+        pictures = augment(pool.batch(frames).to(device.torch), settings, chance)
         with device.autocast():
             embedded = network(pictures)
         embedded = embedded.float()

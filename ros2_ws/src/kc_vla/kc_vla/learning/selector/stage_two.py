@@ -21,7 +21,7 @@ from kc_vla.learning.selector.features import Features
 from kc_vla.learning.selector.networks import QueryHead
 from kc_vla.learning.selector.recordings import Recording, task_indices
 from kc_vla.learning.selector.run import SelectorRun
-from kc_vla.learning.selector.samples import Samples, draw_samples
+from kc_vla.learning.selector.samples import Samples, at_speeds, draw_samples, draw_speeds, recorded_frames
 
 STAGE = "stage two"
 CHECKPOINT = "stage_two"
@@ -44,9 +44,11 @@ class Split:
         self.starts = np.cumsum(lengths) - lengths
         self.tasks = task_indices(recordings, tasks)
 
-    def windows(self, recording: NDArray[np.int64], frame: NDArray[np.int64], config: Config) -> Tensor:
-        """Features (N, window, 512) of `frame` (N,) of `recording` (N,) and of those before it."""
-        frames = window_frames(frame, config.window, config.stride)
+    def windows(
+        self, recording: NDArray[np.int64], frame: NDArray[np.int64], speed: NDArray[np.float64], config: Config
+    ) -> Tensor:
+        """Features (N, window, 512) of `frame` (N,) of `recording` (N,), shown at `speed` (N,), and of those before."""
+        frames = recorded_frames(window_frames(frame, config.window, config.stride), speed[:, None])
         return self.features[torch.from_numpy(self.starts[recording][:, None] + frames)]
 
 
@@ -97,25 +99,30 @@ def new_head(config: Config, tasks: Mapping[str, Task]) -> QueryHead:
 
 
 @torch.inference_mode()
-def head_scores(head: QueryHead, split: Split, index: int, config: Config, device: Device) -> Scores:
-    """Scores (T, phases of the task) of all frames of recording `index` for each phase."""
-    recording = split.recordings[index]
+def head_scores(
+    head: QueryHead, split: Split, index: int, config: Config, device: Device, speed: float = 1.0
+) -> tuple[Scores, tuple[int, ...]]:
+    """Scores (T, phases of the task) of all frames of recording `index` at `speed`, and its keyframes at that speed."""
+    (recording,) = at_speeds([split.recordings[index]], np.array([speed]))
     frames = np.arange(recording.length)
-    windows = split.windows(np.full_like(frames, index), frames, config).to(device.torch)
+    windows = split.windows(np.full_like(frames, index), frames, np.full(len(frames), speed), config).to(device.torch)
     task = torch.full((len(frames),), int(split.tasks[index]), device=device.torch)
     phases = len(recording.task.keyframes)
     columns = [torch.sigmoid(head(windows, task, torch.full_like(task, phase))) for phase in range(phases)]
-    return torch.stack(columns, dim=1).cpu().numpy().astype(np.float32)
+    return torch.stack(columns, dim=1).cpu().numpy().astype(np.float32), recording.keyframes
 
 
 def validation_f1(head: QueryHead, split: Split, config: Config, device: Device) -> dict[str, float]:
-    """Best free-running F1 over all thresholds: `f1_<task>` of each task, and `f1`, their mean."""
+    """Best free-running F1 over all thresholds: `f1_<task>` of each task, and `f1`, their mean.
+
+    Judged are the episodes as recorded and, where other speeds are learnt, at the slowest and the fastest of these.
+    """
     head.eval()
     result: dict[str, float] = {}
     for index in np.unique(split.tasks).tolist():
         places = np.flatnonzero(split.tasks == index).tolist()
         task = split.recordings[places[0]].task
-        episodes = [(head_scores(head, split, k, config, device), split.recordings[k].keyframes) for k in places]
+        episodes = [head_scores(head, split, k, config, device, speed) for k in places for speed in config.speeds]
         result[f"f1_{task.name}"] = max(f1_curve(episodes, len(task.keyframes)))
     return {**result, "f1": float(np.mean(list(result.values())))}
 
@@ -125,13 +132,15 @@ def _epoch(
 ) -> float:
     """Train for one epoch, whose chance depends on the run's seed and the epoch alone; return the mean loss."""
     settings = config.stage_two
-    samples = draw_samples(split.recordings, settings, np.random.default_rng((config.seed, 1, epoch)))
+    chance = np.random.default_rng((config.seed, 1, epoch))
+    speeds = draw_speeds(len(split.recordings), settings.speed, chance)
+    samples = draw_samples(at_speeds(split.recordings, speeds), settings, chance)
     torch.manual_seed(config.seed * 1_000_003 + epoch)  # of the dropout
     head.train()
     total = 0.0
     for start in range(0, len(samples.frame), settings.batch):
         part = slice(start, start + settings.batch)
-        windows = split.windows(samples.recording[part], samples.frame[part], config)
+        windows = split.windows(samples.recording[part], samples.frame[part], speeds[samples.recording[part]], config)
         task, phase, answer = questions(samples, part, split.tasks, device)
         loss = descend(head, optimizer, head(windows.to(device.torch), task, phase), answer, settings)
         total += loss * len(answer)
