@@ -9,13 +9,14 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.transforms import Bbox
 
 from kc_vla.core.files import replacing
 from kc_vla.planning.instruction import clean
 from kc_vla_sim.household.journey import Journey, points_of
 from kc_vla_sim.household.world import STANDS, World
 
-_LETTERS, _LEGEND = 60, 12
+_LETTERS, _LEGEND, _DPI = 60, 12, 110
 _ROOM_M = 0.25
 _ASIDE_M = 0.06
 """Ways of several instructions lie beside one another."""
@@ -57,8 +58,23 @@ def plot_ways(world: World, pairs: Sequence[Pair], file: Path) -> None:
     said = [f"{number + 1}. {clean(each.instruction)[:_LETTERS]}" for number, each in enumerate(pairs)]
     shown = [(handle, said[int(label)]) for handle, label in zip(handles, labels, strict=True)][:_LEGEND]
     figure.legend(*zip(*shown, strict=True), loc="outside lower center", ncols=2, fontsize="small")
+    figure.set_dpi(_DPI)  # of the letters that are measured
+    figure.draw_without_rendering()
+    for axis in figure.axes:
+        _leave_out_covered(axis)
     with replacing(file) as part:
-        figure.savefig(part, format="png", dpi=110)
+        figure.savefig(part, format="png", dpi=_DPI)
+
+
+def _leave_out_covered(axis: Axes) -> None:
+    """Of names that would lie over one another the first stays: rooms before furniture, large before small."""
+    kept: list[Bbox] = []
+    for text in sorted(axis.texts, key=lambda each: -each.get_zorder()):
+        extent = text.get_window_extent()
+        if extent.count_overlaps(kept):
+            text.set_visible(False)
+        else:
+            kept.append(extent)
 
 
 def _memory(pairs: Sequence[Pair]) -> str:
@@ -80,11 +96,16 @@ def _home(axis: Axes, world: World) -> None:
         axis.add_patch(Rectangle((x - width / 2, y - depth / 2), width, depth, facecolor="0.92", edgecolor="0.75"))
         if width * depth > _NAMED_M2 and not _OVER & set(thing.kind.stands):
             name = thing.id.rpartition("_")[0]
-            axis.text(x, y, name, fontsize=5, color="0.45", ha="center", va="center", rotation=90 * (depth > 2 * width))
+            text = axis.text(
+                x, y, name, fontsize=5, color="0.45", ha="center", va="center", zorder=3 + width * depth / 100
+            )
+            text.set_rotation(90 * (depth > 2 * width))
     for room in dict.fromkeys(area.room for area in world.plan.areas.values()):
         inside = [area.position for area in world.plan.areas.values() if area.room == room]
         x = sum(position[0] for position in inside) / len(inside)
-        axis.text(x, max(position[1] for position in inside) + _ROOM_M, room, fontsize=9, color="0.3", ha="center")
+        axis.text(
+            x, max(position[1] for position in inside) + _ROOM_M, room, fontsize=9, color="0.3", ha="center", zorder=5
+        )
     for start, end in world.plan.walls:
         axis.plot(*zip(start, end, strict=True), color="black", linewidth=1.5)
     axis.set_aspect("equal")
