@@ -26,7 +26,7 @@ from kc_vla_sim.household.scenes import build_home, build_scene, split_of
 from kc_vla_sim.household.sight import Noise
 from kc_vla_sim.household.simulator import Household
 from kc_vla_sim.household.states import State
-from kc_vla_sim.household.world import IN, Place, World
+from kc_vla_sim.household.world import FLOOR, IN, Place, World
 
 
 class Reader:
@@ -209,6 +209,30 @@ def test_a_full_hand_is_emptied_and_a_knife_is_fetched_for_cutting(robot: Open) 
     assert result.success
     assert result.in_hand.startswith("Apple")
     assert home.met("STATE(apple, sliced), HOLDON(robot, apple)")
+
+
+def test_a_hand_is_emptied_near_by_and_nothing_is_searched_for_it(robot: Open) -> None:
+    home = robot(build_scene(302))
+    assert not [*home.world.of_kind("CounterTop")]
+    assert home.carry_out("PickupObject(book)").success
+    result = home.carry_out("PutObject(book, anywhere)")
+    assert result.success
+    assert (result.in_hand, result.explorations) == ("", 0)
+    book = home.world.things[only(home.world, "Book")]
+    assert book.place.holder != FLOOR
+    assert home.carry_out("PutObject(book, anywhere)").success  # it is free already
+
+
+def test_a_hand_is_emptied_where_nothing_that_holds_things_is_known(robot: Open) -> None:
+    world = build_scene(302)
+    home = robot(world)
+    assert home.carry_out("PickupObject(book)").success
+    for kind in {thing.kind.name for thing in world.things.values() if thing.kind.fixed} - {"Bed"}:
+        for thing in world.of_kind(kind):
+            if not world.contents(thing.id):
+                _vanish(world, thing.id)
+    assert home.carry_out("PutObject(book, anywhere)").success
+    assert world.held() is None
 
 
 def test_room_is_made_where_the_only_holder_is_full(robot: Open) -> None:

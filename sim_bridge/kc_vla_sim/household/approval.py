@@ -24,7 +24,7 @@ from kc_vla.memory.embedding.interface import Embedder, Vectors
 from kc_vla.memory.embedding.models import open_embedder
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.interface import Done, Planner, PlanningError, Request
-from kc_vla.planning.skills import Call
+from kc_vla.planning.skills import ANYWHERE, Call
 from kc_vla_sim.household.alfred import AlfredTask
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.goals import bindings, parse_goal
@@ -199,9 +199,12 @@ class _Hands:
         words = name.split()
         other = words[0] in _ORDINALS and len(words) > 1
         called = " ".join(words[1:] if other else words)
-        types = self._types(called)
-        taken = set(self._stands_for.values()) if other else set()
-        there = [each for each in self._world.things.values() if each.kind.name in types and each.id not in taken]
+        if name == ANYWHERE:
+            there = [each for each in self._world.things.values() if each.kind.fixed and each.kind.relation]
+        else:
+            types = self._types(called)
+            taken = set(self._stands_for.values()) if other else set()
+            there = [each for each in self._world.things.values() if each.kind.name in types and each.id not in taken]
         if not there:
             raise HouseholdError(f"there is no {name}")
         held = self._world.held()

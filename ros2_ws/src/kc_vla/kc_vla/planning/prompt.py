@@ -87,10 +87,10 @@ _EXAMPLES: Sequence[tuple[Mapping[str, Any], Sequence[tuple[str, ...]]]] = (
             "tried": [{"call": "PickupObject(knife)", "failed": "the hand is not empty: put down what it holds first"}],
         },
         (
-            ("PutObject", "Mug_1", "counter"),
+            ("PutObject", "Mug_1", "anywhere"),
             ("PickupObject", "knife"),
             ("SliceObject", "bread"),
-            ("PutObject", "knife", "counter"),
+            ("PutObject", "knife", "anywhere"),
         ),
     ),
 )

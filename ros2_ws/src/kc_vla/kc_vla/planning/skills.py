@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 THING, HOLDER, AREA = "thing", "holder", "area"
+ANYWHERE = "anywhere"
+"""In place of a holder: whatever is near and has room, so that the hand is free."""
 
 
 class Skill(NamedTuple):
@@ -63,7 +65,7 @@ SKILLS = (
         ),
         ("put",),
         4.0,
-        "put what is in the hand on or into another thing",
+        f"put what is in the hand on or into another thing; {ANYWHERE!r} to have the hand free",
     ),
     Skill(
         "OpenObject",

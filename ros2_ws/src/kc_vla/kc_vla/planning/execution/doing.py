@@ -12,7 +12,7 @@ from kc_vla.planning.execution.reference import read
 from kc_vla.planning.execution.robot import NotFoundError, Robot
 from kc_vla.planning.execution.things import Fit, fits
 from kc_vla.planning.interface import PlanningError
-from kc_vla.planning.skills import AREA, BY_NAME, Call, Skill
+from kc_vla.planning.skills import ANYWHERE, AREA, BY_NAME, HOLDER, Call, Skill
 
 _TRIES = 3
 """Things that a name fits that are tried, before room is made."""
@@ -38,6 +38,8 @@ class Doer:
             return f"{str(call)[:80]!r} is no call of the skill table"
         if AREA in skill.arguments:
             return self._go(skill, call.arguments[0])
+        if HOLDER in skill.arguments and call.arguments[-1] == ANYWHERE:
+            return self._free_hand(call.arguments[0])
         reason = self._with_things(skill, call.arguments)
         self._finder.doors.tidy()
         return reason
@@ -49,6 +51,13 @@ class Doer:
             return robot.do(skill.name, robot.grounds.called(name, robot.at))
         except PlanningError:
             return self._with_things(BY_NAME["GoToObject"], (name,))
+
+    def _free_hand(self, name: str) -> str:
+        """Put down what is in the hand; by its name it was spoken of, so that "another" is another one."""
+        held = self._robot.held
+        if held is not None and (name == held.object_id or self._is(name, held.object_id)):
+            self._finder.stands_for(name, held)
+        return self._mender.free_hand()
 
     def _with_things(self, skill: Skill, arguments: tuple[str, ...]) -> str:
         """With the thing that is meant; then with others that are known, then with room made, then with what exploring

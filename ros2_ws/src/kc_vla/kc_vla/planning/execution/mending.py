@@ -8,8 +8,9 @@ done again. What only the body can know (is it too large, can it be carried) it 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Mapping
 from enum import Enum
+from itertools import product
 
 from kc_vla.memory.short_term.unit import spoken
 from kc_vla.planning.execution.finding import Finder
@@ -118,11 +119,17 @@ class Mender:
 
     def _empty_hand(self) -> Met:
         held = self._robot.held
-        if held is None:
-            return Met.YES
-        return self._put_down(held.object_id)
+        return Met.YES if held is None else self._put_down(held.object_id)
 
-    def _put_down(self, object_id: str, without: Container[str] = ()) -> Met:
+    def free_hand(self) -> str:
+        """Put down what is in the hand, if anything is, wherever there is room; return why that failed."""
+        try:
+            self._empty_hand()
+        except (UnmetError, NotFoundError) as error:
+            return str(error)
+        return ""
+
+    def _put_down(self, object_id: str, without: Collection[str] = ()) -> Met:
         """Where such things usually are, and near."""
         robot, kind = self._robot, self._known(object_id).object_type
         self._finder.note(object_id)
@@ -130,9 +137,10 @@ class Mender:
             if not self.do(BY_NAME["PutObject"], (object_id, place)):
                 robot.say(REPAIR, f"{object_id} is put down on or in {place}, to have the hand free")
                 return Met.MENDED
-        for name in sorted(holders(), key=lambda each: -share(kind, each))[:_PLACES]:
+        likely = sorted(holders(), key=lambda each: -share(kind, each))[:_PLACES]
+        for explore, name in product((False, True), likely):  # what is not known is looked for last
             try:
-                place = self._finder.find(spoken(name), explore=False).object_id
+                place = self._finder.find(spoken(name), without, explore).object_id
             except NotFoundError:
                 continue
             if not self.do(BY_NAME["PutObject"], (object_id, place)):

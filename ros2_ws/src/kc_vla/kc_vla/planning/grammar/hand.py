@@ -5,12 +5,12 @@ from __future__ import annotations
 from kc_vla.memory.short_term.unit import spoken
 from kc_vla.planning.execution.things import Fit
 from kc_vla.planning.grammar.devices import by_device, is_knife, knife_for
-from kc_vla.planning.grammar.lexicon import DEVICES, DOORS, FIXED, PUT_DOWN, ROOMS, Deed, noun
+from kc_vla.planning.grammar.lexicon import DEVICES, DOORS, FIXED, ROOMS, Deed, noun
 from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING
 from kc_vla.planning.held import fit
 from kc_vla.planning.interface import PlanningError, Seen
 from kc_vla.planning.names import same
-from kc_vla.planning.skills import Call
+from kc_vla.planning.skills import ANYWHERE, Call
 
 _UNDOES = {Deed.HEAT: {Deed.COOL}, Deed.COOL: {Deed.HEAT}}
 
@@ -101,7 +101,7 @@ class Hand:
 
     def put_down(self) -> None:
         """Put down what is in the way."""
-        self.call("PutObject", self.held, PUT_DOWN[0])
+        self.call("PutObject", self.held, ANYWHERE)
         self.held = ""
 
     def put_knife_down(self) -> None:

@@ -162,8 +162,6 @@ SINK, FAUCET, MICROWAVE, FRIDGE, KNIFE, LAMP, BIN, COFFEE = (
     *("sink", "faucet", "microwave", "fridge"),
     *("knife", "lamp", "garbage can", "coffee machine"),
 )
-PUT_DOWN = ("counter", "table", "desk", "shelf")
-"""Where what is in the way in the hand is put, the first that is there."""
 DOORS = frozenset(["microwave", "fridge", "refrigerator"])
 """Nouns of devices that work closed: they are closed again after a thing is put in or taken out."""
 DEVICES = DOORS | word_set("stove burner toaster machine maker oven")

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from kc_vla.planning.checking import in_hand_after
 from kc_vla.planning.execution.things import Fit
 from kc_vla.planning.grammar.devices import is_knife
-from kc_vla.planning.grammar.lexicon import KNIFE, PUT_DOWN
+from kc_vla.planning.grammar.lexicon import KNIFE
 from kc_vla.planning.held import another, fit
 from kc_vla.planning.interface import Done, PlanningError, Request, Seen
 from kc_vla.planning.names import ORDINALS, is_id, same
-from kc_vla.planning.skills import BY_NAME, Call
+from kc_vla.planning.skills import ANYWHERE, BY_NAME, Call
 
 _MOST_SAME = 3
 """Times that a call may fail for one reason."""
@@ -37,7 +37,7 @@ def what_is_left(plan: Sequence[Call], request: Request) -> tuple[Call, ...]:
     left = [Call(call.skill, tuple(stands_for.get(name, name) for name in call.arguments)) for call in plan[at:]]
     if failed:
         names = {given: name for name, given in stands_for.items()}
-        left = _without_obstacle(left, failed, tried, names, request.instruction)
+        left = _without_obstacle(left, failed, names)
     left = _with_hand(left, request)
     if not left:
         raise PlanningError("nothing is left to be done: all of the plan succeeded, or was so already")
@@ -73,8 +73,8 @@ def _is_of(done: Call, planned: Call, stands_for: dict[str, str]) -> bool:
     return all(
         given == name
         or stands_for.get(name, "") == given
+        or name == ANYWHERE
         or (name not in stands_for and (is_id(given) or same(name, given) or given == f"{ORDINALS[1]} {name}"))
-        or (name in PUT_DOWN and given in PUT_DOWN)
         for name, given in zip(planned.arguments, done.arguments, strict=True)
     )
 
@@ -88,9 +88,7 @@ def _is_so_already(reason: str) -> bool:
     return "already" in reason
 
 
-def _without_obstacle(
-    left: list[Call], failed: Done, tried: Sequence[Done], names: dict[str, str], instruction: str
-) -> list[Call]:
+def _without_obstacle(left: list[Call], failed: Done, names: dict[str, str]) -> list[Call]:
     """Leave out, or put before, what the reason of a failure asks for."""
     call, reason = failed.call, failed.reason
     planned = bool(left) and BY_NAME[left[0].skill] == BY_NAME[call.skill]
@@ -98,14 +96,9 @@ def _without_obstacle(
         return left
     if planned and call.skill in ("GoToObject", "GoToPlace"):
         return left[1:]  # it only told where to look
-    if planned and call.skill == "PutObject":
-        name, where = left[0].arguments
-        where = names.get(where, where)
-        failures = [each for each in tried if each.reason and each.call.arguments[:1] == call.arguments[:1]]
-        if where in PUT_DOWN[:-1] and where not in instruction.lower():  # nobody said where
-            return [Call("PutObject", (name, PUT_DOWN[min(len(failures), len(PUT_DOWN) - 1)])), *left[1:]]
-        if "is full" in reason or "too large" in reason:
-            raise PlanningError(f"{call} cannot be done: {reason}")
+    wanted_there = planned and call.skill == "PutObject" and left[0].arguments[1] != ANYWHERE
+    if wanted_there and ("is full" in reason or "too large" in reason):
+        raise PlanningError(f"{call} cannot be done: {reason}")
     if "closed" in reason and "open it first" in reason:
         return [Call("OpenObject", (_subject(reason, call),)), *left]
     if "switch it off first" in reason:
@@ -140,15 +133,15 @@ def _with_hand(left: list[Call], request: Request) -> list[Call]:
         if call.skill == "PickupObject" and held:
             if is_it:
                 return left[:at] + left[at + 1 :]
-            return [*left[:at], Call("PutObject", (held, PUT_DOWN[0])), *left[at:]]
+            return [*left[:at], Call("PutObject", (held, ANYWHERE)), *left[at:]]
         if call.skill in ("PutObject", "ThrowObject"):
             if not held:
                 return [*left[:at], Call("PickupObject", (name,)), *left[at:]]
             if not is_it and known is not None and another(name, known):
-                return [*left[:at], Call("PutObject", (held, PUT_DOWN[0])), Call("PickupObject", (name,)), *left[at:]]
+                return [*left[:at], Call("PutObject", (held, ANYWHERE)), Call("PickupObject", (name,)), *left[at:]]
             return left
         if call.skill == "SliceObject" and not is_knife(held if known is None else known.object_type):
-            take = [Call("PutObject", (held, PUT_DOWN[0]))] if held else []
+            take = [Call("PutObject", (held, ANYWHERE))] if held else []
             return [*left[:at], *take, Call("PickupObject", (KNIFE,)), *left[at:]]
     return left
 
