@@ -87,7 +87,7 @@ def test_each_instruction_is_played_beside_and_judged() -> None:
 def test_the_report_has_both_ways_and_survives_what_people_say(tmp_path: Path) -> None:
     world = build_home(1)
     first, *_, last = world.plan.areas
-    one = Journey("both", True, "", 20.0, 9.0, 1, 5, (first, last), planner="model")
+    one = Journey("both", True, "", 20.0, 9.0, 1, 5, (first, last), planner="model", notes=("planned by grammar",))
     other = Journey("none", True, "", 40.0, 19.0, 4, 9, (first, last, first, last))
     failed = Journey("both", False, "nothing | \x1b[2J was found", 1.0, 0.0, 0, 1, (first,), False)
     pairs = [Pair("wash | an\napple" + "!" * 500, one, other), Pair("fly", failed, None)]
@@ -96,6 +96,7 @@ def test_the_report_has_both_ways_and_survives_what_people_say(tmp_path: Path) -
     assert "1 places explored in place of 4, 20 s in place of 40 s" in text
     assert "goal missed" in text
     assert "| both | model |" in text
+    assert "- 1: planned by grammar" in text
     assert "2 of 3 instructions came to their end" in text
     assert "\x1b" not in text
     rows = [line for line in table(pairs, 3) if line.startswith("| ")]

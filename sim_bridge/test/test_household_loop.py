@@ -383,6 +383,18 @@ def test_a_robot_that_starts_again_goes_on_with_what_the_long_term_memory_knows(
     assert result.explorations == 0
 
 
+def test_what_was_held_when_the_planner_ended_is_not_remembered_as_in_the_hand(robot: Open) -> None:
+    before = robot(build_scene(302), store="home.db")
+    assert before.carry_out("PickupObject(book)").in_hand
+    assert "in the hand" in before.loop.robot.memories.surroundings("")
+    before.long_term._store.close()
+    after = robot(build_scene(302), store="home.db")
+    told = after.loop.robot.memories.surroundings("")
+    assert "Book" in told
+    assert "in the hand" not in told
+    assert after.carry_out("PickupObject(book)").success
+
+
 def test_steps_tell_plan_recall_exploring_skills_and_memory_before_and_after(robot: Open) -> None:
     home = robot(build_scene(1))
     home.carry_out("PickupObject(apple)")

@@ -13,7 +13,7 @@ from kc_vla_sim.household.way_plot import Pair, plot_ways
 from kc_vla_sim.household.world import World
 
 TABLE, PICTURE, VALUES = "report.md", "way.png", "report.json"
-_CELL = 100
+_CELL = 300
 
 
 def write_report(folder: Path, world: World, pairs: Sequence[Pair], asked: int) -> None:
@@ -47,6 +47,8 @@ def table(pairs: Sequence[Pair], asked: int) -> Iterator[str]:
         for journey in filter(None, journeys):
             who = f"{journey.memory} | {journey.planner or 'nobody'}"
             yield f"| {number} | {_cell(said)} | {who} | {_cell(_outcome(journey))} | {_costs(journey)} |"
+    notes = [f"- {number}: {_cell(note)}" for number, (_, one, _) in enumerate(pairs, 1) for note in one.notes]
+    yield from ("", *notes) if notes else ()
     if len(pairs) < asked:
         yield ""
         yield f"{len(pairs)} of {asked} instructions came to their end."

@@ -34,6 +34,7 @@ class Journey:
         areas: in which the robot stood, one after the other, from the beginning.
         goal: whether what was asked for is so, by a judge; None where nobody judges it.
         planner: that made the last plan: "grammar", or "model"; empty where none could.
+        notes: what went otherwise than it was said or set to, such as why the grammar planned.
     """
 
     memory: str
@@ -46,6 +47,7 @@ class Journey:
     areas: tuple[str, ...]
     goal: bool | None = None
     planner: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class _Walking:
@@ -97,6 +99,7 @@ def without_memory(
         tuple(body.areas),
         None if judge is None else judge(home.world),
         result.by,
+        tuple(result.notes),
     )
 
 

@@ -135,6 +135,7 @@ class HomeSessionNode(StackNode):
             tuple(self._way),
             goal,
             result.planner,
+            tuple(result.notes),
         )
         self._played.end(journey)
         return result.reason if goal is not False else result.reason or "the goal was missed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kc_vla.planning.checking import MOST_CALLS, checked
+from kc_vla.planning.grammar.__main__ import main as printed_plan
 from kc_vla.planning.grammar.__main__ import shown
 from kc_vla.planning.grammar.lexicon import verbs
 from kc_vla.planning.grammar.planner import GrammarPlanner
@@ -204,7 +206,16 @@ def test_the_page_shows_what_the_code_prints() -> None:
     shells = re.findall(r"^\$ python -m kc_vla.planning.grammar \"(.*)\"\n((?:.+\n)+?)(?=\n|```)", page, re.MULTILINE)
     assert len(shells) == 5
     for instruction, printed in shells:
-        assert shown(instruction) == printed.strip()
+        assert shown(instruction) == (printed.strip(), not printed.startswith("no plan"))
+
+
+def test_a_script_can_tell_whether_there_is_a_plan(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for words, code, printed in ((["wash", "an apple"], 0, "PickupObject(apple)"), (["fly"], 1, "no plan: ")):
+        monkeypatch.setattr(sys, "argv", ["grammar", *words])
+        assert printed_plan() == code
+        assert printed in capsys.readouterr().out
 
 
 def test_what_is_left_out_or_guessed_is_told() -> None:

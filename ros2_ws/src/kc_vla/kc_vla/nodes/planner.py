@@ -167,7 +167,7 @@ class PlannerNode(StackNode):
     def _accept(self, goal: ExecuteInstruction.Goal) -> GoalResponse:
         """Accept a goal once the robot is there; it takes the place of another one."""
         if self._loop is None:
-            self.get_logger().warning("an instruction is refused: the robot is not there yet")
+            self.get_logger().info("the robot is not there yet: an instruction has to wait, and is to be given again")
             return GoalResponse.REJECT
         self._loop.stop("another instruction came")
         return GoalResponse.ACCEPT

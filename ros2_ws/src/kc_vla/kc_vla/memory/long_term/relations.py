@@ -18,6 +18,7 @@ _SMALLER = 0.7
 
 
 PLACE = "place"
+IN_HAND = "in the hand"
 """Attribute that says what a thing is on or in, by the id that the detector has for that: "in Fridge_1"."""
 Named = Callable[[str], SceneObject | None]
 """The object that a detector calls so, if there is one."""

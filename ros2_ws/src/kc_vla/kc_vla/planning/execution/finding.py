@@ -172,6 +172,8 @@ class Finder:
                 or self._in_sight(reference, left_out, loose=True)
                 or self._first(rest)
             )
+        if seen is not None and where == "where it was remembered" and not _is_where(seen, recalled):
+            where = "on the way there"
         found = tuple(each.object_id for each in recalled[:_TOLD])
         taken = "" if seen is None else seen.object_id
         self.recalls.append(Recall(reference.text, found, taken, robot.explorations - before))
@@ -272,3 +274,8 @@ class Finder:
         """Where the things of this instruction are, as they are seen now."""
         for name in self._last:
             self.note(name)
+
+
+def _is_where(seen: Seen, recalled: Iterable[Known]) -> bool:
+    """Whether a thing is in, or on, what was remembered of it."""
+    return any(each.object_id == seen.object_id and each.container in ("", seen.container) for each in recalled)

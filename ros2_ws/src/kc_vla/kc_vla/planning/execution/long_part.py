@@ -13,7 +13,7 @@ from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Floor, SceneObject, Vector
 from kc_vla.memory.long_term.query import MOST_TEXT, Query
-from kc_vla.memory.long_term.relations import told_place
+from kc_vla.memory.long_term.relations import IN_HAND, PLACE, told_place
 from kc_vla.planning.execution.grounds import Grounds
 from kc_vla.planning.execution.naming import Named
 from kc_vla.planning.execution.parts import Look, Outcome, fitting
@@ -72,6 +72,7 @@ class LongPart:
             memory.take(SceneGraph(map_id, (*floors, *grounds.areas.values())), replace_known=True)
         elif set(graph.areas) != set(grounds.areas):
             raise GraphError(f"map {told(map_id)} has other areas than the robot: give the map_id of this home")
+        self._let_go()
 
     @property
     def graph(self) -> SceneGraph:
@@ -82,6 +83,22 @@ class LongPart:
     def latest_s(self) -> float:
         """When the newest of what it knows was seen, s; 0 where nothing was."""
         return max((each.last_seen_ns for each in self.graph.objects.values()), default=0) / 1e9
+
+    def _let_go(self) -> None:
+        """What the robot held when it was last on: that it is in the hand now, a look has to tell anew."""
+        for each in self.graph.known(0.0):
+            if each.attributes.get(PLACE) == IN_HAND:
+                put = Detection(
+                    each.object_type,
+                    each.position,
+                    each.size,
+                    each.confidence,
+                    each.state,
+                    {PLACE: ""},
+                    each.movable,
+                    each.source_id,
+                )
+                self._memory.observe(self._map_id, [put], each.last_seen_ns + 1)
 
     def begin(self) -> None:
         """Nothing: it stays."""

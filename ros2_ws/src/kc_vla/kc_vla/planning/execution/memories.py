@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
@@ -163,7 +162,8 @@ class Memories:
     def lines(self, most: int) -> list[str]:
         """What is remembered of what may be carried, in words, the newest first."""
         newest = sorted((each for each in self.things() if each.movable), key=lambda each: -each.seen_s)
-        return [f"{each} [{each.source}, {each.seen_s:.0f} s]" for each in islice(newest, most)]
+        more = [f"and {len(newest) - most} more, seen before these"] if len(newest) > most else []
+        return [f"{each} [{each.source}, {each.seen_s:.0f} s]" for each in newest[:most]] + more
 
     def _text(self, instruction: str, most_tokens: int, wanted: Callable[[Part], bool]) -> str:
         return "\n".join(filter(None, (part.text(instruction, most_tokens) for part in self.parts if wanted(part))))

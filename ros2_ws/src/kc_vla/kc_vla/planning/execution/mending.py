@@ -119,24 +119,29 @@ class Mender:
 
     def _empty_hand(self) -> Met:
         held = self._robot.held
-        return Met.YES if held is None else self._put_down(held.object_id)
+        if held is None:
+            return Met.YES
+        place = self._put_down(held.object_id)
+        self._robot.say(REPAIR, f"{held.object_id} is put down on or in {place}, to have the hand free")
+        return Met.MENDED
 
     def free_hand(self) -> str:
         """Put down what is in the hand, if anything is, wherever there is room; return why that failed."""
+        held = self._robot.held
         try:
-            self._empty_hand()
+            if held is not None:
+                self._put_down(held.object_id)
         except (UnmetError, NotFoundError) as error:
             return str(error)
         return ""
 
-    def _put_down(self, object_id: str, without: Collection[str] = ()) -> Met:
-        """Where such things usually are, and near."""
-        robot, kind = self._robot, self._known(object_id).object_type
+    def _put_down(self, object_id: str, without: Collection[str] = ()) -> str:
+        """Where such things usually are, and near; return on or in what."""
+        kind = self._known(object_id).object_type
         self._finder.note(object_id)
         for place in [each for each in self._places(kind) if each not in without][:_PLACES]:
             if not self.do(BY_NAME["PutObject"], (object_id, place)):
-                robot.say(REPAIR, f"{object_id} is put down on or in {place}, to have the hand free")
-                return Met.MENDED
+                return place
         likely = sorted(holders(), key=lambda each: -share(kind, each))[:_PLACES]
         for explore, name in product((False, True), likely):  # what is not known is looked for last
             try:
@@ -144,7 +149,7 @@ class Mender:
             except NotFoundError:
                 continue
             if not self.do(BY_NAME["PutObject"], (object_id, place)):
-                return Met.MENDED
+                return place
         raise UnmetError(f"{object_id} is in the hand, and there is nowhere to put it down")
 
     def made_room(self, names: tuple[str, ...]) -> bool:
