@@ -25,6 +25,8 @@ from kc_vla.planning.skills import BY_NAME, Call, Skill
 _MENDS, _PLACES = 2, 4
 """Mends of one need for one skill, and places to put down what is in the hand, that are tried."""
 KNIFE = "knife"
+_SURFACES = ("counter", "table", "desk", "shelf")
+"""What things are put down on in any home, also in one whose furniture has types of its own."""
 
 
 class UnmetError(ExecutionError):
@@ -143,9 +145,10 @@ class Mender:
             if not self.do(BY_NAME["PutObject"], (object_id, place)):
                 return place
         likely = sorted(holders(), key=lambda each: -share(kind, each))[:_PLACES]
-        for explore, name in product((False, True), likely):  # what is not known is looked for last
+        # what is not known is looked for last
+        for explore, name in product((False, True), (*map(spoken, likely), *_SURFACES)):
             try:
-                place = self._finder.find(spoken(name), without, explore).object_id
+                place = self._finder.find(name, without, explore).object_id
             except NotFoundError:
                 continue
             if not self.do(BY_NAME["PutObject"], (object_id, place)):
@@ -179,7 +182,7 @@ class Mender:
         robot = self._robot
         there = (known for name in robot.sight if (known := robot.known(name)) is not None)
         fit = [
-            each for each in there if not each.movable and each.object_type in holders() and CLOSED not in each.states
+            each for each in there if not each.movable and _holds_things(each.object_type) and CLOSED not in each.states
         ]
         fit.sort(key=lambda each: (-share(kind, each.object_type), robot.grounds.distance(robot.at, each.area)))
         return [each.object_id for each in fit]
@@ -229,6 +232,11 @@ class Mender:
         """Whether a thing is in the hand."""
         held = self._robot.held
         return held is not None and held.object_id == object_id
+
+
+def _holds_things(object_type: str) -> bool:
+    """Whether furniture of that type is known to, or is called like what does in any home."""
+    return object_type in holders() or any(tier_of((name,), object_type) for name in _SURFACES)
 
 
 _Check = Callable[[Mender, tuple[str, ...]], Met]
