@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -19,6 +17,7 @@ from kc_vla.keyframes.metrics import Counts, Detection, count, delays
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.keyframes.window import window_frames
 from kc_vla.learning.common.errors import LearningError
+from kc_vla.learning.common.parallel import on_all_cores
 from kc_vla.learning.selector.recordings import Recording
 from kc_vla.learning.selector.samples import at_speeds, recorded_frames
 
@@ -238,12 +237,8 @@ def recorded_features(
     Raises:
         BagError: a picture cannot be read.
     """
-    pool = ThreadPoolExecutor(os.cpu_count())
-    try:
-        every = pool.map(partial(_features, network, levels), recordings)
-        yield from tqdm(every, desc=title, unit="episode", total=len(recordings))
-    finally:
-        pool.shutdown(cancel_futures=True)
+    every = on_all_cores(partial(_features, network, levels), recordings)
+    yield from tqdm(every, desc=title, unit="episode", total=len(recordings))
 
 
 def _features(network: SelectorNetwork, levels: Sequence[float], recording: Recording) -> dict[float, Features]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from tqdm import tqdm
 from kc_vla.core.files import replacing
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.learning.common.device import Device
+from kc_vla.learning.common.parallel import on_all_cores
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.selector.recordings import Recording
 
@@ -60,11 +59,7 @@ def cached_features(
                 np.save(file, compute(recording.pictures(size)).astype(np.float16))
         return np.asarray(np.load(path), np.float32)
 
-    pool = ThreadPoolExecutor(os.cpu_count())
-    try:
-        return list(tqdm(pool.map(one, recordings), desc=title, unit="episode", total=len(recordings)))
-    finally:
-        pool.shutdown(cancel_futures=True)
+    return list(tqdm(on_all_cores(one, recordings), desc=title, unit="episode", total=len(recordings)))
 
 
 def weights_name(trunk: Trunk) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from kc_vla.keyframes.cameras import THIRD_PERSON, Camera
 from kc_vla.keyframes.pictures import Picture, side_by_side
 from kc_vla.learning.common.data_tasks import Tell, known_task, tasks_of
 from kc_vla.learning.common.errors import DataError
+from kc_vla.learning.common.parallel import on_all_cores
 
 _NAMED = 10
 """So many episodes are told of by their numbers."""
@@ -193,11 +192,7 @@ def wanted_pictures(
         return {k: picture for k, picture in enumerate(recording.pictures(size)) if k in keep}
 
     kept = []
-    pool = ThreadPoolExecutor(os.cpu_count())
-    try:
-        for pictures in pool.map(some, recordings, wanted):
-            kept.append(pictures)
-            done()
-    finally:
-        pool.shutdown(cancel_futures=True)
+    for pictures in on_all_cores(some, recordings, wanted):
+        kept.append(pictures)
+        done()
     return kept
