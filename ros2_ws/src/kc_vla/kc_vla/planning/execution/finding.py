@@ -5,7 +5,7 @@ Within one instruction a name stands for one thing throughout, "second mug" for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from kc_vla.memory.live_units import Outcome
@@ -101,6 +101,10 @@ class Finder:
         self._keep_up()
         known = self._last.get(object_id) or self._robot.memories.thing(object_id)
         return known is not None and self._visit(known) is not None
+
+    def look_around(self, types: Mapping[str, float], there: Callable[[], Seen | None]) -> Seen | None:
+        """Look at one place after the other, where furniture of these types is likely first, until some will do."""
+        return self._explorer.explore("where to put it down", types, there)[0]
 
     def note(self, object_id: str) -> None:
         """A thing is of interest in this instruction: where it is left is not forgotten before it ends."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum
-from itertools import product
 
 from kc_vla.memory.short_term.unit import spoken
 from kc_vla.planning.execution.finding import Finder
@@ -20,6 +19,7 @@ from kc_vla.planning.execution.reference import read
 from kc_vla.planning.execution.robot import ExecutionError, NotFoundError, Robot
 from kc_vla.planning.execution.things import CLOSED, HELD, OPENED, Known
 from kc_vla.planning.execution.told import REPAIR
+from kc_vla.planning.interface import Seen
 from kc_vla.planning.skills import BY_NAME, Call, Skill
 
 _MENDS, _PLACES = 2, 4
@@ -139,20 +139,35 @@ class Mender:
 
     def _put_down(self, object_id: str, without: Collection[str] = ()) -> str:
         """Where such things usually are, and near; return on or in what."""
-        kind = self._known(object_id).object_type
+        robot, kind, tried = self._robot, self._known(object_id).object_type, set(without)
         self._finder.note(object_id)
-        for place in [each for each in self._places(kind) if each not in without][:_PLACES]:
-            if not self.do(BY_NAME["PutObject"], (object_id, place)):
-                return place
+
+        def near() -> list[Seen]:
+            return [robot.sight[each] for each in self._places(kind) if each not in tried]
+
+        def takes(place: str) -> bool:
+            tried.add(place)
+            return not self.do(BY_NAME["PutObject"], (object_id, place))
+
+        for seen in near()[:_PLACES]:
+            if takes(seen.object_id):
+                return seen.object_id
         likely = sorted(holders(), key=lambda each: -share(kind, each))[:_PLACES]
-        # what is not known is looked for last
-        for explore, name in product((False, True), (*map(spoken, likely), *_SURFACES)):
+        for name in (*map(spoken, likely), *_SURFACES):
             try:
-                place = self._finder.find(name, without, explore).object_id
+                place = self._finder.find(name, tried, explore=False).object_id
             except NotFoundError:
                 continue
-            if not self.do(BY_NAME["PutObject"], (object_id, place)):
+            if takes(place):
                 return place
+        for _ in range(_PLACES):
+            found = self._finder.look_around(
+                {name: share(kind, name) for name in likely}, lambda: next(iter(near()), None)
+            )
+            if found is None:
+                break
+            if takes(found.object_id):
+                return found.object_id
         raise UnmetError(f"{object_id} is in the hand, and there is nowhere to put it down")
 
     def made_room(self, names: tuple[str, ...]) -> bool:
