@@ -36,41 +36,29 @@ class Told(GrammarPlanner):
         return super().plan(request)
 
 
-class Blind:
-    """A household whose camera does not see the colour of what is in the gripper."""
+class Through:
+    """A household seen through a camera of its own."""
 
-    def __init__(self, household: Household) -> None:
-        self._household = household
-
-    def do(self, call: Call) -> Happened:
-        happened = self._household.do(call)
-        return replace(happened, seen=tuple(map(_without_colour, happened.seen)))
-
-    def look(self) -> list[Seen]:
-        return [*map(_without_colour, self._household.look())]
-
-
-class Foreign:
-    """A household whose furniture has types that ALFRED does not know; of one only people would say what it is."""
-
-    def __init__(self, household: Household) -> None:
-        self._household = household
+    def __init__(self, household: Household, camera: Callable[[Seen], Seen]) -> None:
+        self._household, self._camera = household, camera
 
     def do(self, call: Call) -> Happened:
         happened = self._household.do(call)
-        return replace(happened, seen=tuple(map(_foreign, happened.seen)))
+        return replace(happened, seen=tuple(map(self._camera, happened.seen)))
 
     def look(self) -> list[Seen]:
-        return [*map(_foreign, self._household.look())]
+        return [*map(self._camera, self._household.look())]
 
 
 def _foreign(seen: Seen) -> Seen:
+    """With types of furniture that ALFRED does not know; of one only people would say what it is."""
     if seen.movable:
         return seen
     return replace(seen, object_type="KitchenCounter" if seen.object_type == "CounterTop" else "Furniture")
 
 
 def _without_colour(seen: Seen) -> Seen:
+    """Without the colour of what is in the gripper, which the camera does not see."""
     if seen.relation != HELD:
         return seen
     return replace(seen, attributes={name: text for name, text in seen.attributes.items() if name != "colour"})
@@ -96,7 +84,9 @@ def robot(tmp_path: Path, embedder: Embedder) -> Iterator[Open]:
         def opened(world: World, memory: str = "both", blind: bool = False) -> Loop:
             grounds, household = grounds_of(world.plan), Household(world)
             memories = open_memories(memory, embedder, grounds, LongTermMemory(store))
-            return Loop(Blind(household) if blind else household, Told(), memories, grounds, world.at)
+            return Loop(
+                Through(household, _without_colour) if blind else household, Told(), memories, grounds, world.at
+            )
 
         yield opened
 
@@ -124,7 +114,7 @@ def test_a_mug_of_another_colour_is_fetched_and_the_one_in_the_hand_is_put_down(
 def test_the_hand_is_emptied_in_a_home_whose_furniture_has_types_of_its_own(embedder: Embedder, world: World) -> None:
     grounds = grounds_of(world.plan)
     memories = open_memories("none", embedder, grounds)
-    loop = Loop(Foreign(Household(world)), GrammarPlanner(), memories, grounds, world.at)
+    loop = Loop(Through(Household(world), _foreign), GrammarPlanner(), memories, grounds, world.at)
     assert loop.carry_out("pick up the blue mug").success
     first, _ = held(world)
     assert loop.carry_out("pick up the red mug").success

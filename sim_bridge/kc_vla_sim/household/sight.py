@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kc_vla.memory.long_term.relations import IN_HAND
 from kc_vla.planning.interface import Seen
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.states import State
@@ -69,7 +70,7 @@ def detection(world: World, thing: Thing) -> Seen:
     also = ", ".join(sorted(each for each in thing.states if each is not state))
     relation = thing.place.relation
     container = "" if relation in (HELD, FLOOR, STANDS) else thing.place.holder
-    place = f"{relation} {container}" if container else {HELD: "in the hand", FLOOR: "on the floor"}.get(relation, "")
+    place = f"{relation} {container}" if container else {HELD: IN_HAND, FLOOR: "on the floor"}.get(relation, "")
     attributes = {"colour": thing.colour, "also": also, "place": place}
     return Seen(
         object_type=thing.kind.name,

@@ -16,7 +16,7 @@ from kc_vla.planning.checking import MOST_CALLS, MOST_LETTERS
 from kc_vla.planning.execution.things import states_in
 from kc_vla.planning.instruction import check_instruction, clean
 from kc_vla.planning.interface import PlanningError, Request, Seen
-from kc_vla.planning.skills import BY_NAME, SKILLS
+from kc_vla.planning.skills import ANYWHERE, BY_NAME, SKILLS
 
 MOST_TEXT = 60_000
 """Letters of what one memory tells."""
@@ -87,10 +87,10 @@ _EXAMPLES: Sequence[tuple[Mapping[str, Any], Sequence[tuple[str, ...]]]] = (
             "tried": [{"call": "PickupObject(knife)", "failed": "the hand is not empty: put down what it holds first"}],
         },
         (
-            ("PutObject", "Mug_1", "anywhere"),
+            ("PutObject", "Mug_1", ANYWHERE),
             ("PickupObject", "knife"),
             ("SliceObject", "bread"),
-            ("PutObject", "knife", "anywhere"),
+            ("PutObject", "knife", ANYWHERE),
         ),
     ),
 )
