@@ -256,6 +256,20 @@ def test_a_moment_that_is_shown_again_is_acted_on_once() -> None:
     assert following.frame == 5
 
 
+def test_an_action_for_the_moment_that_is_still_shown_is_not_lost_however_late_it_is_asked_for() -> None:
+    """A program whose first answer takes longer than the stack waits, beside a simulator that stands still."""
+    now = [10.0]
+    meeting = Meeting(clock=lambda: now[0])
+    assert asked(meeting, frame=4) is None
+    meeting.act(np.ones(7))
+    now[0] += 1.0
+    assert asked(meeting, frame=4) == [1.0] * 7
+    assert asked(meeting, frame=5) is None
+    meeting.act(np.ones(7))
+    now[0] += 1.0
+    assert asked(meeting, frame=6) is None  # an arm in real time has moved on
+
+
 ARRAYS = st.dictionaries(
     st.text(min_size=1, max_size=5), st.tuples(st.sampled_from(["u1", "<f8"]), st.lists(st.integers(0, 4), max_size=3))
 )

@@ -47,6 +47,7 @@ class Meeting:
         self._count = self._answered = 0
         self._action: NDArray[np.float64] | None = None
         self._came = -np.inf
+        self._said_to: Shown | None = None  # what was shown when the action was said
 
     def begin(self) -> None:
         """An episode begins: what was shown and said before is void."""
@@ -68,7 +69,8 @@ class Meeting:
         Args:
             episode, frame, instruction, state, views: see `Shown`.
             patience: s to wait for it.
-            stale: s after which what has waited is none any more.
+            stale: s after which what has waited is none any more, unless it was said to this very moment: a simulator
+                in lock-step stands still until it is asked again, and would lose an action that came between.
         """
         with self._change:
             self._count += 1
@@ -84,6 +86,7 @@ class Meeting:
         """Say what is to be done now."""
         with self._change:
             self._action, self._came, self._answered = action, self._clock(), self._count
+            self._said_to = self._shown
             self._change.notify_all()
 
     def look(self, after: int, patience: float) -> tuple[Shown | None, float]:
@@ -101,4 +104,8 @@ class Meeting:
             return self._shown, 0.0 if self._shown is None else self._clock() - self._shown.at
 
     def _fresh(self, stale: float) -> bool:
-        return self._action is not None and self._clock() - self._came <= stale
+        if self._action is None:
+            return False
+        now, then = self._shown, self._said_to
+        same = now is not None and then is not None and (now.episode, now.frame) == (then.episode, then.frame)
+        return same or self._clock() - self._came <= stale
