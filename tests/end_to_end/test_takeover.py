@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from emulated_piper import led_by_hand
 from geometry_msgs.msg import PoseStamped
 from node_process import Peer
 from robot import Robot, check_what_the_arm_saw
@@ -24,6 +25,8 @@ from kc_vla.ros import qos
 from kc_vla_msgs.msg import ActionChunk
 
 KEYS = JoySettings()
+LED = np.array([0.08, -0.05, -0.05, 0.05, 0.05, 0.1])
+"""How far a person moves the leader, rad: to where an arm can follow from each pose of the script."""
 
 
 class Gamepad:
@@ -88,6 +91,25 @@ def test_a_person_takes_over_moves_the_arm_hands_back_and_calls_it_a_success(tmp
     assert 10 < len(driven) < len(columns["intervention"]) - 10
     assert len(columns["action"][0]) == 7  # the policy's joints, also where the person moved the tool
     assert np.abs(np.diff(columns["action"][driven][:, :6], axis=0)).max() > 0.001
+
+
+@pytest.mark.nightly  # its links: test_takeover.py of the package, test_teleop.py
+def test_a_second_piper_leads_from_where_it_was_taken_over_and_the_policy_goes_on(tmp_path: Path) -> None:
+    bus, there = tmp_path / "leader", np.radians([25.0, 60.0, -50.0, 5.0, 20.0, -10.0])
+    given = {"policy": "scripted", "takeover": "leader", "leader": bus}
+    with led_by_hand(bus, there, 0.04) as hand, Peer() as peer, Robot(tmp_path, given, peer) as robot:
+        gamepad = Gamepad(peer, robot)
+        robot.wait_until_it_moves()
+        gamepad.press_until(r"a person drives \(leader\)", KEYS.enable)
+        assert robot.stands()  # wherever the leader is
+        taken = robot.angles()
+        hand.command(there + LED, 0.04)
+        peer.until(lambda: np.abs(robot.angles() - taken - LED).max() < 0.02)
+        gamepad.press_until("the policy drives", KEYS.hand_back)
+        robot.wait_until_it_moves()
+        robot.press_ctrl_c()
+        assert robot.finish() == 0
+        check_what_the_arm_saw(robot)
 
 
 def test_in_the_simulator_a_person_takes_over_too(tmp_path: Path) -> None:

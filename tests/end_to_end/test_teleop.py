@@ -1,21 +1,15 @@
 """A person moves the emulated Piper: with a gamepad, and with a second Piper led by hand; the episode is recorded."""
 
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
-from emulated_piper import enable
+from emulated_piper import led_by_hand
 from geometry_msgs.msg import PoseStamped
 from node_process import Peer
-from piper import PIPER
 from robot import Robot
 from sensor_msgs.msg import Joy
 
-from kc_vla.arm.emulator.bus import INTERFACE
-from kc_vla.arm.emulator.process import main as emulate
-from kc_vla.arm.piper import PiperArm
-from kc_vla.arm.remote import Remote
 from kc_vla.datasets.exchange.rows import read_rows
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import CommandMode
@@ -73,13 +67,7 @@ def test_a_gamepad_lifts_the_arm_and_lets_go_of_it_and_the_episode_can_be_annota
 def test_an_arm_follows_another_that_is_led_by_hand(tmp_path: Path) -> None:
     bus = tmp_path / "leader"
     there = np.radians([25.0, 60.0, -50.0, 5.0, 20.0, -10.0])
-    leader = Remote(emulate)
-    leader.call("begin", str(bus), PIPER)
-    with closing(leader), Peer() as peer:
-        hand = PiperArm(PIPER, str(bus), INTERFACE)
-        hand.connect()
-        enable(hand)
-        hand.command(there, 0.04)
+    with led_by_hand(bus, there, 0.04) as hand, Peer() as peer:
         unknown = {"instruction": "Put the salt into the pot."}  # what nothing has learnt yet can be shown to it
         with Robot(tmp_path, {"policy": "leader", "leader": bus, **unknown}, peer) as robot:
             robot.wait_for("no keyframes in this episode")
@@ -87,5 +75,4 @@ def test_an_arm_follows_another_that_is_led_by_hand(tmp_path: Path) -> None:
             hand.command(there + 0.1, 0.04)
             peer.until(lambda: np.abs(robot.angles() - there - 0.1).max() < 0.02)
             gone = robot.position
-            hand.disconnect()
         assert robot.find("the arm is blocked", gone) is None

@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kc_vla.arm.emulator.arm import FIRMWARE
+from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.emulator.process import EmulatorProcess, View
 from kc_vla.arm.emulator.process import main as emulate
 from kc_vla.arm.piper import PiperArm
@@ -55,6 +57,23 @@ def running_emulator(path: Path, rig: Rig = PIPER, firmware: str = FIRMWARE) -> 
         ended.set()
         thread.join(PATIENCE_S)
     assert not path.exists()
+
+
+@contextmanager
+def led_by_hand(path: Path, angles: NDArray[np.float64], gripper: float) -> Iterator[PiperArm]:
+    """A second Piper on a bus of its own, at joint `angles` (rad) and with its `gripper` open so far (m).
+
+    `command` of what is given is the hand that leads it.
+    """
+    with EmulatedPiper(path):
+        hand = PiperArm(PIPER, str(path), INTERFACE)
+        hand.connect()
+        enable(hand)
+        hand.command(angles, gripper)
+        try:
+            yield hand
+        finally:
+            hand.disconnect()
 
 
 class EmulatedPiper:
