@@ -1,4 +1,4 @@
-"""`kc-vla annotate page`, which serves the annotation page, and `kc-vla annotate rules`."""
+"""`kc-vla annotate page`, which serves the annotation page."""
 
 from __future__ import annotations
 
@@ -16,15 +16,6 @@ from kc_vla.keyframes.sources import SELECTOR, SourceSettings
 
 
 def main(words: Sequence[str]) -> int:
-    """Annotate, on the page or by rules; return the exit status."""
-    if words[1:2] == ["page"]:
-        return _page(words[2:])
-    from kc_vla.cli import learning
-
-    return learning.main(words)
-
-
-def _page(words: Sequence[str]) -> int:
     """Serve until it is interrupted; returns the exit status: 0, 1 for a failure told in one line, 2 for bad words."""
     parser = argparse.ArgumentParser(
         prog="kc-vla annotate page",
@@ -39,7 +30,7 @@ def _page(words: Sequence[str]) -> int:
     parser.add_argument("--author", default=user_name(), help="name proposed to whoever opens it")
     parser.add_argument("--models", type=Path, help="folder with a registry.yaml (default: the shipped models)")
     parser.add_argument("--model", default=SELECTOR, help="selector that proposes keyframes, learned or events")
-    options = parser.parse_args(words)
+    options = parser.parse_args(words[2:])
     try:
         return _serve(options)
     except KeyboardInterrupt:  # uvicorn hands on, at its end, the signal that it has obeyed

@@ -1,11 +1,10 @@
-"""`kc-vla train|export|tune|eval selector`, `annotate|eval rules`, `eval events`; the way to the others."""
+"""`kc-vla train|export|tune|eval selector`, `annotate|eval rules` and `eval events`."""
 
 from __future__ import annotations
 
 import argparse
 import os
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 
 from kc_vla.bags.errors import BagError
@@ -19,26 +18,9 @@ from kc_vla.keyframes.cameras import THIRD_PERSON, parse_cameras
 from kc_vla.keyframes.sources import SELECTOR
 from kc_vla.learning.common.errors import LearningError
 
-_ELSEWHERE: dict[tuple[str, ...], str] = {
-    ("train", "policy"): "policy",
-    ("export", "policy"): "policy",
-    ("export", "act"): "act",
-    ("eval", "household"): "simulation",
-    ("eval", "policy"): "simulation",
-    ("eval", "recall"): "recall",
-    ("eval", "replacement"): "memory",
-    ("eval", "table1"): "simulation",
-    ("eval", "table3"): "simulation",
-    ("eval", "virtualhome"): "simulation",
-}
-"""Modules of this package for what is not of the selector."""
-
 
 def main(words: Sequence[str]) -> int:
     """Run a verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130 interrupted."""
-    if (elsewhere := _ELSEWHERE.get(tuple(words[:2]))) is not None:
-        status: int = import_module(f"kc_vla.cli.{elsewhere}").main(words)
-        return status
     runs = {"train": _train, "export": _export, "tune": _tune, "eval": _eval, "annotate": _annotate}
     options = learning_parser(runs).parse_args(words)
     # torch's idle threads spin, beside any other busy process at a thirtieth of the speed; read when torch is imported.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kc_vla.cli.interrupts import INTERRUPTED
@@ -18,16 +19,33 @@ class Verb(NamedTuple):
         name: the first word of the command line.
         module: of this package; its `main` takes all words, also the first, and returns the exit status.
         text: what `kc-vla --help` says of it.
+        kinds: what must follow the name where it has several meanings, each with its module.
     """
 
     name: str
     module: str
     text: str
+    kinds: Mapping[str, str] = MappingProxyType({})
 
     def main(self, words: Sequence[str]) -> int:
         """Run it. Its module is imported only here: some take a second."""
-        status: int = import_module(f"kc_vla.cli.{self.module}").main(words)
+        kind = words[1] if len(words) > 1 else ""
+        if self.kinds and kind not in self.kinds and (kind in ("", "-h", "--help") or not kind.startswith("-")):
+            self._parser().parse_args(words[1:2])  # which tells what there is, and ends
+        status: int = import_module(f"kc_vla.cli.{self.kinds.get(kind, self.module)}").main(words)
         return status
+
+    def _parser(self) -> argparse.ArgumentParser:
+        """What reads which of the kinds is meant."""
+        helps = "\n".join(f"  kc-vla {self.name} {kind} --help" for kind in self.kinds)
+        parser = argparse.ArgumentParser(
+            prog=f"kc-vla {self.name}",
+            description=self.text,
+            epilog=helps,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        parser.add_argument("kind", choices=tuple(self.kinds), metavar="|".join(self.kinds), help="then its options:")
+        return parser
 
 
 VERBS = (
@@ -35,24 +53,31 @@ VERBS = (
     Verb("rerun", "rerun", "a recorded episode as a file of Rerun's viewer: kc-vla rerun export --help"),
     Verb("bag", "bag", "look into recorded bags, check, cut, merge them, make torn ones whole"),
     Verb("sim", "simulation", "film, check and measure the simulated tasks: kc-vla sim --help"),
-    Verb("train", "learning", "train a keyframe selector, or a policy: kc-vla train selector|policy --help"),
+    Verb("train", "learning", "train a keyframe selector, or a policy", {"selector": "learning", "policy": "policy"}),
     Verb(
         "export",
         "learning",
-        "make ONNX files of a trained selector or policy: kc-vla export selector|policy|act --help",
+        "make ONNX files of a trained selector or policy, or of one of LeRobot's",
+        {"selector": "learning", "policy": "policy", "act": "act"},
     ),
-    Verb("tune", "learning", "choose the thresholds of a selector anew: kc-vla tune selector --help"),
+    Verb("tune", "learning", "choose the thresholds of a selector anew", {"selector": "learning"}),
     Verb(
         "eval",
         "learning",
-        "measure a selector, a policy, or a memory: "
-        "kc-vla eval selector|policy|table1|replacement|recall|household|virtualhome --help",
+        "measure a selector, a policy, a memory or a household's planner",
+        {
+            **dict.fromkeys(("selector", "rules", "events"), "learning"),
+            **dict.fromkeys(("policy", "table1", "table3", "household", "virtualhome"), "simulation"),
+            "recall": "recall",
+            "replacement": "memory",
+        },
     ),
     Verb("memory", "scene_graph", "look into a long-term memory, export and import its maps: kc-vla memory --help"),
     Verb(
         "annotate",
-        "annotate",
-        "mark keyframes of recorded episodes, on a page or by rules: kc-vla annotate page|rules --help",
+        "learning",
+        "mark keyframes of recorded episodes, on a page or by rules",
+        {"page": "annotate", "rules": "learning"},
     ),
     Verb("calibrate", "calibrate", "cameras, hand-eye, joint offsets, latency: kc-vla calibrate --help"),
     Verb("serve", "serve", "serve a learned policy to clients of openpi or GR00T: kc-vla serve policy --help"),
