@@ -2,6 +2,7 @@
 
 Launch arguments are those that the launch files declare, parameters those that the nodes do; what topics, services and
 actions there are, of which type and at whose place, is read out of the source, and the interfaces are their own files.
+Of each command there is what its `--help` prints, of each file what the modules say that read and write it.
 """
 
 from __future__ import annotations
@@ -15,12 +16,20 @@ from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 
+from command_line import commands
+from file_formats import sections
 from topics_in_source import found_topics
 
 ROOT = Path(__file__).resolve().parents[2]
 INTERFACES = ROOT / "ros2_ws/src/kc_vla_msgs"
 SOURCES = (ROOT / "ros2_ws/src/kc_vla/kc_vla", ROOT / "sim_bridge/kc_vla_sim")
-_PLACES = {"LOGNAME": "<user>", "XDG_RUNTIME_DIR": "$XDG_RUNTIME_DIR", "TMPDIR": "/tmp", "ROS_DOMAIN_ID": "0"}
+_PLACES = {
+    "COLUMNS": "104",
+    "LOGNAME": "<user>",
+    "XDG_RUNTIME_DIR": "$XDG_RUNTIME_DIR",
+    "TMPDIR": "/tmp",
+    "ROS_DOMAIN_ID": "0",
+}
 """Of this machine, and not to be seen in a default."""
 
 
@@ -139,6 +148,19 @@ def interfaces() -> str:
     return "\n".join(parts)
 
 
+def command_line() -> str:
+    """The page of the commands."""
+    parts = ["# Command line\n", "What `kc-vla COMMAND --help` prints, after `source env.sh`.\n"]
+    parts += [f"## {command}\n\n```text\n{told.strip()}\n```\n" for command, told in commands()]
+    return "\n".join(parts)
+
+
+def file_formats() -> str:
+    """The page of the files."""
+    head = "What the stack reads and writes: what the code says of it, its fields, and a file that there is.\n"
+    return "\n".join(["# File formats\n", head, *sections()])
+
+
 def api() -> dict[str, str]:
     """A page for each package, with the directives that mkdocstrings follows without importing anything."""
     pages = {}
@@ -166,6 +188,8 @@ def main(folder: Path) -> None:
         "launch_arguments.md": launch_arguments(),
         "parameters.md": parameters(),
         "topics.md": topics(),
+        "command_line.md": command_line(),
+        "file_formats.md": file_formats(),
         "interfaces.md": interfaces(),
         **api(),
     }
