@@ -1,7 +1,8 @@
 """Every command of every document is one that there is: its program, its verb, its options, its launch arguments.
 
 None is run here: what a command line of `kc-vla` says is read by that verb's own parser, and a launch file is asked
-what it declares. So no page names an option that was renamed. What a command does is tested with the part that does it.
+what it declares. So no page names an option that was renamed. What a command does is tested with the part that does it:
+each verb, and each launch argument, that a document names is one that some test runs.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ _ROS2_VERBS = {"action", "bag", "launch", "lifecycle", "node", "param", "run", "
 _RUN_ELSEWHERE = {"docs/your_own_task.md": "test_your_own_task.py does what it says, with a task that it makes"}
 _TASKS_OF = {"docs/mikasa.md": "examples/mikasa/mikasa.yaml"}
 """The file that KC_VLA_TASKS names in a document."""
+_ONE_WORD = {"collect", "doctor", "report"}
+"""Verbs that are whole commands."""
 _ELSEWHERE = ("gr00t/",)
 """Paths in a program of others."""
 
@@ -199,6 +202,41 @@ def test_a_command_of_a_document_is_one_that_there_is(
 def test_what_is_wrong_with_a_command_is_found(line: str, word: str, declared: dict[str, dict[str, Any]]) -> None:
     (command,) = commands_of(f"```bash\nOMP_NUM_THREADS=1 {line}   # as always\n```\n", "a.md")
     assert word in check(command, declared)
+
+
+def _tests() -> str:
+    """The source of all other tests."""
+    folders = ("tests", "ros2_ws/src/kc_vla/test", "sim_bridge/test")
+    paths = (path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    return "\n".join(path.read_text() for path in paths if path != Path(__file__))
+
+
+def _named() -> Iterator[tuple[str, ...]]:
+    """Verbs of `kc-vla` with what they do, and launch files with their arguments, as documents name them."""
+    for command in COMMANDS:
+        program, *words = command.words
+        if program == "kc-vla" and words[0] in _ONE_WORD:
+            yield ("kc-vla", words[0])
+        elif program == "kc-vla" and not words[1].startswith("-"):
+            yield ("kc-vla", *words[:2])
+        elif program == "ros2" and words[:2] == ["launch", "kc_vla"]:
+            yield from ((words[2], word.partition(":=")[0]) for word in words[3:] if ":=" in word)
+
+
+@pytest.fixture(scope="module")
+def tests() -> str:
+    return _tests()
+
+
+@pytest.mark.parametrize("named", sorted(set(_named())), ids=" ".join)
+def test_what_a_document_has_run_is_run_by_a_test(named: tuple[str, ...], tests: str) -> None:
+    if named[0] == "kc-vla":
+        _, verb, *action = named
+        run = ", ?".join((f'"{verb}"', *(rf'(?:"{word}"|\*?(?:words|action)\b)' for word in action)))
+        assert re.search(run, tests), f"no test runs {' '.join(named)}"
+        assert all(f'"{word}"' in tests for word in action)
+    else:
+        assert re.search(rf'"{named[1]}": |\b{named[1]}=|{named[1]}:=', tests), f"no test launches with {named[1]}"
 
 
 TEXT = """kc-vla no

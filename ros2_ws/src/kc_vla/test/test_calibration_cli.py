@@ -19,6 +19,7 @@ from kc_vla.bags.topics import Qos, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.calibration.board import Board
 from kc_vla.calibration.hand_eye import pose_of
+from kc_vla.calibration.reading import load_latency, load_offsets
 from kc_vla.cameras.calibration import load_calibration
 from kc_vla.cli import main
 
@@ -56,33 +57,39 @@ def test_the_lens_is_a_file_that_the_camera_node_reads_and_a_picture(lens):
 
 
 def write_bag(folder, moments):
-    """A recording of an arm that stands at each of the joint angles for a second; pictures where there are some."""
+    """A recording of an arm: of each moment the time (s), the joint angles, and the picture or None."""
     writer = EpisodeBagWriter(folder, TOPICS, info(Script()))
-    for number, (angles, picture) in enumerate(moments):
-        for k in range(round(MOMENT_S / RATE_S)):
-            ns = 10**9 + round((number * MOMENT_S + k * RATE_S) * 1e9)
-            stamp = Time(sec=ns // 10**9, nanosec=ns % 10**9)
-            joints = JointState(name=[f"joint{j}" for j in range(1, 7)], position=angles.tolist())
-            joints.header.stamp = stamp
-            assert writer.write("/joint_states", serialize_message(joints), ns, ns)
-            if k == 5:
-                height, width = picture.shape[:2]
-                image = Image(height=height, width=width, encoding="rgb8", step=3 * width)
-                image.data = array("B", picture.tobytes())
-                image.header.stamp = stamp
-                assert writer.write("/wrist/image_raw", serialize_message(image), ns, ns)
+    for time_s, angles, picture in moments:
+        ns = 10**9 + round(time_s * 1e9)
+        stamp = Time(sec=ns // 10**9, nanosec=ns % 10**9)
+        joints = JointState(name=[f"joint{j}" for j in range(1, 7)], position=angles.tolist())
+        joints.header.stamp = stamp
+        assert writer.write("/joint_states", serialize_message(joints), ns, ns)
+        if picture is not None:
+            height, width = picture.shape[:2]
+            image = Image(height=height, width=width, encoding="rgb8", step=3 * width)
+            image.data = array("B", picture.tobytes())
+            image.header.stamp = stamp
+            assert writer.write("/wrist/image_raw", serialize_message(image), ns, ns)
     writer.close()
     return folder
 
 
+def standing(poses):
+    """The moments of an arm that stands at each of the joint angles for a second, and is looked at in the middle."""
+    for number, (angles, picture) in enumerate(poses):
+        for k in range(round(MOMENT_S / RATE_S)):
+            yield number * MOMENT_S + k * RATE_S, angles, picture if k == 5 else None
+
+
 @pytest.fixture(scope="module")
-def hand_eye_bag(tmp_path_factory):
-    """A wrist camera above a board on the table, from twelve places that a Piper can reach."""
+def poses():
+    """Twelve times the joint angles of a Piper, and what the camera on its wrist sees of a board on the table."""
     chance = np.random.default_rng(6)
     board = pose_of(np.array([0.25, 0.12, 0.0, 0.0, 0.0, 0.0])) @ pose_of(np.array([0, 0, 0, np.pi, 0, 0]))
     middle = (board @ [BOARD.columns * BOARD.square / 2, BOARD.rows * BOARD.square / 2, 0, 1])[:3]
-    moments = []
-    while len(moments) < 12:
+    found = []
+    while len(found) < 12:
         place = middle + chance.uniform([-0.18, -0.18, 0.18], [0.18, 0.18, 0.3])
         look = (middle - place) / np.linalg.norm(middle - place)
         side = np.cross([*chance.normal(0, 1, 2), 0.0], look)
@@ -97,13 +104,13 @@ def hand_eye_bag(tmp_path_factory):
         seen = np.linalg.inv(KINEMATICS.flange(angles) @ CAMERA) @ board
         picture = render(BOARD, seen, chance)
         if BOARD.find(picture) is not None:
-            moments.append((angles, picture))
-    return write_bag(tmp_path_factory.mktemp("bag") / "bag", moments)
+            found.append((angles, picture))
+    return found
 
 
-def test_the_camera_on_the_flange_is_found_from_a_recording(hand_eye_bag, lens, tmp_path, capsys):
-    output = tmp_path / "handeye" / "wrist.yaml"
-    words = [f"--bag={hand_eye_bag}", "--view=wrist", f"--camera={lens}", f"--output={output}"]
+def test_the_camera_on_the_flange_is_found_from_a_recording(poses, lens, tmp_path, capsys):
+    bag, output = write_bag(tmp_path / "bag", standing(poses)), tmp_path / "handeye" / "wrist.yaml"
+    words = [f"--bag={bag}", "--view=wrist", f"--camera={lens}", f"--output={output}"]
     assert main(["calibrate", "hand-eye", "--setup=in-hand", *words]) == 0, capsys.readouterr().err
     content = yaml.safe_load(output.read_text())
     assert content["parameters"]["calibration_type"] == "eye_in_hand"
@@ -113,6 +120,47 @@ def test_the_camera_on_the_flange_is_found_from_a_recording(hand_eye_bag, lens, 
     turn = Rotation.from_quat([found[f"q{axis}"] for axis in "xyzw"]).as_matrix() @ CAMERA[:3, :3].T
     assert np.degrees(Rotation.from_matrix(turn).magnitude()) < 0.6
     assert output.with_suffix(".png").exists()
+
+
+def test_a_joint_that_tells_a_wrong_angle_is_found(poses, lens, tmp_path, capsys):
+    wrong = np.radians([0.0, 0.0, 1.5, 0.0, 0.0, 0.0])
+    bag, output = (
+        write_bag(tmp_path / "bag", standing([(angles - wrong, seen) for angles, seen in poses])),
+        tmp_path / "a.yaml",
+    )
+    words = [f"--bag={bag}", "--view=wrist", f"--camera={lens}", f"--output={output}"]
+    assert main(["calibrate", "joints", "--setup=in-hand", *words]) == 0, capsys.readouterr().err
+    np.testing.assert_allclose(load_offsets(output, LIMITS).angles, wrong, atol=np.radians(0.2))
+
+
+def test_how_late_a_camera_is_is_found_from_an_arm_that_is_moved(tmp_path, capsys):
+    chance = np.random.default_rng(8)
+    late_s, rate = 0.06, 50
+    times = np.arange(20 * rate) / rate
+    ways = [(chance.uniform(0.3, 1.5), chance.uniform(0, 6), 0.1) for _ in range(6)]
+    room = cv2.resize(chance.integers(0, 255, (24, 64, 3), np.uint8), (640, 240), interpolation=cv2.INTER_CUBIC)
+
+    def angle(at):
+        return sum(size * np.sin(2 * np.pi * rate * at + begin) for rate, begin, size in ways)
+
+    def seen(at):
+        left = 320 - 64 + 200 * angle(at)
+        return cv2.warpAffine(room, np.array([[1.0, 0.0, -left], [0.0, 1.0, -60.0]]), (128, 96))
+
+    def moments():
+        for number, at in enumerate(times):
+            yield at, np.array([angle(at), 0, 0, 0, 0, 0]), seen(at - late_s) if number % 2 == 0 else None
+
+    bag, output = write_bag(tmp_path / "bag", moments()), tmp_path / "latency.yaml"
+    assert main(["calibrate", "latency", f"--bag={bag}", "--view=wrist", f"--output={output}"]) == 0, (
+        capsys.readouterr().err
+    )
+    assert load_latency(output) == pytest.approx(late_s, abs=0.01)
+
+
+def test_a_board_is_a_page_to_print(tmp_path):
+    assert main(["calibrate", "board", f"--output={tmp_path / 'board.pdf'}"]) == 0
+    assert (tmp_path / "board.pdf").read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.parametrize(

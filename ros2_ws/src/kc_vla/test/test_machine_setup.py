@@ -358,3 +358,13 @@ def test_wrong_arguments_are_status_2(words):
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 2
+
+
+def test_what_a_control_loop_needs_is_said_and_not_done(capsys: pytest.CaptureFixture[str]) -> None:
+    before = sorted(Path("/etc/security/limits.d").glob("*"))
+    assert main(["setup", "realtime", "--user", "nobody"]) == 0
+    told = capsys.readouterr()
+    assert "nobody" in told.out
+    assert "rtprio" in told.out
+    assert told.err == ""
+    assert sorted(Path("/etc/security/limits.d").glob("*")) == before
