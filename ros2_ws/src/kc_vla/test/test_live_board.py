@@ -58,44 +58,67 @@ def test_an_episode_of_hours_takes_no_more_than_one_of_minutes() -> None:
     assert len(json.dumps(news)) < 5_000_000
 
 
+class Camera:
+    """Views whose newest picture is taken, once."""
+
+    def __init__(self) -> None:
+        self.came: dict[str, NDArray[np.uint8]] = {}
+        self.asked = 0
+
+    def take(self, view: str) -> NDArray[np.uint8] | None:
+        self.asked += 1
+        return self.came.pop(view, None)
+
+
 def test_a_picture_is_made_small_once_and_only_if_somebody_asks() -> None:
-    decoded: list[int] = []
-
-    def decode(raw: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        decoded.append(1)
-        return raw
-
-    pictures = Pictures(decode, longest=320)
+    camera = Camera()
+    pictures = Pictures(camera.take, longest=320)
     assert pictures.newest("wrist", 0) is None
-    for _ in range(50):
-        pictures.put("wrist", RED)
-    assert decoded == []
+    camera.came["wrist"] = RED
     found = pictures.newest("wrist", 0)
     assert found
     number, data = found
     assert pictures.newest("wrist", 0) == found  # another client
     assert pictures.newest("wrist", number) is None
-    assert len(decoded) == 1
     shown = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
     assert shown is not None
     assert shown.shape == (240, 320, 3)
     assert abs(shown[100, 100].astype(int) - (10, 10, 250)).max() < 12  # red, to OpenCV
     pictures.clear()
     assert pictures.newest("wrist", 0) is None
-    pictures.put("wrist", RED)
+    camera.came["wrist"] = RED
     again = pictures.newest("wrist", number)
     assert again
     assert again[0] > number
 
 
-def test_a_picture_that_cannot_be_shown_is_told() -> None:
-    def decode(raw: object) -> NDArray[np.uint8]:
-        raise ValueError("an image is in 'x', which cannot be shown")
+def test_who_asks_soon_after_another_one_gets_the_same_picture() -> None:
+    camera = Camera()
+    pictures = Pictures(camera.take, shared_s=3600.0)
+    camera.came["wrist"] = RED
+    first = pictures.newest("wrist", 0)
+    camera.came["wrist"] = RED
+    assert pictures.newest("wrist", 0) == first
+    assert camera.asked == 1
+    pictures.clear()
+    assert pictures.newest("wrist", 0) not in (None, first)
 
-    pictures = Pictures(decode)
-    pictures.put("wrist", b"")
-    with pytest.raises(ValueError, match="cannot be shown"):
-        pictures.newest("wrist", 0)
+
+def test_a_picture_that_cannot_be_shown_is_told_to_whoever_asks_until_another_one_comes() -> None:
+    came = ["an image is in 'x', which cannot be shown", None, None, RED]
+
+    def take(view: str) -> NDArray[np.uint8] | None:
+        match came.pop(0):
+            case str(problem):
+                raise ValueError(problem)
+            case picture:
+                return picture
+
+    pictures = Pictures(take)
+    for _ in range(3):
+        with pytest.raises(ValueError, match="cannot be shown"):
+            pictures.newest("wrist", 0)
+    assert pictures.newest("wrist", 0)
 
 
 def test_a_small_picture_is_not_made_larger() -> None:

@@ -35,12 +35,13 @@ class Live:
 
     def __init__(self, patience_s: float = 10.0, token: str = TOKEN) -> None:
         self.board = Board()
-        self.pictures = Pictures(lambda raw: raw)
+        self.came: dict[str, Any] = {}
+        self.pictures = Pictures(lambda view: self.came.pop(view, None))
         self.watched: list[bool] = []
         self.stops: list[Future[Stopped]] = []
         self.answer: Stopped | None = Stopped(True, True, "stopped")
         views, rate = ("third_person", "wrist"), 50.0
-        self.feed = Feed(self.board, self.pictures, views, rate, self._on_watched, patience_s)
+        self.feed = Feed(self.board, self.pictures, views, rate, self._on_watched, patience_s=patience_s)
         self._page = PageThread(create_app(self.feed, token, self._stop, HERE), listening("127.0.0.1", 0, ""))
         self.port = self._page.port
 
@@ -101,7 +102,7 @@ def test_a_page_gets_what_there_is_and_what_comes(live: Live) -> None:
     with live.open() as page:
         assert hear(page)[0]["parts"] == {"episode": {"id": "one"}}
         live.board.add(SCORES, [0, 0.5, 0.6, 1])
-        live.pictures.put("wrist", grey(80))
+        live.came["wrist"] = grey(80)
         heard, jpegs = [], []
         while not (any("series" in news for news in heard) and jpegs):
             news, found = hear(page)
@@ -123,7 +124,7 @@ def test_a_slow_page_gets_fewer_pictures_and_holds_up_nobody(live: Live) -> None
     with live.open() as slow, live.open() as quick:
         slow.recv(timeout=WAIT_S)  # and does not say that it has drawn it
         for level in range(20):
-            live.pictures.put("third_person", grey(level * 10))
+            live.came["third_person"] = grey(level * 10)
             live.board.add(SCORES, [level, 0.5, 0.6, 1])
             while not hear(quick)[1]:
                 pass

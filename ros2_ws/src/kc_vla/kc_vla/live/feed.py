@@ -35,6 +35,7 @@ class Feed:
         views: Sequence[str],
         rate: float,
         on_watched: Callable[[], None],
+        on_look: Callable[[], None] = lambda: None,
         patience_s: float = PATIENCE_S,
     ) -> None:
         """Make it.
@@ -44,10 +45,12 @@ class Feed:
             views: of the robot, in order.
             rate: messages a second that a page gets at most, 1/s.
             on_watched: called, by the server's thread, when `watched` changes; returns at once.
+            on_look: called before a page is told what is new, by any thread: tells the board what has come.
             patience_s: for a page to draw a message, s.
         """
         self._board, self._pictures, self._views = board, pictures, tuple(views)
-        self._period_s, self._on_watched, self._patience_s = 1.0 / rate, on_watched, patience_s
+        self._period_s, self._patience_s = 1.0 / rate, patience_s
+        self._on_watched, self._on_look = on_watched, on_look
         self._pages = 0
 
     @property
@@ -76,19 +79,21 @@ class Feed:
             page.scope["state"][HANG_UP]()  # it may never read what is on its way
 
     async def _show(self, page: WebSocket) -> None:
-        seen, told_at = Seen(), 0.0
+        seen, told_at, due = Seen(), 0.0, time.monotonic()
         while True:
             began = time.monotonic()
+            due = max(due + self._period_s, began)  # late once is not late ever after
             message = await asyncio.to_thread(self._message, seen, began - told_at > _QUIET_S)
             if message:
                 told_at = began
                 async with asyncio.timeout(self._patience_s):
                     await page.send_bytes(message)
                     await page.receive_text()
-            await asyncio.sleep(max(0.0, began + self._period_s - time.monotonic()))
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
 
     def _message(self, seen: Seen, anyhow: bool) -> bytes:
         """What is new to a page; empty where nothing is, but not `anyhow`."""
+        self._on_look()
         news: dict[str, Any] = self._board.news(seen)
         shown, jpegs = [], []
         for view in self._views:

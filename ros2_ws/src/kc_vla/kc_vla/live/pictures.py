@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+import math
 import threading
+import time
 from collections.abc import Callable
 from itertools import count
-from typing import Any
 
 import cv2
 import numpy as np
@@ -35,25 +36,22 @@ def data_url(pixels: Pixels, longest: int) -> str:
 class Pictures:
     """Of views, each with the newest alone. Safe for any threads."""
 
-    def __init__(self, decode: Callable[[Any], Pixels], longest: int = 640) -> None:
+    def __init__(self, take: Callable[[str], Pixels | None], longest: int = 640, shared_s: float = 0.0) -> None:
         """Make it.
 
         Args:
-            decode: pixels of what `put` is given; called by any thread; a ValueError says what is wrong with it.
+            take: the newest picture of a view, None where none has come since it was asked last; called by any thread,
+                of one view by one at a time; a ValueError says what is wrong with the picture.
             longest: px of a side of what is shown.
+            shared_s: for so long one that was made is the newest, so that many who ask cost little more than one, s.
         """
-        self._decode, self._longest = decode, longest
+        self._take, self._longest, self._shared_s = take, longest, shared_s
         self._lock = threading.Lock()
         self._numbers = count(1)
         self._makes: dict[str, threading.Lock] = {}
-        self._raw: dict[str, tuple[int, Any]] = {}
-        self._made: dict[str, tuple[int, bytes]] = {}
-
-    def put(self, view: str, raw: Any) -> None:
-        """The newest picture of a view; costs nothing until somebody asks."""
-        with self._lock:
-            self._makes.setdefault(view, threading.Lock())
-            self._raw[view] = next(self._numbers), raw
+        self._made: dict[str, tuple[int, bytes | str]] = {}
+        """Of each view the number and the JPEG of its newest picture, or why it cannot be shown."""
+        self._made_at: dict[str, float] = {}
 
     def newest(self, view: str, seen: int) -> tuple[int, bytes] | None:
         """Number and JPEG of the newest picture of a view, or None without one newer than number `seen`.
@@ -62,20 +60,33 @@ class Pictures:
             ValueError: there is one that cannot be shown.
         """
         with self._lock:
-            if view not in self._raw:
-                return None
-            make = self._makes[view]
+            make = self._makes.setdefault(view, threading.Lock())
         with make:
-            with self._lock:
-                number, raw = self._raw.get(view, (seen, None))
-            if number == seen:
-                return None
-            if self._made.get(view, (0, b""))[0] != number:
-                self._made[view] = number, jpeg(self._decode(raw), self._longest)
-            return self._made[view]
+            if time.monotonic() >= self._made_at.get(view, -math.inf) + self._shared_s:
+                self._make(view)
+            number, made = self._made.get(view, (seen, b""))
+        if number == seen:
+            return None
+        if isinstance(made, str):
+            raise ValueError(made)
+        return number, made
+
+    def _make(self, view: str) -> None:
+        try:
+            pixels = self._take(view)
+            if pixels is None:
+                return
+            made: bytes | str = jpeg(pixels, self._longest)
+        except ValueError as error:
+            made = str(error)
+        self._made[view] = next(self._numbers), made
+        self._made_at[view] = time.monotonic()
 
     def clear(self) -> None:
         """Nobody looks any more: what is kept would be old when somebody does."""
         with self._lock:
-            self._raw.clear()
-            self._made.clear()
+            makes = dict(self._makes)
+        for view, make in makes.items():
+            with make:
+                self._made.pop(view, None)
+                self._made_at.pop(view, None)

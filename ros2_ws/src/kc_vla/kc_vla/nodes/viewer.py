@@ -1,17 +1,17 @@
 """Node `viewer`: the live page of a running stack in a browser; without a token nobody controls by it.
 
-It only looks on: pictures, joints and commands are listened to while a page is open, nothing that is told waits for
-this node, and its process takes what time the others leave.
+It only looks on: pictures, joints and commands are listened to while a page is open and taken when it asks for them,
+nothing that is told waits for this node, and its process takes what time the others leave.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -31,6 +31,7 @@ from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.convert import image_pixels
 from kc_vla.ros.keyframe_thumbs import KeyframeThumbs
+from kc_vla.ros.mailbox import Mailbox
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.robot import RobotParameters
@@ -48,6 +49,8 @@ from kc_vla_msgs.msg import (
     KeyframeScore,
 )
 
+_LOOK_S = 0.5
+"""So often, whoever looks, what has come is taken: none of the topics kept has more than its depth by then."""
 _NICE = 10
 """Of this process: in a control loop's time it has no part."""
 
@@ -82,10 +85,15 @@ class ViewerNode(StackNode):
         values = self.parameters
         rig = values.robot()
         self._views = rig.views
-        self._board, self._pictures = Board(), Pictures(_pixels, values.longest)
+        self._board, self._pictures = Board(), Pictures(self._picture, values.longest, 0.5 / values.rate)
         self._board.tell("robot", messages.robot_part(rig))
-        self._heard: list[Any] = []
-        self._feed = Feed(self._board, self._pictures, self._views, values.rate, self.from_any_thread(self._watch))
+        self._cameras: dict[str, Mailbox] = {}
+        self._arm: dict[str, Mailbox] = {}
+        self._scores = Mailbox(self, KeyframeScore, topics.KEYFRAME_SCORE, qos.WATCHED)
+        self._looking = threading.Lock()
+        on_watched = self.from_any_thread(self._watch)
+        self._feed = Feed(self._board, self._pictures, self._views, values.rate, on_watched, self._look)
+        self.every(_LOOK_S, self._look)
         self._thumbs = KeyframeThumbs(self, lambda: self._feed.watched, self._on_thumb)
         self._listen_always()
         token = secrets.token_urlsafe(16) if values.control else ""
@@ -125,37 +133,60 @@ class ViewerNode(StackNode):
         self.subscribe(Driver, topics.DRIVER, lambda each: tell("driver", messages.driver_part(each)), qos.EVENT_LOG)
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
         self.subscribe(Bool, topics.STOPPED, lambda each: tell("stopped", bool(each.data)), qos.EVENT_LOG)
-        self.subscribe(KeyframeEvent, topics.KEYFRAME_EVENT, self._row(shown.EVENTS, messages.event_row), qos.EVENT_LOG)
-        self.subscribe(KeyframeScore, topics.KEYFRAME_SCORE, self._row(shown.SCORES, messages.score_row), qos.WATCHED)
+        self.subscribe(KeyframeEvent, topics.KEYFRAME_EVENT, self._on_event, qos.EVENT_LOG)
         self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_health, qos.WATCHED)
 
     def _watch(self) -> None:
         """Listen to all the rest while somebody looks."""
-        if self._feed.watched == bool(self._heard):
+        if self._feed.watched == bool(self._cameras):
             return
-        if self._heard:
-            while self._heard:
-                self.unsubscribe(self._heard.pop())
+        if self._cameras:
+            cameras, arm, self._cameras, self._arm = self._cameras, self._arm, {}, {}
+            for mailbox in (*cameras.values(), *arm.values()):
+                mailbox.close()
             self._pictures.clear()
             return
-        listen = self.subscribe
-        for view in self._views:
-            take = partial(self._pictures.put, view)
-            self._heard.append(listen(Image, topics.image_topic(view), take, qos.IMAGE, raw=True))
-        self._heard += [
-            listen(JointState, topics.JOINT_STATES, self._on_joints, qos.STATE),
-            listen(ActionChunk, topics.POLICY_CHUNK, self._row(shown.CHUNKS, messages.chunk_row), qos.WATCHED),
-            listen(ArmCommand, topics.ARM_COMMAND, self._row(shown.COMMANDS, messages.command_row), qos.WATCHED),
-        ]
+        self._arm = {
+            topic: Mailbox(self, kind, topic, profile)
+            for kind, topic, profile in (
+                (JointState, topics.JOINT_STATES, qos.STATE),
+                (ActionChunk, topics.POLICY_CHUNK, qos.WATCHED),
+                (ArmCommand, topics.ARM_COMMAND, qos.WATCHED),
+            )
+        }
+        self._cameras = {
+            view: Mailbox(self, Image, topics.image_topic(view), qos.IMAGE, raw=True) for view in self._views
+        }
 
-    def _row(self, series: str, row_of: Callable[[Any], Any]) -> Callable[[Any], None]:
-        def take(message: Any) -> None:
-            if message.episode_id != self._board.episode:
-                return  # late, from an episode that is over
-            if (row := row_of(message)) is not None:
-                self._board.add(series, row)
+    def _picture(self, view: str) -> Pixels | None:
+        """See `Pictures`."""
+        camera = self._cameras.get(view)
+        raw = camera.newest() if camera else None
+        return None if raw is None else image_pixels(deserialize_message(raw, Image))
 
-        return take
+    def _look(self) -> None:
+        """Tell the board what has come; by any thread."""
+        with self._looking:
+            self._take(self._scores, shown.SCORES, messages.score_row)
+            if not (arm := self._arm):
+                return
+            self._take(arm[topics.POLICY_CHUNK], shown.CHUNKS, messages.chunk_row)
+            self._take(arm[topics.ARM_COMMAND], shown.COMMANDS, messages.command_row)
+            if (state := arm[topics.JOINT_STATES].newest()) is not None:
+                self._board.tell("joints", messages.joints_part(state))
+
+    def _take(self, mailbox: Mailbox, series: str, row_of: Callable[[Any], Any]) -> None:
+        for message in mailbox.take():
+            self._add(message, series, row_of)
+
+    def _add(self, message: Any, series: str, row_of: Callable[[Any], Any]) -> None:
+        if message.episode_id != self._board.episode:
+            return  # late, from an episode that is over
+        if (row := row_of(message)) is not None:
+            self._board.add(series, row)
+
+    def _on_event(self, event: KeyframeEvent) -> None:
+        self._add(event, shown.EVENTS, messages.event_row)
 
     def _on_episode(self, status: EpisodeStatus) -> None:
         if status.episode_id != self._board.episode:
@@ -172,19 +203,12 @@ class ViewerNode(StackNode):
     def _on_thumb(self, frame: int, picture: str) -> None:
         self._board.add(shown.THUMBS, {"frame": frame, "picture": picture})
 
-    def _on_joints(self, state: JointState) -> None:
-        self._board.tell("joints", messages.joints_part(state))
-
     def _on_health(self, told: DiagnosticArray) -> None:
         now = time.monotonic()
         for each in told.status:
             values = {pair.key: pair.value for pair in each.values}
             level = each.level[0] if isinstance(each.level, bytes) else int(each.level)
             self._board.tell(f"node {each.name[:80]}", shown.health(level, each.message, values, now))
-
-
-def _pixels(raw: bytes) -> Pixels:
-    return image_pixels(deserialize_message(raw, Image))
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.callback_groups import CallbackGroup, ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
@@ -88,10 +88,17 @@ class StackNode(LifecycleNode):
     # -- what a node uses ---------------------------------------------------------------------------------------
 
     def subscribe(
-        self, kind: type, topic: str, callback: Callable[..., None], profile: QoSProfile, raw: bool = False
+        self,
+        kind: type,
+        topic: str,
+        callback: Callable[..., None],
+        profile: QoSProfile,
+        raw: bool = False,
+        group: CallbackGroup | None = None,
     ) -> Any:
         """Listen to a topic while active, or until `unsubscribe`; `callback(message)` or `callback(message, info)`."""
-        entity = self.create_subscription(kind, topic, callback, profile, raw=raw, callback_group=self._together)
+        together = group or self._together
+        entity = self.create_subscription(kind, topic, callback, profile, raw=raw, callback_group=together)
         self._made.append((self.destroy_subscription, entity))
         return entity
 
