@@ -116,10 +116,11 @@ def test_groot_s_clients_are_answered_in_both_dialects() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--protocol", "openpi", "--host", "0.0.0.0"], "needs a --token"),
+        (["--protocol", "openpi", "--host", "0.0.0.0"], "needs a token"),
         (["--protocol", "openpi", "--mapping", "panda_sim-droid"], "the mapping 'panda_sim-droid' has joint_position"),
         (["--protocol", "groot", "--name", "absent"], "no model 'absent'"),
         (["--protocol", "groot", "--rig", "piper"], "this robot is a 'piper'"),
+        (["--protocol", "groot", "--host", "no.such.host", "--token", "x"], "cannot listen at no.such.host, port 5555"),
     ],
 )
 def test_what_cannot_be_served_is_told_in_a_line(words: list[str], told: str) -> None:

@@ -278,7 +278,7 @@ class ManiskillBridgeNode(StackNode):
         assert self._frame is not None
         if self._settled < self._frame.index:
             return f"no keyframe index of frame {self._frame.index}: are keyframe_selector and keyframe_buffer alive?"
-        return f"no arm command for frame {self._frame.index}: are arm_controller and policy_server alive?"
+        return f"no arm command for frame {self._frame.index}: see what arm_controller and policy_server say"
 
     # -- the expert ---------------------------------------------------------------------------------------------
 

@@ -302,7 +302,7 @@ def test_without_a_driver_it_says_what_is_missing(tmp_path: Path) -> None:
         session.poll()
         time.sleep(0.01)
     session.hang_up()
-    assert said == ["no whole joint states come on /joint_states: no joint states have come"]
+    assert said == ["no joint states come on /joint_states: start the robot's driver first"]
 
 
 def test_a_rig_that_does_not_say_how_it_is_moved_is_refused(tmp_path: Path) -> None:

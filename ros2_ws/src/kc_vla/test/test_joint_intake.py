@@ -48,6 +48,17 @@ def driver() -> Driver:
     return Driver()
 
 
+def test_a_joint_that_is_called_otherwise_is_named_beside_what_was_heard(driver: Driver) -> None:
+    assert driver.intake.felt(AT).refusal == "no joint states come on /joint_states: start the robot's driver first"
+    driver.say(["shoulder_pan_jont", *NAMES[1:], "lift"], [*ANGLES, 0.2, 0.0])
+    told = driver.intake.untold()
+    assert told.startswith(f"joint states on /joint_states tell nothing of {NAMES[0]}: they name ")
+    assert "shoulder_pan_jont" in told
+    driver.at += 0.01
+    driver.say()
+    assert driver.intake.untold() == ""
+
+
 def test_joints_are_found_by_name_in_any_order_among_others(driver: Driver) -> None:
     names, positions = [*NAMES[::-1], "lift"], [0.2, *ANGLES[::-1], 9.0]
     driver.say(names, positions, [0.5] * 8)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import socket
 import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -82,11 +84,8 @@ def listening(server: OpenPiServer | GrootServer) -> Iterator[str]:
 
     async def serve() -> None:
         ends = asyncio.Event()
-        open_at: AbstractAsyncContextManager[Any] = server.listening("127.0.0.1", 0)
-        async with open_at as opened:
-            where.append(
-                opened if isinstance(opened, str) else f"ws://127.0.0.1:{next(iter(opened.sockets)).getsockname()[1]}"
-            )
+        async with server.listening("127.0.0.1", 0) as opened:
+            where.append(opened)
             begun.end = lambda: loop.call_soon_threadsafe(ends.set)
             begun.set()
             await ends.wait()
@@ -284,6 +283,53 @@ def test_garbage_on_a_groot_socket_is_answered_and_no_pickle_is_opened(tmp_path:
         assert codec_groot.decode(sock.recv())["status"] == "ok"
 
 
+@pytest.mark.parametrize(
+    ("server", "asked"), [("panda_sim-openpi", "panda_sim-libero"), ("panda_sim-libero", "panda_sim-openpi")]
+)
+def test_a_mapping_of_the_same_names_with_other_numbers_moves_no_arm(server: str, asked: str) -> None:
+    policy = Served(Listening(), load_mapping(server, PANDA, "openpi"), SLOTS)
+    with listening(OpenPiServer(policy)) as where:
+        settings = BackendSettings(PANDA, 16, server=where, mapping=asked, timeout_s=30.0)
+        remote = open_backend("openpi", settings)
+        with pytest.raises(PolicyError, match=f"'{asked}' is not for this server: there .* is .position"):
+            remote.reset(Episode("one", "counting", "push", 0, 50_000_000, True))
+
+
+@pytest.mark.parametrize("wire", ["openpi", "groot"])
+def test_where_nobody_can_listen_is_told_in_a_line(wire: str) -> None:
+    kind, (_, policy) = (OpenPiServer if wire == "openpi" else GrootServer), served(wire)
+
+    async def listen(host: str, port: int) -> None:
+        async with kind(policy).listening(host, port):
+            raise AssertionError("it listens")
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(
+            ServingError, match=rf"cannot listen at 127\.0\.0\.1, port {port} \(.*in use.*another --port"
+        ):
+            asyncio.run(listen("127.0.0.1", port))
+
+
+def test_whoever_runs_a_server_sees_who_comes_and_who_is_refused() -> None:
+    _, policy = served("openpi")
+    said: list[str] = []
+    with listening(OpenPiServer(policy, "secret", said.append)) as where:
+        with pytest.raises(InvalidStatus), OpenPiClient(where, "wrong"):
+            pass
+        time.sleep(1.0)  # a line a second: knocking again and again fills no terminal
+        with OpenPiClient(where, "secret") as client:
+            client.ask(libero())
+        with pytest.raises(InvalidStatus), OpenPiClient(where, "wrong"):
+            pass
+    assert [re.sub(r"127\.0\.0\.1:\d+", "it", line) for line in said] == [
+        "refused it: a wrong token",
+        "it has come: 1 there",
+    ]
+
+
 def test_who_has_not_the_token_is_let_in_nowhere() -> None:
     _, policy = served("openpi")
     with listening(OpenPiServer(policy, "secret")) as where:
@@ -291,6 +337,9 @@ def test_who_has_not_the_token_is_let_in_nowhere() -> None:
             with pytest.raises(InvalidStatus) as refused, OpenPiClient(where, token):
                 pass
             assert refused.value.response.status_code == 401
+            remote = open_backend("openpi", BackendSettings(PANDA, 16, server=where, token=token, timeout_s=30.0))
+            with pytest.raises(PolicyError, match="it wants a token, and this is not it: set KC_VLA_POLICY_TOKEN"):
+                remote.reset(Episode("one", "counting", "push", 0, 50_000_000, True))
         with OpenPiClient(where, "secret") as client:
             assert "actions" in client.ask(libero())
         assert urllib.request.urlopen(where.replace("ws", "http") + "/healthz", timeout=30).status == 200
@@ -303,7 +352,7 @@ def test_who_has_not_the_token_is_let_in_nowhere() -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.2", "::", "robot"])
 def test_an_address_that_others_reach_needs_a_token(host: str) -> None:
-    with pytest.raises(ServingError, match="needs a --token"):
+    with pytest.raises(ServingError, match="needs a token"):
         check_door(host, "")
     check_door(host, "secret")
     check_door("127.0.0.1", "")

@@ -171,7 +171,7 @@ class ForeignArm:
 
     def _missing(self, felt: Felt) -> str:
         if not np.isfinite(felt.age):
-            return f"no whole joint states come on {self._interface.state}: {felt.refusal or 'joints are missing'}"
+            return felt.refusal or self._intake.untold()
         if deaf := self._line.deaf():
             return f"nobody listens on {deaf[0]}: is its controller active?"
         return "; ".join(felt.faults)

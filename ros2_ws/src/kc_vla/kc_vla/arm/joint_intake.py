@@ -26,7 +26,7 @@ _SURE_S = 1.0
 """For so long joints must be told where they can have come to before a person may have the arm begin there."""
 _GRIPPER_S = 2.0
 """s without a word of the gripper."""
-_MOST_TOLD = 120
+_MOST_TOLD, _MOST_NAMES = 120, 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,8 @@ class JointIntake:
         self._values, self._speeds = np.zeros(count), np.zeros(count)
         self._stamps_ns = [-1] * count
         self._at = np.full(count, -np.inf)
-        self._refusal = "no joint states have come"
+        self._refusal = f"no joint states come on {interface.state}: start the robot's driver first"
+        self._heard: set[str] = set()
         self._leapt, self._leapt_at = "", -np.inf
 
     def take(
@@ -91,6 +92,7 @@ class JointIntake:
             self._refusal = self._trouble(names, positions, stamp_ns, now_ns) or self._impossible(names, positions, at)
             if self._refusal:
                 return
+            self._heard |= set(names[: max(0, _MOST_NAMES - len(self._heard))])
             late = max(0.0, (now_ns - stamp_ns) / 1e9) if stamp_ns else 0.0
             measured_at = at - late
             if late > _LATE_S:
@@ -103,6 +105,18 @@ class JointIntake:
                 if column is not None:
                     told = velocities[place] if len(velocities) == len(names) else np.nan
                     self._set(column, float(positions[place]), float(told), stamp_ns, measured_at)
+
+    def untold(self) -> str:
+        """What is said of joints that were never told of, beside the names that were heard; empty if all were."""
+        with self._lock:
+            missing = [name for name, column in self._columns.items() if not np.isfinite(self._at[column])]
+            heard = sorted(self._heard)
+        if not missing:
+            return ""
+        return (
+            f"joint states on {self._interface.state} tell nothing of {', '.join(missing)}: they name "
+            f"{', '.join(heard)[:_MOST_TOLD]}"
+        )
 
     def felt(self, now: float) -> Felt:
         """What is known at the steady time `now`, s."""

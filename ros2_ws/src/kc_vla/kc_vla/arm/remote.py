@@ -54,7 +54,9 @@ class Answer:
         """What to say of it if it has not come within `patience` s."""
         if self.done or time.monotonic() - self._made_at < patience:
             return None
-        return RemoteError(f"its own process has not answered '{self._name}' for {patience:g} s")
+        return RemoteError(
+            f"its own process has not answered '{self._name}' for {patience:g} s: where the machine is busy, try again"
+        )
 
     def result(self) -> Any:
         """What was returned.

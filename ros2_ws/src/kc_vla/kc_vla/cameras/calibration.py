@@ -80,7 +80,9 @@ def read_calibration(path: Path) -> dict[str, Any]:
     try:
         content = parsed_yaml(read_text(path))
     except OSError as error:
-        raise CalibrationError(f"cannot read the calibration {path}: {error.strerror}") from error
+        raise CalibrationError(
+            f"cannot read the calibration {path}: {error.strerror}; `kc-vla calibrate` makes one"
+        ) from error
     except ValueError as error:
         raise CalibrationError(f"{path} {error}") from error
     if not isinstance(content, dict):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 
+_MOST_PORT = 65535
+
 
 def positive(text: str) -> int:
     """A whole number from 1; argparse tells what is wrong with another."""
@@ -14,6 +16,14 @@ def positive(text: str) -> int:
 def not_negative(text: str) -> int:
     """A whole number from 0, likewise."""
     return _at_least(0, text)
+
+
+def port(text: str) -> int:
+    """The number of a TCP port, 0 for any free one; argparse tells what is wrong with another."""
+    value = not_negative(text)
+    if value > _MOST_PORT:
+        raise argparse.ArgumentTypeError(f"there is no port {value}: {_MOST_PORT} is the last")
+    return value
 
 
 def seconds(text: str) -> float:

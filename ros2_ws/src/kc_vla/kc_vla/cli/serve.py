@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kc_vla.cli.numbers import not_negative, positive
+from kc_vla.cli.numbers import port, positive
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.inference.models import ModelError
@@ -37,7 +37,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("what", choices=["policy"], help="what is served")
     parser.add_argument("--protocol", choices=["openpi", "groot"], required=True, help="whose clients are answered")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: this machine alone)")
-    parser.add_argument("--port", type=not_negative, help="(default: 8000 for openpi, 5555 for groot; 0: any free one)")
+    parser.add_argument("--port", type=port, help="(default: 8000 for openpi, 5555 for groot; 0: any free one)")
     parser.add_argument(
         "--token", default="", help=f"that clients must have (default: that of the environment's {TOKEN})"
     )
@@ -46,11 +46,13 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--rig", default="", help="the robot: a rig or its YAML file (default: as the policy says)")
     parser.add_argument("--mapping", default="", help="what clients call what it sees (default: as comes with the rig)")
     parser.add_argument(
-        "--dialect", choices=["n1.5", "n1.6"], default="n1.6", help="groot: what modalities are told in"
+        "--dialect", choices=["n1.5", "n1.6"], help="groot: what modalities are told in (default: n1.6)"
     )
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="that it runs on")
     parser.add_argument("--threads", type=positive, default=1, help="of the processor (default: 1)")
     options = parser.parse_args(words[1:])
+    if options.dialect and options.protocol != "groot":
+        parser.error("--dialect is of groot's clients: leave it out")
     return exit_status("serve policy", lambda: _serve(options), ModelError, StackError)
 
 
@@ -89,18 +91,17 @@ async def _until_interrupted(options: argparse.Namespace, served: Served, token:
     ends = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ends.set)
+    server: openpi.OpenPiServer | groot.GrootServer
     if options.protocol == "openpi":
-        port = openpi.PORT if options.port is None else options.port
-        async with openpi.OpenPiServer(served, token).listening(options.host, port) as server:
-            host, port = next(iter(server.sockets)).getsockname()[:2]
-            _tell(f"ws://{host}:{port}", told)
-            await ends.wait()
+        wanted, server = openpi.PORT, openpi.OpenPiServer(served, token, _say)
     else:
-        port = groot.PORT if options.port is None else options.port
-        async with groot.GrootServer(served, token, options.dialect, horizon).listening(options.host, port) as where:
-            _tell(where, told)
-            await ends.wait()
+        wanted, server = groot.PORT, groot.GrootServer(served, token, options.dialect or "n1.6", horizon, _say)
+    if options.port is not None:
+        wanted = options.port
+    async with server.listening(options.host, wanted) as where:
+        _say(f"{where}: serves {told} (Ctrl-C ends it)")
+        await ends.wait()
 
 
-def _tell(where: str, told: str) -> None:
-    print(f"{where}: serves {told} (Ctrl-C ends it)", flush=True)
+def _say(text: str) -> None:
+    print(text, flush=True)

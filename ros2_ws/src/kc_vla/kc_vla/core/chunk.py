@@ -110,5 +110,6 @@ def _check_size(chunk: Chunk, part: NDArray[np.float32], limit: float, what: str
     # float32 rounding of a number that stands exactly on the limit is not a fault
     if size[row] > limit * (1 + 1e-5):
         raise BadChunkError(
-            f"chunk {chunk.sequence} asks for {size[row]:.3f} {what} in action {row}: the limit is {limit:g}"
+            f"chunk {chunk.sequence} asks for {size[row]:.3f} {what} in action {row}: the limit is {limit:g}; are the "
+            "policy's units this robot's, as its mapping says them?"
         )

@@ -182,7 +182,8 @@ def _rig(content: Any, folder: Path) -> Rig:
     if missing := _KEYS - content.keys():
         raise ValueError(f"{', '.join(sorted(missing))} is missing")
     if unknown := content.keys() - _KEYS - _OPTIONAL:
-        raise ValueError(f"{', '.join(map(str, sorted(unknown, key=str)))} is not known")
+        known = ", ".join(sorted(_KEYS | _OPTIONAL))
+        raise ValueError(f"{', '.join(map(str, sorted(unknown, key=str)))} is not known: it may have {known}")
     joints = tuple(map(str, content["joints"]))
     count = len(joints)
     limits = JointLimits(

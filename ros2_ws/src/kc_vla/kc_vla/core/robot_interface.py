@@ -155,12 +155,13 @@ def _check_keys(content: Any, where: str, needed: set[str], optional: set[str]) 
     if missing := needed - content.keys():
         raise ValueError(f"{where}: {', '.join(sorted(missing))} is missing")
     if unknown := content.keys() - needed - optional:
-        raise ValueError(f"{where}: {', '.join(map(str, sorted(unknown, key=str)))} is not known")
+        known = ", ".join(sorted(needed | optional))
+        raise ValueError(f"{where}: {', '.join(map(str, sorted(unknown, key=str)))} is not known: it may have {known}")
 
 
 def _kind(word: Any) -> CommandKind:
     if word not in tuple(CommandKind):
-        raise ValueError(f"interface: kind is {word!r}: {', '.join(CommandKind)}")
+        raise ValueError(f"interface: kind is {word!r}: it must be one of {', '.join(CommandKind)}")
     return CommandKind(word)
 
 

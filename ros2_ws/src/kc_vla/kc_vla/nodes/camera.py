@@ -56,7 +56,8 @@ class CameraNode(StackNode):
                 self._calibration = load_calibration(Path(wanted.calibration).expanduser())
             elif not wanted.info:
                 self.get_logger().warning(
-                    "the camera is not calibrated: set 'calibration' to its camera_info YAML file"
+                    "the camera is not calibrated: set 'calibration' to its camera_info YAML file, or 'info' to its "
+                    "driver's topic"
                 )
             self._latency_ns = round(load_latency(Path(wanted.latency).expanduser()) * 1e9) if wanted.latency else 0
             if wanted.topic:

@@ -158,7 +158,10 @@ def open_learned(settings: BackendSettings) -> LearnedBackend:
     except ModelError as error:
         raise PolicyError(str(error)) from error
     if model.robot != rig.name:
-        raise PolicyError(f"the policy '{name}' moves a '{model.robot}', this robot is a '{rig.name}': choose another")
+        raise PolicyError(
+            f"the policy '{name}' moves a '{model.robot}', this robot is a '{rig.name}': name another "
+            "policy, or its robot"
+        )
     if missing := [view for view in model.views if view not in rig.views]:
         raise PolicyError(
             f"the policy '{name}' looks at {', '.join(model.views)}: this robot has no {', '.join(missing)}, "

@@ -154,7 +154,10 @@ class DriverServer:
 
     def _checked(self, action: NDArray[Any]) -> Numbers:
         if action.shape != (len(self._about.action),) or action.dtype != np.float64:
-            raise ValueError(f"an action is {len(self._about.action)} numbers: {', '.join(self._about.action)}")
+            told = f"an array {list(action.shape)} of {action.dtype}"
+            raise ValueError(
+                f"an action is {len(self._about.action)} numbers ({', '.join(self._about.action)}), not {told}"
+            )
         if not np.isfinite(action).all():
             raise ValueError(f"an action has to be finite, not {action.tolist()}")
         return action

@@ -18,7 +18,7 @@ from kc_vla.policy.remote.mapping import MappingError, PolicyMapping
 from kc_vla.policy.remote.mapping_file import load_mapping
 from kc_vla.policy.remote.moments import Moments
 from kc_vla.policy.remote.session import RefusedError, Session, tell_times
-from kc_vla.policy.remote.token import token_of
+from kc_vla.policy.remote.token import UNKNOWN, token_of
 from kc_vla.policy.remote.wire import line, number_in
 from kc_vla.policy.remote.zmq_link import ZmqLink
 
@@ -130,6 +130,6 @@ def _good(answer: Any) -> Any:
     """An answer that is no error."""
     if isinstance(answer, Mapping) and "error" in answer:
         told = line(str(answer["error"]))
-        why = ": it wants another token:=" if "unauthorized" in told.lower() else ""
+        why = f": {UNKNOWN}" if "unauthorized" in told.lower() else ""
         raise RefusedError(f"tells an error: {told}{why}")
     return answer

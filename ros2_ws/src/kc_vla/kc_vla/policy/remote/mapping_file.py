@@ -40,7 +40,8 @@ from kc_vla.policy.remote.turns import FORMS, IN_RADIANS
 FOLDER = "rigs/servers"
 _WIRES = ("openpi", "groot")
 _KEYS = {"speaks", "robots", "rate", "instruction", "text", "history", "pictures", "state", "actions"}
-_UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "rad": 1.0, "deg": math.pi / 180}
+_LENGTHS = {"m": 1.0, "cm": 0.01, "mm": 0.001}
+_ANGLES = {"rad": 1.0, "deg": math.pi / 180}
 _MOST_SIZE, _MOST_HISTORY, _MOST_COLUMNS, _SPACE = 4096, 64, 256, 3
 _OF_PART = {
     "position": {"how", "axes", "unit", "origin"},
@@ -190,13 +191,18 @@ def _parts(entry: list[Any], key: Key, rig: Rig) -> tuple[Part, ...]:
 
 
 def _part(entry: Mapping[str, Any], what: str) -> Part:
-    kind = _one_of(entry.get("part"), KINDS, f"part of {what}")
+    if "part" not in entry:
+        raise ValueError(f"an entry of {what} has no part, as in {{part: joints}}: it has {_names(entry)}")
+    kind = _one_of(entry["part"], KINDS, f"part of {what}")
     _only(entry, {"part"} | _OF_PART[kind], f"{kind} of {what}")
     where = f"of the {kind} of {what}"
     form = _one_of(entry.get("form", "axis_angle"), tuple(FORMS), f"form {where}")
     unit = entry.get("unit", 1.0)
     if isinstance(unit, str):
-        unit = _UNITS[_one_of(unit, tuple(_UNITS), f"unit {where}")]
+        units = _LENGTHS if kind == "position" else _ANGLES
+        if unit not in units:
+            raise ValueError(f"unit {where} is {unit[:60]!r}: it must be {', '.join(units)}, or a number")
+        unit = units[unit]
     unit = _number(unit, f"unit {where}")
     if unit == 0.0:
         raise ValueError(f"unit {where} is 0")
@@ -232,8 +238,12 @@ def _one_of(value: Any, known: tuple[T, ...], what: str) -> T:
 
 
 def _only(content: Mapping[Any, Any], known: set[str], what: str) -> None:
-    if unknown := [str(key)[:60] for key in content if key not in known]:
-        raise ValueError(f"{what} has {', '.join(unknown)}: known are {', '.join(sorted(known))}")
+    if unknown := {key: value for key, value in content.items() if key not in known}:
+        raise ValueError(f"{what} has no key {_names(unknown)}: it may have {', '.join(sorted(known))}")
+
+
+def _names(content: Mapping[Any, Any]) -> str:
+    return ", ".join(repr(str(key)[:60]) for key in content)
 
 
 def _map(value: Any, what: str) -> Mapping[Any, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kc_vla.policy.remote import wire
@@ -32,6 +32,7 @@ class Announced:
         keeps: it keeps them for a connection until it is reset: each need be sent once.
         rate: actions per second; None if it does not say.
         keys: names of the arrays that it wants, and of those that it gives; None likewise.
+        numbers: of arrays of state and actions by name, what their numbers mean (`numbers_of`), as far as it says.
     """
 
     reset: bool = False
@@ -40,6 +41,7 @@ class Announced:
     keeps: bool = False
     rate: float | None = None
     keys: tuple[frozenset[str], frozenset[str]] | None = None
+    numbers: Mapping[str, str] = field(default_factory=dict)
 
     def metadata(self) -> dict[str, Any]:
         """As a server says it first."""
@@ -50,6 +52,8 @@ class Announced:
             said["fps"] = self.rate
         if self.keys is not None:
             said["keys"] = {name: sorted(keys) for name, keys in zip(("wants", "gives"), self.keys, strict=True)}
+        if self.numbers:
+            said["numbers"] = dict(self.numbers)
         return said
 
     def check(self, mapping: PolicyMapping) -> str:
@@ -64,6 +68,13 @@ class Announced:
             told = [text for text in wrong if text]
             if told:
                 raise MappingError(f"the mapping '{mapping.name}' is not for this server: {'; '.join(told)}")
+        ours = numbers_of(mapping)
+        for name, meaning in self.numbers.items():
+            if name in ours and ours[name] != meaning:
+                raise MappingError(
+                    f"the mapping '{mapping.name}' is not for this server: there {name} is "
+                    f"({wire.line(meaning)}), in the mapping ({ours[name]})"
+                )
         if self.rate is not None and self.rate != mapping.rate:
             return (
                 f"the server gives {self.rate:g} actions per second, the mapping '{mapping.name}' says {mapping.rate:g}"
@@ -92,6 +103,7 @@ def announced(said: Any) -> Announced:
         keeps=reset and isinstance(memory, Mapping) and memory.get("keeps") is True,
         rate=wire.number_in(said, "fps") or None,
         keys=named,
+        numbers=_texts(said.get("numbers")),
     )
 
 
@@ -99,6 +111,12 @@ def keys_of(mapping: PolicyMapping) -> tuple[frozenset[str], frozenset[str]]:
     """Names of the arrays of a mapping: those that a server wants, and those that it gives."""
     wants = {"/".join(key) for key in (*mapping.pictures, *mapping.state)}
     return frozenset(wants), frozenset("/".join(key) for key in mapping.actions)
+
+
+def numbers_of(mapping: PolicyMapping) -> dict[str, str]:
+    """Of each array of state and actions of a mapping, what its numbers mean: its parts, in order."""
+    arrays = {**mapping.state, **mapping.actions}
+    return {"/".join(key): ", ".join(part.described() for part in parts) for key, parts in arrays.items()}
 
 
 def nested(values: Mapping[Key, Any]) -> dict[str, Any]:
@@ -119,6 +137,12 @@ def unnested(maps: Mapping[str, Any], above: Key = ()) -> dict[Key, Any]:
         key = (*above, name)
         values |= unnested(value, key) if isinstance(value, Mapping) else {key: value}
     return values
+
+
+def _texts(said: Any) -> Mapping[str, str]:
+    if not isinstance(said, Mapping):
+        return {}
+    return {str(name): meaning for name, meaning in said.items() if isinstance(meaning, str)}
 
 
 def _differ(ours: frozenset[str], theirs: frozenset[str]) -> str:

@@ -63,6 +63,19 @@ class Part:
         }
         return sizes[self.kind]
 
+    def described(self) -> str:
+        """What its numbers mean, in a line that is the same for the same meaning, whoever wrote the mapping."""
+        if self.kind == "constant":
+            return f"{len(self.constant)} constant"
+        words = [self.kind, "" if self.how == "absolute" else self.how, "tool" if self.in_tool else ""]
+        if self.kind == "gripper":
+            words.append(f"open {_listed(self.opened)} closed {_listed(self.closed)}")
+        else:
+            words += [self.form if self.kind == "rotation" else "", f"unit {self.unit:.6g}"]
+        if self.kind == "position" and any(self.origin):
+            words.append(f"origin {_listed(self.origin)}")
+        return " ".join(word for word in words if word)
+
     def gripper_written(self, shares: Numbers) -> Numbers:
         """How far it is open (H,), 0..1, as the server's numbers (H, size)."""
         opened, closed = np.array(self.opened), np.array(self.closed)
@@ -82,3 +95,7 @@ class Part:
     def turns_read(self, values: Numbers) -> Rotation:
         """The inverse of `turns_written`; WireError where they are no rotations."""
         return FORMS[self.form].read(values * self.unit)
+
+
+def _listed(values: tuple[float, ...]) -> str:
+    return "/".join(f"{value:.6g}" for value in values)

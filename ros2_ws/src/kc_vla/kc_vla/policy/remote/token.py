@@ -8,6 +8,8 @@ from kc_vla.policy.backends import TOKEN, BackendSettings
 from kc_vla.policy.interface import PolicyError
 
 _MOST = 1024
+UNKNOWN = f"it wants a token, and this is not it: set {TOKEN} in the environment, or token:="
+"""What to say where a server has refused the one that was sent, or that none was."""
 
 
 def token_of(settings: BackendSettings) -> str:

@@ -15,6 +15,7 @@ from websockets.sync.client import ClientConnection, connect
 from kc_vla.core.ports import OPENPI
 from kc_vla.policy.interface import PolicyError
 from kc_vla.policy.remote.session import LinkError, RefusedError
+from kc_vla.policy.remote.token import UNKNOWN
 from kc_vla.policy.remote.wire import MOST_BYTES, bounded, line
 
 _CLOSE_S = 0.05
@@ -66,12 +67,12 @@ class WebSocketLink:
             self._socket = self._opened.enter_context(opened)
         except InvalidStatus as error:
             status = error.response.status_code
-            why = ": it wants another token:=" if status in (401, 403) else ""
+            why = f": {UNKNOWN}" if status in (401, 403) else ""
             raise RefusedError(f"refuses the connection with status {status}{why}") from error
         except (InvalidURI, InvalidHandshake, EOFError) as error:
             raise LinkError(f"is no openpi server: {line(str(error))}") from error
         except TimeoutError as error:
-            raise LinkError("does not take the connection") from error
+            raise LinkError("does not take the connection: is it an openpi server?") from error
         except OSError as error:
             raise LinkError(f"cannot be reached: {line(error.strerror or str(error))}") from error
         self.greeting = self._receive(deadline)

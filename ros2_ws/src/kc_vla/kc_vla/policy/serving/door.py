@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import hmac
+import time
+from collections.abc import Callable
 
+from kc_vla.policy.backends import TOKEN
 from kc_vla.policy.remote.token import checked_token
 from kc_vla.policy.serving.served import ServingError
 
 _HERE = ("127.0.0.1", "localhost", "::1")
+Say = Callable[[str], None]
+"""What tells whoever runs a server, in a line, who comes and goes."""
 MOST_CLIENTS = 8
 """At a time."""
 
@@ -21,9 +26,35 @@ def check_door(host: str, token: str) -> None:
     """
     checked_token(token)
     if host not in _HERE and not token:
-        raise ServingError(f"whoever reaches {host} could ask the policy: --host other than 127.0.0.1 needs a --token")
+        raise ServingError(
+            f"whoever reaches {host} could ask the policy: --host other than 127.0.0.1 needs a token, "
+            f"{TOKEN} in the environment or --token"
+        )
 
 
 def is_right(given: object, token: str) -> bool:
     """Whether somebody's token is the one; any is where none is wanted."""
     return not token or (isinstance(given, str) and hmac.compare_digest(given.encode(), token.encode()))
+
+
+def cannot_listen(host: str, port: int, why: str) -> ServingError:
+    """The error of a server that cannot listen there."""
+    return ServingError(
+        f"cannot listen at {host}, port {port} ({why}): name another --port, 0 for any free one, or --host"
+    )
+
+
+class Porter:
+    """Tells of clients, but no more than a line a second: whoever knocks again and again fills no terminal."""
+
+    def __init__(self, say: Say, clock: Callable[[], float] = time.monotonic) -> None:
+        """Args: `say` is told; `clock`, s."""
+        self._say, self._clock = say, clock
+        self._free_at = -1.0
+
+    def tell(self, text: str) -> None:
+        """Tell it, if there is room."""
+        now = self._clock()
+        if now >= self._free_at:
+            self._free_at = now + 1.0
+            self._say(text)

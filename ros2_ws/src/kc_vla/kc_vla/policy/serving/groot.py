@@ -36,7 +36,7 @@ from kc_vla.policy.remote.groot_words import (
 )
 from kc_vla.policy.remote.mapping import Key
 from kc_vla.policy.remote.wire import WireError
-from kc_vla.policy.serving.door import MOST_CLIENTS, is_right
+from kc_vla.policy.serving.door import MOST_CLIENTS, Porter, Say, cannot_listen, is_right
 from kc_vla.policy.serving.served import Client, Served, nothing_frozen, remembered
 
 PORT = GROOT
@@ -50,7 +50,14 @@ _NOT_A_REQUEST = 3
 class GrootServer:
     """Serves one policy."""
 
-    def __init__(self, served: Served, token: str = "", dialect: str = "n1.6", horizon: int = 16) -> None:
+    def __init__(
+        self,
+        served: Served,
+        token: str = "",
+        dialect: str = "n1.6",
+        horizon: int = 16,
+        say: Say = lambda text: None,
+    ) -> None:
         """Serve a policy.
 
         Args:
@@ -58,8 +65,9 @@ class GrootServer:
             token: that a client must have, none if empty.
             dialect: n1.5 or n1.6, in which the modalities are told; observations are understood in both.
             horizon: actions that it gives.
+            say: told who comes, and who is refused.
         """
-        self._served, self._token = served, token
+        self._served, self._token, self._porter = served, token, Porter(say)
         self._clients: OrderedDict[bytes, Client] = OrderedDict()
         self._thinking: set[asyncio.Task[None]] = set()
         mapping, nested = served.mapping, dialect == "n1.6"
@@ -79,7 +87,7 @@ class GrootServer:
 
     @asynccontextmanager
     async def listening(self, host: str, port: int) -> AsyncIterator[str]:
-        """Serve at an address, port 0: any free one; yields the address; OSError where that cannot be."""
+        """Serve at an address, port 0: any free one; yields the address; ServingError where that cannot be."""
         context = zmq.asyncio.Context()
         sock = context.socket(zmq.ROUTER)
         try:
@@ -88,7 +96,10 @@ class GrootServer:
             sock.setsockopt(zmq.RCVHWM, MOST_CLIENTS)
             sock.setsockopt(zmq.IPV6, int(":" in host))
             where = "127.0.0.1" if host == "localhost" else f"[{host}]" if ":" in host else host
-            sock.bind(f"tcp://{where}:{port or '*'}")
+            try:
+                sock.bind(f"tcp://{where}:{port or '*'}")
+            except zmq.ZMQError as error:
+                raise cannot_listen(host, port, error.strerror) from error
             attending = asyncio.create_task(self._attend(sock))
             try:
                 yield sock.getsockopt_string(zmq.LAST_ENDPOINT)
@@ -112,6 +123,8 @@ class GrootServer:
             task.add_done_callback(self._thinking.discard)
 
     async def _reply(self, sock: zmq.asyncio.Socket, identity: bytes, _: bytes, request: bytes) -> None:
+        if identity not in self._clients:
+            self._porter.tell("a client has come")
         client = self._clients.setdefault(identity, Client())
         self._clients.move_to_end(identity)
         while len(self._clients) > MOST_CLIENTS:
@@ -119,6 +132,7 @@ class GrootServer:
         try:
             answer = await asyncio.to_thread(partial(self._answer, client, request))
         except StackError as error:
+            self._porter.tell(f"told a client an error: {wire.line(str(error))}")
             answer = codec.encode({"error": wire.line(str(error))})
         await sock.send_multipart([identity, b"", answer])
 
@@ -127,6 +141,7 @@ class GrootServer:
         if not isinstance(said, Mapping):
             raise WireError(f"a request must be a map, not {type(said).__name__}")
         if not is_right(said.get("api_token"), self._token):
+            self._porter.tell(f"refused a client: {'a wrong token' if said.get('api_token') else 'no token'}")
             return codec.encode({"error": _REFUSED})
         endpoint, data = said.get("endpoint", GET_ACTION), said.get("data")
         if endpoint == GET_ACTION:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
@@ -29,10 +29,11 @@ from kc_vla.policy.remote.openpi_words import (
     Announced,
     keys_of,
     nested,
+    numbers_of,
     unnested,
 )
 from kc_vla.policy.remote.wire import WireError
-from kc_vla.policy.serving.door import MOST_CLIENTS, is_right
+from kc_vla.policy.serving.door import MOST_CLIENTS, Porter, Say, cannot_listen, is_right
 from kc_vla.policy.serving.served import Client, Served, nothing_frozen, remembered
 
 PORT = OPENPI
@@ -44,18 +45,20 @@ _MOST_FRAME = 2**53
 class OpenPiServer:
     """Serves one policy."""
 
-    def __init__(self, served: Served, token: str = "") -> None:
-        """Args: `served`, the policy; `token`, that a client must have, none if empty."""
-        self._served, self._token = served, token
+    def __init__(self, served: Served, token: str = "", say: Say = lambda text: None) -> None:
+        """Args: `served`, the policy; `token`, that a client must have, none if empty; `say`, who comes and goes."""
+        self._served, self._token, self._porter = served, token, Porter(say)
         self._clients = 0
         mapping = served.mapping
-        announced = Announced(True, True, served.slots, served.slots > 0, mapping.rate, keys_of(mapping))
+        announced = Announced(
+            *(True, True, served.slots, served.slots > 0, mapping.rate, keys_of(mapping)), numbers=numbers_of(mapping)
+        )
         self._metadata = codec.encode({**announced.metadata(), "robot": mapping.rig.name, "mapping": mapping.name})
 
     @asynccontextmanager
-    async def listening(self, host: str, port: int) -> AsyncIterator[Server]:
-        """Serve at an address, port 0: any free one; OSError where that cannot be."""
-        async with serve(
+    async def listening(self, host: str, port: int) -> AsyncIterator[str]:
+        """Serve at an address, port 0: any free one; yields the address; ServingError where that cannot be."""
+        serving = serve(
             self._attend,
             host,
             port,
@@ -63,14 +66,21 @@ class OpenPiServer:
             max_size=wire.MOST_BYTES,
             origins=[None],  # a page in somebody's browser is no client
             process_request=self._let_in,
-        ) as server:
-            yield server
+        )
+        try:
+            server = await serving
+        except OSError as error:
+            raise cannot_listen(host, port, error.strerror or str(error)) from error
+        async with server:
+            where, number = next(iter(server.sockets)).getsockname()[:2]
+            yield f"ws://{where}:{number}"
 
     def _let_in(self, connection: ServerConnection, request: Request) -> Response | None:
         if request.path == "/healthz":
             return connection.respond(200, "OK\n")
         given = request.headers.get("Authorization", "")
         if not is_right(given.removeprefix(_BEARER), self._token):
+            self._porter.tell(f"refused {_whose(connection)}: {'a wrong token' if given else 'no token'}")
             return connection.respond(401, "Unauthorized: Invalid API key\n")
         if self._clients >= MOST_CLIENTS:
             return connection.respond(503, f"{MOST_CLIENTS} clients are here already\n")
@@ -78,6 +88,7 @@ class OpenPiServer:
 
     async def _attend(self, connection: ServerConnection) -> None:
         self._clients += 1
+        self._porter.tell(f"{_whose(connection)} has come: {self._clients} there")
         client = Client()
         previous_ms: float | None = None
         try:
@@ -87,6 +98,7 @@ class OpenPiServer:
                 try:
                     answer = await asyncio.to_thread(partial(self._answer, client, frame, previous_ms))
                 except StackError as error:
+                    self._porter.tell(f"told {_whose(connection)} an error: {wire.line(str(error))}")
                     await connection.send(wire.line(str(error)))
                     await connection.close(_FAILED, "the error is in the frame before")
                     return
@@ -96,6 +108,7 @@ class OpenPiServer:
             pass  # the client has gone
         finally:
             self._clients -= 1
+            self._porter.tell(f"{_whose(connection)} has gone: {self._clients} there")
 
     def _answer(self, client: Client, frame: str | bytes, previous_ms: float | None) -> bytes:
         if isinstance(frame, str):
@@ -138,6 +151,11 @@ class OpenPiServer:
             raise WireError(f"the keyframes {', '.join(map(str, missing))} were not shown over this connection")
         client.kept = {number: client.kept[number] for number in frames}
         return list(client.kept.values())
+
+
+def _whose(connection: ServerConnection) -> str:
+    host, port = connection.remote_address[:2]
+    return f"{host}:{port}"
 
 
 def _frame_in(values: Mapping[str, Any], client: Client) -> int:
