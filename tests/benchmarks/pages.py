@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--stalled", type=int, default=0, help="of them that take nothing")
     options = parser.parse_args()
     counts = [0] * options.number
-    began = time.monotonic()
+    first, last = [0.0] * options.number, [0.0] * options.number
 
     def look(place: int) -> None:
         until = time.monotonic() + _PATIENCE_S
@@ -40,15 +40,24 @@ def main() -> None:
         if place >= options.number - options.stalled:
             time.sleep(3600)
         while True:
-            counts[place] += len(hear(page)[1])
+            found = len(hear(page)[1])
+            if not found:
+                continue
+            last[place] = time.monotonic()
+            if first[place]:
+                counts[place] += found
+            else:
+                first[place] = last[place]  # from here on there is something to be seen
 
     for place in range(options.number):
         threading.Thread(target=look, args=(place,), daemon=True).start()
     try:
         time.sleep(3600)
     except KeyboardInterrupt:
-        seconds = time.monotonic() - began
-        options.output.write_text(json.dumps([count / seconds for count in counts]))
+        times = zip(counts, first, last, strict=True)
+        options.output.write_text(
+            json.dumps([count / (to - begin) if to > begin else 0.0 for count, begin, to in times])
+        )
 
 
 if __name__ == "__main__":

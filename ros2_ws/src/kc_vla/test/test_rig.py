@@ -95,7 +95,7 @@ def test_a_rig_says_how_drivers_of_others_move_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"kind": "twist"}, "kind is 'twist': joint_trajectory, forward_command, joint_state"),
+        ({"kind": "twist"}, "kind is 'twist': it must be one of joint_trajectory, forward_command, joint_state"),
         ({"command": "joint_trajectory"}, "command is 'joint_trajectory': give the whole name of a topic, with its /"),
         ({"state": None}, "state is None: give the whole name"),
         ({"joints": ["a", "b"]}, "joints must be 6 names"),
