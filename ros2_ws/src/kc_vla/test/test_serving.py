@@ -11,10 +11,12 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 import zmq
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,7 +32,7 @@ from kc_vla.core.rig import load_rig
 from kc_vla.policy.backends import BackendSettings, open_backend
 from kc_vla.policy.interface import Felt, PolicyError, PolicyInput, Seen
 from kc_vla.policy.remote import codec_groot, codec_openpi
-from kc_vla.policy.remote.mapping_file import load_mapping
+from kc_vla.policy.remote.mapping_file import load_mapping, shipped_mappings
 from kc_vla.policy.remote.wire import WireError
 from kc_vla.policy.serving.door import check_door
 from kc_vla.policy.serving.groot import GrootServer
@@ -293,6 +295,19 @@ def test_a_mapping_of_the_same_names_with_other_numbers_moves_no_arm(server: str
         remote = open_backend("openpi", settings)
         with pytest.raises(PolicyError, match=f"'{asked}' is not for this server: there .* is .position"):
             remote.reset(Episode("one", "counting", "push", 0, 50_000_000, True))
+
+
+def test_a_mapping_that_leaves_out_what_the_server_also_tells_is_taken(tmp_path: Path) -> None:
+    content = yaml.safe_load(shipped_mappings()["panda_sim-openpi"].read_text())
+    content["state"]["observation/state"][2] = {"part": "constant", "values": [0.02, -0.02]}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
+    backend, policy = served("openpi")
+    with listening(OpenPiServer(policy)) as where:
+        settings = BackendSettings(PANDA, 16, server=where, mapping=str(tmp_path / "mine.yaml"), timeout_s=30.0)
+        remote = open_backend("openpi", settings)
+        assert remote.reset(Episode("one", "counting", "push", 0, 50_000_000, True)) == ""
+        remote.infer(ours(1, []))
+    assert backend.asked[0].state[7] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("wire", ["openpi", "groot"])

@@ -8,6 +8,7 @@ from typing import Any
 
 from kc_vla.policy.remote import wire
 from kc_vla.policy.remote.mapping import Key, MappingError, PolicyMapping
+from kc_vla.policy.remote.parts import CONSTANT
 from kc_vla.policy.remote.wire import WireError
 
 KEYFRAMES, FRAMES, NEW, FRAME = "keyframes/", "keyframes/frames", "keyframes/new", "frame"
@@ -69,11 +70,12 @@ class Announced:
             if told:
                 raise MappingError(f"the mapping '{mapping.name}' is not for this server: {'; '.join(told)}")
         ours = numbers_of(mapping)
-        for name, meaning in self.numbers.items():
-            if name in ours and ours[name] != meaning:
+        for name in ours.keys() & self.numbers.keys():
+            here, there = ours[name], self.numbers[name]
+            if here != there and CONSTANT not in f"{here} {there}":  # what one of the two has no use for is its affair
                 raise MappingError(
-                    f"the mapping '{mapping.name}' is not for this server: there {name} is "
-                    f"({wire.line(meaning)}), in the mapping ({ours[name]})"
+                    f"the mapping '{mapping.name}' is not for this server: there {name} is ({wire.line(there)}), "
+                    f"in the mapping ({here})"
                 )
         if self.rate is not None and self.rate != mapping.rate:
             return (

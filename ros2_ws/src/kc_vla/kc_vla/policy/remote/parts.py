@@ -14,6 +14,7 @@ from kc_vla.policy.remote.turns import FORMS, Numbers
 Kind = Literal["position", "rotation", "joints", "gripper", "constant"]
 How = Literal["absolute", "step", "start"]
 KINDS: tuple[Kind, ...] = ("position", "rotation", "joints", "gripper", "constant")
+CONSTANT: Kind = "constant"
 HOWS: tuple[How, ...] = ("absolute", "step", "start")
 
 
@@ -65,8 +66,8 @@ class Part:
 
     def described(self) -> str:
         """What its numbers mean, in a line that is the same for the same meaning, whoever wrote the mapping."""
-        if self.kind == "constant":
-            return f"{len(self.constant)} constant"
+        if self.kind == CONSTANT:
+            return f"{len(self.constant)} {CONSTANT}"
         words = [self.kind, "" if self.how == "absolute" else self.how, "tool" if self.in_tool else ""]
         if self.kind == "gripper":
             words.append(f"open {_listed(self.opened)} closed {_listed(self.closed)}")
