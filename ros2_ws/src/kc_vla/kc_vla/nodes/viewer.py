@@ -8,15 +8,10 @@ from __future__ import annotations
 
 import os
 import secrets
-import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import Bool
 
 from kc_vla.core import topics
@@ -25,13 +20,12 @@ from kc_vla.live import board as shown
 from kc_vla.live import messages
 from kc_vla.live.board import Board
 from kc_vla.live.feed import Feed
-from kc_vla.live.pictures import Pictures, Pixels
+from kc_vla.live.pictures import Pictures
 from kc_vla.live.server import create_app
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
-from kc_vla.ros.convert import image_pixels
 from kc_vla.ros.keyframe_thumbs import KeyframeThumbs
-from kc_vla.ros.mailbox import Mailbox
+from kc_vla.ros.live_streams import LiveStreams
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.robot import RobotParameters
@@ -39,18 +33,13 @@ from kc_vla.ros.stop_request import StopRequest
 from kc_vla.web.door import HERE
 from kc_vla.web.serving import THIS_MACHINE, ListenError, PageThread, listening_there_or_elsewhere
 from kc_vla_msgs.msg import (
-    ActionChunk,
-    ArmCommand,
     Driver,
     EpisodeResult,
     EpisodeStatus,
     KeyframeEvent,
     KeyframeIndex,
-    KeyframeScore,
 )
 
-_LOOK_S = 0.5
-"""So often, whoever looks, what has come is taken: none of the topics kept has more than its depth by then."""
 _NICE = 10
 """Of this process: in a control loop's time it has no part."""
 
@@ -84,16 +73,12 @@ class ViewerNode(StackNode):
         """Listen, and serve from a thread."""
         values = self.parameters
         rig = values.robot()
-        self._views = rig.views
-        self._board, self._pictures = Board(), Pictures(self._picture, values.longest, 0.5 / values.rate)
+        self._board = Board()
         self._board.tell("robot", messages.robot_part(rig))
-        self._cameras: dict[str, Mailbox] = {}
-        self._arm: dict[str, Mailbox] = {}
-        self._scores = Mailbox(self, KeyframeScore, topics.KEYFRAME_SCORE, qos.WATCHED)
-        self._looking = threading.Lock()
+        self._streams = LiveStreams(self, self._board, rig.views)
+        self._pictures = Pictures(self._streams.picture, values.longest, 0.5 / values.rate)
         on_watched = self.from_any_thread(self._watch)
-        self._feed = Feed(self._board, self._pictures, self._views, values.rate, on_watched, self._look)
-        self.every(_LOOK_S, self._look)
+        self._feed = Feed(self._board, self._pictures, rig.views, values.rate, on_watched, self._streams.look)
         self._thumbs = KeyframeThumbs(self, lambda: self._feed.watched, self._on_thumb)
         self._listen_always()
         token = secrets.token_urlsafe(16) if values.control else ""
@@ -138,55 +123,16 @@ class ViewerNode(StackNode):
 
     def _watch(self) -> None:
         """Listen to all the rest while somebody looks."""
-        if self._feed.watched == bool(self._cameras):
+        if self._feed.watched == self._streams.watched:
             return
-        if self._cameras:
-            cameras, arm, self._cameras, self._arm = self._cameras, self._arm, {}, {}
-            for mailbox in (*cameras.values(), *arm.values()):
-                mailbox.close()
+        if self._feed.watched:
+            self._streams.watch()
+        else:
+            self._streams.unwatch()
             self._pictures.clear()
-            return
-        self._arm = {
-            topic: Mailbox(self, kind, topic, profile)
-            for kind, topic, profile in (
-                (JointState, topics.JOINT_STATES, qos.STATE),
-                (ActionChunk, topics.POLICY_CHUNK, qos.WATCHED),
-                (ArmCommand, topics.ARM_COMMAND, qos.WATCHED),
-            )
-        }
-        self._cameras = {
-            view: Mailbox(self, Image, topics.image_topic(view), qos.IMAGE, raw=True) for view in self._views
-        }
-
-    def _picture(self, view: str) -> Pixels | None:
-        """See `Pictures`."""
-        camera = self._cameras.get(view)
-        raw = camera.newest() if camera else None
-        return None if raw is None else image_pixels(deserialize_message(raw, Image))
-
-    def _look(self) -> None:
-        """Tell the board what has come; by any thread."""
-        with self._looking:
-            self._take(self._scores, shown.SCORES, messages.score_row)
-            if not (arm := self._arm):
-                return
-            self._take(arm[topics.POLICY_CHUNK], shown.CHUNKS, messages.chunk_row)
-            self._take(arm[topics.ARM_COMMAND], shown.COMMANDS, messages.command_row)
-            if (state := arm[topics.JOINT_STATES].newest()) is not None:
-                self._board.tell("joints", messages.joints_part(state))
-
-    def _take(self, mailbox: Mailbox, series: str, row_of: Callable[[Any], Any]) -> None:
-        for message in mailbox.take():
-            self._add(message, series, row_of)
-
-    def _add(self, message: Any, series: str, row_of: Callable[[Any], Any]) -> None:
-        if message.episode_id != self._board.episode:
-            return  # late, from an episode that is over
-        if (row := row_of(message)) is not None:
-            self._board.add(series, row)
 
     def _on_event(self, event: KeyframeEvent) -> None:
-        self._add(event, shown.EVENTS, messages.event_row)
+        self._streams.add(event, shown.EVENTS, messages.event_row)
 
     def _on_episode(self, status: EpisodeStatus) -> None:
         if status.episode_id != self._board.episode:

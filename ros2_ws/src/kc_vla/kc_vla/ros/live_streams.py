@@ -1,0 +1,95 @@
+"""What a live page shows of the streams of a stack: taken when it asks for it, and nothing listened to unwatched.
+
+The scores alone are listened to always: a page that comes later shows those that were before.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import Image, JointState
+
+from kc_vla.core import topics
+from kc_vla.live import board as shown
+from kc_vla.live import messages
+from kc_vla.live.board import Board
+from kc_vla.live.pictures import Pixels
+from kc_vla.ros import qos
+from kc_vla.ros.base import StackNode
+from kc_vla.ros.convert import image_pixels
+from kc_vla.ros.mailbox import Mailbox
+from kc_vla_msgs.msg import ActionChunk, ArmCommand, KeyframeScore
+
+_LOOK_S = 0.5
+"""So often, whoever looks, what has come is taken: none of the topics kept has more than its depth by then."""
+
+
+class LiveStreams:
+    """Pictures, joints, scores, chunks and commands. Safe for any threads but `watch`, which is the node's."""
+
+    def __init__(self, node: StackNode, board: Board, views: Sequence[str]) -> None:
+        """Begin.
+
+        Args:
+            node: that listens.
+            board: is told.
+            views: of the robot.
+        """
+        self._node, self._board, self._views = node, board, tuple(views)
+        self._cameras: dict[str, Mailbox] = {}
+        self._arm: dict[str, Mailbox] = {}
+        self._scores = Mailbox(node, KeyframeScore, topics.KEYFRAME_SCORE, qos.WATCHED)
+        self._looking = threading.Lock()
+        node.every(_LOOK_S, self.look)
+
+    @property
+    def watched(self) -> bool:
+        """Whether all of them are listened to."""
+        return bool(self._cameras)
+
+    def watch(self) -> None:
+        """Listen to all."""
+        arm = (
+            (JointState, topics.JOINT_STATES, qos.STATE),
+            (ActionChunk, topics.POLICY_CHUNK, qos.WATCHED),
+            (ArmCommand, topics.ARM_COMMAND, qos.WATCHED),
+        )
+        self._arm = {topic: Mailbox(self._node, kind, topic, profile) for kind, topic, profile in arm}
+        self._cameras = {
+            view: Mailbox(self._node, Image, topics.image_topic(view), qos.IMAGE, raw=True) for view in self._views
+        }
+
+    def unwatch(self) -> None:
+        """Listen to the scores alone."""
+        cameras, arm, self._cameras, self._arm = self._cameras, self._arm, {}, {}
+        for mailbox in (*cameras.values(), *arm.values()):
+            mailbox.close()
+
+    def picture(self, view: str) -> Pixels | None:
+        """The newest picture of a view, None where none has come since; a ValueError says what is wrong with it."""
+        camera = self._cameras.get(view)
+        raw = camera.newest() if camera else None
+        return None if raw is None else image_pixels(deserialize_message(raw, Image))
+
+    def look(self) -> None:
+        """Tell the board what else has come."""
+        with self._looking:
+            self._take(self._scores, shown.SCORES, messages.score_row)
+            if not (arm := self._arm):
+                return
+            self._take(arm[topics.POLICY_CHUNK], shown.CHUNKS, messages.chunk_row)
+            self._take(arm[topics.ARM_COMMAND], shown.COMMANDS, messages.command_row)
+            if (state := arm[topics.JOINT_STATES].newest()) is not None:
+                self._board.tell("joints", messages.joints_part(state))
+
+    def add(self, message: Any, series: str, row_of: Callable[[Any], Any]) -> None:
+        """Add a message to a series of the board, unless it is late, from an episode that is over."""
+        if message.episode_id == self._board.episode and (row := row_of(message)) is not None:
+            self._board.add(series, row)
+
+    def _take(self, mailbox: Mailbox, series: str, row_of: Callable[[Any], Any]) -> None:
+        for message in mailbox.take():
+            self.add(message, series, row_of)
