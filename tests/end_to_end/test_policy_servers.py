@@ -105,7 +105,7 @@ def test_whatever_the_server_does_the_simulator_waits_the_stack_says_why_and_goe
         server.kill()
         stack.wait_for("cannot be reached", since)
         server.start("--token", "new")
-        stack.wait_for("wrong key|wants another token:=", since)
+        stack.wait_for("wrong key|wants a token, and this is not it", since)
         server.kill()
         server.start()
         assert episode.wait_for_result() == "succeeded", stack.tail()

@@ -260,6 +260,7 @@ def test_openpi_s_bad_requests_are_answered_in_a_line_and_others_go_on(request_:
         ),
         ({"endpoint": "kill"}, "no client ends this server"),
         ({"endpoint": "fly"}, "Unknown endpoint: fly"),
+        ({"endpoint": np.zeros(3)}, "an endpoint must be a text, not ndarray"),
         ([], "a request must be a map"),
     ],
 )
@@ -360,8 +361,9 @@ def test_who_has_not_the_token_is_let_in_nowhere() -> None:
         assert urllib.request.urlopen(where.replace("ws", "http") + "/healthz", timeout=30).status == 200
     _, policy = served("groot")
     with listening(GrootServer(policy, "secret")) as where:
-        wrong = ask_groot(where, n16([1]), {**n16([1]), "api_token": "wrong"}, {"endpoint": "ping", "api_token": 3})
-        assert wrong == [{"error": "Unauthorized: Invalid API token"}] * 3
+        tokens = [{"api_token": token} for token in ("wrong", 3, np.zeros(3), {})]
+        wrong = ask_groot(where, n16([1]), *({**n16([1]), **token} for token in tokens))
+        assert wrong == [{"error": "Unauthorized: Invalid API token"}] * 5
         assert len(ask_groot(where, {**n16([1]), "api_token": "secret"})[0]) == 2
 
 

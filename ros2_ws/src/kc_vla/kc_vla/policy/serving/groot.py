@@ -141,9 +141,11 @@ class GrootServer:
         if not isinstance(said, Mapping):
             raise WireError(f"a request must be a map, not {type(said).__name__}")
         if not is_right(said.get("api_token"), self._token):
-            self._porter.tell(f"refused a client: {'a wrong token' if said.get('api_token') else 'no token'}")
+            self._porter.tell(f"refused a client: {'a wrong token' if 'api_token' in said else 'no token'}")
             return codec.encode({"error": _REFUSED})
         endpoint, data = said.get("endpoint", GET_ACTION), said.get("data")
+        if not isinstance(endpoint, str):
+            raise WireError(f"an endpoint must be a text, not {type(endpoint).__name__}")
         if endpoint == GET_ACTION:
             return codec.encode(self._act(client, data))
         if endpoint == PING:
