@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import os
 import time
 from collections.abc import Callable
 
@@ -37,8 +38,9 @@ def is_right(given: object, token: str) -> bool:
     return not token or (isinstance(given, str) and hmac.compare_digest(given.encode(), token.encode()))
 
 
-def cannot_listen(host: str, port: int, why: str) -> ServingError:
-    """The error of a server that cannot listen there."""
+def cannot_listen(host: str, port: int, number: int | None, told: str) -> ServingError:
+    """The error of a server that cannot listen there, of the system's `number`, or as it is `told` without one."""
+    why = os.strerror(number) if number is not None and number > 0 else told
     return ServingError(
         f"cannot listen at {host}, port {port} ({why}): name another --port, 0 for any free one, or --host"
     )

@@ -99,7 +99,7 @@ class GrootServer:
             try:
                 sock.bind(f"tcp://{where}:{port or '*'}")
             except zmq.ZMQError as error:
-                raise cannot_listen(host, port, error.strerror) from error
+                raise cannot_listen(host, port, error.errno, error.strerror) from error
             attending = asyncio.create_task(self._attend(sock))
             try:
                 yield sock.getsockopt_string(zmq.LAST_ENDPOINT)

@@ -70,7 +70,7 @@ class OpenPiServer:
         try:
             server = await serving
         except OSError as error:
-            raise cannot_listen(host, port, error.strerror or str(error)) from error
+            raise cannot_listen(host, port, error.errno, error.strerror or str(error)) from error
         async with server:
             where, number = next(iter(server.sockets)).getsockname()[:2]
             yield f"ws://{where}:{number}"
