@@ -75,10 +75,9 @@ def _section(about: Format) -> str:
 def _docstring(module: str, kind: str = "") -> str:
     """Of a module, or of a class in it; one that is not there, or says nothing, raises LookupError."""
     tree = ast.parse((_SOURCE / f"{module}.py").read_text())
-    nodes = (
-        [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == kind] if kind else [tree]
-    )
-    found = ast.get_docstring(nodes[0]) if nodes else None
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    place = classes.get(kind) if kind else tree
+    found = ast.get_docstring(place) if place else None
     if found is None:
         raise LookupError(f"{module} {kind}: nothing is said of it")
     return found

@@ -204,7 +204,8 @@ def test_what_is_wrong_with_a_command_is_found(line: str, word: str, declared: d
     assert word in check(command, declared)
 
 
-def _tests() -> str:
+@pytest.fixture(scope="module")
+def tests() -> str:
     """The source of all other tests."""
     folders = ("tests", "ros2_ws/src/kc_vla/test", "sim_bridge/test")
     paths = (path for folder in folders for path in (ROOT / folder).rglob("*.py"))
@@ -221,11 +222,6 @@ def _named() -> Iterator[tuple[str, ...]]:
             yield ("kc-vla", *words[:2])
         elif program == "ros2" and words[:2] == ["launch", "kc_vla"]:
             yield from ((words[2], word.partition(":=")[0]) for word in words[3:] if ":=" in word)
-
-
-@pytest.fixture(scope="module")
-def tests() -> str:
-    return _tests()
 
 
 @pytest.mark.parametrize("named", sorted(set(_named())), ids=" ".join)

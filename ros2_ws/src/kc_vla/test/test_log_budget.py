@@ -2,8 +2,8 @@
 
 import pytest
 
-from kc_vla.ros import log_budget
-from kc_vla.ros.log_budget import BURST, LogBudget
+from kc_vla.core import log_budget
+from kc_vla.core.log_budget import BURST, LogBudget
 
 
 def test_a_flood_is_cut_to_a_burst_and_then_to_one_line_a_second(monkeypatch: pytest.MonkeyPatch) -> None:

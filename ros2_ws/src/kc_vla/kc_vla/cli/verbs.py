@@ -30,7 +30,7 @@ class Verb(NamedTuple):
     def main(self, words: Sequence[str]) -> int:
         """Run it. Its module is imported only here: some take a second."""
         kind = words[1] if len(words) > 1 else ""
-        if self.kinds and kind not in self.kinds and (kind in ("", "-h", "--help") or not kind.startswith("-")):
+        if self.kinds and kind not in self.kinds and (kind in ("-h", "--help") or not kind.startswith("-")):
             self._parser().parse_args(words[1:2])  # which tells what there is, and ends
         status: int = import_module(f"kc_vla.cli.{self.kinds.get(kind, self.module)}").main(words)
         return status

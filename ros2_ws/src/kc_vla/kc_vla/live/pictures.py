@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 Pixels = NDArray[np.uint8]
 _QUALITY = 75
+_NOTHING: tuple[int, bytes, float] = (0, b"", -math.inf)
+"""Of a view of which no picture has been made; the first one has number 1."""
 
 
 def jpeg(pixels: Pixels, longest: int) -> bytes:
@@ -49,9 +51,8 @@ class Pictures:
         self._lock = threading.Lock()
         self._numbers = count(1)
         self._makes: dict[str, threading.Lock] = {}
-        self._made: dict[str, tuple[int, bytes | str]] = {}
-        """Of each view the number and the JPEG of its newest picture, or why it cannot be shown."""
-        self._made_at: dict[str, float] = {}
+        self._made: dict[str, tuple[int, bytes | str, float]] = {}
+        """Of each view its newest picture: number, JPEG or why it cannot be shown, and when it was made."""
 
     def newest(self, view: str, seen: int) -> tuple[int, bytes] | None:
         """Number and JPEG of the newest picture of a view, or None without one newer than number `seen`.
@@ -62,10 +63,11 @@ class Pictures:
         with self._lock:
             make = self._makes.setdefault(view, threading.Lock())
         with make:
-            if time.monotonic() >= self._made_at.get(view, -math.inf) + self._shared_s:
+            *_, made_at = self._made.get(view, _NOTHING)
+            if time.monotonic() >= made_at + self._shared_s:
                 self._make(view)
-            number, made = self._made.get(view, (seen, b""))
-        if number == seen:
+            number, made, _ = self._made.get(view, _NOTHING)
+        if number in (seen, _NOTHING[0]):
             return None
         if isinstance(made, str):
             raise ValueError(made)
@@ -79,8 +81,7 @@ class Pictures:
             made: bytes | str = jpeg(pixels, self._longest)
         except ValueError as error:
             made = str(error)
-        self._made[view] = next(self._numbers), made
-        self._made_at[view] = time.monotonic()
+        self._made[view] = next(self._numbers), made, time.monotonic()
 
     def clear(self) -> None:
         """Nobody looks any more: what is kept would be old when somebody does."""
@@ -89,4 +90,3 @@ class Pictures:
         for view, make in makes.items():
             with make:
                 self._made.pop(view, None)
-                self._made_at.pop(view, None)

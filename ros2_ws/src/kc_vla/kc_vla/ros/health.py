@@ -12,7 +12,7 @@ from rclpy.node import Node
 
 from kc_vla.core import topics
 from kc_vla.core.latency import Statistics
-from kc_vla.ros.log_budget import LogBudget
+from kc_vla.core.log_budget import LogBudget
 
 CANNOT_SELECT = "cannot select keyframes of"
 """Key of the diagnostics of a selector that has none to give in an episode, with the id of that episode."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hmac
 import os
-import time
 from collections.abc import Callable
 
+from kc_vla.core.log_budget import LogBudget
 from kc_vla.policy.backends import TOKEN
 from kc_vla.policy.remote.token import checked_token
 from kc_vla.policy.serving.served import ServingError
@@ -49,14 +49,11 @@ def cannot_listen(host: str, port: int, number: int | None, told: str) -> Servin
 class Porter:
     """Tells of clients, but no more than a line a second: whoever knocks again and again fills no terminal."""
 
-    def __init__(self, say: Say, clock: Callable[[], float] = time.monotonic) -> None:
-        """Args: `say` is told; `clock`, s."""
-        self._say, self._clock = say, clock
-        self._free_at = -1.0
+    def __init__(self, say: Say) -> None:
+        """Args: `say` is told."""
+        self._say, self._room = say, LogBudget(burst=1)
 
     def tell(self, text: str) -> None:
         """Tell it, if there is room."""
-        now = self._clock()
-        if now >= self._free_at:
-            self._free_at = now + 1.0
+        if self._room.take():
             self._say(text)
