@@ -5,6 +5,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
@@ -363,6 +364,26 @@ def test_what_is_missing_is_told_before_anything_is_learnt(data, tmp_path, capsy
     assert train(data, tmp_path / "run", "--set=init=package") == 1
     assert "pip install --no-deps no-such-package" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def test_several_data_sets_of_one_name_are_learnt_from_together(data, tmp_path, capsys):
+    write_lamp_data(tmp_path / "dark", 3, seed=7, tasks=("counting",))
+    both = (f"--data={tmp_path / 'dark'}", f"--validation={tmp_path / 'dark'}")
+    run = tmp_path / "run"
+    few = {"stage_one.epochs": 1, "stage_two.epochs": 1}
+    assert train(data, run, *both, **few) == 0
+    (kept,) = run.glob("features/*-train")
+    lengths = {recording.name: recording.length for recording in load_recordings([data / "train", tmp_path / "dark"])}
+    assert {unquote(path.stem): len(np.load(path)) for path in kept.iterdir()} == {
+        name.replace(" ", "_"): length for name, length in lengths.items()
+    }
+    assert len(lengths) == 6 * len(TASKS) + 3
+    assert {"train/counting episode 0", "dark/counting episode 0"} < set(lengths)
+    assert train(data, run, both[0], **few) == 1
+    assert "holds a run with other settings or data (data.validation:" in capsys.readouterr().err
+    assert main(["export", "selector", str(run), f"--models={tmp_path / 'models'}"]) == 0
+    assert train(data, tmp_path / "twice", f"--data={data / 'train' / 'counting'}") == 1
+    assert f"{data / 'train' / 'counting'} is given twice: name each data set once" in capsys.readouterr().err
 
 
 def test_rules_annotate_without_the_truth_and_overwrite_nothing(data, tmp_path, capsys):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kc_vla.bags.errors import BagError
+from kc_vla.cli import numbers
 from kc_vla.core.errors import StackError
 from kc_vla.core.home import cache_home, user_name
 from kc_vla.core.ports import ANNOTATION_PAGE
@@ -24,7 +25,7 @@ def main(words: Sequence[str]) -> int:
     )
     parser.add_argument("path", type=Path, help="a bag, or a folder with bags in it")
     parser.add_argument(
-        "--port", type=int, default=ANNOTATION_PAGE, help="of the page (default %(default)s; 0: any free one)"
+        "--port", type=numbers.port, default=ANNOTATION_PAGE, help="of the page (default %(default)s; 0: any free one)"
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: this machine alone)")
     parser.add_argument("--author", default=user_name(), help="name proposed to whoever opens it")

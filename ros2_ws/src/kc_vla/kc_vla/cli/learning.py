@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from kc_vla.bags.errors import BagError
 from kc_vla.cli.interrupts import prompt_interrupts
-from kc_vla.cli.learning_parser import learning_parser
+from kc_vla.cli.learning_parser import DATA, VALIDATION, learning_parser
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.inference.models import ModelError, shipped_models
@@ -55,8 +54,8 @@ def _train(options: argparse.Namespace) -> None:
     print(f"Computes on {device.name} in {device.precision}: {device.why}")
     run = train_selector(
         options.output,
-        options.data,
-        options.validation,
+        options.data or [DATA],
+        options.validation or [VALIDATION],
         config,
         options.method,
         device,
@@ -75,7 +74,7 @@ def _export(options: argparse.Namespace) -> None:
     from kc_vla.learning.selector.run import SelectorRun
 
     run = SelectorRun(options.run_folder)
-    data, validation = options.data or Path(run.data["train"]), options.validation or Path(run.data["validation"])
+    data, validation = options.data or run.folders("train"), options.validation or run.folders("validation")
     replaced = ", in place of the one that was there" if (options.models / options.name).exists() else ""
     released = release_selector(run, data, validation, options.models, options.name, options.precision, options.replace)
     for task, (threshold, f1) in released.chosen.items():

@@ -14,6 +14,8 @@ from kc_vla.learning.selector.config import INIT_PARTS, METHODS, PRECISIONS
 Run = Callable[[argparse.Namespace], None]
 _RUN = "runs/selector"
 _MODELS = "my_models"
+DATA, VALIDATION = Path("data/train"), Path("data/validation")
+"""What is learnt from, and chosen by, where nothing else is said."""
 
 _WHATS = {
     "selector": "the network that selects keyframes",
@@ -73,8 +75,8 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", required=True)
 
     train = _verb(verbs, "train", "train a keyframe selector", _TRAIN, runs["train"])
-    _folder(train, "--data", "data/train", "episodes to learn from")
-    _folder(train, "--validation", "data/validation", "episodes to choose the head by")
+    _folders(train, "--data", f"episodes to learn from, repeatable ({DATA})")
+    _folders(train, "--validation", f"episodes to choose the head by, repeatable ({VALIDATION})")
     _folder(train, "--output", _RUN, "folder of the run; one that was interrupted goes on there")
     train.add_argument("--config", type=Path, help="TOML file of settings (default: the paper's), e.g. the one below")
     train.add_argument(
@@ -112,12 +114,9 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
     export.add_argument(
         "run_folder", type=Path, metavar="run", help=f"folder of the training: --output of `kc-vla train`, e.g. {_RUN}"
     )
-    export.add_argument(
-        "--data",
-        type=Path,
-        help="episodes it was learnt from: its tasks, and the ranges of 8-bit numbers (the run's own)",
-    )
-    export.add_argument("--validation", type=Path, help="episodes to choose the thresholds by (the run's own)")
+    learnt_from = "episodes it was learnt from: its tasks, and the ranges of 8-bit numbers"
+    _folders(export, "--data", f"{learnt_from}; repeatable (the run's own)")
+    _folders(export, "--validation", "episodes to choose the thresholds by; repeatable (the run's own)")
     _folder(export, "--models", _MODELS, "folder of models to add it to; a registry is made where there is none")
     export.add_argument("--name", default=SELECTOR, help=f"its name there ({SELECTOR})")
     export.add_argument(
@@ -129,7 +128,7 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
     _replace(export)
 
     tune = _verb(verbs, "tune", "choose the thresholds of a selector anew", _TUNE, runs["tune"])
-    _folder(tune, "--validation", "data/validation", "episodes to choose the thresholds by")
+    _folder(tune, "--validation", str(VALIDATION), "episodes to choose the thresholds by")
     tune.add_argument("--models", type=Path, help="folder with a registry (default: the models shipped)")
     tune.add_argument("--model", default=SELECTOR, help=f"name there ({SELECTOR})")
     _folder(tune, "--output", _MODELS, "folder of models to add the tuned one to")
@@ -146,7 +145,7 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
     judge.add_argument("--strips", type=int, default=1000, help="pictures of at most so many episodes of a data set")
 
     annotate = _verb(verbs, "annotate", "mark keyframes of recorded episodes by rules", _ANNOTATE, runs["annotate"])
-    _folder(annotate, "--data", "data/train", "episodes to annotate")
+    _folder(annotate, "--data", str(DATA), "episodes to annotate")
     _folder(annotate, "--output", "runs/annotations", "folder for the files")
     return parser
 
@@ -173,6 +172,10 @@ def _camera(parser: argparse.ArgumentParser, text: str) -> None:
     metavar = "VIEW[=NAME]"
     more = "; repeatable, with the data set's NAME of it where that is unusual"
     parser.add_argument("--camera", action="append", metavar=metavar, help=text + more)
+
+
+def _folders(parser: argparse.ArgumentParser, name: str, text: str) -> None:
+    parser.add_argument(name, type=Path, action="append", help=text)
 
 
 def _folder(parser: argparse.ArgumentParser, name: str, default: str, text: str) -> None:

@@ -19,7 +19,7 @@ from kc_vla.keyframes.window import window_frames
 from kc_vla.learning.common.errors import LearningError
 from kc_vla.learning.common.parallel import on_all_cores
 from kc_vla.learning.selector.recordings import Recording
-from kc_vla.learning.selector.samples import at_speeds, recorded_frames
+from kc_vla.learning.selector.samples import at_speed, recorded_frames
 
 RATE = 20
 """Frames a second."""
@@ -133,13 +133,10 @@ def _frozen(length: int, truth: tuple[int, ...], chance: np.random.Generator) ->
     return Seen(np.arange(length), source, truth, length)
 
 
-def _half_speed(length: int, truth: tuple[int, ...], chance: np.random.Generator) -> Seen:
-    return Seen(np.arange(2 * length), np.arange(2 * length) // 2, tuple(2 * k for k in truth), 2 * length)
-
-
-def _double_speed(length: int, truth: tuple[int, ...], chance: np.random.Generator) -> Seen:
-    source = np.arange(0, length, 2)
-    return Seen(np.arange(len(source)), source, tuple(k // 2 for k in truth), len(source))
+def _at_speed(speed: float, length: int, truth: tuple[int, ...], chance: np.random.Generator) -> Seen:
+    shown, keyframes = at_speed(length, truth, speed)
+    frames = np.arange(shown)
+    return Seen(frames, recorded_frames(frames, speed), keyframes, shown)
 
 
 AS_RECORDED = Condition("as recorded", _as_recorded)
@@ -149,8 +146,8 @@ CONDITIONS = (
     Condition("camera frozen for 1 s", _frozen),
     Condition("30 % darker", _as_recorded, 0.7),
     Condition("30 % brighter", _as_recorded, 1.3),
-    Condition("half speed", _half_speed),
-    Condition("double speed", _double_speed),
+    Condition("half speed", partial(_at_speed, 0.5)),
+    Condition("double speed", partial(_at_speed, 2.0)),
 )
 
 
@@ -203,9 +200,9 @@ def scores_by_task(
     for recording, features in zip(recordings, recorded_features(network, recordings, title), strict=True):
         task = recording.task.name
         for speed in speeds:
-            (shown,) = at_speeds([recording], np.array([speed]))
-            seen = features[1.0][recorded_frames(np.arange(shown.length), np.array(speed))]
-            found.setdefault(task, []).append((episode_scores(network, seen, task), shown.keyframes))
+            length, keyframes = at_speed(recording.length, recording.keyframes, speed)
+            seen = features[1.0][recorded_frames(np.arange(length), speed)]
+            found.setdefault(task, []).append((episode_scores(network, seen, task), keyframes))
     return found
 
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import torch
@@ -53,7 +54,7 @@ def cached_features(
     folder.mkdir(parents=True, exist_ok=True)
 
     def one(recording: Recording) -> Features:
-        path = folder / f"{recording.name.replace(' ', '_')}.npy"
+        path = folder / f"{quote(recording.name.replace(' ', '_'), safe='')}.npy"
         if not path.exists():
             with replacing(path) as part, part.open("wb") as file:
                 np.save(file, compute(recording.pictures(size)).astype(np.float16))

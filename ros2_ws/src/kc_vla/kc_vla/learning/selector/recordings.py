@@ -63,39 +63,46 @@ def tell_person(note: str) -> None:
 
 
 def load_recordings(
-    folder: Path,
+    data: Path | Sequence[Path],
     own: Mapping[str, Task] = types.MappingProxyType({}),
     cameras: tuple[Camera, ...] = (THIRD_PERSON,),
     tell: Tell = tell_person,
 ) -> list[Recording]:
-    """The episodes of a data set, or of all data sets in a folder, that a selector can learn from or be judged by.
+    """The episodes of a data set, of all data sets in a folder, or of several such, that a selector can learn from.
 
     Episodes with no keyframe but frame 0 are left out, which is told, as are keyframes that are missing at the end.
 
     Args:
-        folder: of the data set, or of several.
+        data: folder of the data set, or of several; or such folders.
         own: tasks that the task table does not have, or has otherwise, by name.
         cameras: that are looked at.
         tell: takes what a person should know, a line each.
 
     Raises:
         BagError: a data set cannot be read, or has no such camera.
-        DataError: an episode has keyframes that its task does not have; the message names it.
+        DataError: an episode has keyframes that its task does not have, or a data set is given twice; the message
+            names it.
     """
     recordings = []
-    data_sets = open_data_sets(folder)
+    data_sets = [each for folder in folders_of(data) for each in open_data_sets(folder)]
+    names = _names([data_set.folder for data_set in data_sets])
     for data_set in data_sets:
         for camera in cameras:
             data_set.camera(camera.view, camera.named)
     for data_set, info, task in tasks_of(data_sets, own, tell):
-        name = f"{data_set.folder.name} episode {info.index}"
+        name = f"{names[data_set.folder]} episode {info.index}"
         keyframes = data_set.keyframes(info.index)
         if len(keyframes) > len(task.keyframes):
             raise DataError(
                 f"{name}: {len(keyframes)} keyframes, but '{task.name}' has {len(task.keyframes)}: correct them"
             )
         recordings.append(Recording(name, task, info.length, keyframes, data_set, info.index, cameras))
-    return _usable(recordings, tell)
+    return _usable(recordings, names, tell)
+
+
+def folders_of(data: Path | Sequence[Path]) -> tuple[Path, ...]:
+    """One folder, or several, as several."""
+    return (data,) if isinstance(data, Path) else tuple(data)
 
 
 def load_unmarked(folder: Path, tell: Tell = tell_person) -> list[Recording]:
@@ -120,7 +127,19 @@ def load_unmarked(folder: Path, tell: Tell = tell_person) -> list[Recording]:
     return recordings
 
 
-def _usable(recordings: Sequence[Recording], tell: Tell) -> list[Recording]:
+def _names(folders: Sequence[Path]) -> dict[Path, str]:
+    """What each data set is called: the end of its path, as long as it takes to tell all apart."""
+    places = [folder.resolve() for folder in folders]
+    for folder, place in zip(folders, places, strict=True):
+        if places.count(place) > 1:
+            raise DataError(f"{folder} is given twice: name each data set once")
+    parts = 1
+    while len({place.parts[-parts:] for place in places}) < len(places):
+        parts += 1
+    return {folder: "/".join(place.parts[-parts:]) for folder, place in zip(folders, places, strict=True)}
+
+
+def _usable(recordings: Sequence[Recording], names: Mapping[Path, str], tell: Tell) -> list[Recording]:
     """Those with keyframes to wait for; says which are not, and what is missing in the others."""
     by_task: defaultdict[str, list[Recording]] = defaultdict(list)
     for recording in recordings:
@@ -135,7 +154,7 @@ def _usable(recordings: Sequence[Recording], tell: Tell) -> list[Recording]:
     for recording in recordings:
         fewer = len(recording.keyframes) < len(recording.task.keyframes)
         if fewer and recording.task.name not in outside:
-            place = recording.data_set.folder.name
+            place = names[recording.data_set.folder]
             incomplete[place, recording.task.name, max(1, len(recording.keyframes))].append(recording)
     for (place, task, count), rows in sorted(incomplete.items()):
         labels = rows[0].task.keyframes

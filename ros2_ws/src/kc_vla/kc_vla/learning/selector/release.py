@@ -47,7 +47,13 @@ class Released:
 
 
 def release_selector(
-    run: SelectorRun, train: Path, validation: Path, models: Path, name: str, precision: str, replace_it: bool = False
+    run: SelectorRun,
+    train: Sequence[Path],
+    validation: Sequence[Path],
+    models: Path,
+    name: str,
+    precision: str,
+    replace_it: bool = False,
 ) -> Released:
     """Export the selector of `run` as `name` into the folder `models` and enter it in its registry.
 
@@ -70,7 +76,9 @@ def release_selector(
     recordings, learnt_from = (load_recordings(data, run.tasks, run.cameras) for data in (validation, train))
     learnt = [task for name, task in learnt_tasks(learnt_from).items() if name in run.tasks]
     if missing := sorted({task.name for task in learnt} - learnt_tasks(recordings).keys()):
-        raise LearningError(f"{validation} has no episode of {', '.join(missing)}: the thresholds are chosen there")
+        raise LearningError(
+            f"{', '.join(map(str, validation))} has no episode of {', '.join(missing)}: the thresholds are chosen there"
+        )
     judged = [recording for recording in recordings if recording.task in learnt]
     trunk, head = trained_networks(run)
     models.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from kc_vla.core.task_file import tasks_from
 from kc_vla.core.tasks import FIRST_TASKS, TASKS, Task
 from kc_vla.keyframes.cameras import THIRD_PERSON, Camera, parse_cameras
@@ -35,6 +37,11 @@ class SelectorRun(Run):
         if said is None:  # runs from before there were other tasks
             return {name: TASKS[name] for name in FIRST_TASKS}
         return tasks_from(said, str(self.folder / "run.json"))
+
+    def folders(self, split: str) -> tuple[Path, ...]:
+        """Where the episodes of "train" or "validation" were."""
+        said = self.data[split]
+        return tuple(map(Path, [said] if isinstance(said, str) else said))
 
     @property
     def cameras(self) -> tuple[Camera, ...]:

@@ -73,18 +73,20 @@ def draw_speeds(number: int, limit: float, chance: np.random.Generator) -> NDArr
 
 def at_speeds(recordings: Sequence[Recording], speeds: NDArray[np.float64]) -> list[Recording]:
     """The episodes as if all in them went so many times, (R,), as fast: of other lengths, with other keyframes."""
-    return [
-        replace(
-            recording,
-            length=int((recording.length - 1) / speed) + 1,
-            keyframes=tuple(int(keyframe / speed) for keyframe in recording.keyframes),
-        )
-        for recording, speed in zip(recordings, speeds.tolist(), strict=True)
-    ]
+    shown = []
+    for recording, speed in zip(recordings, speeds.tolist(), strict=True):
+        length, keyframes = at_speed(recording.length, recording.keyframes, speed)
+        shown.append(replace(recording, length=length, keyframes=keyframes))
+    return shown
 
 
-def recorded_frames(frames: NDArray[np.int64], speeds: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The frames of the recordings that are shown as `frames` at `speeds`, arrays that go together."""
+def at_speed(length: int, keyframes: tuple[int, ...], speed: float) -> tuple[int, tuple[int, ...]]:
+    """Length and keyframes of an episode that goes `speed` times as fast."""
+    return int((length - 1) / speed) + 1, tuple(int(keyframe / speed) for keyframe in keyframes)
+
+
+def recorded_frames(frames: NDArray[np.int64], speeds: NDArray[np.float64] | float) -> NDArray[np.int64]:
+    """The frames of the recordings that are shown as `frames` at `speeds`, arrays that go together, or one for all."""
     return np.asarray(frames * speeds).astype(np.int64)
 
 

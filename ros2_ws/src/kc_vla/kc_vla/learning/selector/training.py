@@ -38,8 +38,8 @@ _CALIBRATION = 64
 
 def train_selector(
     folder: Path,
-    data: Path,
-    validation: Path,
+    data: Sequence[Path],
+    validation: Sequence[Path],
     config: Config,
     method: str,
     device: Device,
@@ -52,7 +52,7 @@ def train_selector(
 
     Args:
         folder: for the run.
-        data: data set, or folder of data sets, to learn from.
+        data: data sets, or folders of data sets, to learn from.
         validation: the same, for the choice of the head.
         config: settings.
         method: one of `config.METHODS`.
@@ -75,11 +75,12 @@ def train_selector(
     tasks = learnt_tasks(train)
     judge = [r for r in load_recordings(validation, {**own, **tasks}, cameras) if r.task.name in tasks]
     if missing := sorted(tasks.keys() - learnt_tasks(judge).keys()):
-        raise DataError(f"{validation} has no episode of {', '.join(missing)} to judge by: record or annotate some")
+        judged_on = ", ".join(map(str, validation))
+        raise DataError(f"{judged_on} has no episode of {', '.join(missing)} to judge by: record or annotate some")
     check_enough(judge)
     facts = {
-        "train": str(data),
-        "validation": str(validation),
+        "train": _named(data),
+        "validation": _named(validation),
         "method": method,
         "tasks": tasks_as_dict(tasks.values()),
         "cameras": [str(camera) for camera in cameras],
@@ -144,6 +145,12 @@ def sample_pictures(recordings: Sequence[Recording], size: int, number: int) -> 
         seen = islice(recording.pictures(size), max(wanted) + 1)
         pictures += [picture for frame, picture in enumerate(seen) if frame in wanted]
     return pictures
+
+
+def _named(folders: Sequence[Path]) -> str | list[str]:
+    """Folders as the run notes them: one by its name alone, as runs did when there could not be several."""
+    named = [str(folder) for folder in folders]
+    return named[0] if len(named) == 1 else named
 
 
 def _kept(run: SelectorRun, make: Callable[[], Trunk]) -> Trunk:
