@@ -160,6 +160,12 @@ AGREED = [
         "take blue mug; put blue mug > table; take red mug; put red mug > sink",
     ),
     ("Before putting it on the desk, wash the mug", f"take mug; {wash('mug')}; put mug > desk"),
+    ("put the mug, and then the plate, into the sink", "take mug; put mug > sink; take plate; put plate > sink"),
+    ("put the mug, then the plate, in the sink", "take mug; put mug > sink; take plate; put plate > sink"),
+    (
+        "take the mug, then the plate, and put them in the sink",
+        "take mug; put mug > sink; take plate; put plate > sink",
+    ),
 ]
 
 
@@ -178,6 +184,7 @@ def test_plans_that_a_person_would_agree_with(instruction: str, agreed: str) -> 
         ("...", "no words"),
         ("frobnicate the apple", "not understood: 'frobnicate the apple'"),
         ("the apple", "not understood: 'the apple'"),
+        ("put the mug in the sink, then the microwave", "'the sink and the microwave': name one place"),
         ("put it on the table", "not clear what is meant"),
         ("put the mug down somewhere nice", "not said where"),
         ("put the mug", "not said where mug is to be put"),

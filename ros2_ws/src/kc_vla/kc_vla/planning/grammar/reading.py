@@ -134,7 +134,7 @@ def _verb_after(words: Words, at: int) -> bool:
 
 def _clauses(words: Words) -> list[Clause]:
     parts: list[list[str]] = [[]]
-    words = _with_behind(words)
+    words = _listed(_with_behind(words))
     at = 0
     while at < len(words):
         skip = _boundary(words, at, parts[-1])
@@ -147,6 +147,20 @@ def _clauses(words: Words) -> list[Clause]:
         parts[-1].append(words[at])
         at += 1
     return [_clause(tuple(part)) for part in parts if opened(tuple(part))]
+
+
+def _listed(words: Words) -> Words:
+    """ "wash the mug, and then the plate" as "wash the mug and the plate": what is listed is done in that order."""
+    kept: list[str] = []
+    for at, word in enumerate(words):
+        following = words[at + 1 : at + 2]
+        if word in _ORDER and kept and set(following) & ARTICLES and not _verb_after(words, at):
+            while kept and (kept[-1] in _ANDS or kept[-1] == ","):
+                kept.pop()
+            kept.append("and")
+        else:
+            kept.append(word)
+    return tuple(kept)
 
 
 def _with_behind(words: Words) -> Words:
