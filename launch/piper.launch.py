@@ -3,7 +3,7 @@
 Or around another arm, that a driver of others moves: arm:=ros.
 
 ros2 launch kc_vla piper.launch.py
-ros2 launch kc_vla piper.launch.py can:=can0 cameras:=desk.yaml task:=counting record:=true
+ros2 launch kc_vla piper.launch.py arm:=piper can:=can0 cameras:=desk.yaml policy:=joy task:=counting record:=true
 ros2 launch kc_vla piper.launch.py arm:=ros rig:=ur5e_ros cameras:=desk.yaml policy:=joy
 """
 
@@ -48,6 +48,7 @@ from kc_vla.launching.graph import (
 from kc_vla.launching.selector import model_arguments, selector
 from kc_vla.launching.viewer import viewer_arguments, viewers
 
+AUTO = "auto"
 PARK_S = "45"
 """How long the controller may take to park the arm before it is killed; the arm keeps its power then."""
 
@@ -66,6 +67,20 @@ def check(context: LaunchContext) -> None:
     if kind == "ros":
         _interface(context)
     _cameras(context)
+    _mover(context)
+
+
+def _mover(context: LaunchContext) -> None:
+    """What `policy:=auto` stands for from here on: an arm that is real moves by nothing that nobody has named."""
+    policy, kind, can = (LaunchConfiguration(name).perform(context) for name in ("policy", "arm", "can"))
+    if policy != AUTO:
+        return
+    if kind in ("piper", "ros") or (kind == "auto" and _exists(can)):
+        raise RuntimeError(
+            "a real arm moves by what is named alone: add policy:=joy (a person), policy:=learned or another one; "
+            "policy:=scripted goes through the poses of script:= at once"
+        )
+    context.launch_configurations["policy"] = "scripted"
 
 
 def _interface(context: LaunchContext) -> RobotInterface:
@@ -180,7 +195,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "instruction", default_value="", description="what the policy is told; empty: as the task has it"
             ),
-            policy_argument("piper", "scripted"),
+            policy_argument("piper", AUTO, {AUTO: "scripted on an emulated arm; a real one has to be told"}),
             takeover_argument("joy", "leader"),
             *policy_model_arguments(),
             *policy_server_arguments(),

@@ -72,6 +72,7 @@ def replay(context: LaunchContext) -> list:
     comparison = {"bag": bag, "folder": text(folder), "policy": policy, "notes": text("\n".join(planned["notes"]))}
     rate = LaunchConfiguration("rate")
     actions.append(SetLaunchConfiguration("rig", planned["rig"]))
+    actions.append(SetLaunchConfiguration("policy", planned["moved_by"]))  # by this the selector is chosen
     actions += [
         *viewers(),
         selector(),

@@ -39,3 +39,11 @@ def test_a_rig_that_does_not_say_how_it_is_moved_is_refused_before_anything_star
         assert graph.finish() == 1
         assert "the rig 'piper' does not say how others' drivers move it" in graph.text
         assert "process started" not in graph.text
+
+
+def test_a_real_arm_does_not_move_by_what_nobody_has_named(tmp_path: Path) -> None:
+    given = {"arm": "ros", "rig": "ur5e_ros"}
+    with Peer() as peer, Robot(tmp_path, given, peer) as graph:
+        assert graph.finish() == 1
+        assert "a real arm moves by what is named alone: add policy:=joy (a person), " in graph.text
+        assert "process started" not in graph.text

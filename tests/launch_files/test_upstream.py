@@ -31,7 +31,7 @@ CASES = {
     "piper": (
         {"arm": "emulated", "can": "no_such_can"},
         {"can": "no_such_can", "policy": "leader", "leader": "/bus"},
-        {"arm": "ros", "rig": "ur5e_ros"},
+        {"arm": "ros", "rig": "ur5e_ros", "policy": "joy"},
     ),
     "replay": ({"bag": "<bag>", "output": "<output>", "source": "rules"},),
     "rogue_policy": ({},),

@@ -37,7 +37,8 @@ def arguments(rig: str, folder: Path) -> dict[str, object]:
     content["interface"]["stale_after"] = 1.5  # s: a busy machine lets a process wait for long
     mine = folder / f"{rig}.yaml"
     mine.write_text(yaml.safe_dump(content, sort_keys=False))
-    return {"arm": "ros", "rig": mine, "script": script, "cameras": cameras, "source": "rules"}
+    given = {"arm": "ros", "rig": mine, "cameras": cameras, "source": "rules"}
+    return {**given, "policy": "scripted", "script": script}
 
 
 class ForeignGraph(Robot):

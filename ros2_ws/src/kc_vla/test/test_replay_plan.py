@@ -89,6 +89,18 @@ def test_joint_positions_come_from_who_can_be_asked_again(tmp_path: Path, backen
     assert ("came from leader, which cannot be asked again" in plan.notes[-1]) == (policy == "none")
 
 
+def test_a_selector_can_know_the_tempo_of_what_moved_the_arm_when_it_was_recorded(tmp_path: Path) -> None:
+    chunks = iter(["joy", *["learned"] * 1000])
+
+    def mostly_learned(topic, message):
+        if topic == "/policy/chunk":
+            message.backend = next(chunks)
+        return message
+
+    plan = plan_replay(changed(tmp_path / "bag", mostly_learned), "learned", "auto")
+    assert (plan.policy, plan.moved_by) == ("replay", "learned")
+
+
 def test_a_robot_has_its_own_parameters(tmp_path: Path) -> None:
     episode = RecordedEpisode(write_episode(tmp_path / "bag", replace(SCRIPT, variant="")))
     assert plan_replay(episode, "rules", "auto").params == "piper.yaml"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
@@ -38,6 +39,7 @@ class ReplayPlan:
         episode_id: of the episode in it.
         topics: of the bag, what the player publishes.
         policy: backend of the policy server, "none" for no policy server.
+        moved_by: backend that moved the arm in the recording, whose tempo a selector is to know; empty: none did.
         rig: of the robot that was recorded, as it was named or as it must have been.
         params: name of the file with the parameters of the launch that recorded it.
         notes: one line for each thing that is not as it should be.
@@ -46,6 +48,7 @@ class ReplayPlan:
     episode_id: str
     topics: tuple[str, ...]
     policy: str
+    moved_by: str
     rig: str
     params: str
     notes: tuple[str, ...]
@@ -96,6 +99,7 @@ def plan_replay(episode: RecordedEpisode, source: str, policy: str, rig: str = A
         topics=tuple(known[topic] for topic in (images, *observed, *also) if topic in known)
         + ((SCORES,) if source == _ORACLE else ()),
         policy=chosen,
+        moved_by=next(iter(_backends(episode)), ""),
         rig=rig,
         params="maniskill.yaml" if episode.status.simulated else "piper.yaml",
         notes=(*notes, *([remark] if remark else [])),
@@ -104,15 +108,20 @@ def plan_replay(episode: RecordedEpisode, source: str, policy: str, rig: str = A
 
 def _policy_of(episode: RecordedEpisode) -> tuple[str, str]:
     """Return who can be asked again for the chunks of the bag, and why nobody can."""
-    backends = sorted({chunk.backend for chunk in episode.chunks})
+    backends = _backends(episode)
     if not backends:
         return "none", "the bag holds no chunks: the policy is not asked"
     if all(chunk.names == TOOL_DELTA_NAMES for chunk in episode.chunks):
         return "replay", ""
     if backends == ["scripted"]:
         return "scripted", ""
-    why = f"the chunks of the bag came from {', '.join(backends)}, which cannot be asked again: chunks are not compared"
-    return "none", why
+    told = ", ".join(sorted(backends))
+    return "none", f"the chunks of the bag came from {told}, which cannot be asked again: chunks are not compared"
+
+
+def _backends(episode: RecordedEpisode) -> list[str]:
+    """Of the chunks, that with the most first."""
+    return [name for name, _ in Counter(chunk.backend for chunk in episode.chunks).most_common()]
 
 
 def new_folder(output: Path, episode_id: str) -> Path:
