@@ -10,7 +10,7 @@ ros2 launch kc_vla piper.launch.py arm:=ros rig:=ur5e_ros cameras:=desk.yaml pol
 from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, SetLaunchConfiguration
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node, SetRemap
@@ -48,7 +48,7 @@ from kc_vla.launching.graph import (
 from kc_vla.launching.selector import model_arguments, selector
 from kc_vla.launching.viewer import viewer_arguments, viewers
 
-AUTO = "auto"
+AUTO, EMULATED = "auto", "emulated"
 PARK_S = "45"
 """How long the controller may take to park the arm before it is killed; the arm keeps its power then."""
 
@@ -67,20 +67,26 @@ def check(context: LaunchContext) -> None:
     if kind == "ros":
         _interface(context)
     _cameras(context)
-    _mover(context)
 
 
-def _mover(context: LaunchContext) -> None:
-    """What `policy:=auto` stands for from here on: an arm that is real moves by nothing that nobody has named."""
-    policy, kind, can = (LaunchConfiguration(name).perform(context) for name in ("policy", "arm", "can"))
-    if policy != AUTO:
-        return
-    if kind in ("piper", "ros") or (kind == "auto" and _exists(can)):
+def mover(context: LaunchContext) -> list[SetLaunchConfiguration]:
+    """What `policy:=auto` stands for: an arm that is real moves by nothing that nobody has named."""
+    if LaunchConfiguration("policy").perform(context) != AUTO:
+        return []
+    if _kind(context) != EMULATED:
         raise RuntimeError(
             "a real arm moves by what is named alone: add policy:=joy (a person), policy:=learned or another one; "
             "policy:=scripted goes through the poses of script:= at once"
         )
-    context.launch_configurations["policy"] = "scripted"
+    return [SetLaunchConfiguration("policy", "scripted")]
+
+
+def _kind(context: LaunchContext) -> str:
+    """Which arm moves: "piper", "ros" or `EMULATED`."""
+    kind, can = (LaunchConfiguration(name).perform(context) for name in ("arm", "can"))
+    if kind == AUTO:
+        return "piper" if _exists(can) else EMULATED
+    return kind
 
 
 def _interface(context: LaunchContext) -> RobotInterface:
@@ -133,17 +139,17 @@ def told_transforms(context: LaunchContext) -> list:
 
 def arm(context: LaunchContext) -> list:
     """Start the controller, and an emulated arm where there is none."""
-    kind, can = (LaunchConfiguration(name).perform(context) for name in ("arm", "can"))
+    asked, can = (LaunchConfiguration(name).perform(context) for name in ("arm", "can"))
+    kind = _kind(context)
     actions: list = []
-    if kind == "auto" and not _exists(can):
+    if asked == AUTO and kind == EMULATED:
         message = f"NO ARM: there is no CAN interface '{can}', so an EMULATED Piper moves instead of a real one"
         actions.append(LogInfo(msg=message))
-        kind = "emulated"
     elif kind == "ros":
         # The driver's own joint states are often there: ours have other names, units and order.
         actions.append(SetRemap("joint_states", "kc_vla/joint_states"))
     channel, bus = can, "socketcan"
-    if kind == "emulated":
+    if kind == EMULATED:
         channel, bus = emulated_bus(), "kc_vla_socket"
         emulator = {"path": channel, **texts(fault="fault", rig="rig")}
         actions.append(node("piper_emulator", emulator, sigterm_timeout=PARK_S, on_exit=end_with))
@@ -170,8 +176,8 @@ def generate_launch_description() -> LaunchDescription:
         [
             DeclareLaunchArgument(
                 "arm",
-                default_value="auto",
-                choices=["auto", "piper", "emulated", "ros"],
+                default_value=AUTO,
+                choices=[AUTO, "piper", EMULATED, "ros"],
                 description="auto: the Piper on the CAN interface, an emulated one if there is no such interface; "
                 "ros: the arm that a driver of others moves, as the rig's section 'interface' says",
             ),
@@ -217,6 +223,7 @@ def generate_launch_description() -> LaunchDescription:
             *parameter_arguments("piper.yaml"),
             *last_word(),
             OpaqueFunction(function=check),
+            OpaqueFunction(function=mover),
             OpaqueFunction(function=arm),
             OpaqueFunction(function=cameras),
             selector(),

@@ -33,17 +33,16 @@ def test_an_episode_runs_with_other_drivers_and_is_ended_in_order(tmp_path: Path
     assert "fell" not in told
 
 
-def test_a_rig_that_does_not_say_how_it_is_moved_is_refused_before_anything_starts(tmp_path: Path) -> None:
-    given = {"arm": "ros", "rig": "piper"}
-    with Peer() as peer, Robot(tmp_path, given, peer) as graph:
+@pytest.mark.parametrize(
+    ("rig", "told"),
+    [
+        ("piper", "the rig 'piper' does not say how others' drivers move it"),
+        ("ur5e_ros", "a real arm moves by what is named alone: add policy:=joy (a person), "),
+    ],
+    ids=["a rig that does not say how it is moved", "nobody has named what moves it"],
+)
+def test_an_arm_of_others_is_refused_before_anything_starts(tmp_path: Path, rig: str, told: str) -> None:
+    with Peer() as peer, Robot(tmp_path, {"arm": "ros", "rig": rig}, peer) as graph:
         assert graph.finish() == 1
-        assert "the rig 'piper' does not say how others' drivers move it" in graph.text
-        assert "process started" not in graph.text
-
-
-def test_a_real_arm_does_not_move_by_what_nobody_has_named(tmp_path: Path) -> None:
-    given = {"arm": "ros", "rig": "ur5e_ros"}
-    with Peer() as peer, Robot(tmp_path, given, peer) as graph:
-        assert graph.finish() == 1
-        assert "a real arm moves by what is named alone: add policy:=joy (a person), " in graph.text
+        assert told in graph.text
         assert "process started" not in graph.text

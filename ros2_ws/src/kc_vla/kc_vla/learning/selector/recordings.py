@@ -84,7 +84,8 @@ def load_recordings(
             names it.
     """
     recordings = []
-    data_sets = [each for folder in folders_of(data) for each in open_data_sets(folder)]
+    folders = (data,) if isinstance(data, Path) else data
+    data_sets = [each for folder in folders for each in open_data_sets(folder)]
     names = _names([data_set.folder for data_set in data_sets])
     for data_set in data_sets:
         for camera in cameras:
@@ -98,11 +99,6 @@ def load_recordings(
             )
         recordings.append(Recording(name, task, info.length, keyframes, data_set, info.index, cameras))
     return _usable(recordings, names, tell)
-
-
-def folders_of(data: Path | Sequence[Path]) -> tuple[Path, ...]:
-    """One folder, or several, as several."""
-    return (data,) if isinstance(data, Path) else tuple(data)
 
 
 def load_unmarked(folder: Path, tell: Tell = tell_person) -> list[Recording]:

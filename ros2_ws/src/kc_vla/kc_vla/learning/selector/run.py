@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from kc_vla.core.task_file import tasks_from
@@ -9,6 +10,12 @@ from kc_vla.core.tasks import FIRST_TASKS, TASKS, Task
 from kc_vla.keyframes.cameras import THIRD_PERSON, Camera, parse_cameras
 from kc_vla.learning.common.run import Run
 from kc_vla.learning.selector.config import Config, config_from
+
+
+def noted(folders: Sequence[Path]) -> str | list[str]:
+    """Folders as a run notes them: one by its name alone, as runs did when there could not be several."""
+    named = [str(folder) for folder in folders]
+    return named[0] if len(named) == 1 else named
 
 
 class SelectorRun(Run):
@@ -39,7 +46,7 @@ class SelectorRun(Run):
         return tasks_from(said, str(self.folder / "run.json"))
 
     def folders(self, split: str) -> tuple[Path, ...]:
-        """Where the episodes of "train" or "validation" were."""
+        """Where the episodes of "train" or "validation" were, as they were `noted`."""
         said = self.data[split]
         return tuple(map(Path, [said] if isinstance(said, str) else said))
 

@@ -21,7 +21,7 @@ from kc_vla.learning.selector.features import Features
 from kc_vla.learning.selector.networks import QueryHead
 from kc_vla.learning.selector.recordings import Recording, task_indices
 from kc_vla.learning.selector.run import SelectorRun
-from kc_vla.learning.selector.samples import Samples, at_speeds, draw_samples, draw_speeds, recorded_frames
+from kc_vla.learning.selector.samples import Samples, at_speed, at_speeds, draw_samples, draw_speeds, recorded_frames
 
 STAGE = "stage two"
 CHECKPOINT = "stage_two"
@@ -103,13 +103,14 @@ def head_scores(
     head: QueryHead, split: Split, index: int, config: Config, device: Device, speed: float = 1.0
 ) -> tuple[Scores, tuple[int, ...]]:
     """Scores (T, phases of the task) of all frames of recording `index` at `speed`, and its keyframes at that speed."""
-    (recording,) = at_speeds([split.recordings[index]], np.array([speed]))
-    frames = np.arange(recording.length)
+    recording = split.recordings[index]
+    length, keyframes = at_speed(recording.length, recording.keyframes, speed)
+    frames = np.arange(length)
     windows = split.windows(np.full_like(frames, index), frames, np.full(len(frames), speed), config).to(device.torch)
     task = torch.full((len(frames),), int(split.tasks[index]), device=device.torch)
     phases = len(recording.task.keyframes)
     columns = [torch.sigmoid(head(windows, task, torch.full_like(task, phase))) for phase in range(phases)]
-    return torch.stack(columns, dim=1).cpu().numpy().astype(np.float32), recording.keyframes
+    return torch.stack(columns, dim=1).cpu().numpy().astype(np.float32), keyframes
 
 
 def validation_f1(head: QueryHead, split: Split, config: Config, device: Device) -> dict[str, float]:

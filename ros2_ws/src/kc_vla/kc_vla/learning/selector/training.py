@@ -26,7 +26,7 @@ from kc_vla.learning.selector.joint import train_joint
 from kc_vla.learning.selector.networks import QueryHead
 from kc_vla.learning.selector.pretrained import Pretrained
 from kc_vla.learning.selector.recordings import Recording, check_enough, learnt_tasks, load_recordings
-from kc_vla.learning.selector.run import SelectorRun
+from kc_vla.learning.selector.run import SelectorRun, noted
 from kc_vla.learning.selector.stage_one import train_trunk
 from kc_vla.learning.selector.stage_two import CHECKPOINT as STAGE_TWO
 from kc_vla.learning.selector.stage_two import Split, new_head, train_head
@@ -79,8 +79,8 @@ def train_selector(
         raise DataError(f"{judged_on} has no episode of {', '.join(missing)} to judge by: record or annotate some")
     check_enough(judge)
     facts = {
-        "train": _named(data),
-        "validation": _named(validation),
+        "train": noted(data),
+        "validation": noted(validation),
         "method": method,
         "tasks": tasks_as_dict(tasks.values()),
         "cameras": [str(camera) for camera in cameras],
@@ -145,12 +145,6 @@ def sample_pictures(recordings: Sequence[Recording], size: int, number: int) -> 
         seen = islice(recording.pictures(size), max(wanted) + 1)
         pictures += [picture for frame, picture in enumerate(seen) if frame in wanted]
     return pictures
-
-
-def _named(folders: Sequence[Path]) -> str | list[str]:
-    """Folders as the run notes them: one by its name alone, as runs did when there could not be several."""
-    named = [str(folder) for folder in folders]
-    return named[0] if len(named) == 1 else named
 
 
 def _kept(run: SelectorRun, make: Callable[[], Trunk]) -> Trunk:
