@@ -165,6 +165,13 @@ def arm(context: LaunchContext) -> list:
     return actions
 
 
+def session(context: LaunchContext) -> list[Node]:
+    """Start what begins and ends the episode; with a recorder, not before that hears."""
+    given = {"duration": LaunchConfiguration("duration"), **texts(task="task", instruction="instruction", rig="rig")}
+    recorded = IfCondition(LaunchConfiguration("record")).evaluate(context)
+    return [node("robot_session", {**given, "recorded": recorded}, on_exit=end_with)]
+
+
 def generate_launch_description() -> LaunchDescription:
     """Describe the graph."""
     argument = LaunchConfiguration
@@ -252,10 +259,6 @@ def generate_launch_description() -> LaunchDescription:
             OpaqueFunction(function=told_transforms),
             memories(),
             *viewers(),
-            node(
-                "robot_session",
-                {"duration": argument("duration"), **texts(task="task", instruction="instruction", rig="rig")},
-                on_exit=end_with,
-            ),
+            OpaqueFunction(function=session),
         ]
     )

@@ -51,6 +51,7 @@ class SessionParameters(RobotParameters):
         0.0, "control steps per second, that of the cameras; 0: as the rig has it", low=0.0, high=200.0
     )
     duration: float = parameter(0.0, "s after which the episode ends; 0: with the service episode/end", low=0.0)
+    recorded: bool = parameter(False, "a recorder belongs to the graph: it is waited for, also where it starts last")
     startup_timeout: float = parameter(60.0, "s to wait for the other nodes", low=1.0, high=3600.0)
 
 
@@ -120,7 +121,7 @@ class RobotSessionNode(StackNode):
         missing = [name for name in self._published if name not in self._heard]
         missing += [name for name, topic in _OFFERED.items() if self.count_publishers(topic) == 0]
         missing += [name for name, service in _SERVED.items() if self.count_services(service) == 0]
-        if "recorder" in self.get_node_names():
+        if self.parameters.recorded or "recorder" in self.get_node_names():
             missing += [f"the recorder's {topic}" for topic in self._recorded if topic not in self._recorder_hears]
         missing = missing or self._links.missing((*_OFFERED, *_SERVED, "arm_controller"))
         if not missing:
