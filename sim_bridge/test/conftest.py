@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
+from home_robot import Open, robots
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from kc_vla.memory.embedding.models import open_embedder
 from kc_vla_sim.frame import CameraModel, Pose
 from kc_vla_sim.simulator import Simulator
 
@@ -49,3 +52,10 @@ def project() -> Callable[..., tuple[int, int]]:
         return int(x / depth), int(y / depth)
 
     return column_and_row
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> Iterator[Open]:
+    """A function that opens a robot in a symbolic household."""
+    with robots(tmp_path, open_embedder()) as opened:
+        yield opened
