@@ -90,6 +90,7 @@ def test_the_summary_says_what_a_benchmark_wants_to_know(good_run: FinishedRun) 
     assert summary["success"] is True
     assert summary["completion_rate"] == 1.0
     assert (summary["task"], summary["variant"], summary["seed"]) == ("counting", "paper", 3)
+    assert (summary["settings"]["mode"], summary["settings"]["looks"]) == ("lockstep", "standard")
     assert summary["steps"] == result.steps
     assert summary["keyframes"]["equal"] is True
     assert summary["keyframes"]["oracle"] == list(result.oracle_frames)

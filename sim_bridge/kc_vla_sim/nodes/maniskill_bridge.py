@@ -101,10 +101,9 @@ class ManiskillBridgeNode(StackNode):
 
     def details(self) -> dict[str, object]:
         """Return what the simulator does."""
+        asked = {"mode": self.parameters.mode, "looks": self.parameters.looks}
         frame = getattr(self, "_frame", None)
-        if frame is None:
-            return {"mode": self.parameters.mode}
-        return {"mode": self.parameters.mode, "frame": frame.index, "held_steps": self._held}
+        return asked if frame is None else {**asked, "frame": frame.index, "held_steps": self._held}
 
     # -- episodes -----------------------------------------------------------------------------------------------
 

@@ -55,6 +55,7 @@ def _settings(episode: RecordedEpisode) -> dict[str, str]:
         or _said(episode, "keyframe_selector", "source"),
         "selector_runs_on": _said(episode, "keyframe_selector", "runs on"),
         "mode": _said(episode, "arm_controller", "mode"),
+        "looks": _said(episode, "maniskill_bridge", "looks"),
     }
     return {name: text for name, values in told.items() if (text := ", ".join(sorted(filter(None, values))))}
 
