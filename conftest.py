@@ -17,7 +17,7 @@ pytest.register_assert_rewrite("finished_run")  # what was compared is told wher
 
 # No example fails for being slow: other work is no fault of the code. The suite tries the same examples each time; a
 # night (tests/run --all) tries others.
-settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("suite", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("nightly", deadline=None, max_examples=500)
 settings.load_profile("suite")
 

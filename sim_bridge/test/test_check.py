@@ -72,6 +72,7 @@ def test_a_task_without_moments_of_decision_is_told_and_not_probed() -> None:
     assert lines[-1] == "all targets hold"
 
 
+@pytest.mark.nightly
 def test_a_check_from_the_shell_prints_and_writes_what_it_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -80,6 +80,7 @@ def test_the_lamp_is_seen_in_the_keyframes(collected: Path) -> None:
         assert jump * (1 if number % 2 else -1) > 5 * abs(bright[frame - 1] - bright[frame - 2])
 
 
+@pytest.mark.nightly
 def test_an_interrupted_collection_goes_on_and_comes_to_the_same(
     collected: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,6 +110,7 @@ def test_parallel_processes_record_the_same(collected: Path, tmp_path: Path) -> 
     assert files(tmp_path) == files(collected)
 
 
+@pytest.mark.nightly
 def test_a_full_disk_is_one_line_and_loses_nothing(
     collected: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -173,6 +175,7 @@ def test_what_cannot_be_done_is_one_line(
     assert files(output) == before
 
 
+@pytest.mark.nightly
 def test_every_frame_of_an_episode_that_a_policy_drives_is_recorded(tmp_path: Path) -> None:
     drive = ["--from-policy", "--whole", "--policy-share", "0.3"]
     assert collect(tmp_path, 1, *drive) == 0

@@ -9,13 +9,14 @@ from kc_vla_sim.check import run_episode
 from kc_vla_sim.simulator import Simulator
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("mode", "latency"),
     [
-        pytest.param("step", 0, marks=pytest.mark.nightly),
-        pytest.param("chunk", 0, marks=pytest.mark.nightly),
+        ("step", 0),
+        ("chunk", 0),
         ("chunk", 2),
-        pytest.param("chunk", 5, marks=pytest.mark.nightly),
+        ("chunk", 5),
     ],
 )
 def test_the_expert_succeeds(undrawn: Simulator, mode: str, latency: int) -> None:
@@ -24,7 +25,8 @@ def test_the_expert_succeeds(undrawn: Simulator, mode: str, latency: int) -> Non
     assert [outcome.reason for outcome in outcomes] == ["success"] * 2
 
 
-@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(3))])
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(4))
 def test_the_expert_takes_over_from_anywhere(undrawn: Simulator, seed: int) -> None:
     chance = np.random.default_rng(seed)
     frame = undrawn.reset("counting", seed)

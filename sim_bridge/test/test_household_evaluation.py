@@ -77,6 +77,7 @@ def test_a_memory_saves_looking_for_what_was_seen() -> None:
     assert sum(each.seconds for each in played) < sum(each.alone_seconds for each in played)
 
 
+@pytest.mark.nightly
 def test_who_has_looked_into_what_is_shut_need_not_look_for_what_is_in_it() -> None:
     lay_open, inside = (play(sequence("complex-development-006"), Arm("both", shown=shown)) for shown in (ALL, INSIDE))
     assert all(each.reached for each in (*lay_open, *inside))

@@ -19,11 +19,12 @@ def simulator() -> Iterator[Simulator]:
     simulator.close()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("mode", "latency", "seed"),
     [
-        pytest.param("step", 0, 700, marks=pytest.mark.nightly),  # as below, where it takes over from elsewhere
-        pytest.param("chunk", 0, 701, marks=pytest.mark.nightly),
+        ("step", 0, 700),
+        ("chunk", 0, 701),
         ("chunk", 5, 702),
     ],
 )
@@ -31,6 +32,7 @@ def test_the_expert_succeeds(simulator: Simulator, mode: str, latency: int, seed
     assert run_episode(simulator, "identity", seed, mode, latency).reason == "success"
 
 
+@pytest.mark.nightly
 def test_it_waits_at_home_until_some_time_after_the_shuffle(simulator: Simulator) -> None:
     frame = simulator.reset("identity", 703)
     home = np.array(frame.tool_pose.position)

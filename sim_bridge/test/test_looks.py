@@ -56,6 +56,7 @@ def reach(thing: Detection) -> np.ndarray:
     return thing.pose.position + Rotation.from_quat(thing.pose.quaternion).apply(along)
 
 
+@pytest.mark.nightly
 def test_a_seed_always_looks_the_same_and_no_other_seed_does(varied: Simulator, standard: Simulator) -> None:
     def see(seed: int) -> tuple[np.ndarray, ...]:
         varied.reset("counting", seed)
@@ -90,13 +91,17 @@ def test_all_but_the_pictures_is_as_with_the_standard_looks(
         one, other = (simulator.step(simulator.expert.plan(1)[0][0]) for simulator in (standard, varied))
 
 
+@pytest.mark.nightly
 def test_the_lamp_still_flashes(varied: Simulator, standard: Simulator) -> None:
     needed = flash(standard, 1) / 2
     assert needed > 0.5
     assert min(flash(varied, seed) for seed in (1, 2, 15)) > needed
 
 
-@pytest.mark.parametrize("task", simulated_tasks())
+@pytest.mark.parametrize(
+    "task",
+    ["spatial", *(pytest.param(task, marks=pytest.mark.nightly) for task in simulated_tasks() if task != "spatial")],
+)
 def test_everything_of_the_task_is_in_view(
     task: str, varied: Simulator, project: Callable[..., tuple[int, int]]
 ) -> None:

@@ -105,6 +105,7 @@ def test_a_skill_is_done_told_refused_and_stopped(person: Person, tmp_path: Path
         assert person.home["robot"] == around.areas[-1].id
 
 
+@pytest.mark.nightly
 def test_an_instruction_is_stopped_and_another_takes_its_place(person: Person, tmp_path: Path) -> None:
     store = {"store": str(tmp_path / "memory.db")}
     with running(HOUSEHOLD, tmp_path / "home", scene="'1'", pace=4.0), running(PLANNER, tmp_path / "log", **store):
@@ -183,6 +184,7 @@ def test_a_thousand_instructions_leave_no_skill_running_and_memory_flat(person: 
         assert after < before + _MOST_GROWN, sizes
 
 
+@pytest.mark.nightly
 def test_a_home_that_there_is_not_and_a_store_in_use_are_told_in_a_line(person: Person, tmp_path: Path) -> None:
     with running(HOUSEHOLD, tmp_path / "home", scene="castle") as home:
         assert home.wait() == CANNOT_START

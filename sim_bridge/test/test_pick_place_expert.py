@@ -19,13 +19,14 @@ def play_on(simulator: Simulator, until: int | None = None) -> str:
     return frame.reason
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("mode", "latency"),
     [
-        pytest.param("step", 0, marks=pytest.mark.nightly),
-        pytest.param("chunk", 0, marks=pytest.mark.nightly),
+        ("step", 0),
+        ("chunk", 0),
         ("chunk", 2),
-        pytest.param("chunk", 5, marks=pytest.mark.nightly),
+        ("chunk", 5),
     ],
 )
 def test_the_expert_succeeds(undrawn: Simulator, mode: str, latency: int) -> None:
@@ -52,6 +53,7 @@ def phase_comes(simulator: Simulator, wanted: str) -> None:
         simulator.step(plan[0])
 
 
+@pytest.mark.nightly
 def test_a_cube_that_is_shifted_under_the_hand_is_lifted_all_the_same(undrawn: Simulator) -> None:
     undrawn.reset("temporal", 7)
     phase_comes(undrawn, "descend")
@@ -62,6 +64,7 @@ def test_a_cube_that_is_shifted_under_the_hand_is_lifted_all_the_same(undrawn: S
     assert np.linalg.norm(world.cubes[0].pose.p[0].numpy() - world.places[0, 0].numpy()) < 0.01
 
 
+@pytest.mark.nightly
 def test_a_cube_that_is_dropped_is_taken_up_again(undrawn: Simulator) -> None:
     undrawn.reset("temporal", 8)
     phase_comes(undrawn, "lower")
@@ -72,6 +75,7 @@ def test_a_cube_that_is_dropped_is_taken_up_again(undrawn: Simulator) -> None:
     assert np.linalg.norm(world.cubes[0].pose.p[0].numpy() - world.places[0, 0].numpy()) < 0.045
 
 
+@pytest.mark.nightly
 def test_the_expert_waits_at_home_as_long_as_was_drawn(undrawn: Simulator) -> None:
     undrawn.reset("temporal", 9)
     world = undrawn._env.unwrapped

@@ -59,7 +59,10 @@ def test_only_the_keyframes_tell_and_the_probe_combines_them() -> None:
     assert told[KEYFRAMES] > 0.95
 
 
-@pytest.mark.parametrize(("leak", "found_by"), [("frame", FRAME), ("feeling", FRAME), ("time", FRAME_AND_TIME)])
+@pytest.mark.parametrize(
+    ("leak", "found_by"),
+    [("frame", FRAME), pytest.param("feeling", FRAME, marks=pytest.mark.nightly), ("time", FRAME_AND_TIME)],
+)
 def test_a_leak_is_found(leak: str, found_by: str) -> None:
     told = shares(SWAP, leak)
     assert told[found_by] > 0.9

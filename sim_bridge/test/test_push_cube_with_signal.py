@@ -35,6 +35,7 @@ def play(simulator: Simulator, seed: int) -> list[Frame]:
     return frames
 
 
+@pytest.mark.nightly
 def test_the_pictures_change_at_the_oracle_frames_and_only_there(
     drawn: Simulator, project: Callable[..., tuple[int, int]]
 ) -> None:
@@ -50,6 +51,7 @@ def test_the_pictures_change_at_the_oracle_frames_and_only_there(
     assert frames[-1].success
 
 
+@pytest.mark.nightly
 def test_the_second_flash_looks_like_the_first(drawn: Simulator) -> None:
     frame = drawn.reset("counting", 4)
     pictures = {"on": [], "off": []}

@@ -1,4 +1,4 @@
-"""The selector that is shipped with the package, on the pictures of the simulator, as large as the cameras' are."""
+"""The selector that is shipped with the package, on wide pictures of the simulator that are larger than its own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_it_finds_the_keyframes_from_the_pictures_alone() -> None:
     source = LearnedSource(SelectorNetwork(load_selector(shipped_models(), "keyframe_selector"), "cpu"))
     scoring = source.begin(Episode("e", "", find_task("counting").instruction, 0, 50_000_000, True))
     selector = KeyframeSelector(scoring.labels, GreedySmoother(scoring.threshold, first=scoring.first))
-    simulator = Simulator(image_size=256, variant="paper")
+    simulator = Simulator(image_size=(192, 144), variant="paper")
     frame = simulator.reset("counting", 3)
     found: list[int] = []
     while not frame.done and not selector.done:

@@ -11,13 +11,13 @@ from kc_vla_sim.check import run_episode
 from kc_vla_sim.simulator import Simulator
 
 
-@pytest.mark.parametrize(
-    ("mode", "latency", "seed"), [pytest.param("chunk", 0, 500, marks=pytest.mark.nightly), ("chunk", 5, 501)]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize(("mode", "latency", "seed"), [("chunk", 0, 500), ("chunk", 5, 501)])
 def test_the_expert_succeeds(undrawn: Simulator, mode: str, latency: int, seed: int) -> None:
     assert run_episode(undrawn, "spatial", seed, mode, latency).reason == "success"
 
 
+@pytest.mark.nightly
 def test_the_expert_takes_over_a_task_half_done(undrawn: Simulator) -> None:
     frame = undrawn.reset("spatial", 9)
     world = undrawn._env.unwrapped
@@ -35,6 +35,7 @@ def test_the_expert_takes_over_a_task_half_done(undrawn: Simulator) -> None:
     assert np.linalg.norm((bottom.pose.p - middle.pose.p)[0, :2].numpy()) < 0.01
 
 
+@pytest.mark.nightly
 def test_the_expert_puts_a_stack_right_that_came_apart_again(undrawn: Simulator) -> None:
     """A policy that is taught may push the bottom cube off the middle one, and stack on."""
     frame = undrawn.reset("spatial", 9)

@@ -159,6 +159,7 @@ def test_the_cubes_look_the_same_and_the_arms_do_not(
     assert blue > 0.03
 
 
+@pytest.mark.nightly
 def test_the_same_seed_gives_the_same_episode_whatever_was_before(simulator: Simulator) -> None:
     def run(seed: int, frames: int) -> list[Frame]:
         played = [simulator.reset("identity", seed)]

@@ -125,6 +125,7 @@ def test_proposals_are_taken_over_and_confirmed(page: Page, bags: Path) -> None:
     assert page.inner_text("#progress") == "1 of 3 confirmed"
 
 
+@pytest.mark.nightly
 def test_a_start_that_was_proposed_late_is_frame_0(chrome: Browser, tmp_path: Path) -> None:
     bags = tmp_path / "runs"
     write_episode(bags / "counting-1" / "bag", Script(size=64, steps=80, oracle=(1, *ORACLE[1:])))
@@ -143,6 +144,7 @@ def test_the_rules_are_asked_by_a_key_and_say_what_they_lack(page: Page) -> None
     said(page, "rules: the recording has no tool pose and no gripper, which the rules look at")
 
 
+@pytest.mark.nightly
 def test_keys_wait_until_the_next_episode_is_there(page: Page, bags: Path) -> None:
     proposals(page)
     press(page, "t")
@@ -157,6 +159,7 @@ def test_keys_wait_until_the_next_episode_is_there(page: Page, bags: Path) -> No
     saved(page, 1)
 
 
+@pytest.mark.nightly
 def test_the_next_episode_may_be_shorter_than_where_one_was_in_this(
     chrome: Browser, bags: Path, tmp_path: Path
 ) -> None:
@@ -219,6 +222,7 @@ def test_a_server_killed_in_the_middle_loses_nothing(
         assert frames(bags, 1) == [0, 1, 5]
 
 
+@pytest.mark.nightly
 def test_a_page_closed_while_the_server_was_dead_has_not_forgotten(
     page: Page, server: PageServer, bags: Path, tmp_path: Path
 ) -> None:
@@ -235,6 +239,7 @@ def test_a_page_closed_while_the_server_was_dead_has_not_forgotten(
         assert frames(bags, 1) == [0, 1]
 
 
+@pytest.mark.nightly
 def test_nobody_marks_a_picture_that_cannot_be_seen(page: Page, server: PageServer, bags: Path, tmp_path: Path) -> None:
     press(page, "ArrowRight", "k")
     saved(page, 1)
@@ -245,6 +250,7 @@ def test_nobody_marks_a_picture_that_cannot_be_seen(page: Page, server: PageServ
     said(page, "frame 1 is a keyframe already")
 
 
+@pytest.mark.nightly
 def test_undoing_an_edit_of_a_confirmed_annotation_confirms_it_again(page: Page, bags: Path) -> None:
     proposals(page)
     press(page, "t", "c")
@@ -282,6 +288,7 @@ def test_two_windows_of_one_person_do_not_overwrite_each_other(page: Page, bags:
     assert frames(bags, 1) == [0, 2]
 
 
+@pytest.mark.nightly
 def test_two_people_annotate_the_same_episode_and_are_compared(
     chrome: Browser, page: Page, server: PageServer, bags: Path
 ) -> None:
@@ -302,6 +309,7 @@ def test_two_people_annotate_the_same_episode_and_are_compared(
     other.close()
 
 
+@pytest.mark.nightly
 def test_what_is_not_possible_is_said(page: Page, bags: Path) -> None:
     press(page, "x")
     said(page, "frame 0 is no keyframe")

@@ -93,6 +93,7 @@ def test_a_planner_that_is_killed_leaves_no_skill_running_and_a_whole_memory(
         assert any(each.object_type == "Apple" for each in LongTermMemory(store).objects("1-0"))
 
 
+@pytest.mark.nightly
 def test_a_sequence_is_carried_out_shown_live_and_reported(home: Callable[..., Stack], tmp_path: Path) -> None:
     wanted = tmp_path / "wanted.txt"
     wanted.write_text("# two of them\nwash an apple\nI would like the apple in the fridge\n")

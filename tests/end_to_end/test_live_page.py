@@ -87,6 +87,7 @@ def test_a_person_sees_the_stack_at_work_and_stops_the_arm(
     expect(page.locator("#answer")).to_contain_text("THE ARM MAY STILL MOVE")
 
 
+@pytest.mark.nightly
 def test_without_control_there_is_no_button_and_foxglove_sees_all_topics(
     launch: Callable[..., Stack], look: Callable[[str], Page]
 ) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from finished_run import FinishedRun
 
 from kc_vla.bags.images import decode_image
@@ -23,6 +24,7 @@ from kc_vla_sim.collect.record import row_of
 from kc_vla_sim.toy import ToySimulator
 
 
+@pytest.mark.nightly
 def test_a_frame_has_one_state(toy_run: FinishedRun, tmp_path: Path) -> None:
     codec = Codec(load_rig("panda_sim"), ActionType.TOOL_DELTA)
     episode = toy_run.episode

@@ -42,7 +42,7 @@ def finished(launch: Callable[..., Stack], server: Double, wire: str, **argument
     ("wire", "options", "arguments"),
     [
         pytest.param("openpi", ("--memory", "--keeps"), {}, id="openpi"),
-        # its wire is tried without a stack by test_remote_servers.py
+        # the others' wires are tried without a stack by test_remote_servers.py
         pytest.param("groot", (), {}, id="groot-n1.6", marks=pytest.mark.nightly),
         pytest.param("groot", ("--dialect", "n1.5"), {}, id="groot-n1.5", marks=pytest.mark.nightly),
         pytest.param(
@@ -69,7 +69,7 @@ def test_a_server_that_is_shown_the_keyframes_acts_on_them(
 
 
 @pytest.mark.nightly  # the suite has one whose answer depends on what it was shown
-@pytest.mark.parametrize("wire", ["openpi", "groot"])
+@pytest.mark.parametrize("wire", ["openpi", pytest.param("groot", marks=pytest.mark.nightly)])
 def test_a_server_that_plays_recorded_actions_moves_the_arm_as_they_say(
     launch: Callable[..., Stack], toy_run: FinishedRun, tmp_path: Path, wire: str
 ) -> None:
@@ -82,7 +82,8 @@ def test_a_server_that_plays_recorded_actions_moves_the_arm_as_they_say(
     assert np.allclose(found[: len(actions)], actions[: len(found)], atol=1e-5)
 
 
-@pytest.mark.parametrize("wire", ["openpi", pytest.param("groot", marks=pytest.mark.nightly)])
+@pytest.mark.nightly  # each mood without a stack: test_remote_servers.py
+@pytest.mark.parametrize("wire", ["openpi", "groot"])
 def test_whatever_the_server_does_the_simulator_waits_the_stack_says_why_and_goes_on(
     launch: Callable[..., Stack], tmp_path: Path, wire: str
 ) -> None:

@@ -112,6 +112,7 @@ def test_a_second_piper_leads_from_where_it_was_taken_over_and_the_policy_goes_o
         check_what_the_arm_saw(robot)
 
 
+@pytest.mark.nightly
 def test_in_the_simulator_a_person_takes_over_too(tmp_path: Path) -> None:
     with Peer() as peer, Stack(tmp_path, {"takeover": "joy", "report": "none"}) as stack:
         gamepad, chunks = Gamepad(peer, stack), peer.hear(ActionChunk, "/policy/chunk", qos.EVENT)

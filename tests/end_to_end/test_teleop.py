@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 from emulated_piper import led_by_hand
 from geometry_msgs.msg import PoseStamped
 from node_process import Peer
@@ -64,6 +65,7 @@ def test_a_gamepad_lifts_the_arm_and_lets_go_of_it_and_the_episode_can_be_annota
     assert any(command.mode is CommandMode.TOOL_DELTA for command in episode.commands)
 
 
+@pytest.mark.nightly
 def test_an_arm_follows_another_that_is_led_by_hand(tmp_path: Path) -> None:
     bus = tmp_path / "leader"
     there = np.radians([25.0, 60.0, -50.0, 5.0, 20.0, -10.0])

@@ -70,6 +70,7 @@ def test_a_bag_is_replayed_and_the_rules_find_the_keyframes(launch: Callable[...
     assert all(abs(a - b) <= 1 for a, b in zip(found, wanted, strict=True)), (found, wanted)
 
 
+@pytest.mark.nightly
 def test_a_bag_is_replayed_and_events_find_the_keyframes_without_the_task(
     launch: Callable[..., Stack], toy_run: FinishedRun
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_bag_is_replayed_and_events_find_the_keyframes_without_the_task(
     assert len(found) <= 2 * len(wanted)
 
 
+@pytest.mark.nightly
 def test_a_learned_selector_scores_every_frame_from_the_pictures_alone(
     launch: Callable[..., Stack], tmp_path: Path
 ) -> None:
@@ -113,6 +115,7 @@ def test_the_shipped_selector_finds_the_keyframes_from_the_pictures_alone(launch
     assert all(abs(a - b) <= 10 for a, b in zip(found, wanted, strict=True)), (found, wanted)
 
 
+@pytest.mark.nightly
 def test_two_episodes_in_real_time_end_by_themselves_and_the_arm_holds_where_it_is_late(
     launch: Callable[..., Stack],
 ) -> None:

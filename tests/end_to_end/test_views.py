@@ -159,6 +159,7 @@ def test_the_bag_is_replayed_to_the_graph_of_its_robot(toy: ToyRun, tmp_path: Pa
     assert [pair["live"] for pair in found["keyframes"]] == [pair["bag"] for pair in found["keyframes"]]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("views", VIEWS, ids=[str(len(views)) for views in VIEWS])
 def test_cameras_that_a_file_names_are_recorded_beside_a_piper(tmp_path: Path, views: tuple[str, ...]) -> None:
     cameras = {}

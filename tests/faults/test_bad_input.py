@@ -74,6 +74,7 @@ def test_robots_that_cannot_be(tmp_path: Path, rig: str | None, arguments: dict[
         assert_refused(stack, line)
 
 
+@pytest.mark.nightly
 def test_replay_of_a_torn_bag_plays_what_is_there(
     launch: Callable[..., Stack], toy_run: FinishedRun, tmp_path: Path
 ) -> None:

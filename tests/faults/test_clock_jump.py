@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 
+import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from jumping_clock import JumpingClock, by_the_clock, told
 from node_process import Peer
@@ -12,6 +13,7 @@ from kc_vla.core import topics
 from kc_vla.ros import qos
 
 
+@pytest.mark.nightly
 def test_the_arm_does_not_jump_along(tmp_path: Path) -> None:
     clock = JumpingClock()
     with Peer() as peer, told(clock, peer), Robot(tmp_path, by_the_clock(tmp_path), peer) as robot:

@@ -31,6 +31,7 @@ def test_ctrl_c(stack: Stack, mid_episode: Callable[[Stack], Episode]) -> None:
     assert_readable(RecordedEpisode(episode.bag))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("node", ["maniskill_bridge", "episode_runner"])
 def test_a_required_node_is_killed(stack: Stack, mid_episode: Callable[[Stack], Episode], node: str) -> None:
     episode = mid_episode(stack)

@@ -99,6 +99,7 @@ def _garbage_joints(stamp: object) -> list[JointState]:
     return states
 
 
+@pytest.mark.nightly
 def test_garbage_of_a_second_publisher_is_left_out_and_told(
     stack: Stack, mid_episode: Callable[[Stack], Episode], recorded: Callable[[Episode], RecordedEpisode]
 ) -> None:

@@ -35,7 +35,7 @@ def wait_until(stack: Stack, condition: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("node", NODES)
+@pytest.mark.parametrize("node", [pytest.param(NODES[0], marks=pytest.mark.nightly), *NODES[1:]])
 def test_the_episode_goes_on(
     stack: Stack, mid_episode: Callable[[Stack], Episode], recorded: Callable[[Episode], RecordedEpisode], node: str
 ) -> None:
@@ -48,6 +48,7 @@ def test_the_episode_goes_on(
     assert_unharmed(recorded(episode))
 
 
+@pytest.mark.nightly
 def test_a_killed_recorder_goes_on_with_the_bag(
     stack: Stack, mid_episode: Callable[[Stack], Episode], recorded: Callable[[Episode], RecordedEpisode]
 ) -> None:

@@ -4,11 +4,13 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from stack import Stack
 
 from kc_vla.episodes.episode import RecordedEpisode
 
 
+@pytest.mark.nightly
 def test_a_folder_that_fills_up(launch: Callable[..., Stack], tmp_path: Path) -> None:
     """A disk for two thirds of an episode, in a mount namespace of its own, and what is on it in the end."""
     disk, kept = tmp_path / "disk", tmp_path / "kept"

@@ -52,6 +52,7 @@ def run_for_eight_seconds(folder: Path, arguments: Mapping[str, object]) -> None
         check_what_the_arm_saw(run)
 
 
+@pytest.mark.nightly
 def test_a_policy_that_asks_for_too_much_and_too_soon_gets_what_the_arm_can_do(tmp_path: Path) -> None:
     poses = [
         {"joints": [sign * angle for angle in (300, 200, -300, 200, -200, 300)], "gripper": 0.5, "seconds": 0.1}

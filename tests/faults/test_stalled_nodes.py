@@ -52,15 +52,8 @@ def test_nobody_waits_for_a_stalled_recorder_and_its_bag_is_whole(
     assert bag.damages == ()
 
 
-@pytest.mark.parametrize(
-    "node",
-    [
-        pytest.param("keyframe_selector", marks=pytest.mark.nightly),
-        "keyframe_buffer",
-        "policy_server",
-        pytest.param("arm_controller", marks=pytest.mark.nightly),
-    ],
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("node", ["keyframe_selector", "keyframe_buffer", "policy_server", "arm_controller"])
 def test_a_node_that_never_moves_again_ends_the_episode_and_not_the_next(
     impatient_stack: Stack,
     mid_episode: Callable[[Stack], Episode],

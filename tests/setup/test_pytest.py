@@ -36,7 +36,13 @@ def collect(tmp_path: Path, *options: str, **environment: str) -> subprocess.Com
     )
 
 
-@pytest.mark.parametrize("there", [True, False], ids=["with the plugins", "without them"])
+@pytest.mark.parametrize(
+    "there",
+    [
+        pytest.param(True, id="with the plugins"),
+        pytest.param(False, id="without them", marks=pytest.mark.nightly),
+    ],
+)
 def test_tests_are_collected(tmp_path: Path, installed: Path, there: bool) -> None:
     path = os.pathsep.join([str(installed)] * there + [os.environ.get("PYTHONPATH", "")])
     result = collect(tmp_path, "-c", str(ROOT / "pyproject.toml"), PYTHONPATH=path)

@@ -238,6 +238,7 @@ def test_the_build_is_remembered_until_another_is_asked_for(clone: UnsetClone) -
     assert clone.call('BUILD=cpu; remember_build; echo "$BUILD"') == "cpu\n"
 
 
+@pytest.mark.nightly
 def test_the_stamps_of_both_builds_differ_and_the_processors_is_as_before(clone: UnsetClone) -> None:
     cpu, gpu = (clone.call(f"BUILD={build}; environment_stamp").splitlines() for build in ("cpu", "gpu"))
     assert gpu[:-1] == cpu
@@ -253,6 +254,7 @@ def test_where_there_are_wheels_nothing_is_asked_of_a_network(clone: UnsetClone)
         assert " install --no-index --find-links /wheels " in line
 
 
+@pytest.mark.nightly
 def test_a_folder_without_wheels_is_told_before_anything_is_made(clone: UnsetClone) -> None:
     result = clone.run("./setup.sh", "--no-system", "--wheels", "nowhere")
     assert result.returncode == 1
@@ -269,6 +271,7 @@ def test_an_option_that_needs_a_folder_says_so(clone: UnsetClone, option: str) -
     assert f"{option} needs a folder" in result.stdout
 
 
+@pytest.mark.nightly
 def test_a_gpus_builds_need_more_disk(clone: UnsetClone) -> None:
     clone.replace_program("df", "printf 'Avail\\n  10\\n'")
     result = clone.run("./setup.sh", "--gpu", "--no-system")

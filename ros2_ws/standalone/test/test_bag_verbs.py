@@ -34,7 +34,7 @@ finally:
 """
 
 
-@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+@pytest.mark.parametrize("storage", ["mcap", pytest.param("sqlite3", marks=pytest.mark.nightly)])
 def test_record_info_and_play(
     ros2: Callable[..., Running], package: Callable[..., Path], tmp_path: Path, storage: str
 ) -> None:

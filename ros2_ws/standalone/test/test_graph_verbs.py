@@ -105,6 +105,7 @@ def test_echo_adapts_to_best_effort_and_transient_local(station: Running, ros2: 
     assert output_of(ros2("topic", "echo", "--once", "kept", "--csv")) == "published before you came"
 
 
+@pytest.mark.nightly
 def test_echo_of_long_arrays(station: Running, ros2: Callable[..., Running]) -> None:
     cut = yaml.safe_load(output_of(ros2("topic", "echo", "--once", "array")).removesuffix("---"))
     assert cut["data"] == [0.5] * 128 + ["..."]
@@ -168,6 +169,7 @@ def test_parameters(station: Running, ros2: Callable[..., Running]) -> None:
     assert (values["rate"], values["camera"], values["gains"]) == (20, {"name": "wrist"}, [1.0, 2.0])
 
 
+@pytest.mark.nightly
 def test_lifecycle(station: Running, ros2: Callable[..., Running]) -> None:
     assert output_of(ros2("lifecycle", "get", "/station")) == "unconfigured [1]"
     assert output_of(ros2("lifecycle", "set", "/station", "configure")) == "Transitioning successful"

@@ -15,7 +15,7 @@ from kc_vla.bags.mend import mend
 from kc_vla.bags.reader import BagReader
 from kc_vla.bags.storage import Storage
 
-INPUTS = 400
+INPUTS = 200
 """Of each kind."""
 MOST_MIB = 250
 """By which the memory of the process may grow; a chunk of a bag here has some kilobytes."""
@@ -100,7 +100,14 @@ def use(path: Path, decode: bool) -> bool:
     return True
 
 
-@pytest.mark.parametrize("kind", ["recorded", "lz4", "plain", "unchunked", "sqlite"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "recorded",
+        "sqlite",
+        *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("lz4", "plain", "unchunked")),
+    ],
+)
 def test_spoilt_bags(kind: str, bags: dict[str, Path], tmp_path: Path) -> None:
     whole = bags[kind].read_bytes()
     dice = random.Random(f"{kind} 1")

@@ -93,7 +93,12 @@ class Rig(Watched):
         return leaving
 
 
-@pytest.fixture(params=list(RIGS))
+@pytest.fixture(
+    params=[
+        "joint_trajectory",
+        *(pytest.param(kind, marks=pytest.mark.nightly) for kind in RIGS if kind != "joint_trajectory"),
+    ]
+)
 def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Rig]:
     yield from made(request.param, tmp_path)
 
@@ -167,7 +172,11 @@ def test_it_waits_for_a_person_moves_and_is_left_in_order(rig: Rig) -> None:
         pytest.param(
             "leapt", "nothing has come from the arm for .* is told to have leapt by", marks=pytest.mark.nightly
         ),
-        ("deaf", "nobody listens on /scaled_joint_trajectory_controller/joint_trajectory: is its controller active"),
+        pytest.param(
+            "deaf",
+            "nobody listens on /scaled_joint_trajectory_controller/joint_trajectory: is its controller active",
+            marks=pytest.mark.nightly,
+        ),
         pytest.param("stuck", "degrees from where it was sent: is something in its way", marks=pytest.mark.nightly),
     ],
 )
@@ -278,6 +287,7 @@ def test_a_process_that_was_killed_leaves_the_arm_where_it_is_and_the_next_waits
     rig.go(np.array(KINDS[rig.kind][2]))
 
 
+@pytest.mark.nightly
 def test_a_second_controller_is_refused(trajectory_rig: Rig) -> None:
     rig = trajectory_rig
     rig.connect()

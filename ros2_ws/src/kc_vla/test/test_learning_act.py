@@ -40,7 +40,7 @@ def changed(folder: Path, name: str, **entries: object) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", ["piper_like", "stateless", pytest.param("panda_like", marks=pytest.mark.nightly)])
 def test_the_exported_policy_acts_as_lerobots_own(tmp_path: Path, name: str) -> None:
     variant = VARIANTS[name]
     path, about = export_act(write_act(tmp_path, variant))
@@ -55,6 +55,7 @@ def test_the_exported_policy_acts_as_lerobots_own(tmp_path: Path, name: str) -> 
     assert np.abs(wanted[0] - wanted[1]).max() > 0.01  # it does look
 
 
+@pytest.mark.nightly
 def test_a_camera_that_the_data_call_otherwise_keeps_their_name(tmp_path: Path) -> None:
     _, about = export_act(write_act(tmp_path, STATELESS))
     assert dict(about.cameras) == {"observation.images.third_person": (64, 96)}
@@ -104,6 +105,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.nightly
 @given(st.dictionaries(st.sampled_from(["type", "chunk_size", "n_heads", "input_features", "output_features"]), JSON))
 def test_no_configuration_does_harm(written: Path, tmp_path_factory: pytest.TempPathFactory, entries: dict) -> None:
     folder = tmp_path_factory.mktemp("any")

@@ -32,9 +32,9 @@ from kc_vla.learning.selector.training import sample_pictures
 SETTINGS = {
     "image_size": 32,
     "init": "scratch",
-    "stage_one.epochs": 4,
+    "stage_one.epochs": 2,
     "stage_one.batch": 32,
-    "stage_one.learning_rate": 1e-3,
+    "stage_one.learning_rate": 2e-3,
     "stage_one.hue": 0.0,
     "stage_two.epochs": 10,
     "stage_two.first": 0,
@@ -323,6 +323,7 @@ def test_a_video_that_ends_early_is_told_with_its_frame(data, tmp_path, capsys):
     assert "frame" in error
 
 
+@pytest.mark.nightly
 def test_a_task_and_cameras_of_ones_own_go_from_data_sets_to_a_model(data, tmp_path, capsys):
     frames = list(range(0, 50, 5))
     for split in ("train", "validation"):
@@ -366,6 +367,7 @@ def test_what_is_missing_is_told_before_anything_is_learnt(data, tmp_path, capsy
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.nightly
 def test_several_data_sets_of_one_name_are_learnt_from_together(data, tmp_path, capsys):
     write_lamp_data(tmp_path / "dark", 3, seed=7, tasks=("counting",))
     both = (f"--data={tmp_path / 'dark'}", f"--validation={tmp_path / 'dark'}")

@@ -82,6 +82,7 @@ def backend(run: PolicyRun) -> LearnedBackend:
     return opened
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("more", [0, 5, 500])
 def test_it_goes_where_the_first_keyframe_says_whatever_is_kept_besides(backend: LearnedBackend, more: int) -> None:
     right = []
@@ -95,6 +96,7 @@ def test_it_goes_where_the_first_keyframe_says_whatever_is_kept_besides(backend:
     assert np.mean(right) >= 0.9
 
 
+@pytest.mark.nightly
 def test_a_keyframe_is_looked_at_once(backend: LearnedBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     backend.reset(asked())
     shown, looks = episode(7), []

@@ -59,6 +59,7 @@ def test_a_model_has_the_weights_of_its_run(run: PolicyRun, models: Path, tmp_pa
     check_same(run, restored_run(models, "mine", tmp_path))
 
 
+@pytest.mark.nightly
 def test_so_has_one_that_condenses_and_is_not_told_which_keyframe_is_which(data: Path, tmp_path: Path) -> None:
     run = train_policy(tmp_path / "run", [data], replace(BRIEF, condensed=True, structured=False), CPU)
     release_policy(run, tmp_path, "mine", "fp32")
