@@ -101,7 +101,7 @@ class ManiskillBridgeNode(StackNode):
 
     def details(self) -> dict[str, object]:
         """Return what the simulator does."""
-        asked = {"mode": self.parameters.mode, "looks": self.parameters.looks}
+        asked: dict[str, object] = {"mode": self.parameters.mode, "looks": self.parameters.looks}
         frame = getattr(self, "_frame", None)
         return asked if frame is None else {**asked, "frame": frame.index, "held_steps": self._held}
 
