@@ -15,7 +15,7 @@ from kc_vla.bags.mend import mend
 from kc_vla.bags.reader import BagReader
 from kc_vla.bags.storage import Storage
 
-INPUTS = 200
+INPUTS = 400
 """Of each kind."""
 MOST_MIB = 250
 """By which the memory of the process may grow; a chunk of a bag here has some kilobytes."""

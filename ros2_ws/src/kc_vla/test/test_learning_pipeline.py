@@ -114,7 +114,7 @@ def test_the_task_is_taken_from_the_instruction(models):
 def test_the_registry_tells_how_the_model_was_made(models):
     entry = read_registry(models)["keyframe_selector"]
     assert entry["source"]["method"] == "two-stage"
-    assert entry["source"]["training"]["stage_one"]["epochs"] == SETTINGS["stage_one.epochs"]
+    assert entry["source"]["training"]["stage_one"]["epochs"] == 2
     assert set(entry["settings"]["tasks"]) == set(TASKS)
     assert entry["files"]["trunk"]["bytes"] < 12_000_000
 

@@ -42,7 +42,7 @@ def slack(workspace: Workspace, way: list[np.ndarray]) -> np.ndarray:
     return workspace.slack(np.array(way)).min(axis=0)
 
 
-@settings(max_examples=40)
+@settings(max_examples=75)
 @given(scripts, speeds, workspaces)
 def test_no_script_at_any_speed_crosses_a_bound_of_any_workspace(script, speed, workspace):
     limits = limiter(workspace, speed)
