@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nightly import at_night
 from numpy.typing import NDArray
 
 from kc_vla.core.tasks import TASKS
@@ -87,9 +88,7 @@ def test_manners_differ_and_some_are_clean() -> None:
 @pytest.mark.parametrize(
     ("task", "seed", "phase", "needed"),
     [
-        ("counting", 11, "push", 1),
-        pytest.param("temporal", 12, "lift", 3, marks=pytest.mark.nightly),
-        pytest.param("spatial", 14, "carry", 4, marks=pytest.mark.nightly),
+        *at_night(("counting", 11, "push", 1), ("temporal", 12, "lift", 3), ("spatial", 14, "carry", 4)),
     ],
 )
 def test_the_expert_recovers_from_mishaps(undrawn: Simulator, task: str, seed: int, phase: str, needed: int) -> None:

@@ -58,6 +58,7 @@ class Still:
         return np.zeros((HORIZON, 7), np.float32)
 
 
+@pytest.mark.nightly
 def test_a_keyframe_that_is_taken_late_has_pictures_though_the_simulator_draws_few(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

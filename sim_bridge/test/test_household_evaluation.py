@@ -92,6 +92,7 @@ def test_a_robot_without_a_memory_is_compared_with_itself() -> None:
     assert [each.reached for each in played] == [each.alone_reached for each in played]
 
 
+@pytest.mark.nightly
 def test_a_disturbed_sequence_says_what_somebody_did_and_is_the_same_each_time() -> None:
     played = play(sequence("composite-development-001"), Arm("both", disturbed=True))
     assert any("somebody" in each.disturbance for each in played)

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from home_robot import Open, only, vanish
+from nightly import at_night
 
 from kc_vla.memory.embedding.models import open_embedder
 from kc_vla.planning.execution.memories import open_memories
@@ -34,7 +35,7 @@ def test_what_was_found_once_is_fetched_without_exploring_again(robot: Open) -> 
     assert second.tokens == 3
 
 
-@pytest.mark.parametrize("memory", ["both", "long"])
+@pytest.mark.parametrize("memory", ["both", *at_night("long")])
 def test_what_somebody_hid_is_found_again_and_the_long_term_memory_says_so(robot: Open, memory: str) -> None:
     world = build_scene(12)
     apple = only(world, "Apple")
@@ -69,7 +70,7 @@ def test_a_lamp_that_was_switched_on_is_known_as_on(robot: Open) -> None:
     assert home.body.calls[-1] == Call("SwitchOff", (lamp,))
 
 
-@pytest.mark.parametrize("memory", ["both", "none"])
+@pytest.mark.parametrize("memory", ["both", *at_night("none")])
 def test_what_is_nowhere_ends_with_a_reason_after_all_places_and_each_only_once(robot: Open, memory: str) -> None:
     world = build_scene(23)
     home = robot(world, memory)
@@ -201,6 +202,7 @@ def test_another_instruction_is_carried_out_instead(robot: Open) -> None:
     assert home.met("ON(apple, counter)")
 
 
+@pytest.mark.nightly
 def test_a_failed_call_is_planned_anew_with_what_was_tried(robot: Open) -> None:
     home = robot(build_scene(1))
     result = home.carry_out("PickupObject(mug); PutObject(mug, crocodile)")

@@ -238,6 +238,7 @@ def test_the_document_shows_an_example_of_each_kind_as_it_is() -> None:
     assert {each.kind for each in SHIPPED if str(each) in text} == set(KINDS)
 
 
+@pytest.mark.nightly
 def test_the_oracle_does_every_shipped_task_and_needs_what_the_document_says() -> None:
     assert table(SHIPPED) in (DOCS / "household.md").read_text(encoding="utf-8")
 

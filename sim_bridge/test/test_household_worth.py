@@ -68,6 +68,7 @@ def hidden(world: World, thing: str, number: int) -> None:
             world.move(each.id, Place(IN, holder.id, spot))
 
 
+@pytest.mark.nightly
 def test_what_is_hidden_between_the_instructions_is_found_with_feedback_and_not_without(robot: Open) -> None:
     succeeded = {}
     for feedback in (True, False):

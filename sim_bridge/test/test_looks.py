@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nightly import at_night
 from scipy.spatial.transform import Rotation
 
 from kc_vla.core.tasks import simulated_tasks
@@ -75,9 +76,7 @@ def test_a_seed_always_looks_the_same_and_no_other_seed_does(varied: Simulator, 
     ("task", "seed", "steps"),
     [
         ("counting", 1, 60),
-        pytest.param("temporal", 1, 90, marks=pytest.mark.nightly),
-        pytest.param("spatial", 2, 215, marks=pytest.mark.nightly),
-        pytest.param("identity", 1, 60, marks=pytest.mark.nightly),
+        *at_night(("temporal", 1, 90), ("spatial", 2, 215), ("identity", 1, 60)),
     ],
 )
 def test_all_but_the_pictures_is_as_with_the_standard_looks(
@@ -100,7 +99,7 @@ def test_the_lamp_still_flashes(varied: Simulator, standard: Simulator) -> None:
 
 @pytest.mark.parametrize(
     "task",
-    ["spatial", *(pytest.param(task, marks=pytest.mark.nightly) for task in simulated_tasks() if task != "spatial")],
+    ["spatial", *at_night(*(task for task in simulated_tasks() if task != "spatial"))],
 )
 def test_everything_of_the_task_is_in_view(
     task: str, varied: Simulator, project: Callable[..., tuple[int, int]]

@@ -127,6 +127,7 @@ def test_an_instruction_is_stopped_and_another_takes_its_place(person: Person, t
         assert done.result.skills > 0
 
 
+@pytest.mark.nightly
 def test_a_skill_ends_when_the_planner_is_killed_and_the_next_planner_goes_on(person: Person, tmp_path: Path) -> None:
     store = {"store": str(tmp_path / "memory.db")}
     with running(HOUSEHOLD, tmp_path / "home", scene="'1'", pace=20.0):

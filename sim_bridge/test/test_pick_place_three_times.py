@@ -64,6 +64,7 @@ def played(undrawn: Simulator) -> tuple[list[Frame], list[tuple[str, int]], list
     return frames, [(key.label, key.frame) for key in undrawn.keyframes], list(undrawn.decisions)
 
 
+@pytest.mark.nightly
 def test_the_stages_are_completed_one_by_one(played: tuple) -> None:
     frames, keyframes, _ = played
     assert frames[-1].reason == "success"
@@ -119,6 +120,7 @@ def test_nothing_of_the_past_is_to_be_seen_at_a_decision(played: tuple) -> None:
         np.testing.assert_allclose(centres(frame), centres(frames[0]), atol=0.006)
 
 
+@pytest.mark.nightly
 def test_seeds_differ_and_stay_within_the_ranges(undrawn: Simulator) -> None:
     ranges = TEMPORAL_RANGES["paper"]
     starts = []

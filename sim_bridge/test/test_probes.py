@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nightly import at_night
 
 from kc_vla.core.tasks import Task, find_task
 from kc_vla_sim.probes.features import Reduction, blobs
@@ -61,7 +62,7 @@ def test_only_the_keyframes_tell_and_the_probe_combines_them() -> None:
 
 @pytest.mark.parametrize(
     ("leak", "found_by"),
-    [("frame", FRAME), pytest.param("feeling", FRAME, marks=pytest.mark.nightly), ("time", FRAME_AND_TIME)],
+    [("frame", FRAME), *at_night(("feeling", FRAME)), ("time", FRAME_AND_TIME)],
 )
 def test_a_leak_is_found(leak: str, found_by: str) -> None:
     told = shares(SWAP, leak)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from nightly import at_night
 
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.sources import SourceSettings, open_source
@@ -13,9 +14,7 @@ from kc_vla_sim.robot import RIG
 from kc_vla_sim.simulator import Simulator
 
 
-@pytest.mark.parametrize(
-    ("task", "variant"), [("counting", "paper"), pytest.param("identity", "standard", marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize(("task", "variant"), [("counting", "paper"), *at_night(("identity", "standard"))])
 def test_it_acts_on_what_it_remembers(task: str, variant: str) -> None:
     """How often it succeeds is measured with `kc-vla eval policy`; here that it does, and holds no single step."""
     selector = LiveSelector(open_source("learned", SourceSettings(device="cpu")), WINDOW_FRAMES)

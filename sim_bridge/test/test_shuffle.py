@@ -87,6 +87,7 @@ def test_the_keyframes_show_a_cube_let_go_of_and_a_cube_gripped(
     assert grasped - aside > 8
 
 
+@pytest.mark.nightly
 @settings(deadline=None)
 @given(pairs, durations)
 def test_a_cube_is_expected_at_the_tool_or_at_a_stop(roles: torch.Tensor, seconds: tuple[float, ...]) -> None:

@@ -70,6 +70,7 @@ def heights(frame: Frame) -> dict[str, float]:
     return {d.object_id.removesuffix("_cube"): d.pose.position[2] for d in frame.detections}
 
 
+@pytest.mark.nightly
 def test_the_expert_swaps_the_two_lower_cubes(played: tuple) -> None:
     frames, _, _, (bottom, middle, top) = played
     assert frames[-1].reason == "success"

@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from nightly import at_night
 
 from kc_vla.core.tasks import find_task
 from kc_vla_sim.envs import shuffle
@@ -53,7 +54,7 @@ def cube_places(world: Any) -> np.ndarray:
     return torch.stack([cube.pose.p[0] for cube in world.cubes]).numpy()
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 6))])
+@pytest.mark.parametrize("seed", [0, 1, *at_night(*range(2, 6))])
 def test_the_teacher_swaps_two_cubes_and_goes_home(quick: gymnasium.Env, seed: int) -> None:
     quick.reset(seed=seed)
     world = quick.unwrapped

@@ -267,6 +267,7 @@ def test_undoing_an_edit_of_a_confirmed_annotation_confirms_it_again(page: Page,
     assert track(bags, 1).state == CONFIRMED
 
 
+@pytest.mark.nightly
 def test_two_windows_of_one_person_do_not_overwrite_each_other(page: Page, bags: Path) -> None:
     second = page.context.new_page()
     second.goto(page.url)

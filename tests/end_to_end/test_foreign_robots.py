@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 from foreign import ForeignRobotProcess, foreign_cameras
 from foreign_graph import SAW, ForeignGraph
+from nightly import at_night
 from node_process import Peer
 from robot import Robot
 
 
 @pytest.mark.parametrize(
     ("kind", "rig"),
-    [("joint_state", "piper_ros"), pytest.param("forward_command", "six_axis_ros", marks=pytest.mark.nightly)],
+    [("joint_state", "piper_ros"), *at_night(("forward_command", "six_axis_ros"))],
 )
 def test_an_episode_runs_with_other_drivers_and_is_ended_in_order(tmp_path: Path, kind: str, rig: str) -> None:
     with (

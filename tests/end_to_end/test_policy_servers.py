@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from finished_run import FinishedRun, assert_policy_was_given_every_keyframe, assert_succeeded
+from nightly import at_night
 from node_process import Peer
 from policy_doubles import Double, double
 from robot import Robot, check_what_the_arm_saw
@@ -69,7 +70,7 @@ def test_a_server_that_is_shown_the_keyframes_acts_on_them(
 
 
 @pytest.mark.nightly  # the suite has one whose answer depends on what it was shown
-@pytest.mark.parametrize("wire", ["openpi", pytest.param("groot", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("wire", ["openpi", *at_night("groot")])
 def test_a_server_that_plays_recorded_actions_moves_the_arm_as_they_say(
     launch: Callable[..., Stack], toy_run: FinishedRun, tmp_path: Path, wire: str
 ) -> None:
@@ -117,6 +118,7 @@ def test_whatever_the_server_does_the_simulator_waits_the_stack_says_why_and_goe
     assert_nothing_wrong_was_done(bag)
 
 
+@pytest.mark.nightly  # its links: test_remote_servers.py, test_nodes_arm.py
 def test_an_arm_that_does_not_wait_holds_while_the_server_hangs_and_moves_again(
     launch: Callable[..., Stack], tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ from kc_vla.ros import qos
 UP = JoySettings()
 
 
+@pytest.mark.nightly  # test_takeover.py drives with one in the suite
 def test_a_gamepad_lifts_the_arm_and_lets_go_of_it_and_the_episode_can_be_annotated(tmp_path: Path) -> None:
     with Peer() as peer, Robot(tmp_path, {"policy": "joy", "record": True}, peer) as robot:
         poses = peer.hear(PoseStamped, "/tool_pose", qos.STATE)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from finished_run import FinishedRun
+from nightly import at_night
 from stack import PIPER, Stack
 
 DESK = Path(__file__).parents[2] / "launch" / "desk"
@@ -59,8 +60,10 @@ def test_an_argument_that_does_not_exist(launch: Callable[..., Stack]) -> None:
 @pytest.mark.parametrize(
     ("rig", "arguments", "line"),
     [
-        (None, {}, "cameras.yaml cannot be read"),
-        ("third_person: {}", {}, "cameras.yaml must name third_person and wrist"),
+        *at_night(
+            (None, {}, "cameras.yaml cannot be read"),
+            ("third_person: {}", {}, "cameras.yaml must name third_person and wrist"),
+        ),
         ("third_person: {}\nwrist: {}", {"arm": "piper", "can": "none0"}, "can:=none0: there is no such CAN interface"),
         ("third_person: {}\nwrist: {widht: 9}", {}, "there is no parameter 'widht': did you mean 'width'?"),
     ],

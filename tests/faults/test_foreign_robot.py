@@ -10,6 +10,7 @@ import pytest
 from foreign import ForeignRobotProcess, foreign_cameras
 from foreign_cameras import BLUE, DISTANCES, RED
 from foreign_graph import SAW, ForeignGraph
+from nightly import at_night
 from node_process import Peer
 
 from kc_vla.bags.images import decode_image
@@ -77,15 +78,18 @@ def check_bag(runs: Path) -> None:
     [
         ("nan", "joint states on /joint_states give nan for"),
         # what is left to the night is told apart in test_joint_intake.py, or blocks the arm in test_foreign_session.py
-        pytest.param("silent", "nothing comes on /joint_states: does its driver run", marks=pytest.mark.nightly),
-        pytest.param("renamed", "joint states on /joint_states name other_", marks=pytest.mark.nightly),
-        ("leapt", "'shoulder_pan_joint' is told to have leapt by"),
-        pytest.param(
-            "deaf",
-            "nobody listens on /scaled_joint_trajectory_controller/joint_trajectory: is its controller active",
-            marks=pytest.mark.nightly,
+        *at_night(
+            ("silent", "nothing comes on /joint_states: does its driver run"),
+            ("renamed", "joint states on /joint_states name other_"),
         ),
-        pytest.param("stuck", "degrees from where it was sent", marks=pytest.mark.nightly),
+        ("leapt", "'shoulder_pan_joint' is told to have leapt by"),
+        *at_night(
+            (
+                "deaf",
+                "nobody listens on /scaled_joint_trajectory_controller/joint_trajectory: is its controller active",
+            ),
+            ("stuck", "degrees from where it was sent"),
+        ),
     ],
 )
 def test_a_fault_of_the_driver_blocks_the_arm_until_a_person_resumes(

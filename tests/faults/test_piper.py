@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from nightly import at_night
 from node_process import Peer
 from robot import SAW, Robot, check_what_the_arm_saw, second_controller
 from stack import PIPER, Stack
@@ -92,12 +93,14 @@ def test_an_arm_that_was_stopped_is_not_parked_nor_resumed_nor_given_power_by_th
     ("fault", "words"),
     [
         ("bus_off 2", "nothing has come from the arm .* the bus is off after too many errors"),
-        ("unplugged 2", "nothing has come from the arm .* put the adapter back"),
-        pytest.param("silence", "nothing has come from the arm", marks=pytest.mark.nightly),
         ("collision 2", "collision"),
-        pytest.param("hot 3", "joint 3: motor overheating", marks=pytest.mark.nightly),
-        pytest.param("teach", "teach button|teaching", marks=pytest.mark.nightly),
-        ("unpowered 5", "joint 5 has no power"),
+        *at_night(
+            ("unplugged 2", "nothing has come from the arm .* put the adapter back"),
+            ("silence", "nothing has come from the arm"),
+            ("hot 3", "joint 3: motor overheating"),
+            ("teach", "teach button|teaching"),
+            ("unpowered 5", "joint 5 has no power"),
+        ),
     ],
 )
 def test_a_fault_of_the_arm_blocks_it_until_a_person_resumes(robot: Robot, fault: str, words: str) -> None:
@@ -172,7 +175,7 @@ def test_a_camera_that_stalls_leaves_nothing_to_do(robot: Robot) -> None:
     robot.wait_until_it_moves()
 
 
-@pytest.mark.parametrize("part", [pytest.param("node", marks=pytest.mark.nightly), "control process"])
+@pytest.mark.parametrize("part", [*at_night("node"), "control process"])
 def test_a_controller_that_was_killed_finds_the_arm_with_power_and_waits_for_a_person(robot: Robot, part: str) -> None:
     begun = robot.position
     node = robot.pid("arm_controller")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from nightly import at_night
 from running import Running
 
 TALKER = """
@@ -34,7 +35,7 @@ finally:
 """
 
 
-@pytest.mark.parametrize("storage", ["mcap", pytest.param("sqlite3", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("storage", ["mcap", *at_night("sqlite3")])
 def test_record_info_and_play(
     ros2: Callable[..., Running], package: Callable[..., Path], tmp_path: Path, storage: str
 ) -> None:

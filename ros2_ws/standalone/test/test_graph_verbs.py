@@ -125,6 +125,7 @@ def test_echo_goes_on_until_it_is_interrupted(station: Running, ros2: Callable[.
     assert "Traceback" not in running.output
 
 
+@pytest.mark.nightly
 def test_rate(station: Running, ros2: Callable[..., Running]) -> None:
     running = ros2("topic", "hz", "ticks", "--window", "20")
     rate_hz = float(running.match(r"^average rate: ([\d.]+)$")[1])
@@ -151,6 +152,7 @@ def test_nodes(station: Running, ros2: Callable[..., Running]) -> None:
     assert "    /switch: std_srvs/srv/SetBool" in info
 
 
+@pytest.mark.nightly
 def test_services(station: Running, ros2: Callable[..., Running]) -> None:
     output_with("/switch [std_srvs/srv/SetBool]", lambda: ros2("service", "list", "-t"))
     text = output_of(ros2("service", "call", "/switch", "std_srvs/srv/SetBool", "{data: true}"))

@@ -8,6 +8,7 @@ import pytest
 from bag_forms import copy_as
 from episode_bag import Script, write_episode
 from mcap.writer import CompressionType
+from nightly import at_night
 
 from kc_vla.bags.cut_and_merge import cut
 from kc_vla.bags.errors import BagError, BagReadError
@@ -100,14 +101,7 @@ def use(path: Path, decode: bool) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "recorded",
-        "sqlite",
-        *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("lz4", "plain", "unchunked")),
-    ],
-)
+@pytest.mark.parametrize("kind", ["recorded", *at_night("sqlite", "lz4", "plain", "unchunked")])
 def test_spoilt_bags(kind: str, bags: dict[str, Path], tmp_path: Path) -> None:
     whole = bags[kind].read_bytes()
     dice = random.Random(f"{kind} 1")

@@ -108,6 +108,7 @@ def test_take_overs_are_the_frames_that_a_person_drove(turns: list[tuple[int, bo
     assert all(one.last + 1 < other.first for one, other in itertools.pairwise(spans))
 
 
+@pytest.mark.nightly
 def test_a_summary_alone_is_the_same_without_pictures(tmp_path: Path) -> None:
     bag = write_episode(tmp_path / "bag", Script(size=16))
     report = write_report(bag, tmp_path / "short", pictures=False)

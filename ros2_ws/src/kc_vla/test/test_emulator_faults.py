@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from emulated_piper import enable, wait_for
+from nightly import at_night
 from piper import PIPER
 
 from kc_vla.arm.can_health import BusState
@@ -31,11 +32,7 @@ def arm(emulator, bus_path):
         ("unpowered 5", lambda state: state.powered.tolist() == [True, True, True, True, False, True]),
         ("teach", lambda state: not state.obeys),
         ("silence", lambda state: state.age > 0.2),
-        pytest.param(
-            "unplugged 30",
-            lambda state: state.age > 0.2 and "is gone: put the adapter back" in state.line,
-            marks=pytest.mark.nightly,
-        ),
+        *at_night(("unplugged 30", lambda state: state.age > 0.2 and "is gone: put the adapter back" in state.line)),
         ("bus_off 30", lambda state: state.age > 0.2 and "the bus is off after too many errors" in state.line),
     ],
 )

@@ -55,6 +55,7 @@ def test_what_the_moving_arm_does_to_the_picture_is_no_event() -> None:
         assert detector.update(frame * 50_000_000, moving, 0.08, picture) == ()
 
 
+@pytest.mark.nightly
 def test_the_noise_of_a_camera_and_a_slow_dusk_are_no_events() -> None:
     chance, detector = np.random.default_rng(2), EventDetector()
     for frame in range(200):

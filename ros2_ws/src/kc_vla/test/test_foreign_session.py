@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from foreign import ForeignRobotProcess
 from foreign_robot import KINDS
+from nightly import at_night
 from node_process import Peer
 from trajectory_msgs.msg import JointTrajectory
 from watched_session import Watched
@@ -96,7 +97,7 @@ class Rig(Watched):
 @pytest.fixture(
     params=[
         "joint_trajectory",
-        *(pytest.param(kind, marks=pytest.mark.nightly) for kind in RIGS if kind != "joint_trajectory"),
+        *at_night(*(kind for kind in RIGS if kind != "joint_trajectory")),
     ]
 )
 def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Rig]:
@@ -156,28 +157,19 @@ def test_it_waits_for_a_person_moves_and_is_left_in_order(rig: Rig) -> None:
     [
         ("silent", "nothing has come from the arm for .* nothing comes on /joint_states: does its driver run"),
         # What joint states have wrong: told apart in test_joint_intake.py, blocks the arm in test_foreign_robot.py.
-        pytest.param("nan", "nothing has come from the arm for .* give nan for '", marks=pytest.mark.nightly),
-        pytest.param(
-            "renamed",
-            "nothing has come from the arm for .* name other_.*, and the rig's interface ",
-            marks=pytest.mark.nightly,
+        *at_night(
+            ("nan", "nothing has come from the arm for .* give nan for '"),
+            ("renamed", "nothing has come from the arm for .* name other_.*, and the rig's interface "),
+            ("repeated", "nothing has come from the arm for .* repeat an old stamp"),
+            ("old", "nothing has come from the arm for .* repeat an old stamp"),
+            ("far", "nothing has come from the arm for .* is told to be at .* degrees, outside of its "),
+            ("leapt", "nothing has come from the arm for .* is told to have leapt by"),
+            (
+                "deaf",
+                "nobody listens on /scaled_joint_trajectory_controller/joint_trajectory: is its controller active",
+            ),
+            ("stuck", "degrees from where it was sent: is something in its way"),
         ),
-        pytest.param("repeated", "nothing has come from the arm for .* repeat an old stamp", marks=pytest.mark.nightly),
-        pytest.param("old", "nothing has come from the arm for .* repeat an old stamp", marks=pytest.mark.nightly),
-        pytest.param(
-            "far",
-            "nothing has come from the arm for .* is told to be at .* degrees, outside of its ",
-            marks=pytest.mark.nightly,
-        ),
-        pytest.param(
-            "leapt", "nothing has come from the arm for .* is told to have leapt by", marks=pytest.mark.nightly
-        ),
-        pytest.param(
-            "deaf",
-            "nobody listens on /scaled_joint_trajectory_controller/joint_trajectory: is its controller active",
-            marks=pytest.mark.nightly,
-        ),
-        pytest.param("stuck", "degrees from where it was sent: is something in its way", marks=pytest.mark.nightly),
     ],
 )
 def test_a_fault_of_its_driver_blocks_it_until_a_person_resumes(trajectory_rig: Rig, fault: str, told: str) -> None:
@@ -271,6 +263,7 @@ def test_a_driver_that_dies_and_comes_back_is_found_again(trajectory_rig: Rig, t
         check_what_it_saw(rig, "on")
 
 
+@pytest.mark.nightly
 def test_a_process_that_was_killed_leaves_the_arm_where_it_is_and_the_next_waits(trajectory_rig: Rig) -> None:
     rig = trajectory_rig
     rig.connect()

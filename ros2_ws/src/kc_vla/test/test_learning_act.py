@@ -10,6 +10,7 @@ import pytest
 from act_files import PANDA_LIKE, PIPER_LIKE, STATELESS, VARIANTS, seen, write_act
 from hypothesis import given
 from hypothesis import strategies as st
+from nightly import at_night
 from safetensors.numpy import load_file, save_file
 
 from kc_vla.cli import main
@@ -40,7 +41,7 @@ def changed(folder: Path, name: str, **entries: object) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", ["piper_like", "stateless", pytest.param("panda_like", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("name", ["piper_like", *at_night("stateless", "panda_like")])
 def test_the_exported_policy_acts_as_lerobots_own(tmp_path: Path, name: str) -> None:
     variant = VARIANTS[name]
     path, about = export_act(write_act(tmp_path, variant))

@@ -137,6 +137,7 @@ def test_an_interrupted_training_comes_to_the_same_weights(data: Path, tmp_path:
         torch.testing.assert_close(weights[name], weight, rtol=0, atol=0)
 
 
+@pytest.mark.nightly
 def test_a_round_begins_with_what_the_one_before_has_learnt(run: PolicyRun, data: Path, tmp_path: Path) -> None:
     quick = replace(SMALL, steps=2, every=2)
     again = train_policy(tmp_path / "again", [data], quick, CPU, run)

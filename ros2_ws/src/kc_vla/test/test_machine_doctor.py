@@ -370,6 +370,7 @@ def test_the_clock_of_this_machine_can_be_asked():
 # --- all together
 
 
+@pytest.mark.nightly
 def test_a_machine_on_which_there_is_nothing_is_told_to_the_end(tmp_path):
     """An empty file system: no look raises, hangs or needs more than is there."""
     patient = Patient(tmp_path / "root", tmp_path / "python", {}, tmp_path)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from emulated_piper import EmulatedPiper
+from nightly import at_night
 from node_process import Peer, running
 from piper import PIPER, REST
 from sensor_msgs.msg import JointState
@@ -115,7 +116,7 @@ def controller(bus_path: Path, tmp_path: Path, start: Callable[..., object]) -> 
             yield controller
 
 
-@pytest.mark.parametrize("how", ["service", pytest.param("topic", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("how", ["service", *at_night("topic")])
 def test_a_stop_while_it_parks_leaves_the_arm_where_it_is(controller: Controller, tmp_path: Path, how: str) -> None:
     stops = controller.peer.node.create_publisher(Bool, "/e_stop", qos.E_STOP)
     controller.peer.until(lambda: stops.get_subscription_count())
@@ -142,6 +143,7 @@ def test_two_interrupts_leave_the_arm_standing_with_power_and_say_so_last(contro
     assert re.search(KEPT, last), last
 
 
+@pytest.mark.nightly
 def test_a_third_interrupt_ends_it_at_once_and_says_so(controller: Controller) -> None:
     (loop,) = controller.children()
     os.kill(loop, signal.SIGSTOP)  # otherwise it would have ended before the third

@@ -193,6 +193,7 @@ def test_a_topic_of_something_else_is_told(bench: Bench) -> None:
         bench.peer.until(lambda: bench.said(f"{COLOUR} carries std_msgs/msg/String: name a topic of sensor_msgs/msg/"))
 
 
+@pytest.mark.nightly
 def test_depth_is_passed_on_as_it_is_and_its_loss_told(bench: Bench) -> None:
     colour, depth = bench.driver(Image, COLOUR), bench.driver(Image, DEPTH)
     told = np.arange(24 * 32, dtype=np.uint16)

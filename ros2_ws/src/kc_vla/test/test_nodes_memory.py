@@ -12,6 +12,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray, KeyValue
 from geometry_msgs.msg import Point, Vector3
 from nav_msgs.msg import OccupancyGrid
+from nightly import at_night
 from node_process import Peer, running
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -320,8 +321,7 @@ def test_a_full_disk_is_told_and_costs_nothing_that_was_committed(tmp_path: Path
     ("node", "parameters", "line"),
     [
         (LONG, {"store": "/dev/null/memory.db"}, "/dev/null/memory.db cannot be used: "),
-        pytest.param(SHORT, {"embedding": "/nowhere"}, "/nowhere", marks=pytest.mark.nightly),
-        pytest.param(LONG, {"camera": "/nowhere.yaml"}, "/nowhere.yaml", marks=pytest.mark.nightly),
+        *at_night((SHORT, {"embedding": "/nowhere"}, "/nowhere"), (LONG, {"camera": "/nowhere.yaml"}, "/nowhere.yaml")),
     ],
 )
 def test_what_cannot_be_opened_is_told_in_a_line(

@@ -8,6 +8,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from episode_bag import Script, write_episode
 from mcap.writer import Writer
+from nightly import at_night
 from node_process import Peer, running
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_bags import picture, write_panda_bag
@@ -116,9 +117,7 @@ def test_the_clock_of_the_stamps_is_told_where_that_is_asked_for(bag, tmp_path):
     ("storage", "mode"),
     [
         (StoragePlugin.SQLITE3, CompressionMode.MESSAGE),
-        pytest.param(
-            StoragePlugin.MCAP, CompressionMode.STORAGE, marks=pytest.mark.nightly
-        ),  # read: test_bags_foreign.py
+        *at_night((StoragePlugin.MCAP, CompressionMode.STORAGE)),  # read: test_bags_foreign.py
     ],
     ids=str,
 )

@@ -113,6 +113,7 @@ def test_an_episode_is_recorded_whole(tmp_path: Path, storage: str) -> None:
     assert len(decoded) == closed["messages"]
 
 
+@pytest.mark.nightly
 def test_whatever_is_remapped_a_bag_has_our_names(tmp_path: Path) -> None:
     name, parameters = "/kc_vla/joint_states", {**FAST, "output_folder": tmp_path / "runs"}
     remapped = (sys.executable, "-c", f"from kc_vla.ros.entry import run; run({MODULE!r})", "--ros-args")
@@ -210,6 +211,7 @@ def test_a_keyframe_event_that_comes_after_the_result_is_waited_for(tmp_path: Pa
     assert all(keyframe.committed for keyframe in episode.keyframes)
 
 
+@pytest.mark.nightly
 def test_a_second_recorder_leaves_the_bag_to_the_first(tmp_path: Path) -> None:
     script = Script(size=16)
     parameters = {**FAST, "output_folder": tmp_path / "runs"}

@@ -143,6 +143,7 @@ def test_of_a_take_over_it_is_learnt_what_the_person_did_from_the_first_motion_t
     assert {0, 55} <= set(episode.frames[~episode.learnt].tolist())  # remembered, and nothing learnt from them
 
 
+@pytest.mark.nightly
 def test_a_policy_goes_on_from_what_a_person_mended(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     for number in range(2):
         write_piper_bag(tmp_path / "bags", f"t{number}", 40, changes=(10, 29), by_gamepad=True)

@@ -55,6 +55,7 @@ def check_same(run: PolicyRun, again: PolicyRun) -> None:
     torch.testing.assert_close(other_stem(pictures), stem(pictures), rtol=0.01, atol=0.01)
 
 
+@pytest.mark.nightly
 def test_a_model_has_the_weights_of_its_run(run: PolicyRun, models: Path, tmp_path: Path) -> None:
     check_same(run, restored_run(models, "mine", tmp_path))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from emulated_piper import EmulatedPiper
+from nightly import at_night
 from piper import KINEMATICS, PIPER, REST
 from watched_session import Watched
 
@@ -255,8 +256,10 @@ def test_after_a_stall_nothing_moves_without_a_persons_word(rig):
     ("fault", "words", "state"),
     [
         ("silence", "look at its cable", "error-active"),
-        pytest.param("bus_off 2.5", "the bus is off after too many errors", "bus-off", marks=pytest.mark.nightly),
-        pytest.param("unplugged 2.5", "is gone: put the adapter back", "gone", marks=pytest.mark.nightly),
+        *at_night(
+            ("bus_off 2.5", "the bus is off after too many errors", "bus-off"),
+            ("unplugged 2.5", "is gone: put the adapter back", "gone"),
+        ),
     ],
 )
 def test_that_the_arm_answers_again_is_said_once_and_when_it_is_true(rig, fault, words, state):
