@@ -135,6 +135,7 @@ def _collect(options: argparse.Namespace) -> int:
         policy=policy,
         skip=options.skip,
         stretch=Stretch(options.stretch, options.begin_by),
+        events=options.events,
     )
     if options.whole and policy is None:
         raise DataSetError("--whole goes with --from-policy: without it every frame is recorded anyway")
@@ -143,6 +144,10 @@ def _collect(options: argparse.Namespace) -> int:
     plans = options.plans or (policy is not None and not options.whole)
     if wanted.stretch != WHOLE and not plans:
         raise DataSetError("--stretch and --begin-by leave the rest of an episode: they go with --plans, --from-policy")
+    if options.events and not plans:
+        raise DataSetError(
+            "--events goes with --plans, --from-policy: where every frame is recorded they are found later"
+        )
     for line in collect_plans(wanted) if plans else collect(wanted):
         print(line)
     return 0
@@ -248,6 +253,11 @@ def _parser() -> argparse.ArgumentParser:
         "--whole",
         action="store_true",
         help="with --from-policy: every frame and what was done, for a selector that is to know a policy's tempo",
+    )
+    collect.add_argument(
+        "--events",
+        action="store_true",
+        help="with plans: what events take for keyframes is kept too, for kc-vla train policy --set keyframes=events",
     )
     collect.add_argument("--policy-models", default="", help="folder of models with it (default: those shipped)")
     collect.add_argument(

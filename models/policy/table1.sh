@@ -13,8 +13,8 @@ plans=${PLANS:-60} blind=${BLIND:-1500} steps=${STEPS:-1500}
 
 hours() { echo "$1: $(awk "BEGIN { printf \"%.2f\", $SECONDS / 3600 }") h since the start of this command"; }
 
-kc-vla collect --plans --episodes "$plans" --output "$folder/plans"
-drives=(--from-policy --stretch 100 --skip 400 --output "$folder/taught")
+kc-vla collect --plans --events --episodes "$plans" --output "$folder/plans"
+drives=(--from-policy --events --stretch 100 --skip 400 --output "$folder/taught")
 kc-vla collect "${drives[@]}" --task spatial --episodes 40 --begin-by 330
 kc-vla collect "${drives[@]}" --task temporal --episodes 20 --begin-by 230
 hours "data"

@@ -144,6 +144,12 @@ class Simulator:
         pictures = self._world.pictures()
         return pictures[THIRD_PERSON_CAMERA], pictures[WRIST_CAMERA]
 
+    def picture(self, view: str) -> Image:
+        """Draw one of `VIEWS` alone; otherwise as `look`."""
+        if self._env is None:
+            raise EpisodeOverError("no episode yet: reset the simulator first")
+        return self._world.pictures((view,))[view]
+
     def views(self) -> Views:
         """What `look` draws, by name."""
         return dict(zip(VIEWS, self.look(), strict=True))

@@ -53,6 +53,30 @@ def test_few_frames_are_kept_and_all_keyframes(episode: PlannedEpisode) -> None:
     assert episode.plans.shape[1:] == (HORIZON, 7)
 
 
+def test_what_events_take_for_keyframes_is_kept_too_and_nothing_else_is_changed(
+    episode: PlannedEpisode, tmp_path: Path
+) -> None:
+    assert collect(tmp_path, 1, "--skip", "1", "--events") == 0
+    looked = read_planned(read_folder(tmp_path / SET).file(0))
+    assert episode.events is None
+    assert looked.events is not None
+    assert looked.events[0] == 0
+    assert set(looked.events) <= set(looked.frames)
+    found = [np.abs(looked.events - keyframe).min() <= 10 for keyframe in episode.keyframes]  # the lamp goes on, or off
+    assert sum(found) >= 3  # where the arm is pushed off its way it does not look
+    at = np.searchsorted(looked.frames, episode.frames)
+    np.testing.assert_array_equal(looked.frames[at], episode.frames)
+    np.testing.assert_array_equal(looked.plans[at], episode.plans)
+    np.testing.assert_array_equal(looked.keyframes, episode.keyframes)
+    np.testing.assert_array_equal(looked.pictures["wrist"][at], episode.pictures["wrist"])
+
+
+def test_events_go_with_plans(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["collect", *WANTED[1:], "--events", "--output", str(tmp_path / "data")]) == 1
+    assert "--events goes with --plans" in capsys.readouterr().err
+    assert not (tmp_path / "data").exists()
+
+
 def test_seeds_that_another_folder_has_are_left_out(episode: PlannedEpisode, tmp_path: Path) -> None:
     assert collect(tmp_path, 1, "--skip", "1") == 0
     assert read_planned(read_folder(tmp_path / SET).file(0)).about == episode.about

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from drawn_plans import write_episodes
 
 from kc_vla.cli import main
 from kc_vla_sim.evaluate.comparison_results import Row, write_comparison
@@ -46,7 +47,7 @@ def test_rows_differ_in_their_memory_and_in_nothing_else() -> None:
     for table in TABLES.values():
         assert len({regime.name for regime in table}) == len(table)
         for regime in table:
-            assert set(regime.settings) <= {"history", "condensed", "superfluous", "slots", "structured"}
+            assert set(regime.settings) <= {"history", "condensed", "keyframes", "shifted", "slots", "structured"}
     trainings: dict[str, object] = {}
     for regime in (each for table in TABLES.values() for each in table):
         assert trainings.setdefault(regime.training, regime.settings) == regime.settings
@@ -56,6 +57,17 @@ def test_what_there_is_not_to_learn_from_is_told(tmp_path: Path, capsys: pytest.
     words = ["--data", str(tmp_path / "none"), "--output", str(tmp_path / "tables")]
     assert main(["eval", "table1", *words]) == 1
     assert str(tmp_path / "none") in capsys.readouterr().err
+
+
+def test_a_row_of_events_wants_data_in_which_they_were_looked_for_before_any_other_is_trained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = write_episodes(tmp_path / "light", 4)
+    words = ["--data", str(data), "--output", str(tmp_path / "tables"), "--row", "none", "--row", "events"]
+    assert main(["eval", "table1", *words]) == 1
+    told = capsys.readouterr().err
+    assert f"events were not looked for when {data} was recorded: collect it again with --events" in told
+    assert not (tmp_path / "tables/none").exists()
 
 
 @pytest.mark.nightly  # who has learnt nothing plays until the time is up

@@ -1,5 +1,6 @@
 """Small drawn episodes with plans: only the first picture tells which way to go. With what learns and asks of them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -58,10 +59,15 @@ def episode(seed: int, instruction: str = "Go where the light was.") -> PlannedE
     )
 
 
-def write_episodes(folder: Path, count: int, instruction: str = "Go where the light was.") -> Path:
-    with writing(folder, {"task": folder.name, "robot": "panda_sim"}) as begun:
+def write_episodes(
+    folder: Path, count: int, instruction: str = "Go where the light was.", events: tuple[int, ...] = ()
+) -> Path:
+    """Args: `events`, the frames that these took for keyframes; none where nobody looked for them."""
+    looked = {"events": "some model"} if events else {}
+    with writing(folder, {"task": folder.name, "robot": "panda_sim", **looked}) as begun:
         for index in begun.missing(count):
-            episode(index, instruction).write(begun.file(index))
+            found = np.array(events, np.int64) if events else None
+            replace(episode(index, instruction), events=found).write(begun.file(index))
     return folder
 
 

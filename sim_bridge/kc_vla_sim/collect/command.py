@@ -14,6 +14,7 @@ from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.meta import Form
 from kc_vla.datasets.lerobot.writer import DataSetWriter
 from kc_vla.datasets.planned import PlannedFolder, writing
+from kc_vla.keyframes.sources import fitting_selector
 from kc_vla_sim.collect.drivers import DrivingPolicy, driving_backend
 from kc_vla_sim.collect.planned import WHOLE, PlanJob, Stretch, record_planned
 from kc_vla_sim.collect.record import DRAWN, Job, Setting, record
@@ -43,6 +44,7 @@ class CollectOptions:
         policy: that drives; None: the expert does.
         skip: seeds at the split's start that are left out, as another folder has them.
         stretch: what is kept of each episode, where plans are collected.
+        events: whether those are looked for then that need no labels.
     """
 
     tasks: tuple[str, ...]
@@ -57,6 +59,7 @@ class CollectOptions:
     policy: DrivingPolicy | None = None
     skip: int = 0
     stretch: Stretch = WHOLE
+    events: bool = False
 
     @property
     def seeds(self) -> range:
@@ -71,6 +74,8 @@ class CollectOptions:
             chosen["skip"] = self.skip
         if self.stretch != WHOLE:
             chosen |= {"stretch": self.stretch.frames or 0, "begin_by": self.stretch.begin_by}
+        if self.events:
+            chosen["events"] = fitting_selector("learned")
         return chosen
 
 
@@ -130,7 +135,16 @@ def collect_plans(options: CollectOptions) -> Iterator[str]:
         try:
             folders = {task: opened.enter_context(_planned(task, setting, options)) for task in options.tasks}
             jobs = [
-                PlanJob(setting, task, folder.file(index), seeds[index], True, options.policy, options.stretch)
+                PlanJob(
+                    setting,
+                    task,
+                    folder.file(index),
+                    seeds[index],
+                    True,
+                    options.policy,
+                    options.stretch,
+                    options.events,
+                )
                 for task, folder in folders.items()
                 for index in folder.missing(len(seeds))
             ]

@@ -25,6 +25,7 @@ from kc_vla_sim.collect.record import (
     simulator_for,
     state_of,
 )
+from kc_vla_sim.collect.watched import WatchedEvents
 from kc_vla_sim.experts.tool import Tool, Vector
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.simulator import VIEWS, Simulator
@@ -72,6 +73,7 @@ class PlanJob:
         kicks: whether the arm is pushed off its way at random.
         policy: that drives in place of the expert, most of the time (DAgger).
         stretch: what is kept of it.
+        events: whether those are looked for that need no labels, and their frames kept, too.
     """
 
     setting: Setting
@@ -81,6 +83,7 @@ class PlanJob:
     kicks: bool = True
     policy: DrivingPolicy | None = None
     stretch: Stretch = WHOLE
+    events: bool = False
 
 
 def record_planned(job: PlanJob) -> tuple[str, ...]:
@@ -105,7 +108,8 @@ def record_planned(job: PlanJob) -> tuple[str, ...]:
         else:
             demonstrator = Demonstrator(simulator.expert, job.seed, len(failures))
             drive = ExpertDriver(demonstrator, chance if job.kicks else None)
-        kept = _Kept(simulator, frame, job.setting.image_size, begins)
+        events = WatchedEvents(simulator) if job.events else None
+        kept = _Kept(simulator, frame, job.setting.image_size, begins, events)
         while not frame.done and (ends is None or frame.index < ends):
             frame = kept.step(drive)
         if frame.success or not frame.done or job.policy is not None:
@@ -130,7 +134,10 @@ def _write(episode: PlannedEpisode, file: Path) -> None:
 class _Kept:
     """What is kept of an episode while it is played."""
 
-    def __init__(self, simulator: Simulator, frame: Frame, size: int, begins: int) -> None:
+    def __init__(
+        self, simulator: Simulator, frame: Frame, size: int, begins: int, events: WatchedEvents | None
+    ) -> None:
+        self._events = events
         self._simulator, self._frame, self._size, self._begins = simulator, frame, size, begins
         self._rows: list[dict[str, Any]] = []
         self._waited, self._moved = 0, 0
@@ -143,7 +150,8 @@ class _Kept:
         self._waited, self._moved = (self._waited + 1, 0) if waits else (0, self._moved + 1)
         due = (self._waited - 1) % _EVERY_WAITING == 0 if waits else self._moved <= _FIRST_MOVING
         due = (due or (not waits and self._moved % _EVERY == 0)) and self._frame.index >= self._begins
-        if due or self._frame.index == 0 or self._frame.keyframe is not None:
+        taken = self._events is not None and self._events.see(self._frame)
+        if due or taken or self._frame.index == 0 or self._frame.keyframe is not None:
             self._keep()
         action = drive.act(self._frame, phase)
         self._gripper = float(action[6])
@@ -189,7 +197,10 @@ class _Kept:
             phases=np.array([row["phases"] for row in self._rows]),
             places=np.array([row["places"] for row in self._rows], np.float32),
             ahead=np.array([row["ahead"] for row in self._rows], np.int64),
-            keyframes=keyframes[np.isin(keyframes, frames)],
+            keyframes=np.unique(
+                keyframes[np.isin(keyframes, frames)]
+            ),  # the top cube may be the last to leave its place
+            events=None if self._events is None else np.array(self._events.keyframes, np.int64),
             pictures={view: np.array([row[view] for row in self._rows]) for view in VIEWS},
         )
 

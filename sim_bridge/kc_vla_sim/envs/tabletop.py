@@ -5,7 +5,7 @@ World frame: origin on the table top, x away from the robot, z up. The robot's b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -150,13 +150,18 @@ class TabletopEnv(BaseEnv):
     def _load_lighting(self, options: dict[str, Any]) -> None:
         light_room(self.scene, self.room, self.enable_shadow)
 
-    def pictures(self) -> dict[str, Image]:
-        """Draw what each camera sees now: (height, width, 3) each, for one environment without a batch."""
+    def pictures(self, cameras: Sequence[str] | None = None) -> dict[str, Image]:
+        """Draw what each of the `cameras` sees now, all where none are named.
+
+        They are (height, width, 3) each, for one environment without a batch.
+        """
         self.scene.update_render(update_human_render_cameras=False)
-        self.capture_sensor_data()
+        sensors = {name: self._sensors[name] for name in (self._sensors if cameras is None else cameras)}
+        for sensor in sensors.values():  # of all, before one is waited for
+            sensor.capture()
         drawn = {
             name: sensor.get_obs(rgb=True, depth=False, position=False, segmentation=False)["rgb"]
-            for name, sensor in self._sensors.items()
+            for name, sensor in sensors.items()
         }
         return {name: np.ascontiguousarray(rgb[0].cpu().numpy()) for name, rgb in drawn.items()}
 

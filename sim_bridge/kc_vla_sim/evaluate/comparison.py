@@ -11,7 +11,9 @@ from kc_vla.core.begun import begun
 from kc_vla.core.splits import seeds_of
 from kc_vla.inference.models import REGISTRY, read_registry
 from kc_vla.learning.common.device import device_of_run
-from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
+from kc_vla.learning.policy.config import EVENTS, PolicyConfig, as_dict, policy_config_from
+from kc_vla.learning.policy.event_keyframes import EventKeyframes
+from kc_vla.learning.policy.material import find_material
 from kc_vla.learning.policy.release import release_policy
 from kc_vla.learning.policy.run import PolicyRun
 from kc_vla.learning.policy.training import train_policy
@@ -76,6 +78,8 @@ def compare(options: ComparisonOptions) -> Iterator[str]:
     }
     regimes = [each for each in TABLES[options.table] if not options.rows or each.name in options.rows]
     models, results = options.output / "models", options.output / options.setting.variant
+    if any(regime.settings.get("keyframes") == EVENTS for regime in regimes):
+        find_material(options.data, events=EventKeyframes())  # what is missing is told hours before it is their turn
     with begun(options.output, "comparison.json", begun_with, "kc-vla eval table1|table3"):
         rows = []
         for regime in regimes:

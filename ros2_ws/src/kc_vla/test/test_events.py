@@ -27,7 +27,7 @@ def events_at(times_s: np.ndarray) -> list[tuple[str, float]]:
     detector, found = EventDetector(), []
     for time_s in times_s:
         picture = LIT if LAMP_ON <= time_s < LAMP_OFF else DARK
-        ended = detector.update(round(time_s * 1e9), place_at(time_s), opening_at(time_s), picture)
+        ended = detector.update(round(time_s * 1e9), place_at(time_s), opening_at(time_s), lambda shown=picture: shown)
         found += [(kind, float(time_s)) for kind in ended]
     return found
 
@@ -52,15 +52,15 @@ def test_what_the_moving_arm_does_to_the_picture_is_no_event() -> None:
     for frame in range(40):
         picture = LIT if frame % 4 < 2 else DARK
         moving = np.array([0.01 * frame, 0.0, 0.2])  # 0.2 m/s
-        assert detector.update(frame * 50_000_000, moving, 0.08, picture) == ()
+        assert detector.update(frame * 50_000_000, moving, 0.08, lambda shown=picture: shown) == ()
 
 
 @pytest.mark.nightly
 def test_the_noise_of_a_camera_and_a_slow_dusk_are_no_events() -> None:
     chance, detector = np.random.default_rng(2), EventDetector()
     for frame in range(200):
-        noisy = 100.0 - 0.2 * frame + chance.normal(0.0, 5.0, (480, 640, 3))
-        assert detector.update(frame * 33_000_000, np.zeros(3), 0.08, np.clip(noisy, 0, 255).astype(np.uint8)) == ()
+        noisy = np.clip(100.0 - 0.2 * frame + chance.normal(0.0, 5.0, (480, 640, 3)), 0, 255).astype(np.uint8)
+        assert detector.update(frame * 33_000_000, np.zeros(3), 0.08, lambda shown=noisy: shown) == ()
 
 
 def test_a_long_slowing_down_ends_once_and_a_new_rise_ends_again() -> None:
@@ -83,7 +83,8 @@ def test_a_frame_is_judged_by_itself_and_those_before_it_alone(frames: list[tupl
         found = []
         for step_ms, x, opening, shade in part:
             stamp += step_ms * 1_000_000
-            found.append(detector.update(stamp, np.array([x, 0, 0]), opening, np.full((4, 6, 3), shade, np.uint8)))
+            picture = np.full((4, 6, 3), shade, np.uint8)
+            found.append(detector.update(stamp, np.array([x, 0, 0]), opening, lambda shown=picture: shown))
         return found
 
     assert judged(frames)[:cut] == judged(frames[:cut])
@@ -93,4 +94,4 @@ def test_a_camera_that_changes_its_size_is_stood() -> None:
     detector = EventDetector()
     sizes = [(4, 4), (480, 640), (1, 1), (33, 31)]
     for frame, size in enumerate(sizes):
-        detector.update(frame * 50_000_000, np.zeros(3), 0.08, np.zeros((*size, 3), np.uint8))
+        detector.update(frame * 50_000_000, np.zeros(3), 0.08, lambda s=size: np.zeros((*s, 3), np.uint8))

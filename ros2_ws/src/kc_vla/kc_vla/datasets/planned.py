@@ -31,7 +31,7 @@ _ABOUT = ("task", "instruction", "seed", "variant", "looks", "attempt", "driver"
 
 @dataclass(frozen=True, eq=False)
 class PlannedEpisode:
-    """One episode, of which K frames were kept, among them every keyframe.
+    """One episode, of which K frames were kept, among them every keyframe, those of events too.
 
     Attributes:
         about: task, instruction, seed, variant, looks, attempt, driver (who moved the arm), success.
@@ -42,6 +42,7 @@ class PlannedEpisode:
         places: (K, S) float32, state at which the gripper will change next, or the tool comes to rest.
         ahead: (K,) int64, control steps until then.
         keyframes: frame of each ground-truth keyframe, ascending.
+        events: frame of each keyframe that events made of it, ascending; None: nobody looked for them.
         pictures: by view, (K, height, width, 3) uint8 RGB.
         learnt: (K,) which frames are learnt from, the others are only remembered; None: all. No file holds it.
     """
@@ -56,16 +57,19 @@ class PlannedEpisode:
     keyframes: NDArray[np.int64]
     pictures: Mapping[str, NDArray[np.uint8]]
     learnt: NDArray[np.bool_] | None = None
+    events: NDArray[np.int64] | None = None
 
     def write(self, path: Path) -> None:
         """Write it whole or not at all."""
         arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays |= {} if self.events is None else {_EVENTS: self.events}
         arrays |= {f"{_PICTURES}{view}": pictures for view, pictures in self.pictures.items()}
         with replacing(path) as part, part.open("wb") as file:
             np.savez_compressed(file, about=np.array(json.dumps(dict(self.about))), **arrays)
 
 
 _ARRAYS = ("frames", "states", "plans", "phases", "places", "ahead", "keyframes")
+_EVENTS = "events"
 
 
 def read_planned(path: Path) -> PlannedEpisode:
@@ -78,13 +82,15 @@ def read_planned(path: Path) -> PlannedEpisode:
         with np.load(path, allow_pickle=False) as stored:
             about = json.loads(str(stored["about"]))
             arrays = {name: stored[name] for name in _ARRAYS}
+            arrays |= {_EVENTS: stored[_EVENTS]} if _EVENTS in stored.files else {}
             pictures = {n.removeprefix(_PICTURES): stored[n] for n in stored.files if n.startswith(_PICTURES)}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise DataSetError(f"{path} cannot be read ({error}): delete it and collect again, it is made anew") from error
     count = len(arrays["frames"])
     lengths = {len(arrays[name]) for name in ("states", "plans", "phases", "places", "ahead")}
     lengths |= {len(shown) for shown in pictures.values()}
-    if lengths != {count} or not set(_ABOUT) <= set(about) or not np.isin(arrays["keyframes"], arrays["frames"]).all():
+    chosen = np.concatenate([arrays["keyframes"], arrays.get(_EVENTS, arrays["frames"][:0])])
+    if lengths != {count} or not set(_ABOUT) <= set(about) or not np.isin(chosen, arrays["frames"]).all():
         raise DataSetError(f"{path} is no episode with plans: delete it and collect again, it is made anew")
     return PlannedEpisode(about=about, pictures=pictures, **arrays)
 

@@ -79,7 +79,7 @@ class EventScorer:
         assert sight.gripper is not None
         if sight.unsound:
             return math.nan
-        ended = self._events.update(sight.stamp_ns, sight.tool_position, sight.gripper, sight.pixels)
+        ended = self._events.update(sight.stamp_ns, sight.tool_position, sight.gripper, lambda: sight.pixels)
         if self._kept is None:
             self._kept = self._encode(sight)
             return 0.0

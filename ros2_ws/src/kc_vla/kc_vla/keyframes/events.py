@@ -113,7 +113,7 @@ class EventDetector:
         self._last_ns: int | None = None
 
     def update(
-        self, stamp_ns: int, tool: NDArray[np.float64], opening: float, picture: NDArray[np.uint8]
+        self, stamp_ns: int, tool: NDArray[np.float64], opening: float, picture: Callable[[], NDArray[np.uint8]]
     ) -> tuple[str, ...]:
         """Take in the next frame and return what has ended in it, of `ARM`, `GRIPPER` and `SCENE`; mostly nothing.
 
@@ -121,7 +121,7 @@ class EventDetector:
             stamp_ns: of the frame; one that is not later than the last says nothing.
             tool: (3,) m, finite.
             opening: of the gripper, m, finite.
-            picture: (H, W, 3), RGB.
+            picture: gives it, (H, W, 3) RGB; asked for while the robot rests alone.
         """
         if self._last_ns is not None and stamp_ns <= self._last_ns:
             return ()
@@ -134,7 +134,7 @@ class EventDetector:
             self._scene.forget()  # what the robot does itself changes the picture too
             self._settles.forget()
         else:
-            changed, _ = self._scene.update(stamp_ns, _blocks(picture))
+            changed, _ = self._scene.update(stamp_ns, _blocks(picture()))
             ended[SCENE] = self._settles.update(changed)
         return tuple(name for name, has in ended.items() if has)
 

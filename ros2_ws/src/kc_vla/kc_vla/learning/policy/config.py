@@ -14,6 +14,7 @@ from kc_vla.policy.history import history_of
 SHIPPED_EYES = "shipped"
 INITS = ("imagenet", "package", SHIPPED_EYES, "scratch")
 PRECISIONS = ("int8", "fp32")
+MARKED, EVENTS = CHOSEN = ("marked", "events")
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,9 @@ class PolicyConfig:
     """All keyframes, however many, become `slots` tokens by attention."""
     structured: bool = True
     """It is told which keyframe is which (table 3 of the paper asks what that is worth)."""
+    keyframes: str = "marked"
+    """Whose keyframes are learnt with, one of `CHOSEN`: those that the data have, or those of events, for a task in
+    which nobody has marked any."""
     history: str = "keyframes"
     """What of the past is given; "none" or such as "3 every 20" (frames, control steps apart) to compare with."""
     held_out: float = 0.08
@@ -90,7 +94,7 @@ def policy_config_from(values: Mapping[str, Any]) -> PolicyConfig:
     Raises:
         ConfigError: see `load_policy_config`.
     """
-    config = settings_as(PolicyConfig, values, {"init": INITS}, _LEAST)
+    config = settings_as(PolicyConfig, values, {"init": INITS, "keyframes": CHOSEN}, _LEAST)
     try:
         history = history_of(config.history)
     except ValueError as error:

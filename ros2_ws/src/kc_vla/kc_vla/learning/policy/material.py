@@ -22,6 +22,7 @@ from kc_vla.datasets.planned import SETTINGS, PlannedEpisode, read_folder, read_
 from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.demonstrated import demonstrated
+from kc_vla.learning.policy.event_keyframes import EventKeyframes, of_planned
 from kc_vla.policy.numbers import space_of
 
 
@@ -64,19 +65,22 @@ class Material:
         return list(dict.fromkeys(episode.instruction for episode in self.episodes))
 
 
-def find_material(folders: Sequence[Path], from_takeovers: bool = False) -> Material:
+def find_material(
+    folders: Sequence[Path], from_takeovers: bool = False, events: EventKeyframes | None = None
+) -> Material:
     """All that is in these folders: episodes with plans, LeRobot data sets, or folders of either.
 
     Args:
         folders: where it is.
         from_takeovers: of data sets that tell where a person had taken over from a policy, those frames alone; what
             tells nothing of it is learnt from as a whole.
+        events: whose keyframes stand for those that are marked, or that nobody has marked.
 
     Raises:
         DataSetError: there is nothing, or something is not as it should be.
         DataError: it is of several robots, or of one that the stack does not know; or nobody has taken over.
     """
-    parts = [part for folder in folders for part in _parts(folder, from_takeovers)]
+    parts = [part for folder in folders for part in _parts(folder, from_takeovers, events)]
     if from_takeovers and not any(episode.driven for part in parts for episode in part.episodes):
         raise DataError(
             f"nobody has taken over in {', '.join(map(str, folders))}: --from-takeovers wants data sets of episodes "
@@ -98,9 +102,9 @@ def find_material(folders: Sequence[Path], from_takeovers: bool = False) -> Mate
     return replace(first, episodes=tuple(episode for part in parts for episode in part.episodes))
 
 
-def _parts(folder: Path, from_takeovers: bool) -> Iterator[Material]:
+def _parts(folder: Path, from_takeovers: bool, events: EventKeyframes | None) -> Iterator[Material]:
     planned = sorted(path for path in (folder, *folder.glob("[!.]*")) if (path / SETTINGS).exists())
-    yield from map(_planned, planned)
+    yield from (_planned(path, events) for path in planned)
     if not planned:
         try:
             sets = open_data_sets(folder)
@@ -111,26 +115,33 @@ def _parts(folder: Path, from_takeovers: bool) -> Iterator[Material]:
                 f"there are no episodes to learn from in {folder}: record some with kc-vla collect --plans, "
                 "or export your own with kc-vla bag export"
             ) from error
-        yield from (_demonstrated(each, from_takeovers) for each in sets)
+        yield from (_demonstrated(each, from_takeovers, events) for each in sets)
 
 
-def _planned(path: Path) -> Material:
+def _planned(path: Path, events: EventKeyframes | None) -> Material:
     folder = read_folder(path)
     files = folder.files()
     first = read_planned(files[0])
     robot = str(folder.settings.get("robot", ""))
     if not robot:
         raise DataError(f"{path} does not say of which robot it is: collect it again")
+    if events is not None and "events" not in folder.settings:
+        raise DataError(
+            f"events were not looked for when {path} was recorded: collect it again with --events, into another folder"
+        )
     instruction = str(first.about["instruction"])
-    episodes = tuple(Source(_changed(file), instruction, partial(_read_planned, file)) for file in files)
+    episodes = tuple(
+        Source(_changed(file), instruction, partial(_read_planned, file, events is not None)) for file in files
+    )
     return Material(load_rig(robot), ActionType.TOOL_DELTA, tuple(first.pictures), episodes)
 
 
-def _read_planned(file: Path, size: int) -> PlannedEpisode:
-    return read_planned(file)
+def _read_planned(file: Path, by_events: bool, size: int) -> PlannedEpisode:
+    episode = read_planned(file)
+    return replace(episode, keyframes=np.array(of_planned(episode), np.int64)) if by_events else episode
 
 
-def _demonstrated(data_set: DataSet, from_takeovers: bool) -> Material:
+def _demonstrated(data_set: DataSet, from_takeovers: bool, events: EventKeyframes | None) -> Material:
     folder = data_set.folder
     robot = str(read_json(folder / INFO).get("robot_type"))
     rig = next((rig for rig in shipped_rigs() if rig.robot_type == robot), None)
@@ -148,15 +159,16 @@ def _demonstrated(data_set: DataSet, from_takeovers: bool) -> Material:
         data_set.camera(rig.views[0])  # says what cameras there are
     episodes = []
     for info in data_set.episodes:
-        if not data_set.keyframes(info.index):
+        if events is None and not data_set.keyframes(info.index):
             continue
-        key = _changed(data_set.columns_path(info.index)) + f" {info.index} {data_set.keyframes(info.index)}"
+        chosen = data_set.keyframes(info.index) if events is None else f"events by {events.model}"
+        key = _changed(data_set.columns_path(info.index)) + f" {info.index} {chosen}"
         person = _driven(data_set, info) if from_takeovers else None
         if person is not None and not person.any():
             continue  # there is nothing of it to learn from
         driven = 0 if person is None else int(person.sum())
         key += " takeovers" if driven else ""
-        read = partial(_read_demonstrated, data_set, info, codec, tuple(cameras), person)
+        read = partial(_read_demonstrated, data_set, info, codec, tuple(cameras), person, events)
         episodes.append(Source(key, info.instruction, read, driven))
     return Material(rig, codec.action, tuple(cameras), tuple(episodes))
 
@@ -199,6 +211,7 @@ def _read_demonstrated(
     codec: Codec,
     views: tuple[str, ...],
     person: NDArray[np.bool_] | None,
+    events: EventKeyframes | None,
     size: int,
 ) -> PlannedEpisode:
     index, columns = info.index, data_set.columns(info.index)
@@ -209,9 +222,8 @@ def _read_demonstrated(
     actions = codec.actions(_names(data_set, ACTION.key), np.asarray(columns[ACTION.key]))
     about: Mapping[str, Any] = {"task": info.task, "instruction": info.instruction, "driver": "person"}
     space = space_of(codec.rig, codec.action)
-    episode = demonstrated(
-        about, states.astype(np.float32), actions.astype(np.float32), data_set.keyframes(index), space, person
-    )
+    keyframes = data_set.keyframes(index) if events is None else events.of_recorded(data_set, info)
+    episode = demonstrated(about, states.astype(np.float32), actions.astype(np.float32), keyframes, space, person)
     wanted = set(episode.frames.tolist())
     pictures: dict[str, NDArray[np.uint8]] = {}
     for view in views:

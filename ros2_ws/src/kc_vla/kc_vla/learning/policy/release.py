@@ -12,7 +12,8 @@ from kc_vla.core.files import copy_whole
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.inference.models import register, require_free
 from kc_vla.learning.common.errors import DataError
-from kc_vla.learning.policy.config import as_dict
+from kc_vla.learning.policy.config import EVENTS, as_dict
+from kc_vla.learning.policy.event_keyframes import EventKeyframes
 from kc_vla.learning.policy.export import ACTS, CONDENSES, REMEMBERS, SEES, export_policy
 from kc_vla.learning.policy.material import find_material
 from kc_vla.learning.policy.run import CHECKPOINT, HOW, PolicyRun, trained_policy
@@ -74,7 +75,8 @@ def release_policy(run: PolicyRun, models: Path, name: str, precision: str, repl
 def _shown(run: PolicyRun) -> list[NDArray[np.uint8]]:
     """Pictures (V, size, size, 3) of what was learnt from."""
     try:
-        material = find_material([Path(folder) for folder in run.data["train"]])
+        events = EventKeyframes() if run.config.keyframes == EVENTS else None
+        material = find_material([Path(folder) for folder in run.data["train"]], events=events)
     except (DataError, DataSetError) as error:
         raise DataError(
             f"8 bits need the episodes that {run.folder} learnt from, or --precision fp32: {error}"

@@ -19,7 +19,8 @@ from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.batches import know, losses, make_batch
-from kc_vla.learning.policy.config import SHIPPED_EYES, PolicyConfig, as_dict
+from kc_vla.learning.policy.config import EVENTS, SHIPPED_EYES, PolicyConfig, as_dict
+from kc_vla.learning.policy.event_keyframes import EventKeyframes
 from kc_vla.learning.policy.material import Material, find_material
 from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
 from kc_vla.learning.policy.restoring import shipped_eyes
@@ -64,7 +65,8 @@ def train_policy(
         LearningError: data, weights or an earlier run do not fit; the message says what.
         DataSetError: an episode cannot be read.
     """
-    material = find_material(data, from_takeovers)
+    events = EventKeyframes() if config.keyframes == EVENTS else None
+    material = find_material(data, from_takeovers, events)
     facts: dict[str, Any] = {
         "train": [str(each) for each in data],
         "instructions": material.instructions,
@@ -72,6 +74,8 @@ def train_policy(
         "robot": material.rig.name,
         "action": material.action.name.lower(),
     }
+    if events is not None:
+        facts["events"] = events.model
     if from_takeovers:
         driven = [episode.driven for episode in material.episodes if episode.driven]
         facts["takeovers"] = {"frames": sum(driven), "episodes": len(driven)}

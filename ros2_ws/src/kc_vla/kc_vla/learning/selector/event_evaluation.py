@@ -14,13 +14,11 @@ from tqdm import tqdm
 
 from kc_vla.core.episode import Episode
 from kc_vla.core.shares import Share
+from kc_vla.keyframes.afterwards import keyframes_afterwards
 from kc_vla.keyframes.cameras import Camera
 from kc_vla.keyframes.event_source import open_events
-from kc_vla.keyframes.joining import Start
-from kc_vla.keyframes.live import LiveSelector, Look
 from kc_vla.keyframes.metrics import matched
 from kc_vla.keyframes.scoring import Source
-from kc_vla.keyframes.smoothing import WINDOW_FRAMES
 from kc_vla.keyframes.sources import SourceSettings
 from kc_vla.learning.selector.recorded_signals import recorded_sights
 from kc_vla.learning.selector.recordings import Recording, load_recordings
@@ -80,15 +78,9 @@ def found_in(recording: Recording, source: Source) -> list[int]:
 
     What is a candidate at the end counts: the policy has it.
     """
-    live = LiveSelector(source, WINDOW_FRAMES)
     task, period_ns = recording.task, round(1e9 / recording.data_set.fps)
-    live.begin(Episode(recording.name, task.name, task.instruction, 0, period_ns, True))
-    frames: dict[int, int] = {}
-    for number, sight in enumerate(recorded_sights(recording)):
-        found = live.take(Look(number, sight, -1.0, Start()))
-        if found is not None:
-            frames.update({event.phase: event.frame for event in found.events})
-    return sorted(frame for phase, frame in frames.items() if phase > 0)
+    told = Episode(recording.name, task.name, task.instruction, 0, period_ns, True)
+    return keyframes_afterwards(source, told, recorded_sights(recording))[1:]
 
 
 def evenly(number: int, length: int) -> Sequence[int]:

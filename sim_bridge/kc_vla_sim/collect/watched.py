@@ -1,0 +1,68 @@
+"""Which frames of an episode events take for keyframes while it is recorded, see `kc_vla.keyframes.event_source`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core.episode import Episode
+from kc_vla.core.rig import gripper_joints
+from kc_vla.core.tasks import find_task
+from kc_vla.keyframes.afterwards import Watcher
+from kc_vla.keyframes.event_source import EventSource, open_events
+from kc_vla.keyframes.scoring import Sight
+from kc_vla.keyframes.sources import SourceSettings, fitting_selector
+from kc_vla_sim.envs.tabletop import THIRD_PERSON_CAMERA
+from kc_vla_sim.frame import Frame
+from kc_vla_sim.robot import CONTROL_RATE
+from kc_vla_sim.simulator import Simulator
+
+_PERIOD_NS = 1_000_000_000 // CONTROL_RATE
+
+
+class WatchedEvents(Watcher):
+    """Of the episode that a simulator has begun, which is drawn where they look alone."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        """Args: `simulator`, with an episode (SourceError: the trunk cannot be had)."""
+        task = simulator.task
+        assert task is not None
+        told = Episode("recorded", task.name, find_task(task.name).instruction, 0, _PERIOD_NS, True)
+        super().__init__(_source(), told)
+        self._simulator = simulator
+
+    def see(self, frame: Frame) -> bool:
+        """Take in the present frame; return whether it is to be kept."""
+        opening = float(sum(frame.joint_positions[k] for k in gripper_joints(frame.joint_names)))
+        place = np.array(frame.tool_pose.position)
+        return self.take(frame.index, Sight(frame.index * _PERIOD_NS, _WhenSeen(self._simulator), opening, place))
+
+
+class _WhenSeen(Mapping[str, NDArray[np.uint8]]):
+    """The picture of the first view, drawn once it is looked at."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
+        self._drawn: NDArray[np.uint8] | None = None
+
+    def __getitem__(self, view: str) -> NDArray[np.uint8]:
+        if view != THIRD_PERSON_CAMERA:
+            raise KeyError(view)
+        if self._drawn is None:
+            self._drawn = self._simulator.picture(view)
+        return self._drawn
+
+    def __iter__(self) -> Iterator[str]:
+        yield THIRD_PERSON_CAMERA
+
+    def __len__(self) -> int:
+        return 1
+
+
+@cache
+def _source() -> EventSource:
+    """This process's, with the trunk that `policy:=learned source:=events` has."""
+    return open_events(SourceSettings(fitting_selector("learned"), device="cpu"))
