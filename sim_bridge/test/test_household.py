@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import tried
 
 from kc_vla.planning.skills import BY_NAME, SKILLS, Call
 from kc_vla_sim.household.deeds import DEEDS
@@ -29,7 +30,7 @@ def assert_sound(world: World) -> None:
         assert consistent(thing.states)
 
 
-@settings(max_examples=12)
+@tried(8, 60)
 @given(st.sampled_from(NUMBERS), st.integers(0, 3), st.data())
 def test_any_calls_leave_a_world_sound_and_failures_change_only_the_time(
     number: int, seed: int, data: st.DataObject

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import tried
 
 from kc_vla_sim.household.disturbance import DEEDS, disturb, noise_of
 from kc_vla_sim.household.oracle import play
@@ -15,7 +16,7 @@ from kc_vla_sim.household.tasks import Referee, TaskSequence, sequences
 SHIPPED = list(sequences().values())
 
 
-@settings(max_examples=25, deadline=None)
+@tried(8, 125)
 @given(st.sampled_from(SHIPPED), st.data())
 def test_a_disturbance_changes_one_thing_and_what_comes_after_can_still_be_done(
     each: TaskSequence, data: st.DataObject

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 
 def at_night(*values: Any) -> list[Any]:
@@ -12,3 +13,8 @@ def at_night(*values: Any) -> list[Any]:
     return [
         pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.nightly) for value in values
     ]
+
+
+def tried(in_the_suite: int, at_night: int) -> settings:
+    """How many examples a property test tries that is too slow for those of the profiles."""
+    return settings(max_examples=in_the_suite if settings.get_current_profile_name() == "suite" else at_night)

@@ -4,8 +4,9 @@ import multiprocessing
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import tried
 
 from kc_vla.annotate.agreement import agreement
 from kc_vla.episodes.annotation_errors import AnnotationError, Conflict
@@ -27,7 +28,7 @@ def bag_in(folder: Path) -> Path:
     return bag
 
 
-@settings(max_examples=40, deadline=None)
+@tried(13, 200)
 @given(st.lists(st.tuples(names, tracks_of_marks, st.sampled_from([OPEN, CONFIRMED])), max_size=12))
 def test_each_author_finds_the_own_last_word_and_nothing_is_lost(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, tuple[Mark, ...], str]]
@@ -70,7 +71,7 @@ def test_a_row_that_somebody_spoilt_is_named(tmp_path: Path) -> None:
         log.tracks()
 
 
-@settings(max_examples=100, deadline=None)
+@tried(33, 500)
 @given(
     st.one_of(
         st.binary(max_size=80),

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from episode_bag import TOPICS, Script, info, write_episode
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mcap.writer import Writer
+from nightly import tried
 from rosbags.highlevel import AnyReader
 
 from kc_vla.bags.cut_and_merge import cut, merge
@@ -142,7 +143,7 @@ def test_an_output_that_cannot_be_written_is_told_in_a_line(bag, tmp_path):
         cut(bag, tmp_path / "file" / "part")
 
 
-@settings(max_examples=25)
+@tried(8, 125)
 @given(
     parts=st.lists(st.lists(st.integers(0, 40), max_size=12).map(sorted), min_size=1, max_size=4),
     storages=st.lists(st.sampled_from(Storage), min_size=4, max_size=4),

@@ -5,10 +5,11 @@ import pytest
 import yaml
 from bag_forms import copy_as
 from episode_bag import Script, write_episode
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mcap.reader import make_reader
 from mcap.writer import CompressionType
+from nightly import tried
 
 from kc_vla.bags.inspect import repair
 from kc_vla.bags.mend import mend
@@ -78,7 +79,7 @@ def test_a_whole_file_is_not_touched(tmp_path: Path, whole: bytes) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-@settings(max_examples=60, deadline=None)
+@tried(20, 300)
 @given(data=st.data())
 def test_a_mended_file_holds_the_same_messages_and_opens_anywhere(
     data: st.DataObject, whole: bytes, torn: Path
@@ -113,7 +114,7 @@ def test_a_mended_file_holds_the_same_messages_and_opens_anywhere(
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=20)
+@tried(8, 100)
 @given(data=st.data())
 def test_a_flipped_bit_costs_no_more_than_the_chunk_that_it_is_in(
     data: st.DataObject, form: str, forms: dict[str, Bag], torn: Path

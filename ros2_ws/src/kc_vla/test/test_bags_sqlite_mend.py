@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import pytest
 from episode_bag import Script, write_episode
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import tried
 
 from kc_vla.bags.mend import mend
 from kc_vla.bags.reader import BagReader
@@ -76,7 +77,7 @@ def torn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("torn") / "bag_0.db3"
 
 
-@settings(max_examples=20)
+@tried(8, 100)
 @given(data=st.data())
 def test_a_flipped_bit_costs_no_more_than_the_page_that_it_is_in(data: st.DataObject, whole: Bag, torn: Path) -> None:
     for old in torn.parent.iterdir():

@@ -3,8 +3,9 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import tried
 
 from kc_vla.cameras.calibration import load_calibration
 from kc_vla.cameras.errors import CalibrationError
@@ -74,7 +75,7 @@ def test_a_missing_file_and_one_that_is_no_yaml(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
-@settings(max_examples=100, deadline=None)
+@tried(33, 500)
 @given(noise=st.binary(max_size=200))
 def test_any_bytes_are_an_error_of_one_line(noise: bytes, scratch: Path) -> None:
     scratch.write_bytes(noise)

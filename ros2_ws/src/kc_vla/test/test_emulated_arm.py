@@ -4,8 +4,9 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import tried
 from piper import HIGHEST, KINEMATICS, LOWEST, PIPER, TOP_SPEED
 
 from kc_vla.arm.emulator.arm import EmulatedArm, Status
@@ -58,7 +59,7 @@ def height(arm: EmulatedArm) -> float:
 
 
 @given(st.lists(st.tuples(*[st.floats(0, 1)] * 6), min_size=1, max_size=6), st.integers(1, 100), st.floats(0.001, 0.02))
-@settings(max_examples=50, deadline=None)
+@tried(17, 250)
 def test_no_joint_is_ever_faster_than_it_can_be_or_out_of_its_range(targets, speed, step):
     arm = ready(speed)
     for shares in targets:

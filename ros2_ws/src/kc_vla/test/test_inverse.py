@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import tried
 from piper import KINEMATICS, LIMITS, REST
 
 from kc_vla.arm.inverse import UnreachableError, joints_after, joints_for, moved_pose, pose_difference
@@ -14,7 +15,7 @@ angles = st.tuples(
 ).map(np.array)
 
 
-@settings(max_examples=60)
+@tried(20, 300)
 @given(angles, st.lists(st.floats(-0.1, 0.1), min_size=6, max_size=6).map(np.array))
 def test_a_pose_near_the_start_is_found_within_the_limits(there, aside):
     pose = KINEMATICS.flange(there)

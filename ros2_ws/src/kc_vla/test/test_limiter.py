@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nightly import tried
 
 from kc_vla.arm.limiter import MotionLimits, SetPointLimiter
 from kc_vla.core.rig import JointLimits
@@ -43,7 +44,7 @@ def test_whatever_is_asked_for_every_set_point_keeps_the_limits(stretches):
 
 
 @given(vectors)
-@settings(deadline=None, max_examples=20)
+@tried(8, 100)
 def test_a_target_that_stands_is_reached_as_far_as_it_is_allowed(target):
     limiter = begun()
     for _ in range(2000):

@@ -8,8 +8,9 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import tried
 from scipy.sparse.csgraph import dijkstra
 
 from kc_vla.memory.long_term.errors import GraphError
@@ -89,7 +90,7 @@ def test_points_that_a_simulator_names_give_areas_too() -> None:
     assert nx.is_connected(network(found))
 
 
-@settings(max_examples=40)
+@tried(13, 200)
 @given(st.integers(0, 2**32 - 1), st.floats(0.3, 3.0))
 def test_every_reachable_place_is_near_an_area_and_all_areas_hang_together(seed: int, spacing_m: float) -> None:
     chance = np.random.default_rng(seed)

@@ -7,8 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import tried
 
 from kc_vla.memory.long_term.detections import Detection
 from kc_vla.memory.long_term.memory import LongTermMemory
@@ -105,7 +106,7 @@ _gone = st.tuples(st.just("gone"), st.sampled_from([*BOXES, "Spoon_1"]))
 _edits = st.tuples(st.just("edit"), st.sampled_from(["position", "holder", "nothing"]), st.sampled_from(SPOTS))
 
 
-@settings(max_examples=60, deadline=None)
+@tried(20, 300)
 @given(st.lists(st.one_of(_looks, _looks, _looks, _pans, _gone, _edits), max_size=12))
 def test_whatever_happens_relation_and_place_name_one_thing(steps: list[tuple[object, ...]]) -> None:
     with TemporaryDirectory() as folder, Store(Path(folder) / "memory.db") as store:

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import tried
 from openai_server import vector_of
 
 from kc_vla.memory.embedding.cache import Cached
@@ -298,7 +299,7 @@ changes = st.lists(
 )
 
 
-@settings(max_examples=60)
+@tried(20, 300)
 @given(changes)
 def test_the_index_of_any_history_answers_as_a_new_one(history: list) -> None:
     memory = ShortTermMemory(5, "lru")

@@ -18,8 +18,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import tried
 
 from kc_vla.memory.long_term.detections import Detection
 from kc_vla.memory.long_term.errors import GraphError, StoreError
@@ -214,7 +215,7 @@ def filled(path: Path, count: int = 2000) -> None:
         store.write("home", Change(tuple(mug(number) for number in range(count)), (), count))
 
 
-@settings(max_examples=40)
+@tried(13, 200)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["flip", "zero", "cut"]))
 def test_a_damaged_store_is_mended_by_leaving_out_what_is_damaged(seed: int, how: str) -> None:
     chance = random.Random(seed)

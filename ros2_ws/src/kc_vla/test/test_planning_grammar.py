@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from held_thing import held
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import tried
 
 from kc_vla.planning.checking import MOST_CALLS, checked
 from kc_vla.planning.grammar.__main__ import main as printed_plan
@@ -437,7 +438,7 @@ _SOME_WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@tried(133, 2000)
 @given(
     st.lists(_SOME_WORDS, max_size=25).map(" ".join) | st.text(max_size=200) | st.binary(max_size=50).map(bytes.hex),
     st.sampled_from(["", "Apple_1", "knife", "\x1b[2J"]),
@@ -458,7 +459,7 @@ def test_whatever_is_said_there_is_a_checked_plan_or_a_line(instruction: str, in
     assert told.isprintable()
 
 
-@settings(max_examples=200, deadline=None)
+@tried(67, 1000)
 @given(
     st.sampled_from([each[0] for each in AGREED]),
     st.lists(

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 import yaml
 import zmq
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import tried
 from policy_clients import OpenPiClient, ask_groot, libero, n15, n16
 from served_policies import PANDA, SLOTS, Listening, listening, served
 from websockets.exceptions import ConnectionClosed
@@ -286,7 +287,7 @@ anything = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@tried(100, 1500)
 @given(anything, st.sampled_from([{}, libero(), n15([1])["data"]]))
 def test_any_request_is_answered_or_refused_in_words(said: Any, good: dict[str, Any]) -> None:
     request = {**good, **said} if isinstance(said, dict) else said
