@@ -11,7 +11,7 @@ from home_robot import Open, robots
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla_sim.frame import CameraModel, Pose
 from kc_vla_sim.simulator import Simulator
 
@@ -57,5 +57,5 @@ def project() -> Callable[..., tuple[int, int]]:
 @pytest.fixture
 def robot(tmp_path: Path) -> Iterator[Open]:
     """A function that opens a robot in a symbolic household."""
-    with robots(tmp_path, open_embedder()) as opened:
+    with robots(tmp_path, shared_embedder()) as opened:
         yield opened

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kc_vla.memory.embedding.interface import Embedder
-from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
 from kc_vla.planning.execution.loop import Loop
@@ -66,7 +66,7 @@ def _without_colour(seen: Seen) -> Seen:
 
 @pytest.fixture(scope="module")
 def embedder() -> Embedder:
-    return open_embedder()
+    return shared_embedder()
 
 
 @pytest.fixture

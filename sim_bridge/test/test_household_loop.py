@@ -8,7 +8,7 @@ import pytest
 from home_robot import Open, only, vanish
 from nightly import at_night
 
-from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.planning.execution.memories import open_memories
 from kc_vla.planning.execution.robot import ExecutionError, Limits
 from kc_vla.planning.execution.told import EXPLORE, MEMORY
@@ -310,7 +310,7 @@ def test_a_home_of_four_rooms_is_searched_room_by_room_and_rooms_have_names(robo
     assert result.success
     assert home.world.plan.areas[home.world.at].room == "bathroom"
     with pytest.raises(PlanningError, match="no memory"):
-        open_memories("elephant", open_embedder(), grounds_of(home.world.plan))
+        open_memories("elephant", shared_embedder(), grounds_of(home.world.plan))
 
 
 def test_what_is_not_called_so_is_told_as_a_guess(robot: Open) -> None:

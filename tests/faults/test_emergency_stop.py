@@ -7,15 +7,25 @@ from stack import Episode, Stack
 
 
 def call(service: str) -> str:
-    """Call a Trigger service as a person would, and return the answer."""
-    done = subprocess.run(
-        ["ros2", "service", "call", service, "std_srvs/srv/Trigger", "{}"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    return done.stdout + done.stderr
+    """Call a Trigger service as a person would, and return the answer, or all of them.
+
+    It has been seen that what was asked for was done and the answer of the middleware never came: a person asks again.
+    """
+    command = ["ros2", "service", "call", service, "std_srvs/srv/Trigger", "{}"]
+    said = ""
+    for _ in range(3):
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+        except subprocess.TimeoutExpired:
+            said += "no answer\n"
+        else:
+            return said + done.stdout + done.stderr
+    return said
+
+
+def release() -> None:
+    said = call("/arm/release_e_stop")
+    assert "released" in said or said.startswith("no answer\n")  # then there may be none any more
 
 
 def press_by_service() -> None:
@@ -35,7 +45,7 @@ def test_a_stop_outlives_the_controller_and_ends_with_its_release(
     press_by_topic()
     stack.wait_for("the arm holds: emergency stop", stopped_at)
     released_at = stack.position
-    assert "released" in call("/arm/release_e_stop")
+    release()
     stack.wait_for("the arm moves again", released_at)
     stopped_at = stack.position
     press_by_service()
@@ -50,6 +60,6 @@ def test_a_stop_outlives_the_controller_and_ends_with_its_release(
         assert stack.find("the arm moves again", killed_at) is None
     finally:
         released_at = stack.position
-        assert "released" in call("/arm/release_e_stop")
+        release()
     stack.wait_for(r"succeeded \(3 of 3 stages", released_at)  # this episode, or the next if this one has just ended
     assert "no emergency stop to release" in call("/arm/release_e_stop")

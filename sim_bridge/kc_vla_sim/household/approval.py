@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kc_vla.memory.embedding.interface import Embedder, Vectors
-from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.embedding.interface import Vectors
+from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.interface import Done, Planner, PlanningError, Request
 from kc_vla.planning.skills import ANYWHERE, Call
@@ -240,13 +240,8 @@ def types_called(name: str) -> frozenset[str]:
 
 
 @cache
-def _embedder() -> Embedder:
-    return open_embedder()
-
-
-@cache
 def _meaning(said: str) -> Vectors:
-    return np.asarray(_embedder().embed([said])[0])
+    return np.asarray(shared_embedder().embed([said])[0])
 
 
 def _nearness(name: str, kind: str) -> float:

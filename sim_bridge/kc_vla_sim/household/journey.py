@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 
-from kc_vla.memory.embedding.interface import Embedder
-from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.memories import NONE, open_memories
 from kc_vla.planning.grammar.planner import GrammarPlanner
@@ -85,7 +83,7 @@ def without_memory(
     """
     home = Household(world.copy())
     body, grounds = _Walking(home), grounds_of(world.plan)
-    loop = Loop(body, planner or GrammarPlanner(), open_memories(NONE, _embedder(), grounds), grounds, world.at)
+    loop = Loop(body, planner or GrammarPlanner(), open_memories(NONE, shared_embedder(), grounds), grounds, world.at)
     loop.robot.interrupted = lambda: "nobody waits for it any more" if stopped() else ""
     result = loop.carry_out(instruction)
     return Journey(
@@ -109,8 +107,3 @@ def points_of(plan: FloorPlan, areas: Sequence[str]) -> list[Point]:
     for start, end in pairwise(areas):
         found += [plan.areas[each].position[:2] for each in plan.way(start, end)[1:]]
     return found
-
-
-@cache
-def _embedder() -> Embedder:
-    return open_embedder()

@@ -12,11 +12,9 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-from kc_vla.memory.embedding.interface import Embedder
-from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
 from kc_vla.planning.execution.loop import Loop
@@ -123,7 +121,7 @@ def play(
     Raises:
         PlanningError: there is no such memory.
     """
-    planner, embedder = planner or GrammarPlanner(), _embedder()
+    planner, embedder = planner or GrammarPlanner(), shared_embedder()
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="household-")))
         world = sequence.world()
@@ -186,7 +184,7 @@ def _task(
     if arm.memory != NONE:
         task_alone.begin(apart)
         noise = noise_of(sequence) if arm.disturbed else None
-        none = open_memories(NONE, _embedder(), grounds_of(apart.plan))
+        none = open_memories(NONE, shared_embedder(), grounds_of(apart.plan))
         alone = _loop(_Watching(apart, noise), planner, none, arm, None).carry_out(task.instruction)
         alone_reached = not task_alone.judge(apart)
     return TaskRecord(
@@ -223,8 +221,3 @@ def _meant(reference: str, task: Task, referee: Referee) -> Collection[str]:
         if any(word in text for word in words):
             meant |= set(things)
     return meant
-
-
-@cache
-def _embedder() -> Embedder:
-    return open_embedder()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kc_vla.memory.embedding.interface import Embedder
-from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.live_units import Outcome
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.memory import LongTermMemory
@@ -51,7 +51,7 @@ def furniture(name: str, area: int, state: str = "") -> Seen:
 
 @pytest.fixture(scope="module")
 def embedder() -> Embedder:
-    return open_embedder()
+    return shared_embedder()
 
 
 @pytest.fixture

@@ -5,11 +5,9 @@ from __future__ import annotations
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-from kc_vla.memory.embedding.interface import Embedder
-from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
 from kc_vla.planning.execution.loop import Loop
@@ -90,7 +88,7 @@ def play(chain: Chain, setting: Setting, planner: Planner | None = None, tell: T
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="virtualhome-")))
         store = opened.enter_context(Store(folder / "memory.db"))
-        memories = open_memories(setting.memory, _embedder(), body.grounds, LongTermMemory(store))
+        memories = open_memories(setting.memory, shared_embedder(), body.grounds, LongTermMemory(store))
         if setting.shown == FURNITURE:
             _show(memories, body.copy())
         loop = Loop(body, planner, memories, body.grounds, body.scene.at, tell)
@@ -114,7 +112,7 @@ def _goal(
     missing = goal.missing(body.scene.state)
     alone, alone_missing = result, missing
     if setting.memory != NONE:
-        none = open_memories(NONE, _embedder(), apart.grounds)
+        none = open_memories(NONE, shared_embedder(), apart.grounds)
         alone = _carried_out(Loop(apart, planner, none, apart.grounds, apart.scene.at), asked)
         alone_missing = goal.missing(apart.scene.state)
     return GoalRecord(
@@ -147,8 +145,3 @@ def _carried_out(loop: Loop, asked: str) -> Result:
     if asked:
         return loop.carry_out(asked)
     return Result(asked, False, "there are no words for it", "", 0.0, 0.0, 0, 0, 0)
-
-
-@cache
-def _embedder() -> Embedder:
-    return open_embedder()

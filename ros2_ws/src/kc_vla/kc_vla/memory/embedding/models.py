@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from kc_vla.memory.embedding.cache import Cached
@@ -34,3 +35,13 @@ def open_embedder(name: str = OFFLINE, server: ServerSettings | None = None) -> 
     from kc_vla.memory.embedding.onnx_model import OnnxModel, fetch
 
     return Cached(OnnxModel(fetch(name.removeprefix(_HUB)) if name.startswith(_HUB) else Path(name)))
+
+
+@cache
+def shared_embedder() -> Embedder:
+    """The offline model, with one cache for all that asks in this process, from one thread.
+
+    Raises:
+        EmbeddingError: see `open_embedder`.
+    """
+    return open_embedder()
