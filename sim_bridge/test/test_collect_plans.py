@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from nightly import at_night
 
 from kc_vla.cli import main
 from kc_vla.datasets.planned import PlannedEpisode, read_folder, read_planned
@@ -168,7 +167,8 @@ def test_an_expert_that_is_learnt_from_has_no_whims_and_everything_else_stays(ra
             assert after == before
 
 
-@pytest.mark.parametrize("task", ["temporal", *at_night("spatial")])
+@pytest.mark.nightly
+@pytest.mark.parametrize("task", ["temporal", "spatial"])
 def test_an_expert_without_whims_goes_from_cube_to_cube_and_succeeds(task: str) -> None:
     simulator = Simulator(32, draw=False, whims=False)
     frame = simulator.reset(task, 3)

@@ -49,6 +49,7 @@ def test_the_plan_foresees_where_the_tool_will_be(undrawn: Simulator) -> None:
     np.testing.assert_allclose(now[0, :3], plan[10, :3], atol=0.005)
 
 
+@pytest.mark.nightly  # test_main_job.py plays it in the suite
 def test_the_expert_waits_for_the_lamp_and_then_pushes(undrawn: Simulator) -> None:
     frame = undrawn.reset("counting", 2)
     phases = {}

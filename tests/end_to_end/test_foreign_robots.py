@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from foreign import ForeignRobotProcess, foreign_cameras
 from foreign_graph import SAW, ForeignGraph
-from nightly import at_night
 from node_process import Peer
 from robot import Robot
 
 
+@pytest.mark.nightly  # test_foreign_robot.py drives one in the suite
 @pytest.mark.parametrize(
     ("kind", "rig"),
-    [("joint_state", "piper_ros"), *at_night(("forward_command", "six_axis_ros"))],
+    [("joint_state", "piper_ros"), ("forward_command", "six_axis_ros")],
 )
 def test_an_episode_runs_with_other_drivers_and_is_ended_in_order(tmp_path: Path, kind: str, rig: str) -> None:
     with (

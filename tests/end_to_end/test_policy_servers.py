@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from finished_run import FinishedRun, assert_policy_was_given_every_keyframe, assert_succeeded
-from nightly import at_night
 from node_process import Peer
 from policy_doubles import Double, double
 from robot import Robot, check_what_the_arm_saw
@@ -70,7 +69,7 @@ def test_a_server_that_is_shown_the_keyframes_acts_on_them(
 
 
 @pytest.mark.nightly  # the suite has one whose answer depends on what it was shown
-@pytest.mark.parametrize("wire", ["openpi", *at_night("groot")])
+@pytest.mark.parametrize("wire", ["openpi", "groot"])
 def test_a_server_that_plays_recorded_actions_moves_the_arm_as_they_say(
     launch: Callable[..., Stack], toy_run: FinishedRun, tmp_path: Path, wire: str
 ) -> None:

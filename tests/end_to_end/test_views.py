@@ -32,6 +32,8 @@ from kc_vla.keyframes.store import KeyframeStore
 from kc_vla.learning.selector.recordings import load_recordings
 from kc_vla_sim.toy import ToySimulator
 
+pytestmark = pytest.mark.nightly  # two views are recorded and replayed to the graph by test_replay.py
+
 SIZE, SEED = 64, 3
 VIEWS = (("front",), ("overhead", "left", "hand"))
 COLOURS = {"front": (200, 30, 30), "overhead": (30, 200, 30), "left": (30, 30, 200), "hand": (200, 200, 30)}
@@ -68,7 +70,8 @@ class ToyRun:
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(VIEWS[0], id="1", marks=pytest.mark.nightly), pytest.param(VIEWS[1], id="3")],
+    params=VIEWS,
+    ids=[str(len(views)) for views in VIEWS],
 )
 def toy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToyRun]:
     folder = tmp_path_factory.mktemp("views")
@@ -148,7 +151,6 @@ def test_the_page_shows_the_frames_of_each_view(toy: ToyRun) -> None:
         np.testing.assert_array_equal(episode.pixels(shown, view), toy.seen[60][view])
 
 
-@pytest.mark.nightly  # two views are replayed to the graph by test_replay.py
 def test_the_bag_is_replayed_to_the_graph_of_its_robot(toy: ToyRun, tmp_path: Path) -> None:
     given = {"bag": toy.run.bag, "rig": toy.rig, "source": "oracle", "rate": 0.5}
     with Stack(tmp_path, given, launch_file=REPLAY, environment={"ROS_HOME": str(tmp_path)}) as stack:
@@ -159,7 +161,6 @@ def test_the_bag_is_replayed_to_the_graph_of_its_robot(toy: ToyRun, tmp_path: Pa
     assert [pair["live"] for pair in found["keyframes"]] == [pair["bag"] for pair in found["keyframes"]]
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("views", VIEWS, ids=[str(len(views)) for views in VIEWS])
 def test_cameras_that_a_file_names_are_recorded_beside_a_piper(tmp_path: Path, views: tuple[str, ...]) -> None:
     cameras = {}

@@ -57,7 +57,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _marked(step: Step) -> object:
-    long = "sim check" in step.commands or "collect" in step.commands  # many episodes
+    long = any(
+        words in step.commands for words in ("sim check", "collect", "sim play", "ros2 launch")
+    )  # they play episodes
     name = " ".join(step.commands.split()[:3])
     return pytest.param(step, id=name, marks=[pytest.mark.nightly, pytest.mark.timeout(1800)] if long else [])
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from finished_run import assert_policy_was_given_every_keyframe, assert_succeeded
-from nightly import at_night
 from stack import PATIENCE_S, Episode, Stack
 
 from kc_vla.bags.errors import BagReadError
@@ -36,7 +35,8 @@ def wait_until(stack: Stack, condition: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("node", [*at_night(*NODES[:-1]), NODES[-1]])
+@pytest.mark.nightly  # test_emergency_stop.py kills the arm controller in the suite
+@pytest.mark.parametrize("node", NODES)
 def test_the_episode_goes_on(
     stack: Stack, mid_episode: Callable[[Stack], Episode], recorded: Callable[[Episode], RecordedEpisode], node: str
 ) -> None:

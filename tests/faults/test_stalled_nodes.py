@@ -19,6 +19,7 @@ MISSED = {
 """What the simulator misses while a node stands still."""
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("node", MISSED)
 def test_the_simulator_waits_says_so_and_goes_on(
     stack: Stack, mid_episode: Callable[[Stack], Episode], recorded: Callable[[Episode], RecordedEpisode], node: str

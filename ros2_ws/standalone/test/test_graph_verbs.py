@@ -159,6 +159,7 @@ def test_services(station: Running, ros2: Callable[..., Running]) -> None:
     assert text.endswith("response:\nstd_srvs.srv.SetBool_Response(success=True, message='seen')\n")
 
 
+@pytest.mark.nightly
 def test_parameters(station: Running, ros2: Callable[..., Running]) -> None:
     assert {"rate", "camera.name", "gains"} <= set(output_of(ros2("param", "list", "/station")).splitlines())
     assert output_of(ros2("param", "get", "/station", "rate")) == "Integer value is: 10"

@@ -249,6 +249,7 @@ def test_another_program_that_tells_the_arm_something_blocks_it(trajectory_rig: 
     rig.until(lambda: rig.resume() == "")
 
 
+@pytest.mark.nightly
 def test_a_driver_that_dies_and_comes_back_is_found_again(trajectory_rig: Rig, tmp_path: Path) -> None:
     rig = trajectory_rig
     rig.connect()
