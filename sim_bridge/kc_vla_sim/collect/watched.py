@@ -9,18 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import gripper_joints
-from kc_vla.core.tasks import find_task
 from kc_vla.keyframes.afterwards import Watcher
 from kc_vla.keyframes.event_source import EventSource, open_events
-from kc_vla.keyframes.scoring import Sight
 from kc_vla.keyframes.sources import SourceSettings, fitting_selector
 from kc_vla_sim.envs.tabletop import THIRD_PERSON_CAMERA
 from kc_vla_sim.frame import Frame
-from kc_vla_sim.robot import CONTROL_RATE
+from kc_vla_sim.sights import PERIOD_NS, sight_of_frame
 from kc_vla_sim.simulator import Simulator
-
-_PERIOD_NS = 1_000_000_000 // CONTROL_RATE
 
 
 class WatchedEvents(Watcher):
@@ -30,15 +25,13 @@ class WatchedEvents(Watcher):
         """Args: `simulator`, with an episode (SourceError: the trunk cannot be had)."""
         task = simulator.task
         assert task is not None
-        told = Episode("recorded", task.name, find_task(task.name).instruction, 0, _PERIOD_NS, True)
+        told = Episode("recorded", task.name, task.instruction, 0, PERIOD_NS, True)
         super().__init__(_source(), told)
         self._simulator = simulator
 
     def see(self, frame: Frame) -> bool:
         """Take in the present frame; return whether it is to be kept."""
-        opening = float(sum(frame.joint_positions[k] for k in gripper_joints(frame.joint_names)))
-        place = np.array(frame.tool_pose.position)
-        return self.take(frame.index, Sight(frame.index * _PERIOD_NS, _WhenSeen(self._simulator), opening, place))
+        return self.take(frame.index, sight_of_frame(frame, _WhenSeen(self._simulator)))
 
 
 class _WhenSeen(Mapping[str, NDArray[np.uint8]]):

@@ -16,25 +16,24 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import ActionType, BadChunkError
 from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import gripper_joints
 from kc_vla.core.tasks import find_task
 from kc_vla.core.views import Views
 from kc_vla.execution.scheduler import Action, Hold, SchedulerSettings
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.observation import Keyframe, Observation
-from kc_vla.keyframes.scoring import Sight, SourceError
+from kc_vla.keyframes.scoring import SourceError
 from kc_vla.policy.closed_loop import ClosedLoop
 from kc_vla.policy.history import KEYFRAMES, History
 from kc_vla.policy.interface import Backend
 from kc_vla_sim.errors import BadExecutionError
 from kc_vla_sim.frame import Frame
-from kc_vla_sim.robot import CONTROL_RATE, RIG
+from kc_vla_sim.robot import RIG
+from kc_vla_sim.sights import PERIOD_NS, sight_of_frame
 
 HORIZON = 16
 """Actions of a chunk; a learned policy has its own."""
 WINDOW_FRAMES = 5
 """Quiet frames that commit a candidate: the paper's validation window."""
-_PERIOD_NS = 1_000_000_000 // CONTROL_RATE
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class Agent:
             SourceError: the selector does not.
         """
         instruction = find_task(task).instruction
-        episode = Episode(f"{task}-{seed}", task, instruction, 0, _PERIOD_NS, True, seed, variant)
+        episode = Episode(f"{task}-{seed}", task, instruction, 0, PERIOD_NS, True, seed, variant)
         try:
             self._loop.begin(episode)
         except ValueError as error:
@@ -153,10 +152,8 @@ class Agent:
             views = self._look()
         pose = np.array([*frame.tool_pose.position, *frame.tool_pose.quaternion])
         names, positions, velocities = frame.joint_names, frame.joint_positions, frame.joint_velocities
-        observation = Observation(frame.index, frame.index * _PERIOD_NS, views, names, positions, velocities, pose)
-        opening = float(sum(positions[k] for k in gripper_joints(names)))
-        oracle = float(frame.keyframe is not None)
-        self._loop.see(observation, Sight(observation.stamp_ns, views, opening, pose[:3], oracle))
+        observation = Observation(frame.index, frame.index * PERIOD_NS, views, names, positions, velocities, pose)
+        self._loop.see(observation, sight_of_frame(frame, views))
         return observation
 
     def _state(self, observation: Observation) -> NDArray[np.float64]:
