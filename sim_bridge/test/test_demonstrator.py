@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nightly import at_night
 from numpy.typing import NDArray
 
 from kc_vla.core.tasks import TASKS
@@ -85,10 +84,13 @@ def test_manners_differ_and_some_are_clean() -> None:
     assert styles[0] != styles[1]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("task", "seed", "phase", "needed"),
     [
-        *at_night(("counting", 11, "push", 1), ("temporal", 12, "lift", 3), ("spatial", 14, "carry", 4)),
+        ("counting", 11, "push", 1),
+        ("temporal", 12, "lift", 3),
+        ("spatial", 14, "carry", 4),
     ],
 )
 def test_the_expert_recovers_from_mishaps(undrawn: Simulator, task: str, seed: int, phase: str, needed: int) -> None:

@@ -30,7 +30,7 @@ def assert_sound(world: World) -> None:
         assert consistent(thing.states)
 
 
-@tried(8, 60)
+@tried(12, 60)
 @given(st.sampled_from(NUMBERS), st.integers(0, 3), st.data())
 def test_any_calls_leave_a_world_sound_and_failures_change_only_the_time(
     number: int, seed: int, data: st.DataObject

@@ -16,7 +16,7 @@ from kc_vla_sim.household.tasks import Referee, TaskSequence, sequences
 SHIPPED = list(sequences().values())
 
 
-@tried(8, 125)
+@tried(25, 125)
 @given(st.sampled_from(SHIPPED), st.data())
 def test_a_disturbance_changes_one_thing_and_what_comes_after_can_still_be_done(
     each: TaskSequence, data: st.DataObject

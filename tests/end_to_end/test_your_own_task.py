@@ -57,9 +57,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _marked(step: Step) -> object:
-    long = any(
-        words in step.commands for words in ("sim check", "collect", "sim play", "ros2 launch")
-    )  # they play episodes
+    plays = ("sim check", "collect", "sim play", "ros2 launch")
+    long = any(words in step.commands for words in plays)
     name = " ".join(step.commands.split()[:3])
     return pytest.param(step, id=name, marks=[pytest.mark.nightly, pytest.mark.timeout(1800)] if long else [])
 

@@ -96,7 +96,10 @@ def test_no_system_never_calls_apt(clone: UnsetClone) -> None:
     [
         ("Temporary failure resolving 'mirror.example'", "no network: the package servers do not answer"),
         *at_night(
-            ("Error: Failed to establish a new connection", "no network: the package servers do not answer"),
+            (
+                "NewConnectionError: Failed to establish a new connection",
+                "no network: the package servers do not answer",
+            ),
             ("write error: No space left on device", "the disk is full"),
             ("SSLError: certificate verify failed", "a package server's certificate is not trusted"),
             ("E: Could not get lock /var/lib/dpkg/lock-frontend", "another package manager is running"),

@@ -16,5 +16,5 @@ def at_night(*values: Any) -> list[Any]:
 
 
 def tried(in_the_suite: int, at_night: int) -> settings:
-    """How many examples a property test tries that is too slow for those of the profiles."""
+    """How many examples a property test tries for which those of the profiles are too many, or too few."""
     return settings(max_examples=in_the_suite if settings.get_current_profile_name() == "suite" else at_night)

@@ -28,7 +28,7 @@ def bag_in(folder: Path) -> Path:
     return bag
 
 
-@tried(13, 200)
+@tried(40, 200)
 @given(st.lists(st.tuples(names, tracks_of_marks, st.sampled_from([OPEN, CONFIRMED])), max_size=12))
 def test_each_author_finds_the_own_last_word_and_nothing_is_lost(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, tuple[Mark, ...], str]]
@@ -71,7 +71,7 @@ def test_a_row_that_somebody_spoilt_is_named(tmp_path: Path) -> None:
         log.tracks()
 
 
-@tried(33, 500)
+@tried(100, 500)
 @given(
     st.one_of(
         st.binary(max_size=80),

@@ -79,7 +79,7 @@ def test_a_whole_file_is_not_touched(tmp_path: Path, whole: bytes) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-@tried(20, 300)
+@tried(60, 300)
 @given(data=st.data())
 def test_a_mended_file_holds_the_same_messages_and_opens_anywhere(
     data: st.DataObject, whole: bytes, torn: Path
@@ -114,7 +114,7 @@ def test_a_mended_file_holds_the_same_messages_and_opens_anywhere(
 
 
 @pytest.mark.parametrize("form", FORMS)
-@tried(8, 100)
+@tried(20, 100)
 @given(data=st.data())
 def test_a_flipped_bit_costs_no_more_than_the_chunk_that_it_is_in(
     data: st.DataObject, form: str, forms: dict[str, Bag], torn: Path

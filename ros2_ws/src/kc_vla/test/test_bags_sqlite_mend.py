@@ -77,7 +77,7 @@ def torn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("torn") / "bag_0.db3"
 
 
-@tried(8, 100)
+@tried(20, 100)
 @given(data=st.data())
 def test_a_flipped_bit_costs_no_more_than_the_page_that_it_is_in(data: st.DataObject, whole: Bag, torn: Path) -> None:
     for old in torn.parent.iterdir():

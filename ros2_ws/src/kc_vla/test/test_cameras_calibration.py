@@ -75,7 +75,7 @@ def test_a_missing_file_and_one_that_is_no_yaml(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
-@tried(33, 500)
+@tried(100, 500)
 @given(noise=st.binary(max_size=200))
 def test_any_bytes_are_an_error_of_one_line(noise: bytes, scratch: Path) -> None:
     scratch.write_bytes(noise)

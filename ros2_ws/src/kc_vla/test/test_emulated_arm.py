@@ -59,7 +59,7 @@ def height(arm: EmulatedArm) -> float:
 
 
 @given(st.lists(st.tuples(*[st.floats(0, 1)] * 6), min_size=1, max_size=6), st.integers(1, 100), st.floats(0.001, 0.02))
-@tried(17, 250)
+@tried(50, 250)
 def test_no_joint_is_ever_faster_than_it_can_be_or_out_of_its_range(targets, speed, step):
     arm = ready(speed)
     for shares in targets:

@@ -15,7 +15,7 @@ angles = st.tuples(
 ).map(np.array)
 
 
-@tried(20, 300)
+@tried(60, 300)
 @given(angles, st.lists(st.floats(-0.1, 0.1), min_size=6, max_size=6).map(np.array))
 def test_a_pose_near_the_start_is_found_within_the_limits(there, aside):
     pose = KINEMATICS.flange(there)

@@ -92,7 +92,7 @@ def test_too_few_episodes_are_told(recordings):
 keyframe_lists = st.lists(st.integers(1, 118), min_size=1, max_size=4, unique=True).map(lambda k: (0, *sorted(k)))
 
 
-@tried(67, 1000)
+@tried(200, 1000)
 @given(st.lists(keyframe_lists, min_size=1, max_size=4), st.integers(0, 2**32 - 1), st.integers(0, 8))
 def test_samples_ask_only_what_has_an_answer(lists, seed, extra):
     episodes = [recording(0, keyframes, episode=k) for k, keyframes in enumerate(lists)]

@@ -44,7 +44,7 @@ def test_whatever_is_asked_for_every_set_point_keeps_the_limits(stretches):
 
 
 @given(vectors)
-@tried(8, 100)
+@tried(20, 100)
 def test_a_target_that_stands_is_reached_as_far_as_it_is_allowed(target):
     limiter = begun()
     for _ in range(2000):

@@ -90,7 +90,7 @@ def test_points_that_a_simulator_names_give_areas_too() -> None:
     assert nx.is_connected(network(found))
 
 
-@tried(13, 200)
+@tried(40, 200)
 @given(st.integers(0, 2**32 - 1), st.floats(0.3, 3.0))
 def test_every_reachable_place_is_near_an_area_and_all_areas_hang_together(seed: int, spacing_m: float) -> None:
     chance = np.random.default_rng(seed)

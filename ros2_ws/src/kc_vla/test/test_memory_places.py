@@ -106,7 +106,7 @@ _gone = st.tuples(st.just("gone"), st.sampled_from([*BOXES, "Spoon_1"]))
 _edits = st.tuples(st.just("edit"), st.sampled_from(["position", "holder", "nothing"]), st.sampled_from(SPOTS))
 
 
-@tried(20, 300)
+@tried(60, 300)
 @given(st.lists(st.one_of(_looks, _looks, _looks, _pans, _gone, _edits), max_size=12))
 def test_whatever_happens_relation_and_place_name_one_thing(steps: list[tuple[object, ...]]) -> None:
     with TemporaryDirectory() as folder, Store(Path(folder) / "memory.db") as store:

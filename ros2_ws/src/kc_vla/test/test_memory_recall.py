@@ -299,7 +299,7 @@ changes = st.lists(
 )
 
 
-@tried(20, 300)
+@tried(60, 300)
 @given(changes)
 def test_the_index_of_any_history_answers_as_a_new_one(history: list) -> None:
     memory = ShortTermMemory(5, "lru")

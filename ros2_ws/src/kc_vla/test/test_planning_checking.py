@@ -109,7 +109,7 @@ _answers = st.lists(
 )
 
 
-@tried(133, 2000)
+@tried(400, 2000)
 @given(_answers, st.sampled_from(["", "apple", "Knife_1"]))
 def test_any_plan_that_it_lets_through_is_in_the_table(answer: list[tuple[Any, Any]], in_hand: str) -> None:
     try:

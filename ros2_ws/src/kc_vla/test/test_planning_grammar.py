@@ -438,7 +438,7 @@ _SOME_WORDS = st.sampled_from(
 )
 
 
-@tried(133, 2000)
+@tried(400, 2000)
 @given(
     st.lists(_SOME_WORDS, max_size=25).map(" ".join) | st.text(max_size=200) | st.binary(max_size=50).map(bytes.hex),
     st.sampled_from(["", "Apple_1", "knife", "\x1b[2J"]),
@@ -459,7 +459,7 @@ def test_whatever_is_said_there_is_a_checked_plan_or_a_line(instruction: str, in
     assert told.isprintable()
 
 
-@tried(67, 1000)
+@tried(200, 1000)
 @given(
     st.sampled_from([each[0] for each in AGREED]),
     st.lists(

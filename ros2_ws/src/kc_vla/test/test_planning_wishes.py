@@ -88,7 +88,7 @@ _WORDS = """i want would like have let make sure see to it that is are be the a 
 washed put sliced should needs washing you if please clean cold with of not once after"""
 
 
-@tried(100, 1500)
+@tried(300, 1500)
 @given(st.lists(st.sampled_from(_WORDS.split()), min_size=1, max_size=60).map(" ".join))
 def test_whatever_is_wished_there_is_a_plan_or_a_line(wish: str) -> None:
     try:

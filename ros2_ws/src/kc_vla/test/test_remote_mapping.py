@@ -134,7 +134,7 @@ def test_rotations_mean_what_others_mean_by_them() -> None:
     assert np.allclose(FORMS["rpy"].written(both), [[0.1, 0.2, 0.3]])
 
 
-@tried(67, 1000)
+@tried(200, 1000)
 @given(
     how=st.sampled_from(HOWS),
     form=st.sampled_from(list(FORMS)),

@@ -287,7 +287,7 @@ anything = st.recursive(
 )
 
 
-@tried(100, 1500)
+@tried(300, 1500)
 @given(anything, st.sampled_from([{}, libero(), n15([1])["data"]]))
 def test_any_request_is_answered_or_refused_in_words(said: Any, good: dict[str, Any]) -> None:
     request = {**good, **said} if isinstance(said, dict) else said

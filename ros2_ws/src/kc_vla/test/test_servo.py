@@ -131,7 +131,7 @@ EVENTS = st.one_of(
 )
 
 
-@tried(20, 300)
+@tried(60, 300)
 @given(st.lists(EVENTS, min_size=1, max_size=15))
 def test_whatever_happens_no_step_is_above_the_bound_and_nothing_is_sent_unseen(events):
     rig = Rig()
@@ -301,7 +301,7 @@ def test_garbage_is_refused_and_the_way_goes_on(rig, bad):
 POSES = st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6)
 
 
-@tried(8, 125)
+@tried(25, 125)
 @given(st.lists(st.tuples(POSES, st.booleans(), st.integers(1, 40)), min_size=2, max_size=6))
 def test_whoever_takes_the_arm_from_whom_no_step_is_above_what_one_period_allows_and_it_begins_where_it_is(targets):
     """A hand-over as `ArmLink` has it: it comes to rest, and the next target may be anywhere."""

@@ -121,7 +121,7 @@ def test_never_deletes_what_it_did_not_write(tmp_path: Path, store: KeyframeStor
     assert not (store.folder / "episode" / "00000000.npz").exists()
 
 
-@tried(50, 750)
+@tried(150, 750)
 @given(st.data())
 def test_a_damaged_file_is_left_out_and_named(data: st.DataObject) -> None:
     with TemporaryDirectory(dir=MEMORY) as folder:
@@ -256,7 +256,7 @@ def test_a_smaller_buffer_takes_up_what_it_can_hold(tmp_path: Path, store: Keyfr
     assert [entry.frame for entry in buffer.index()] == [0, 30]
 
 
-@tried(20, 300)
+@tried(60, 300)
 @given(st.lists(st.sampled_from([0.0, 0.0, 0.9]), min_size=5, max_size=30), st.integers(1, 3), st.data())
 def test_killed_at_any_write_the_store_holds_every_committed_keyframe(
     scores: list[float], window: int, data: st.DataObject
@@ -446,7 +446,7 @@ class BufferOverRestarts(RuleBasedStateMachine):
 
 
 TestBufferOverRestarts = BufferOverRestarts.TestCase
-TestBufferOverRestarts.settings = settings(tried(20, 300), stateful_step_count=40)
+TestBufferOverRestarts.settings = settings(tried(60, 300), stateful_step_count=40)
 
 
 def test_the_header_is_plain_json(store: KeyframeStore) -> None:
