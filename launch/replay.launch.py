@@ -31,7 +31,7 @@ from kc_vla.launching.graph import (
     transforms,
     transforms_argument,
 )
-from kc_vla.launching.selector import model_arguments, selector
+from kc_vla.launching.selector import KeyframeSource, model_arguments, selector
 from kc_vla.launching.viewer import viewer_arguments, viewers
 
 _PLANNED = ("source", "policy", "rig", "output")
@@ -86,7 +86,7 @@ def replay(context: LaunchContext) -> list:
             ],
             on_exit=end_if_it_cannot_start,
         ),
-        node("replay_comparison", {**comparison, "rate": rate, **texts(source="source")}, on_exit=end_with),
+        node("replay_comparison", {**comparison, "rate": rate, "source": text(KeyframeSource())}, on_exit=end_with),
     ]
     actions += [*transforms(context), memories()]
     if policy != "none":

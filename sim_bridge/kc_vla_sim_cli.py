@@ -154,6 +154,7 @@ def _collect(options: argparse.Namespace) -> int:
 
 
 def _evaluate(options: argparse.Namespace) -> int:
+    from kc_vla.policy.learned import find_policy
     from kc_vla_sim.evaluate.agent import Execution
     from kc_vla_sim.evaluate.command import EvalOptions, Setting, evaluate
 
@@ -163,7 +164,7 @@ def _evaluate(options: argparse.Namespace) -> int:
         model=options.model,
         selector_models=options.selector_models,
         selector=fitting_selector("learned", options.selector, options.selector_models),
-        keyframes=options.keyframes,
+        keyframes=options.keyframes or find_policy(options.models, options.model).source,
         variant=options.variant,
         looks=options.looks,
         image_size=options.image_size,
@@ -295,10 +296,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     judge.add_argument(
         "--keyframes",
-        default=_KEYFRAMES[0],
         choices=_KEYFRAMES,
         help="who chooses them: the learned selector, events that need no labels, the simulator's truth, or none "
-        "is given (default learned)",
+        "is given (default events for a policy that was taught with them, or else learned)",
     )
     judge.add_argument("--execute-steps", type=positive, default=5, help="of a chunk before the next is asked for (5)")
     judge.add_argument(

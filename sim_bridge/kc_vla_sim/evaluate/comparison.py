@@ -11,12 +11,13 @@ from kc_vla.core.begun import begun
 from kc_vla.core.splits import seeds_of
 from kc_vla.inference.models import REGISTRY, read_registry
 from kc_vla.learning.common.device import device_of_run
-from kc_vla.learning.policy.config import EVENTS, PolicyConfig, as_dict, policy_config_from
+from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
 from kc_vla.learning.policy.event_keyframes import EventKeyframes
 from kc_vla.learning.policy.material import find_material
 from kc_vla.learning.policy.release import release_policy
 from kc_vla.learning.policy.run import PolicyRun
 from kc_vla.learning.policy.training import train_policy
+from kc_vla.policy.model import EVENTS
 from kc_vla_sim.evaluate.command import EvalOptions, Setting, evaluate
 from kc_vla_sim.evaluate.comparison_results import Row, write_comparison
 from kc_vla_sim.evaluate.player import Outcome

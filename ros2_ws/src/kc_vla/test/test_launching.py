@@ -1,8 +1,10 @@
 """What the launch files' handlers say and do when nodes end, called as the launch system calls them."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +14,10 @@ from launch.events.process import ProcessExited, ProcessStarted, ProcessStderr
 from launch.utilities import perform_substitutions
 
 from kc_vla.core.choice import Choice
+from kc_vla.inference.models import find_model, register, shipped_models
 from kc_vla.keyframes.sources import SOURCES
 from kc_vla.launching import endings, graph
-from kc_vla.launching.selector import SelectorModel
+from kc_vla.launching.selector import KeyframeSource, SelectorModel
 from kc_vla.policy.backends import BACKENDS
 
 CAMERA, BUFFER, CONTROLLER = 101, 102, 103
@@ -188,6 +191,37 @@ def test_the_selector_is_that_which_is_named_or_knows_the_tempo_of_what_moves_th
 ) -> None:
     context.launch_configurations.update({"model": "", "models": ""} | given)
     assert SelectorModel().perform(context) == name
+
+
+@pytest.fixture
+def policies(tmp_path: Path) -> Path:
+    """A folder of models with a policy that was taught with marked keyframes, and one with those of events."""
+    shipped = find_model(shipped_models(), "policy", "policy")
+    for name, taught in {"marked": {}, "mine": {"keyframes": "events"}}.items():
+        (tmp_path / name).mkdir()
+        files = {
+            role: f"{name}/{Path(shutil.copy(file, tmp_path / name)).name}" for role, file in shipped.files.items()
+        }
+        entry = {"kind": "policy", "settings": {**shipped.settings, **taught}, "source": {}, "metrics": {}}
+        register(tmp_path, name, entry, files)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("given", "source"),
+    [
+        ({"policy": "learned", "policy_model": "mine"}, "events"),
+        ({"policy": "learned", "policy_model": "mine", "source": "rules"}, "rules"),
+        ({"policy": "learned", "policy_model": "marked"}, "learned"),
+        ({"policy": "learned", "policy_model": "unknown"}, "learned"),
+        ({"policy": "replay", "policy_model": "mine"}, "learned"),
+    ],
+)
+def test_keyframes_are_selected_as_the_policy_was_taught_unless_a_source_is_named(
+    given: dict[str, str], source: str, policies: Path, context: LaunchContext
+) -> None:
+    context.launch_configurations.update({"source": "auto", "policy_models": str(policies)} | given)
+    assert KeyframeSource().perform(context) == source
 
 
 def test_words_that_are_no_backend_can_be_added() -> None:

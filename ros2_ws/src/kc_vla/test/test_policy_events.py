@@ -13,6 +13,7 @@ from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.event_keyframes import EventKeyframes
 from kc_vla.learning.policy.material import Material, find_material
 from kc_vla.learning.policy.run import PolicyRun
+from kc_vla.policy.learned import find_policy
 
 SMALL = ["image_size=32", "init=scratch", "channels=8", "steps=2", "every=2", "batch=8"]
 
@@ -58,9 +59,9 @@ def test_of_a_robots_recordings_nobody_has_to_mark_any(events: EventKeyframes, t
     settings = [word for setting in (*SMALL, "keyframes=events") for word in ("--set", setting)]
     assert main(["train", "policy", "--data", str(data), "--output", str(run), *settings]) == 0
     assert PolicyRun(run).data["events"] == events.model
-    assert (
-        main(["export", "policy", str(run), "--models", str(tmp_path / "models")]) == 0
-    )  # 8 bits: it reads them again
+    models = tmp_path / "models"
+    assert main(["export", "policy", str(run), "--models", str(models)]) == 0  # 8 bits: it reads them again
+    assert find_policy(str(models), "policy").source == "events"
 
 
 def test_whose_keyframes_are_learnt_with_is_one_of_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,6 @@ import asyncio
 import os
 import signal
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kc_vla.cli.numbers import port, positive
@@ -58,7 +57,7 @@ def main(words: Sequence[str]) -> int:
 
 def _serve(options: argparse.Namespace) -> None:
     from kc_vla.core.rig import load_rig
-    from kc_vla.inference.models import shipped_models
+    from kc_vla.inference.models import models_in
     from kc_vla.policy.backends import BackendSettings
     from kc_vla.policy.learned import open_learned
     from kc_vla.policy.model import load_policy
@@ -68,7 +67,7 @@ def _serve(options: argparse.Namespace) -> None:
 
     token = options.token or os.environ.get(TOKEN, "")
     check_door(options.host, token)
-    folder = Path(options.models).expanduser() if options.models else shipped_models()
+    folder = models_in(options.models)
     model = load_policy(folder, options.name)
     rig = load_rig(options.rig or model.robot)
     settings = BackendSettings(

@@ -58,6 +58,15 @@ def shipped_models() -> Path:
         raise ModelError("the package kc_vla is not installed here: source env.sh") from None
 
 
+def models_in(named: str) -> Path:
+    """The folder of models that a user named; of those that come with the stack, if the name is empty.
+
+    Raises:
+        ModelError: it is not installed.
+    """
+    return Path(named).expanduser() if named else shipped_models()
+
+
 def find_model(folder: Path, name: str, kind: str) -> Entry:
     """The model called `name` in the registry of `folder`.
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
 from kc_vla.core.episode import Episode
-from kc_vla.inference.models import ModelError, shipped_models
+from kc_vla.inference.models import ModelError, models_in
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.keyframes.instructions import known_tasks
 from kc_vla.keyframes.model import SelectorModel, load_selector
@@ -95,9 +94,8 @@ def open_network(settings: SourceSettings) -> SelectorNetwork:
     Raises:
         SourceError: there is no such model, or it cannot be run here.
     """
-    folder = Path(settings.models_folder).expanduser() if settings.models_folder else None
     try:
-        model = load_selector(folder or shipped_models(), settings.model)
+        model = load_selector(models_in(settings.models_folder), settings.model)
         return SelectorNetwork(model, settings.device, settings.threads)
     except (ModelError, InferenceError) as error:
         raise SourceError(str(error)) from error

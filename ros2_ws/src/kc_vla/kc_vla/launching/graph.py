@@ -130,7 +130,8 @@ POLICY_SERVER = {name: name for name in ("server", "dialect", "token", "mapping"
 
 def source_argument(graph: str) -> DeclareLaunchArgument:
     """`source:=`, of a graph in `kc_vla.core.choice.GRAPHS`."""
-    return _choice("source", "what selects the keyframes", "learned", offered(SOURCES, graph))
+    meanings = {AUTO: "events for a learned policy that was taught with them, or else learned"}
+    return _choice("source", "what selects the keyframes", AUTO, meanings | offered(SOURCES, graph))
 
 
 def policy_argument(
@@ -182,6 +183,7 @@ def replayed_bag_argument() -> DeclareLaunchArgument:
     return DeclareLaunchArgument("bag", default_value="", description="recorded episode for policy:=replay")
 
 
+AUTO = "auto"
 MEMORIES = {
     "none": (),
     "short": ("short_term_memory",),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +9,7 @@ from kc_vla.core.episode import Episode
 from kc_vla.core.rig import Rig
 from kc_vla.core.tasks import UnknownTaskError, find_task_of_instruction
 from kc_vla.core.views import Views
-from kc_vla.inference.models import ModelError, shipped_models
+from kc_vla.inference.models import ModelError, models_in
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla.policy.backends import BackendSettings
@@ -145,6 +143,18 @@ class LearnedBackend:
         return runs, frozen
 
 
+def find_policy(models_folder: str, name: str) -> PolicyModel:
+    """The policy called `name` in a folder as the user named it, or of those that come with the stack.
+
+    Raises:
+        PolicyError: it is not there.
+    """
+    try:
+        return load_policy(models_in(models_folder), name)
+    except ModelError as error:
+        raise PolicyError(str(error)) from error
+
+
 def open_learned(settings: BackendSettings) -> LearnedBackend:
     """The policy that the settings name.
 
@@ -152,11 +162,7 @@ def open_learned(settings: BackendSettings) -> LearnedBackend:
         PolicyError: it is not there, cannot be run here, or is for another robot or other cameras.
     """
     name, rig = settings.model, settings.rig
-    try:
-        folder = Path(settings.models_folder).expanduser() if settings.models_folder else shipped_models()
-        model = load_policy(folder, name)
-    except ModelError as error:
-        raise PolicyError(str(error)) from error
+    model = find_policy(settings.models_folder, name)
     if model.robot != rig.name:
         raise PolicyError(
             f"the policy '{name}' moves a '{model.robot}', this robot is a '{rig.name}': name another "

@@ -11,6 +11,8 @@ from kc_vla.inference.models import Entry, ModelError, find_model
 from kc_vla.policy.history import KEYFRAMES, History, history_of
 
 KIND = "policy"
+MARKED, EVENTS = CHOSEN = ("marked", "events")
+"""Whose keyframes can be learnt with: what the data have, or what events take for one where nobody has marked any."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class PolicyModel:
         history: what of the past it is given.
         condense: ONNX file, what is remembered of any number of keyframes (1, K, R) to that of `slots` tokens; None
             where it attends to keyframes themselves.
+        keyframes: whose keyframes it has learnt with: "marked", or those of "events".
     """
 
     name: str
@@ -47,6 +50,12 @@ class PolicyModel:
     instructions: tuple[str, ...]
     history: History = KEYFRAMES
     condense: Path | None = None
+    keyframes: str = MARKED
+
+    @property
+    def source(self) -> str:
+        """Who should choose its keyframes, of `kc_vla.keyframes.sources.SOURCES`."""
+        return "learned" if self.keyframes == MARKED else self.keyframes
 
 
 def load_policy(folder: Path, name: str) -> PolicyModel:
@@ -80,6 +89,7 @@ def policy_from(entry: Entry) -> PolicyModel:
             instructions=tuple(str(text) for text in settings["instructions"]),
             history=history_of(str(settings.get("history", KEYFRAMES))),
             condense=entry.files.get("condense"),
+            keyframes=CHOSEN[CHOSEN.index(settings.get("keyframes", MARKED))],
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError(f"the settings of model '{entry.name}' are damaged: {error!r}") from error

@@ -10,11 +10,11 @@ from typing import Any
 
 from kc_vla.learning.common.config import ConfigError, read_settings, settings_as
 from kc_vla.policy.history import history_of
+from kc_vla.policy.model import CHOSEN, MARKED
 
 SHIPPED_EYES = "shipped"
 INITS = ("imagenet", "package", SHIPPED_EYES, "scratch")
 PRECISIONS = ("int8", "fp32")
-MARKED, EVENTS = CHOSEN = ("marked", "events")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class PolicyConfig:
     """All keyframes, however many, become `slots` tokens by attention."""
     structured: bool = True
     """It is told which keyframe is which (table 3 of the paper asks what that is worth)."""
-    keyframes: str = "marked"
+    keyframes: str = MARKED
     """Whose keyframes are learnt with, one of `CHOSEN`: those that the data have, or those of events, for a task in
     which nobody has marked any."""
     history: str = "keyframes"

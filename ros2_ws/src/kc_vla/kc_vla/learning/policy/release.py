@@ -12,13 +12,13 @@ from kc_vla.core.files import copy_whole
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.inference.models import register, require_free
 from kc_vla.learning.common.errors import DataError
-from kc_vla.learning.policy.config import EVENTS, as_dict
+from kc_vla.learning.policy.config import as_dict
 from kc_vla.learning.policy.event_keyframes import EventKeyframes
 from kc_vla.learning.policy.export import ACTS, CONDENSES, REMEMBERS, SEES, export_policy
 from kc_vla.learning.policy.material import find_material
 from kc_vla.learning.policy.run import CHECKPOINT, HOW, PolicyRun, trained_policy
 from kc_vla.learning.policy.samples import pictures_of
-from kc_vla.policy.model import KIND
+from kc_vla.policy.model import EVENTS, KIND
 
 _FILES = {"stem": SEES, "memory": REMEMBERS, "condense": CONDENSES, "chunk": ACTS}
 _CALIBRATION = 256
@@ -62,6 +62,7 @@ def release_policy(run: PolicyRun, models: Path, name: str, precision: str, repl
             "precision": precision,
             "slots": policy.sizes.slots,
             "history": config.history,
+            "keyframes": config.keyframes,
             "horizon": policy.sizes.horizon,
             "instructions": list(run.instructions),
         },

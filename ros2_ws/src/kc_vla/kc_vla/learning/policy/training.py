@@ -19,7 +19,7 @@ from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.batches import know, losses, make_batch
-from kc_vla.learning.policy.config import EVENTS, SHIPPED_EYES, PolicyConfig, as_dict
+from kc_vla.learning.policy.config import SHIPPED_EYES, PolicyConfig, as_dict
 from kc_vla.learning.policy.event_keyframes import EventKeyframes
 from kc_vla.learning.policy.material import Material, find_material
 from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
@@ -27,6 +27,7 @@ from kc_vla.learning.policy.restoring import shipped_eyes
 from kc_vla.learning.policy.run import CHECKPOINT, HOW, SCALE, STEM, PolicyRun, scale_of
 from kc_vla.learning.policy.samples import Samples, load_samples, pictures_of
 from kc_vla.learning.policy.sampling import draw_chunks
+from kc_vla.policy.model import EVENTS
 from kc_vla.policy.numbers import Space, space_of
 
 STAGE = "policy"
