@@ -16,7 +16,7 @@ from kc_vla.keyframes.smoothing import Decision
 from kc_vla.policy.history import KEYFRAMES
 from kc_vla.policy.interface import PolicyInput
 from kc_vla_sim.collect.drivers import DrivingPolicy, LateSource, PolicyDriver
-from kc_vla_sim.evaluate.agent import HORIZON, WINDOW_FRAMES
+from kc_vla_sim.evaluate.agent import HORIZON
 from kc_vla_sim.simulator import Simulator
 
 TRUE = (0, 40, 70)
@@ -24,7 +24,7 @@ TRUE = (0, 40, 70)
 
 def taken(seed: int) -> list[int]:
     """The frames that are taken for keyframes of an episode of 100 frames."""
-    selector = LiveSelector(LateSource(np.random.default_rng(seed)), WINDOW_FRAMES)
+    selector = LiveSelector(LateSource(np.random.default_rng(seed)))
     selector.begin(Episode("e", "identity", "", 0, 50_000_000, True))
     frames: list[int] = []
     for frame in range(100):

@@ -19,7 +19,7 @@ from kc_vla.keyframes.scoring import Scoring, SourceError
 from kc_vla.policy.history import NONE
 from kc_vla.policy.interface import PolicyInput
 from kc_vla_sim.errors import BadExecutionError
-from kc_vla_sim.evaluate.agent import WINDOW_FRAMES, Agent, Execution
+from kc_vla_sim.evaluate.agent import Agent, Execution
 from kc_vla_sim.evaluate.player import FILM_EVERY, Outcome, Player
 from kc_vla_sim.evaluate.results import EPISODES, add_outcome, read_outcomes, summary, table
 from kc_vla_sim.simulator import Simulator
@@ -105,7 +105,7 @@ class Narrow(OracleSource):
 
 
 def test_a_task_that_the_selector_has_not_learnt_is_told_in_a_line() -> None:
-    agent = Agent(LiveSelector(Narrow(), WINDOW_FRAMES), Told(Simulator(32, draw=False)), Execution(), dict)
+    agent = Agent(LiveSelector(Narrow()), Told(Simulator(32, draw=False)), Execution(), dict)
     agent.begin("counting", 0, "paper")
     with pytest.raises(SourceError, match="has not learnt 'temporal': train one"):
         agent.begin("temporal", 0, "paper")
@@ -146,7 +146,7 @@ def test_who_knows_what_to_do_succeeds_and_is_given_what_is_kept() -> None:
     simulator = Simulator(32, draw=False, variant="paper")
     told = Told(simulator)
     late = Execution(latency_steps=2)
-    outcome = Player(simulator, LiveSelector(OracleSource(), WINDOW_FRAMES), told, late).play("counting", 3, "paper")
+    outcome = Player(simulator, LiveSelector(OracleSource()), told, late).play("counting", 3, "paper")
     assert outcome.success, outcome.reason
     assert outcome.faults == {}
     assert outcome.kept == outcome.true
@@ -158,7 +158,7 @@ def test_who_knows_what_to_do_succeeds_and_is_given_what_is_kept() -> None:
     assert all(frame < given.frame for given, known in zip(told.given, frames, strict=True) for frame in known)
     assert all(seen.views["wrist"].shape == (32, 32, 3) for seen in told.given[-1].keyframes)
     assert {len(given.frozen) for given in told.given[3:]} == {2}  # told what runs until it answers
-    masked = Player(simulator, LiveSelector(OracleSource(), WINDOW_FRAMES), told, Execution(), NONE)
+    masked = Player(simulator, LiveSelector(OracleSource()), told, Execution(), NONE)
     told.given.clear()
     masked.play("counting", 3, "paper")
     assert all(given.keyframes == [] for given in told.given)

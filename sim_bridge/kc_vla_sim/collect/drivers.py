@@ -20,7 +20,7 @@ from kc_vla.keyframes.scoring import Scoring, Sight
 from kc_vla.policy.backends import BackendSettings
 from kc_vla.policy.learned import LearnedBackend, open_learned
 from kc_vla_sim.collect.demonstrator import Demonstrator
-from kc_vla_sim.evaluate.agent import HORIZON, WINDOW_FRAMES, Agent, Execution
+from kc_vla_sim.evaluate.agent import HORIZON, Agent, Execution
 from kc_vla_sim.frame import Frame
 from kc_vla_sim.robot import RIG
 from kc_vla_sim.simulator import Simulator
@@ -137,7 +137,7 @@ class PolicyDriver:
         """
         late = int(chance.integers(1, _LATENCIES + 1))
         execution = Execution(latency_steps=late if chance.random() < 0.5 else 0)
-        selector = LiveSelector(LateSource(chance), WINDOW_FRAMES)
+        selector = LiveSelector(LateSource(chance))
         backend = driving_backend(policy)
         self._agent = Agent(selector, backend, execution, simulator.views, backend.history)
         task = simulator.task

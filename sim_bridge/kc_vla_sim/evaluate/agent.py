@@ -32,8 +32,6 @@ from kc_vla_sim.sights import PERIOD_NS, sight_of_frame
 
 HORIZON = 16
 """Actions of a chunk; a learned policy has its own."""
-WINDOW_FRAMES = 5
-"""Quiet frames that commit a candidate: the paper's validation window."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from kc_vla.media.mp4 import Mp4Writer
 from kc_vla.policy.backends import BackendSettings
 from kc_vla.policy.history import NONE
 from kc_vla.policy.learned import open_learned
-from kc_vla_sim.evaluate.agent import HORIZON, WINDOW_FRAMES, Execution
+from kc_vla_sim.evaluate.agent import HORIZON, Execution
 from kc_vla_sim.evaluate.player import FILM_EVERY, Outcome, Player
 from kc_vla_sim.evaluate.results import add_outcome, read_outcomes, write_summary
 from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout
@@ -157,7 +157,7 @@ def _player(setting: Setting) -> Player:
     )
     draw = setting.films or history.strided or (needed and setting.keyframes in _LOOKING)
     simulator = Simulator(setting.image_size, setting.renderer, draw=draw, variant=setting.variant, looks=setting.looks)
-    return Player(simulator, LiveSelector(source, WINDOW_FRAMES), backend, setting.execution, history)
+    return Player(simulator, LiveSelector(source), backend, setting.execution, history)
 
 
 def _play(job: _Job) -> Outcome:

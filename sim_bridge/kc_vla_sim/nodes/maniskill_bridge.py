@@ -31,10 +31,10 @@ from kc_vla_sim.nodes.frame_publisher import FramePublisher
 from kc_vla_sim.nodes.messages import result_of
 from kc_vla_sim.plans import PlanRefusal, RecentPlans
 from kc_vla_sim.protocol import check_seed
+from kc_vla_sim.sights import PERIOD_NS
 from kc_vla_sim.simulators import SIMULATORS, Settings, open_simulator
 from kc_vla_sim.variants import STANDARD, VARIANTS
 
-FRAME_PERIOD_NS = 50_000_000
 EPISODE_GAP_NS = 1_000_000_000
 """ROS time between two episodes: the clock never goes back."""
 
@@ -93,7 +93,7 @@ class ManiskillBridgeNode(StackNode):
         self.serve(ExpertChunk, topics.EXPERT_CHUNK, self._expert)
         self.every(min(values.resend_after, 0.1), self._watch)
         if not self._lockstep:
-            self.every(FRAME_PERIOD_NS / 1e9, self._step_realtime)
+            self.every(PERIOD_NS / 1e9, self._step_realtime)
 
     def stop(self) -> None:
         """Let go of the environment."""
@@ -143,7 +143,7 @@ class ManiskillBridgeNode(StackNode):
             instruction=self._simulator.task.instruction,
             seed=request.seed,
             start_time=time_message(self._clock_ns),
-            frame_period=FRAME_PERIOD_NS / 1e9,
+            frame_period=PERIOD_NS / 1e9,
             state=EpisodeStatus.RUNNING,
         )
         self._status.header.stamp = self._status.start_time
@@ -162,7 +162,7 @@ class ManiskillBridgeNode(StackNode):
         assert self._status is not None
         assert self._frame is not None
         result = result_of(self._frame, self._status, self._simulator, reason)
-        result.duration = self._frame.index * FRAME_PERIOD_NS / 1e9
+        result.duration = self._frame.index * PERIOD_NS / 1e9
         result.header.stamp = self._status.header.stamp = time_message(self._clock_ns)
         self._status.state = EpisodeStatus.FINISHED
         self.publish_diagnostics()
@@ -241,7 +241,7 @@ class ManiskillBridgeNode(StackNode):
     def _take(self, frame: Frame) -> None:
         """Go on to a new frame and show it."""
         self._frame = frame
-        self._clock_ns = self._start_ns + frame.index * FRAME_PERIOD_NS
+        self._clock_ns = self._start_ns + frame.index * PERIOD_NS
         self._plans.make(frame.index, self._simulator.expert)
         self._waiting_since = time.monotonic()
         self._show()

@@ -8,7 +8,6 @@ from kc_vla.core.episode import Episode
 from kc_vla.keyframes.joining import Start
 from kc_vla.keyframes.live import LiveSelector, Look
 from kc_vla.keyframes.scoring import Sight, Source
-from kc_vla.keyframes.smoothing import WINDOW_FRAMES
 
 
 class Watcher:
@@ -16,7 +15,7 @@ class Watcher:
 
     def __init__(self, source: Source, episode: Episode) -> None:
         """Args: `source` of the keyframes; `episode`, as it is told of it (ValueError: it does not know its task)."""
-        self._live = LiveSelector(source, WINDOW_FRAMES)
+        self._live = LiveSelector(source)
         self._live.begin(episode)
         self._kept: dict[int, int] = {}
 

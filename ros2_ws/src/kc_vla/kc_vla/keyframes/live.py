@@ -14,7 +14,7 @@ from kc_vla.core.episode import Episode
 from kc_vla.keyframes.joining import Start
 from kc_vla.keyframes.scoring import Scoring, Sight, Source
 from kc_vla.keyframes.selector import Event, KeyframeSelector
-from kc_vla.keyframes.smoothing import GreedySmoother
+from kc_vla.keyframes.smoothing import WINDOW_FRAMES, GreedySmoother
 
 WAITING_FRAMES = 10
 """Frames that may wait for a source, in real time; one more, and the oldest is lost. In lock-step only one does."""
@@ -61,7 +61,7 @@ class Found:
 class LiveSelector:
     """The phases of one episode after another, as a source scores their frames."""
 
-    def __init__(self, source: Source, window_frames: int) -> None:
+    def __init__(self, source: Source, window_frames: int = WINDOW_FRAMES) -> None:
         """Args: `window_frames` quiet frames commit a candidate."""
         self._source, self._window = source, window_frames
         self._scoring: Scoring | None = None

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 WINDOW_FRAMES = 5
+"""Quiet frames that commit a candidate: the paper's validation window."""
 FARTHEST_BACK = 30
 """Frames from the last hit back to the one that is kept, at most: its pictures must still be there."""
 

@@ -14,6 +14,7 @@ from kc_vla.inference.worker import NoAnswerError, Outcome
 from kc_vla.keyframes.joining import Index, Joining, Start
 from kc_vla.keyframes.live import WAITING_FRAMES, Found, LiveSelector, Look
 from kc_vla.keyframes.scoring import SourceError, views_for
+from kc_vla.keyframes.smoothing import WINDOW_FRAMES
 from kc_vla.keyframes.sources import SELECTOR, SOURCES, SourceSettings, open_source
 from kc_vla.keyframes.synchronizer import Moment, Synchronizer
 from kc_vla.ros import qos
@@ -40,7 +41,7 @@ class SelectorParameters(RobotParameters):
     models_folder: str = parameter("", "folder with that registry; empty: that of the models shipped with the stack")
     device: str = parameter("auto", "that the model runs on", choices=DEVICES)
     threads: int = parameter(1, "of the CPU for the model", low=1, high=64)
-    window_frames: int = parameter(5, "quiet frames that commit a candidate", low=1, high=1000)
+    window_frames: int = parameter(WINDOW_FRAMES, "quiet frames that commit a candidate", low=1, high=1000)
     wait_timeout: float = parameter(3.0, "s that a score may take before that is told", low=0.1, high=60.0)
     sync_tolerance: float = parameter(
         0.02, "s between an image of the first view and the other image or joint state beside it", low=0.0, high=1.0
