@@ -20,9 +20,11 @@ from kc_vla.policy.history import NONE
 from kc_vla.policy.interface import PolicyInput
 from kc_vla_sim.errors import BadExecutionError
 from kc_vla_sim.evaluate.agent import Agent, Execution
+from kc_vla_sim.evaluate.command import EvalOptions
 from kc_vla_sim.evaluate.player import FILM_EVERY, Outcome, Player
 from kc_vla_sim.evaluate.results import EPISODES, add_outcome, read_outcomes, summary, table
 from kc_vla_sim.simulator import Simulator
+from tests.support.taught_policies import write_taught_policy
 
 HOW = ["--task", "counting", "--variant", "paper", "--split", "development", "--image-size", "32", "--processes", "1"]
 
@@ -93,6 +95,24 @@ def test_a_policy_that_is_not_there_is_told_before_anything_is_played(
     assert evaluate(tmp_path, tmp_path / "eval", 1, "--model", "better") == 1
     assert str(tmp_path) in capsys.readouterr().err
     assert not (tmp_path / "eval").exists()
+
+
+@pytest.mark.parametrize(
+    ("taught", "more", "source"),
+    [
+        ({"keyframes": "events"}, (), "events"),
+        ({"keyframes": "events"}, ("--keyframes", "oracle"), "oracle"),
+        ({}, (), "learned"),
+    ],
+)
+def test_a_policy_is_given_the_keyframes_that_it_was_taught_with(
+    taught: dict[str, str], more: tuple[str, ...], source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_taught_policy(tmp_path, "policy", **taught)
+    played: list[EvalOptions] = []
+    monkeypatch.setattr("kc_vla_sim.evaluate.command.evaluate", lambda options: played.append(options) or [])
+    assert main(["eval", "policy", "--models", str(tmp_path), *more]) == 0
+    assert [options.setting.keyframes for options in played] == [source]
 
 
 class Narrow(OracleSource):

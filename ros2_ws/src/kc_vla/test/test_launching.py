@@ -1,6 +1,5 @@
 """What the launch files' handlers say and do when nodes end, called as the launch system calls them."""
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,11 +13,11 @@ from launch.events.process import ProcessExited, ProcessStarted, ProcessStderr
 from launch.utilities import perform_substitutions
 
 from kc_vla.core.choice import Choice
-from kc_vla.inference.models import find_model, register, shipped_models
 from kc_vla.keyframes.sources import SOURCES
 from kc_vla.launching import endings, graph
 from kc_vla.launching.selector import KeyframeSource, SelectorModel
 from kc_vla.policy.backends import BACKENDS
+from tests.support.taught_policies import write_taught_policy
 
 CAMERA, BUFFER, CONTROLLER = 101, 102, 103
 NAMES = {CAMERA: "camera-1", BUFFER: "keyframe_buffer-2", CONTROLLER: "arm_controller-3"}
@@ -196,14 +195,8 @@ def test_the_selector_is_that_which_is_named_or_knows_the_tempo_of_what_moves_th
 @pytest.fixture
 def policies(tmp_path: Path) -> Path:
     """A folder of models with a policy that was taught with marked keyframes, and one with those of events."""
-    shipped = find_model(shipped_models(), "policy", "policy")
-    for name, taught in {"marked": {}, "mine": {"keyframes": "events"}}.items():
-        (tmp_path / name).mkdir()
-        files = {
-            role: f"{name}/{Path(shutil.copy(file, tmp_path / name)).name}" for role, file in shipped.files.items()
-        }
-        entry = {"kind": "policy", "settings": {**shipped.settings, **taught}, "source": {}, "metrics": {}}
-        register(tmp_path, name, entry, files)
+    write_taught_policy(tmp_path, "marked")
+    write_taught_policy(tmp_path, "mine", keyframes="events")
     return tmp_path
 
 
