@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,9 @@ from kc_vla.core.files import replacing, write_whole
 from kc_vla_sim.evaluate.player import Outcome
 from kc_vla_sim.evaluate.regimes import Regime
 from kc_vla_sim.evaluate.results import summary
+
+_LABEL = 40
+"""Characters in a line beside the plot."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def _draw(rows: Sequence[Row], found: Mapping[str, Mapping[str, Any]], path: Pat
                 axis.plot(row.regime.paper[task], at, "x", color="tab:red", markersize=7)
         axis.set(title=task, xlim=(0, 102), xlabel="success, %")
         axis.grid(axis="x", alpha=0.3)
-    axes[0].set_yticks(range(len(rows)), [row.regime.memory for row in rows])
+    axes[0].set_yticks(range(len(rows)), [textwrap.fill(row.regime.memory, _LABEL) for row in rows])
     axes[0].invert_yaxis()
     figure.suptitle("blue: this stack's memory; bars with 95 % intervals; red cross: the paper's figure", fontsize=9)
     with replacing(path) as part:
