@@ -89,6 +89,7 @@ def test_the_first_frames_alone_are_kept_where_starts_are_wanted(episode: Planne
     np.testing.assert_array_equal(start.plans, episode.plans[: len(start.frames)])
 
 
+@pytest.mark.nightly
 def test_a_middle_alone_is_kept_with_the_keyframes_before_it(episode: PlannedEpisode, tmp_path: Path) -> None:
     assert collect(tmp_path, 1, "--skip", "1", "--stretch", "60", "--begin-by", "400") == 0
     part = read_planned(read_folder(tmp_path / SET).file(0))

@@ -100,6 +100,7 @@ def test_a_disturbed_sequence_says_what_somebody_did_and_is_the_same_each_time()
     assert play(sequence("composite-development-001"), Arm("both", disturbed=True)) == played
 
 
+@pytest.mark.nightly
 def test_an_evaluation_goes_on_where_it_was_cut_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = [*ONE, "--memory", "both", "--memory", "none", "--output", str(tmp_path / "found")]
     assert main(words) == 0

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import sapien
 from mani_skill.utils.structs import Pose
-from nightly import at_night
 
 from kc_vla_sim.check.episode import run_episode
 from kc_vla_sim.simulator import Simulator
@@ -34,7 +33,8 @@ def test_the_expert_succeeds(undrawn: Simulator, mode: str, latency: int) -> Non
     assert run_episode(undrawn, "temporal", 500 + latency, mode, latency).reason == "success"
 
 
-@pytest.mark.parametrize("seed", [0, *at_night(1, 2)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(3))
 def test_the_expert_takes_over_from_anywhere(undrawn: Simulator, seed: int) -> None:
     chance = np.random.default_rng(seed)
     undrawn.reset("temporal", seed)

@@ -8,6 +8,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from taught_policies import write_taught_policy
 
 from kc_vla.cli import main
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
@@ -24,7 +25,6 @@ from kc_vla_sim.evaluate.command import EvalOptions
 from kc_vla_sim.evaluate.player import FILM_EVERY, Outcome, Player
 from kc_vla_sim.evaluate.results import EPISODES, add_outcome, read_outcomes, summary, table
 from kc_vla_sim.simulator import Simulator
-from tests.support.taught_policies import write_taught_policy
 
 HOW = ["--task", "counting", "--variant", "paper", "--split", "development", "--image-size", "32", "--processes", "1"]
 

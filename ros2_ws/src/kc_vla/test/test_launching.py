@@ -11,13 +11,13 @@ from launch import LaunchContext
 from launch.actions import LogInfo, Shutdown
 from launch.events.process import ProcessExited, ProcessStarted, ProcessStderr
 from launch.utilities import perform_substitutions
+from taught_policies import write_taught_policy
 
 from kc_vla.core.choice import Choice
 from kc_vla.keyframes.sources import SOURCES
 from kc_vla.launching import endings, graph
 from kc_vla.launching.selector import KeyframeSource, SelectorModel
 from kc_vla.policy.backends import BACKENDS
-from tests.support.taught_policies import write_taught_policy
 
 CAMERA, BUFFER, CONTROLLER = 101, 102, 103
 NAMES = {CAMERA: "camera-1", BUFFER: "keyframe_buffer-2", CONTROLLER: "arm_controller-3"}

@@ -100,6 +100,7 @@ def test_the_questions_are_the_same_again() -> None:
     assert read_questions() == QUESTIONS
 
 
+@pytest.mark.nightly
 def test_a_table_a_file_and_plots_are_written(tmp_path: Path) -> None:
     questions = [each for each in QUESTIONS if each.split == "development"][::70]
     rows, sureness = evaluate_recall(tmp_path, questions, [open_embedder()])
