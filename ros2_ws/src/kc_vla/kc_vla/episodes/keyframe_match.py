@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.episode_data import KeyframeState
 from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
 
 
@@ -51,22 +53,56 @@ class KeyframeMatch:
 def match_keyframes(episode: RecordedEpisode) -> tuple[KeyframeMatch, ...]:
     """Return one entry for each phase that the selector or the ground truth knows, by phase."""
     result = episode.result
-    frames = result.oracle_frames if result is not None else ()
-    labels = result.oracle_labels if result is not None else ()
-    ours = {keyframe.phase: keyframe for keyframe in episode.keyframes}
+    frames, labels = (result.oracle_frames, result.oracle_labels) if result is not None else ((), ())
+    return match_with_truth(episode.keyframes, frames, labels)
+
+
+def match_with_truth(
+    keyframes: Sequence[KeyframeState], frames: Sequence[int], labels: Sequence[str]
+) -> tuple[KeyframeMatch, ...]:
+    """Pair keyframes with those of the ground truth: by phase, or, of a source that knows of no phases, by nearness.
+
+    Args:
+        keyframes: that were selected.
+        frames: of the ground truth, by phase; none where there is no ground truth.
+        labels: of these.
+    """
+    ours = {keyframe.phase: keyframe for keyframe in keyframes}
+    truth = {phase: phase for phase in range(len(frames))}
+    phases = {keyframe.label for keyframe in keyframes if keyframe.phase > 0}
+    if phases and labels and not phases & set(labels):
+        truth = _nearest(keyframes, frames)
+    last = max([*ours, len(frames) - 1], default=0)
+    missed = [number for number in range(len(frames)) if number not in truth.values()]
+    truth |= {last + 1 + at: number for at, number in enumerate(missed)}
     matches = []
-    for phase in sorted({*ours, *range(len(frames))}):
-        own = ours.get(phase)
-        label = own.label if own is not None else (labels[phase] if phase < len(labels) else f"keyframe {phase}")
+    for phase in sorted({*ours, *truth}):
+        own, number = ours.get(phase), truth.get(phase)
+        told = labels[number] if number is not None and number < len(labels) else f"keyframe {phase}"
         matches.append(
             KeyframeMatch(
                 phase=phase,
-                label=label,
+                label=own.label if own is not None else told,
                 frame=own.frame if own is not None else None,
                 committed=own is not None and own.committed,
                 score=own.score if own is not None else None,
-                oracle_frame=frames[phase] if phase < len(frames) else None,
+                oracle_frame=None if number is None else frames[number],
                 has_truth=bool(frames),
             )
         )
     return tuple(matches)
+
+
+def _nearest(keyframes: Sequence[KeyframeState], frames: Sequence[int]) -> dict[int, int]:
+    """Which keyframe of the ground truth each phase stands for: the nearest within the tolerance, each once."""
+    near = sorted(
+        (abs(keyframe.frame - frame), keyframe.phase, number)
+        for keyframe in keyframes
+        for number, frame in enumerate(frames)
+        if abs(keyframe.frame - frame) <= TOLERANCE_FRAMES
+    )
+    found: dict[int, int] = {}
+    for _, phase, number in near:
+        if phase not in found and number not in found.values():
+            found[phase] = number
+    return found
