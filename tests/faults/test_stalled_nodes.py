@@ -38,7 +38,6 @@ def test_the_simulator_waits_says_so_and_goes_on(
     assert [command for command in bag.commands if command.mode == CommandMode.HOLD] == []
 
 
-@pytest.mark.nightly
 def test_nobody_waits_for_a_stalled_recorder_and_its_bag_is_whole(
     stack: Stack, mid_episode: Callable[[Stack], Episode], recorded: Callable[[Episode], RecordedEpisode]
 ) -> None:
