@@ -73,6 +73,7 @@ def replay(context: LaunchContext) -> list:
     rate = LaunchConfiguration("rate")
     actions.append(SetLaunchConfiguration("rig", planned["rig"]))
     actions.append(SetLaunchConfiguration("policy", planned["moved_by"]))  # by this the selector is chosen
+    actions.append(SetLaunchConfiguration("source", KeyframeSource()))
     actions += [
         *viewers(),
         selector(),
@@ -86,7 +87,7 @@ def replay(context: LaunchContext) -> list:
             ],
             on_exit=end_if_it_cannot_start,
         ),
-        node("replay_comparison", {**comparison, "rate": rate, "source": text(KeyframeSource())}, on_exit=end_with),
+        node("replay_comparison", {**comparison, "rate": rate, **texts(source="source")}, on_exit=end_with),
     ]
     actions += [*transforms(context), memories()]
     if policy != "none":

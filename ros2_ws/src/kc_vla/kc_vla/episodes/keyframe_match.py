@@ -70,11 +70,8 @@ def match_with_truth(
     ours = {keyframe.phase: keyframe for keyframe in keyframes}
     truth = {phase: phase for phase in range(len(frames))}
     phases = {keyframe.label for keyframe in keyframes if keyframe.phase > 0}
-    if phases and labels and not phases & set(labels):
+    if phases and labels and phases.isdisjoint(labels):
         truth = _nearest(keyframes, frames)
-    last = max([*ours, len(frames) - 1], default=0)
-    missed = [number for number in range(len(frames)) if number not in truth.values()]
-    truth |= {last + 1 + at: number for at, number in enumerate(missed)}
     matches = []
     for phase in sorted({*ours, *truth}):
         own, number = ours.get(phase), truth.get(phase)
@@ -94,7 +91,10 @@ def match_with_truth(
 
 
 def _nearest(keyframes: Sequence[KeyframeState], frames: Sequence[int]) -> dict[int, int]:
-    """Which keyframe of the ground truth each phase stands for: the nearest within the tolerance, each once."""
+    """Which keyframe of the ground truth each phase stands for: the nearest within the tolerance, each once.
+
+    Those for which none stands have the phases after the last.
+    """
     near = sorted(
         (abs(keyframe.frame - frame), keyframe.phase, number)
         for keyframe in keyframes
@@ -105,4 +105,5 @@ def _nearest(keyframes: Sequence[KeyframeState], frames: Sequence[int]) -> dict[
     for _, phase, number in near:
         if phase not in found and number not in found.values():
             found[phase] = number
-    return found
+    missed = [number for number in range(len(frames)) if number not in found.values()]
+    return found | dict(enumerate(missed, max(keyframe.phase for keyframe in keyframes) + 1))

@@ -25,6 +25,8 @@ from kc_vla.launching.parameter_file import check_parameter_file
 from kc_vla.policy.backends import BACKENDS, DIALECTS, TOKEN
 from kc_vla.policy.driven.wire import usual_socket
 
+AUTO = "auto"
+"""A value of an argument: what fits the others."""
 CLOSE_S = "20"
 """How long the recorder may take to hear the result of an interrupted episode and to close its bag."""
 
@@ -183,7 +185,6 @@ def replayed_bag_argument() -> DeclareLaunchArgument:
     return DeclareLaunchArgument("bag", default_value="", description="recorded episode for policy:=replay")
 
 
-AUTO = "auto"
 MEMORIES = {
     "none": (),
     "short": ("short_term_memory",),

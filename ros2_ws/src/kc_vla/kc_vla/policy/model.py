@@ -89,7 +89,13 @@ def policy_from(entry: Entry) -> PolicyModel:
             instructions=tuple(str(text) for text in settings["instructions"]),
             history=history_of(str(settings.get("history", KEYFRAMES))),
             condense=entry.files.get("condense"),
-            keyframes=CHOSEN[CHOSEN.index(settings.get("keyframes", MARKED))],
+            keyframes=_chosen(str(settings.get("keyframes", MARKED))),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError(f"the settings of model '{entry.name}' are damaged: {error!r}") from error
+
+
+def _chosen(keyframes: str) -> str:
+    if keyframes not in CHOSEN:
+        raise ValueError(f"keyframes are '{keyframes}', none of {', '.join(CHOSEN)}")
+    return keyframes
