@@ -37,5 +37,10 @@ def test_what_knows_of_no_phases_is_compared_with_the_nearest_keyframe_of_the_tr
     assert [match.right for match in match_with_truth(events, (0, 175, 210), LABELS)].count(True) == 2
 
 
+def test_a_keyframe_between_two_of_the_truth_leaves_the_nearer_one_to_another():
+    events = selected(start=0, event_1=176, event_2=184)
+    assert [m.oracle_frame for m in match_with_truth(events, (0, 170, 178), LABELS)] == [0, 170, 178]
+
+
 def test_without_a_truth_nothing_is_compared() -> None:
     assert [m.oracle_frame for m in match_with_truth(selected(start=0, event_1=134), (), ())] == [None, None]

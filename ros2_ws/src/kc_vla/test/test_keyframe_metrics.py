@@ -3,7 +3,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.keyframes.metrics import Counts, Detection, clusters, count, delays, matched, median_frame
+from kc_vla.keyframes.metrics import Counts, Detection, clusters, count, delays, median_frame, paired
 
 
 def detection(phase: int, frame: int) -> Detection:
@@ -75,12 +75,20 @@ FRAMES = st.lists(st.integers(0, 40), max_size=6, unique=True).map(sorted)
 
 
 @given(FRAMES, FRAMES, st.integers(0, 6))
-def test_as_many_true_keyframes_as_can_be_have_a_frame_of_their_own(frames, truth, tolerance):
-    def most(left, right):
+def test_as_many_true_keyframes_as_can_be_have_a_frame_of_their_own_and_the_nearest(frames, truth, tolerance):
+    def best(left, right):
+        """Most pairs, and the fewest frames between them, negative."""
         if not left:
-            return 0
-        near = [other for other in right if abs(left[0] - other) <= tolerance]
-        taken = [1 + most(left[1:], [frame for frame in right if frame != other]) for other in near]
-        return max([most(left[1:], right), *taken])
+            return 0, 0
+        ways = [best(left[1:], right)]
+        for other in right:
+            if (apart := abs(left[0] - other)) <= tolerance:
+                pairs, near = best(left[1:], [frame for frame in right if frame != other])
+                ways.append((pairs + 1, near - apart))
+        return max(ways)
 
-    assert matched(frames, truth, tolerance) == most(frames, truth)
+    pairs = paired(frames, truth, tolerance)
+    apart = [abs(frames[place] - truth[number]) for place, number in pairs.items()]
+    assert len({*pairs.values()}) == len(pairs)
+    assert max(apart, default=0) <= tolerance
+    assert (len(pairs), -sum(apart)) == best(frames, truth)

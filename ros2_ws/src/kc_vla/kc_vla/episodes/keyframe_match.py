@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import KeyframeState
-from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
+from kc_vla.keyframes.metrics import TOLERANCE_FRAMES, paired
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ def match_keyframes(episode: RecordedEpisode) -> tuple[KeyframeMatch, ...]:
 def match_with_truth(
     keyframes: Sequence[KeyframeState], frames: Sequence[int], labels: Sequence[str]
 ) -> tuple[KeyframeMatch, ...]:
-    """Pair keyframes with those of the ground truth: by phase, or, of a source that knows of no phases, by nearness.
+    """Pair keyframes with those of the ground truth: by phase, or, of a source that knows of none, by nearness.
 
     Args:
         keyframes: that were selected.
-        frames: of the ground truth, by phase; none where there is no ground truth.
+        frames: of the ground truth, by phase, ascending; none where there is no ground truth.
         labels: of these.
     """
     ours = {keyframe.phase: keyframe for keyframe in keyframes}
@@ -91,19 +91,9 @@ def match_with_truth(
 
 
 def _nearest(keyframes: Sequence[KeyframeState], frames: Sequence[int]) -> dict[int, int]:
-    """Which keyframe of the ground truth each phase stands for: the nearest within the tolerance, each once.
-
-    Those for which none stands have the phases after the last.
-    """
-    near = sorted(
-        (abs(keyframe.frame - frame), keyframe.phase, number)
-        for keyframe in keyframes
-        for number, frame in enumerate(frames)
-        if abs(keyframe.frame - frame) <= TOLERANCE_FRAMES
-    )
-    found: dict[int, int] = {}
-    for _, phase, number in near:
-        if phase not in found and number not in found.values():
-            found[phase] = number
+    """Which keyframe of the ground truth each phase stands for; those for which none stands come after the last."""
+    ours = sorted(keyframes, key=lambda keyframe: keyframe.frame)
+    pairs = paired([keyframe.frame for keyframe in ours], frames)
+    found = {ours[place].phase: number for place, number in pairs.items()}
     missed = [number for number in range(len(frames)) if number not in found.values()]
-    return found | dict(enumerate(missed, max(keyframe.phase for keyframe in keyframes) + 1))
+    return found | dict(enumerate(missed, max(keyframe.phase for keyframe in ours) + 1))

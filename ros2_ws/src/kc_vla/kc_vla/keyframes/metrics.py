@@ -89,15 +89,30 @@ def median_frame(cluster: Sequence[int]) -> int:
     return cluster[(len(cluster) - 1) // 2]
 
 
-def matched(frames: Sequence[int], truth: Sequence[int], tolerance: int = TOLERANCE_FRAMES) -> int:
-    """How many true keyframes have a frame of their own within the tolerance, whatever phases they are; ascending."""
-    pairs = at = 0
-    for frame in truth:
-        while at < len(frames) and frames[at] < frame - tolerance:
-            at += 1
-        if at < len(frames) and frames[at] <= frame + tolerance:
-            pairs, at = pairs + 1, at + 1
-    return pairs
+def paired(frames: Sequence[int], truth: Sequence[int], tolerance: int = TOLERANCE_FRAMES) -> dict[int, int]:
+    """Which true keyframe each of some frames stands for, whatever phases they are: each at most once.
+
+    Those within the tolerance are paired, as many as can be, and so that they lie nearest to one another in sum.
+
+    Args:
+        frames: that are compared, ascending.
+        truth: frames of the true keyframes, ascending.
+        tolerance: frames by which one may be off.
+
+    Returns:
+        Places in `truth` by places in `frames`.
+    """
+    # Of the frames so far and the first true keyframes: pairs, frames between them (negative), and which they are.
+    best: list[tuple[int, int, tuple[tuple[int, int], ...]]] = [(0, 0, ())] * (len(truth) + 1)
+    for place, frame in enumerate(frames):
+        before, best = best, [(0, 0, ())]
+        for number, true in enumerate(truth):
+            ways = [before[number + 1], best[number]]
+            if (apart := abs(frame - true)) <= tolerance:
+                pairs, near, chosen = before[number]
+                ways.append((pairs + 1, near - apart, (*chosen, (place, number))))
+            best.append(max(ways))
+    return dict(best[-1][2])
 
 
 def count(detections: Iterable[Detection], truth: Sequence[int], tolerance: int = TOLERANCE_FRAMES) -> Counts:

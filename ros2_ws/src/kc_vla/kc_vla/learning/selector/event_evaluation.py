@@ -17,7 +17,7 @@ from kc_vla.core.shares import Share
 from kc_vla.keyframes.afterwards import keyframes_afterwards
 from kc_vla.keyframes.cameras import Camera
 from kc_vla.keyframes.event_source import open_events
-from kc_vla.keyframes.metrics import matched
+from kc_vla.keyframes.metrics import paired
 from kc_vla.keyframes.scoring import Source
 from kc_vla.keyframes.sources import SourceSettings
 from kc_vla.learning.selector.recorded_signals import recorded_sights
@@ -54,8 +54,8 @@ def report_events(data: Path, settings: SourceSettings, cameras: tuple[Camera, .
         row.episodes += 1
         row.true += len(truth)
         row.found += len(found)
-        row.right += matched(found, truth)
-        row.evenly += matched(evenly(len(found), recording.length), truth)
+        row.right += len(paired(found, truth))
+        row.evenly += len(paired(evenly(len(found), recording.length), truth))
     lines = [
         "| task | recall, % (95 %) | as many, evenly spaced | precision, % (95 %) | an episode | true | episodes |",
         "| --- | --- | --- | --- | --- | --- | --- |",
