@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import socket
-from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from kc_vla.core import topics
 
 from .measuring import Spread, Table
-from .stack import CONTROL, SELECTION, Record, Setting, chain_parameters, record
+from .stack import CONTROL, SELECTION, Setting, chain_parameters, record
 
 WIDTH, HEIGHT, CAMERA_HZ, CONTROL_HZ = 640, 480, 30, 120
 _STEPS = 2 * CONTROL_HZ // CAMERA_HZ
 """Control steps of half a period between two pictures: by these the frames of an episode are counted."""
 _CHUNK_STEPS = 500
+_REFERENCE = "no viewer"
 WAYS: dict[str, tuple[bool, int, int]] = {
-    "no viewer": (False, 0, 0),
+    _REFERENCE: (False, 0, 0),
+    "no viewer, again": (False, 0, 0),
     "no page open": (True, 0, 0),
     "1 page": (True, 1, 0),
     "10 pages, one of which takes nothing": (True, 10, 1),
@@ -27,26 +29,40 @@ WAYS: dict[str, tuple[bool, int, int]] = {
 """Of each way whether the node runs, how many pages are open, and how many of them are stalled."""
 
 
+@dataclass(frozen=True)
+class _Run:
+    """Of one run: ms from each picture to its score, ms by which each control period is off, and of the viewer its
+    share of a core and the pictures a second that each page got, where there are such.
+    """
+
+    scores: Sequence[float]
+    periods: Sequence[float]
+    cpu: Sequence[float]
+    seen: Sequence[float]
+
+
 def measure(quick: bool, work: Path) -> Table:
     """Run the stack in each way, in turns, so that other work on the machine weighs on all alike."""
-    found: defaultdict[str, list[Record]] = defaultdict(list)
-    for turn in range(1 if quick else 3):
-        for number, (way, (runs, pages, stalled)) in enumerate(WAYS.items()):
-            folder = work / f"{turn}-{number}"
-            found[way].append(record(_setting(folder, runs, pages, stalled), 8 if quick else 30, folder, way))
-    figures = {way: _figures(records) for way, records in found.items()}
-    reference = figures["no viewer"]
+    seconds, turns = (8, 1) if quick else (30, 4)
+    runs: dict[str, list[_Run]] = {way: [] for way in WAYS}
+    for turn in range(turns):
+        for number, way in enumerate(WAYS):
+            runs[way].append(_run(way, work / f"{turn}-{number}", seconds))
+    scores = {way: [each.scores for each in found] for way, found in runs.items()}
+    periods = {way: [each.periods for each in found] for way, found in runs.items()}
     rows = [
         {
             "viewer": way,
-            "picture to score, ms": scores,
-            "p99 / without": scores.p99 / reference[0].p99,
-            "control period off, ms": periods,
-            "p99 / without, control": periods.p99 / reference[1].p99,
-            "viewer's CPU": cpu,
-            "pictures/s of a page": seen,
+            "picture to score, ms": Spread.of(np.concatenate(scores[way])),
+            "p99 / without": _against(scores[way], scores[_REFERENCE]),
+            "control period off, ms": Spread.of(np.concatenate(periods[way])),
+            "p99 / without, control": _against(periods[way], periods[_REFERENCE]),
+            "viewer's CPU": f"{np.mean(cpu):.0%}" if (cpu := [share for each in found for share in each.cpu]) else "-",
+            "pictures/s of a page": f"{np.median(got):.1f}"
+            if (got := [rate for each in found for rate in each.seen])
+            else "-",
         }
-        for way, (scores, periods, cpu, seen) in figures.items()
+        for way, found in runs.items()
     ]
     return Table(
         f"A live page open, two {WIDTH}x{HEIGHT} cameras at {CAMERA_HZ} Hz: p50 / p99 / max",
@@ -55,8 +71,29 @@ def measure(quick: bool, work: Path) -> Table:
             f"Selector by rules, buffer, replayed chunks, a controller of {CONTROL_HZ} Hz in real time; the pages are "
             "on the same machine, which does their work too.",
             "`picture to score` and `control period off`: at a reader in another process, its own wake-up included.",
+            f"`/ without`: of each of {turns} turns the p99 by that of '{_REFERENCE}'; median (least to most). By "
+            "how much two runs of the same differ is in the second row.",
             "`viewer's CPU`: of one core. `pictures/s`: of both cameras together, median of the pages that look.",
         ],
+    )
+
+
+def _against(found: Sequence[Sequence[float]], reference: Sequence[Sequence[float]]) -> str:
+    ratios = [Spread.of(own).p99 / Spread.of(other).p99 for own, other in zip(found, reference, strict=True)]
+    return f"{np.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
+def _run(way: str, folder: Path, seconds: float) -> _Run:
+    runs, pages, stalled = WAYS[way]
+    each = record(_setting(folder, runs, pages, stalled), seconds, folder, way)
+    sent = {(picture["episode"], picture["frame"] * _STEPS): picture["at"] for picture in each.sent}
+    scored = {(score["episode"], score["frame"]): score["at"] for score in each.results[topics.KEYFRAME_SCORE]}
+    commands = np.array([command["at"] for command in each.results[topics.ARM_COMMAND]], np.int64)
+    return _Run(
+        scores=[(scored[frame] - sent[frame]) / 1e6 for frame in scored.keys() & sent.keys()],
+        periods=list(np.abs(np.diff(commands) / 1e6 - 1e3 / CONTROL_HZ)),
+        cpu=[each.cpu["viewer"]] if "viewer" in each.cpu else [],
+        seen=[rate for rate in each.helpers.get("pages", []) if rate],
     )
 
 
@@ -76,23 +113,4 @@ def _setting(folder: Path, runs: bool, pages: int, stalled: int) -> Setting:
         frames=100_000,
         control_period=0.5 / CONTROL_HZ,
         helpers=looking,
-    )
-
-
-def _figures(records: list[Record]) -> tuple[Spread, Spread, str, str]:
-    scores: list[float] = []
-    periods: list[float] = []
-    for each in records:
-        sent = {(picture["episode"], picture["frame"] * _STEPS): picture["at"] for picture in each.sent}
-        scored = {(score["episode"], score["frame"]): score["at"] for score in each.results[topics.KEYFRAME_SCORE]}
-        scores += [(scored[frame] - sent[frame]) / 1e6 for frame in scored.keys() & sent.keys()]
-        commands = np.array([command["at"] for command in each.results[topics.ARM_COMMAND]], np.int64)
-        periods += list(np.abs(np.diff(commands) / 1e6 - 1e3 / CONTROL_HZ))
-    cpu: list[Any] = [each.cpu["viewer"] for each in records if "viewer" in each.cpu]
-    seen = [rate for each in records for rate in each.helpers.get("pages", []) if rate]
-    return (
-        Spread.of(scores),
-        Spread.of(periods),
-        f"{np.mean(cpu):.0%}" if cpu else "-",
-        f"{np.median(seen):.1f}" if seen else "-",
     )

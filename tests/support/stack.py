@@ -16,8 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar
 
-PATIENCE_S = 300.0
-"""How long a test waits for what has to come. No test measures time: this only ends a test that hangs."""
+PATIENCE_S = 200.0
+"""How long a test waits for what has to come. No test measures time: this only ends a test that hangs.
+
+It is less than pytest's own patience, which ends a test without what the stack said.
+"""
 
 MAIN_JOB = {
     "simulator": "toy",
