@@ -123,8 +123,12 @@ def pooling(folder: Path, **modes: bool) -> None:
 
 def test_an_exported_model_averages_over_the_words_that_are_there(tmp_path: Path) -> None:
     model = OnnxModel(write_model(tmp_path))
-    together = model.embed(["a mug", "a mug with a long handle and blue flowers"])
-    assert model.embed(["a mug"])[0] == pytest.approx(together[0], abs=1e-6)
+    said = [
+        f"a mug with a handle {'and a flower ' * (7 * number % 40)}" for number in range(40)
+    ]  # more than go at once
+    together = model.embed(said)
+    for vector, sentence in zip(together, said, strict=True):
+        assert model.embed([sentence])[0] == pytest.approx(vector, abs=1e-6)
     assert np.linalg.norm(together, axis=1) == pytest.approx(1.0)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kc_vla.core.errors import StackError
 
 Vectors = NDArray[np.float32]
+_BATCH = 16
 
 
 class EmbeddingError(StackError):
@@ -25,6 +26,19 @@ class Embedder(Protocol):
     def embed(self, sentences: Sequence[str]) -> Vectors:
         """Vectors (N, D) of length 1, in the order of the sentences; EmbeddingError where it cannot."""
         ...
+
+
+def in_batches(sentences: Sequence[str], embed: Callable[[Sequence[str]], Vectors]) -> Vectors:
+    """Vectors of sentences, at least one, in their order; each is embedded with others of about its length.
+
+    In a batch all are as long as the longest, and what is added costs as much as what is said.
+    """
+    order = sorted(range(len(sentences)), key=lambda place: len(sentences[place]))
+    ordered = [sentences[place] for place in order]
+    vectors = np.concatenate([embed(ordered[start : start + _BATCH]) for start in range(0, len(ordered), _BATCH)])
+    found = np.empty_like(vectors)
+    found[order] = vectors
+    return found
 
 
 def normalised(vectors: Vectors) -> Vectors:

