@@ -85,7 +85,7 @@ def _row(load: bool, priority: int, seconds: float, asks: int, bus: Path) -> dic
 def _swing(loop: Remote, seconds: float, late: list[float]) -> None:
     begun = time.monotonic()
     while (now := time.monotonic() - begun) < seconds:
-        loop.tell("aim", MIDDLE + SWING * np.sin(now), 0.0, _AIM_S)
+        loop.tell("aim", MIDDLE + SWING * np.sin(now), 0.0, time.monotonic(), _AIM_S)
         time.sleep(_LOOK_S)
         for told in loop.look():
             late.extend(told.lateness)
