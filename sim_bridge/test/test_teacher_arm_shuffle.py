@@ -54,7 +54,7 @@ def cube_places(world: Any) -> np.ndarray:
     return torch.stack([cube.pose.p[0] for cube in world.cubes]).numpy()
 
 
-@pytest.mark.parametrize("seed", [0, 1, *at_night(*range(2, 6))])
+@pytest.mark.parametrize("seed", [0, *at_night(*range(1, 6))])
 def test_the_teacher_swaps_two_cubes_and_goes_home(quick: gymnasium.Env, seed: int) -> None:
     quick.reset(seed=seed)
     world = quick.unwrapped
@@ -128,7 +128,9 @@ def test_a_cube_touched_by_the_robot_before_the_end_is_a_failure(simulator: Simu
     assert simulator.decisions == ()
 
 
-@pytest.mark.parametrize(("cube", "reason"), [(0, "a wrong cube lifted"), (1, "success"), (2, "a wrong cube lifted")])
+@pytest.mark.parametrize(
+    ("cube", "reason"), [(0, "a wrong cube lifted"), (1, "success"), *at_night((2, "a wrong cube lifted"))]
+)
 def test_lifting_a_cube_ends_the_episode(simulator: Simulator, cube: int, reason: str) -> None:
     frame = simulator.reset("identity", 12)
     world = simulator._world

@@ -1,6 +1,6 @@
 """`ros2 launch kc_vla replay.launch.py bag:=...`: the live graph finds the keyframes again, or says what it does not.
 
-The bag is that of the run that many tests share; its keyframes came from the scores of the simulator, which it holds.
+The bags are those of runs that many tests share; their keyframes came from the simulator's scores, which they hold.
 """
 
 import json
@@ -49,20 +49,20 @@ def copy_changed(bag: Path, copy: Path, change: Callable[[KeyframeEvent], Keyfra
     return copy
 
 
-def test_the_live_graph_finds_the_keyframes_again(toy_run: FinishedRun, tmp_path: Path) -> None:
+def test_the_live_graph_finds_the_keyframes_again(good_run: FinishedRun, tmp_path: Path) -> None:
     """At half the rate: it is told, and tested elsewhere, when a busy machine cannot keep up."""
-    code, text = replay(tmp_path, bag=toy_run.bag, source="oracle", rate=0.5)
+    code, text = replay(tmp_path, bag=good_run.bag, source="oracle", rate=0.5)
     assert code == 0, text
     assert "Traceback" not in text
     found = report(tmp_path)
     assert found["frames"]["dropped"] == []
-    recorded = committed_frames(toy_run.episode)
+    recorded = committed_frames(good_run.episode)
     assert [(pair["bag"], pair["live"]) for pair in found["keyframes"]] == [(frame, frame) for frame in recorded]
     assert found["same_keyframes"] is True
-    assert found["scores"]["frames"] == len(toy_run.episode.frames)
+    assert found["scores"]["frames"] == len(good_run.episode.frames)
     assert found["scores"]["largest"] == pytest.approx(0.0, abs=1e-6)
     assert found["policy"] == "replay"
-    assert found["chunks"]["asked"] == found["chunks"]["answered"] == len(toy_run.episode.chunks) > 0
+    assert found["chunks"]["asked"] == found["chunks"]["answered"] == len(good_run.episode.chunks) > 0
     assert found["chunks"]["other_keyframes"] == []
     measured = {row["node"] for row in found["latency_ms"] if row["live"] is not None}
     assert measured == {"keyframe_selector", "keyframe_buffer", "policy_server"}

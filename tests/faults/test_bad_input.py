@@ -30,6 +30,7 @@ def test_a_value_that_cannot_be(launch: Callable[..., Stack]) -> None:
     assert_refused(refused, "no models in /nowhere: /nowhere/registry.yaml cannot be read")
 
 
+@pytest.mark.nightly  # the robot that refuses it: sim_bridge/test/test_protocol.py
 def test_a_task_that_the_simulator_does_not_play(launch: Callable[..., Stack]) -> None:
     stack = launch(task="spatial")
     assert stack.finish() == 1
@@ -63,9 +64,9 @@ def test_an_argument_that_does_not_exist(launch: Callable[..., Stack]) -> None:
         *at_night(
             (None, {}, "cameras.yaml cannot be read"),
             ("third_person: {}", {}, "cameras.yaml must name third_person and wrist"),
+            ("third_person: {}\nwrist: {widht: 9}", {}, "there is no parameter 'widht': did you mean 'width'?"),
         ),
         ("third_person: {}\nwrist: {}", {"arm": "piper", "can": "none0"}, "can:=none0: there is no such CAN interface"),
-        ("third_person: {}\nwrist: {widht: 9}", {}, "there is no parameter 'widht': did you mean 'width'?"),
     ],
 )
 def test_robots_that_cannot_be(tmp_path: Path, rig: str | None, arguments: dict[str, object], line: str) -> None:

@@ -81,9 +81,7 @@ def check_bag(runs: Path) -> None:
         *at_night(
             ("silent", "nothing comes on /joint_states: does its driver run"),
             ("renamed", "joint states on /joint_states name other_"),
-        ),
-        ("leapt", "'shoulder_pan_joint' is told to have leapt by"),
-        *at_night(
+            ("leapt", "'shoulder_pan_joint' is told to have leapt by"),
             (
                 "deaf",
                 "nobody listens on /scaled_joint_trajectory_controller/joint_trajectory: is its controller active",

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +77,15 @@ def write_episode(folder: Path, script: Script = Script(), storage: Storage = St
     """Write the episode as the bag `folder` and return it."""
     topics = {**TOPICS, "/policy/driver": DRIVER} if script.takeovers else TOPICS
     writer = EpisodeBagWriter(folder, topics, info(script), storage=storage)
-    for topic, message, time_ns in messages(script):
-        assert writer.write(topic, serialize_message(message), time_ns, time_ns)
+    for topic, message, time_ns in _serialized(script):
+        assert writer.write(topic, message, time_ns, time_ns)
     writer.close()
     return folder
+
+
+@lru_cache(maxsize=4)  # many tests of a file write the same episode, and drawing it takes longer than the test
+def _serialized(script: Script) -> Sequence[tuple[str, bytes, int]]:
+    return [(topic, serialize_message(message), time_ns) for topic, message, time_ns in messages(script)]
 
 
 def action(step: int) -> list[float]:

@@ -215,7 +215,7 @@ def filled(path: Path, count: int = 2000) -> None:
         store.write("home", Change(tuple(mug(number) for number in range(count)), (), count))
 
 
-@tried(40, 200)
+@tried(20, 200)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["flip", "zero", "cut"]))
 def test_a_damaged_store_is_mended_by_leaving_out_what_is_damaged(seed: int, how: str) -> None:
     chance = random.Random(seed)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from nightly import at_night
 from node_process import running
 
 from kc_vla.core.share import share
@@ -22,11 +23,13 @@ CANNOT_START = 2
     ("node", "parameters", "line"),
     [
         (RUNNER, {"seed": -1}, "parameter 'seed' is -1: allowed is"),
-        (RUNNER, {"seed": 1.5}, "parameter 'seed' is 1.5: it must be"),
-        (RUNNER, {"seed": "three"}, "parameter 'seed' is 'three': it must be"),
-        (RUNNER, {"seed": 2**32}, "parameter 'seed' is 4294967296: allowed is"),
-        (RUNNER, {"seed": 10**30}, "parameter 'seed' is 1e+30: it must be"),
-        (RUNNER, {"episodes": 0}, "parameter 'episodes' is 0: allowed is"),
+        *at_night(  # how each is told: test_parameters.py
+            (RUNNER, {"seed": 1.5}, "parameter 'seed' is 1.5: it must be"),
+            (RUNNER, {"seed": "three"}, "parameter 'seed' is 'three': it must be"),
+            (RUNNER, {"seed": 2**32}, "parameter 'seed' is 4294967296: allowed is"),
+            (RUNNER, {"seed": 10**30}, "parameter 'seed' is 1e+30: it must be"),
+            (RUNNER, {"episodes": 0}, "parameter 'episodes' is 0: allowed is"),
+        ),
         (
             RUNNER,
             {"output_folder": "/dev/null/runs"},

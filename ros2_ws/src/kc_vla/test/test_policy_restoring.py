@@ -67,6 +67,7 @@ def test_so_has_one_that_condenses_and_is_not_told_which_keyframe_is_which(data:
     check_same(run, restored_run(tmp_path, "mine", tmp_path / "again"))
 
 
+@pytest.mark.nightly  # what 8 bits cost a policy: test_learning_policy.py
 def test_eyes_of_eight_bits_are_as_near_as_these_come(run: PolicyRun, models: Path, tmp_path: Path) -> None:
     stem, near = (trained_policy(each)[0] for each in (run, restored_run(models, "small", tmp_path)))
     pictures = torch.randint(0, 256, (2, SMALL.image_size, SMALL.image_size, 3), dtype=torch.uint8)

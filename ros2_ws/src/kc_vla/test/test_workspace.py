@@ -43,7 +43,7 @@ def slack(workspace: Workspace, way: list[np.ndarray]) -> np.ndarray:
     return workspace.slack(np.array(way)).min(axis=0)
 
 
-@tried(75, 375)
+@tried(50, 375)
 @given(scripts, speeds, workspaces)
 def test_no_script_at_any_speed_crosses_a_bound_of_any_workspace(script, speed, workspace):
     limits = limiter(workspace, speed)
@@ -56,7 +56,7 @@ def test_no_script_at_any_speed_crosses_a_bound_of_any_workspace(script, speed, 
     assert (np.abs(np.diff(np.array(way), axis=0)) <= speed * PERIOD + 1e-9).all()
 
 
-@tried(30, 150)
+@tried(20, 150)
 @given(st.lists(st.tuples(poses, st.floats(0.1, 6.0)), min_size=1, max_size=4), speeds)
 def test_no_targets_lead_the_arms_body_through_the_table(script, speed):
     arm = SteppedArm()
