@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Makes table 1 (what a memory is worth) from nothing: data, a network that can move and has never had a memory, then the
-# rows. Prints its hours. The same command goes on where it was interrupted.
+# Makes tables 1 and 3, what a memory is worth: data, a network that can move and does without a memory (it begins with the
+# weights of the shipped policy), then the rows, which all begin with that. Prints its hours. The same command goes on where
+# it was interrupted.
 #
-#   models/policy/table1.sh [FOLDER for data and runs, default runs/table1] [more words for kc-vla eval table1]
+#   models/policy/table1.sh [FOLDER for data and runs, default runs/table1] [more words for kc-vla eval table1 and table3, such as --row NAME]
 #
 # PLANS (episodes of each task), BLIND and STEPS (of the training without a memory, and of each row's own), VARIANT (of the
 # episodes that are learnt from and played; one variant, one folder).
@@ -23,6 +24,8 @@ learns=(--config models/policy/train.toml --data "$folder/plans/train" --data "$
 learns+=(--set learning_rate=0.0008 --set every=500)
 kc-vla train policy "${learns[@]}" --init policy --set history=none --set "steps=$blind" --output "$folder/blind"
 hours "a network without a memory"
-kc-vla eval table1 "${learns[@]}" --init "$folder/blind" --set "steps=$steps" --variant "$variant" --image-size 128 \
-    --output "$folder/tables" "$@"
-hours "table"
+for table in table1 table3; do
+    kc-vla eval "$table" "${learns[@]}" --init "$folder/blind" --set "steps=$steps" --variant "$variant" --image-size 128 \
+        --output "$folder/tables" "$@"
+done
+hours "tables"

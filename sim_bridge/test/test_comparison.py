@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from kc_vla.cli import main
 from kc_vla_sim.evaluate.comparison_results import Row, write_comparison
 from kc_vla_sim.evaluate.player import Outcome
 from kc_vla_sim.evaluate.regimes import TABLES
+from kc_vla_sim.evaluate.results import summary
 
 SMALL = ["image_size=32", "init=scratch", "channels=8", "slots=3", "steps=4", "every=4", "batch=8"]
 
@@ -41,6 +43,11 @@ def test_a_table_says_of_each_row_what_it_is_made_of(tmp_path: Path) -> None:
         ("none", 300, list(range(4))),
     ]
     assert (tmp_path / "table1.png").stat().st_size > 10_000
+
+
+def test_frame_0_is_no_keyframe_that_was_found() -> None:
+    kept = replace(outcome("counting", 3, True), kept=(0, 52, 300), true=(0, 50, 90))
+    assert summary([kept])["tasks"]["counting"]["keyframes_found"] == 0.5
 
 
 def test_rows_differ_in_their_memory_and_in_nothing_else() -> None:
@@ -81,11 +88,15 @@ def test_a_table_goes_on_where_it_was_interrupted(tmp_path: Path, capsys: pytest
     assert main(["eval", "table1", "--row", "oracle", *words, *few]) == 0
     checkpoint = output / "keyframes/policy.pt"
     made = checkpoint.stat().st_mtime_ns
-    assert main(["eval", "table1", "--row", "oracle", "--row", "none", "--row", "condensed", *words, *few]) == 0
+    capsys.readouterr()
+    assert main(["eval", "table3", "--row", "oracle", *words, *few]) == 0
+    assert capsys.readouterr().out == "table3: none of its rows has been played\n"
+    assert main(["eval", "table1", "--row", "none", "--row", "condensed", *words, *few]) == 0
     assert checkpoint.stat().st_mtime_ns == made
     assert not (output / "none/maps").exists()  # it sees with the eyes of the first
     told = capsys.readouterr().out
     assert "| no history | 1 |" in told
+    assert "| keyframes of the oracle | 1 |" in told  # played before
     assert main(["eval", "table3", "--row", "unstructured", *words, *few]) == 0
     from_none = ["--init", str(output / "none")]
     assert main(["eval", "table1", "--row", "short", *words, *few, *from_none]) == 1  # begun from chance
@@ -96,5 +107,5 @@ def test_a_table_goes_on_where_it_was_interrupted(tmp_path: Path, capsys: pytest
     assert {path.name for path in (output / "paper").glob("table*")} == {
         f"table{number}.{ending}" for number in (1, 3) for ending in ("md", "json", "png")
     }
-    assert main(["eval", "table1", *words, *few, "--set", "steps=5"]) == 1
+    assert main(["eval", "table1", "--row", "oracle", *words, *few, "--set", "steps=5"]) == 1
     assert "was begun with config" in capsys.readouterr().err

@@ -34,7 +34,7 @@ class ComparisonOptions:
 
     Attributes:
         table: one of `TABLES`.
-        rows: names of regimes in it; empty: all.
+        rows: names of regimes that are trained and played, where they are in it; empty: all that it has.
         data: folders of episodes with plans; the same for all rows.
         config: of all trainings, but for what a row has of its own.
         init: run that all of them go on from, such as one without a history; None: from chance.
@@ -82,26 +82,38 @@ def compare(options: ComparisonOptions) -> Iterator[str]:
     if any(regime.settings.get("keyframes") == EVENTS for regime in regimes):
         find_material(options.data, events=EventKeyframes())  # what is missing is told hours before it is their turn
     with begun(options.output, "comparison.json", begun_with, "kc-vla eval table1|table3"):
-        rows = []
         for regime in regimes:
             run = _trained(options, regime, models)
             yield f"{regime.name}: {run.config.steps} steps in {run.folder}"
-            rows.append(Row(regime, run.config.steps, _played(options, regime, models, results / regime.name)))
+            _play(options, regime, models, results / regime.name)
+        there = [(regime, _played(options, regime, results / regime.name)) for regime in TABLES[options.table]]
+        rows = [Row(regime, options.config.steps, outcomes) for regime, outcomes in there if outcomes]
+        if not rows:
+            yield f"{options.table}: none of its rows has been played"
+            return
         facts = begun_with | {"split": options.split, "skip": options.skip, "variant": options.setting.variant}
         yield write_comparison(results, options.table, rows, facts)
         yield f"{results}: {options.table}.md, {options.table}.json and {options.table}.png"
 
 
-def _played(options: ComparisonOptions, regime: Regime, models: Path, folder: Path) -> list[Outcome]:
-    """The episodes of a row, as many as are asked for."""
+def _play(options: ComparisonOptions, regime: Regime, models: Path, folder: Path) -> None:
+    """Those of a row's episodes that are asked for and not there."""
     setting = replace(options.setting, models=str(models), model=regime.training, keyframes=regime.keyframes)
-    count = options.episodes if regime.ours else options.others
-    for _ in evaluate(
-        EvalOptions(setting, options.tasks, count, options.split, options.processes, folder, options.skip)
-    ):
+    wanted = EvalOptions(
+        setting, options.tasks, _count(options, regime), options.split, options.processes, folder, options.skip
+    )
+    for _ in evaluate(wanted):
         pass
-    seeds = seeds_of(options.split, options.skip + count)[options.skip :]
+
+
+def _played(options: ComparisonOptions, regime: Regime, folder: Path) -> list[Outcome]:
+    """Those of a row's episodes that are asked for and there; also of a row that is not, which was played before."""
+    seeds = seeds_of(options.split, options.skip + _count(options, regime))[options.skip :]
     return [each for each in read_outcomes(folder) if each.task in options.tasks and each.seed in seeds]
+
+
+def _count(options: ComparisonOptions, regime: Regime) -> int:
+    return options.episodes if regime.ours else options.others
 
 
 def _trained(options: ComparisonOptions, regime: Regime, models: Path) -> PolicyRun:

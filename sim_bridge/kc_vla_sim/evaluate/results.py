@@ -13,7 +13,7 @@ from typing import Any
 from kc_vla.core.files import write_whole
 from kc_vla.core.lines import append_line, read_lines
 from kc_vla.core.shares import Share
-from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
+from kc_vla.keyframes.metrics import paired
 from kc_vla_sim.evaluate.player import Outcome
 
 EPISODES, TABLE, RESULTS = "episodes.jsonl", "table.md", "results.json"
@@ -51,7 +51,7 @@ def _of(outcomes: Iterator[Outcome] | Sequence[Outcome]) -> dict[str, Any]:
     played = list(outcomes)
     right = sum(outcome.success for outcome in played)
     found = sum(_hits(outcome) for outcome in played)
-    true = sum(len(outcome.true) for outcome in played)
+    true = sum(len(outcome.true[1:]) for outcome in played)
     return {
         "episodes": len(played),
         "successes": right,
@@ -67,7 +67,8 @@ def _of(outcomes: Iterator[Outcome] | Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _hits(outcome: Outcome) -> int:
-    return sum(any(abs(frame - true) <= TOLERANCE_FRAMES for frame in outcome.kept) for true in outcome.true)
+    """How many of the true keyframes are kept; frame 0, which always is, does not count."""
+    return len(paired(sorted(frame for frame in outcome.kept if frame), outcome.true[1:]))
 
 
 def table(found: Mapping[str, Any]) -> str:
