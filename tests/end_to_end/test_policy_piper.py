@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,10 @@ def by_gamepad(robot: Robot, peer: Peer) -> None:
     sticks = peer.node.create_publisher(Joy, "/joy", qos.STATE)
     axes, buttons = [0.0] * 8, [0] * 8
     axes[AXES.z], buttons[AXES.enable] = 1.0, 1
-    begun = robot.angles()
+    begun, ticks = robot.angles(), count()
 
     def lifted() -> bool:
-        sticks.publish(Joy(axes=axes, buttons=buttons))
+        sticks.publish(Joy(axes=axes, buttons=buttons if next(ticks) % 20 else [0] * 8))  # it must be seen let go of
         return bool(abs(robot.states[-1].position[1] - begun[1]) > 0.3) if robot.states else False
 
     peer.until(lifted)

@@ -33,13 +33,17 @@ class Gamepad:
     """In the hands of a person who reads the terminal."""
 
     def __init__(self, peer: Peer, stack: Stack) -> None:
-        self._peer, self._stack = peer, stack
+        self._peer, self._stack, self._ticks = peer, stack, count()
         self._sticks = peer.node.create_publisher(Joy, "/joy", qos.STATE)
 
     def tell(self, buttons: Sequence[int] = (), up: float = 0.0) -> None:
         axes = [0.0] * 8
         axes[KEYS.z] = up
         self._sticks.publish(Joy(axes=axes, buttons=[int(number in buttons) for number in range(8)]))
+
+    def lift(self) -> None:
+        """Hold the button and lift, and let go of it now and then, as it may have been missed for long."""
+        self.tell([KEYS.enable] if next(self._ticks) % 20 else [], up=1.0)
 
     def press_until(self, line: str, *buttons: int) -> None:
         """Press again and again, as a person does, until the terminal tells it."""
@@ -67,7 +71,7 @@ def test_a_person_takes_over_moves_the_arm_hands_back_and_calls_it_a_success(tmp
         gamepad.press_until(r"a person drives \(joy\)", KEYS.enable)
         peer.until(lambda: poses)
         begun = height()
-        peer.until(lambda: gamepad.tell([KEYS.enable], up=1.0) or height() > begun + 0.05)
+        peer.until(lambda: gamepad.lift() or height() > begun + 0.05)
         gone = robot.position
         robot.wait_for("the arm holds: the chunk is used up", gone)  # nothing comes from the gamepad any more
         assert robot.stands()
@@ -135,7 +139,7 @@ def test_what_a_person_mended_teaches_the_policy_that_comes_with_the_stack(tmp_p
         gamepad, chunks = Gamepad(peer, stack), peer.hear(ActionChunk, "/policy/chunk", qos.EVENT)
 
         def mended() -> bool:
-            gamepad.tell([KEYS.enable], up=1.0)
+            gamepad.lift()
             return sum(chunk.backend == "joy" for chunk in chunks) > 30
 
         for run in (stack.first_episode, stack.running_episode):

@@ -1,6 +1,7 @@
 """A person moves the emulated Piper: with a gamepad, and with a second Piper led by hand; the episode is recorded."""
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -27,13 +28,15 @@ def test_a_gamepad_lifts_the_arm_and_lets_go_of_it_and_the_episode_can_be_annota
         sticks = peer.node.create_publisher(Joy, "/joy", qos.STATE)
         axes, buttons = [0.0] * 8, [0] * 8
         axes[UP.z], buttons[UP.enable] = 1.0, 1
+        ticks = count()
 
         def height() -> float:
             return float(poses[-1].pose.position.z)
 
         def lifted(begun: list[float]) -> Callable[[], bool]:
             def look() -> bool:
-                sticks.publish(Joy(axes=axes, buttons=buttons))
+                # it must be seen let go of
+                sticks.publish(Joy(axes=axes, buttons=buttons if next(ticks) % 20 else [0] * 8))
                 return bool(poses) and height() > begun[0] + 0.1
 
             return look

@@ -133,6 +133,7 @@ def test_the_gripper_stays_as_it_was_told_and_not_as_far_as_it_got(kind: ActionT
     rows[:, -1] = np.linspace(0.9, 0.15, 16) * (0.07 if kind is ActionType.JOINT_POSITION else 1.0)
     desk.subject.gave(100, kind, rows)
     desk.frame = 115
+    desk.press()
     desk.press(KEYS.enable, axes=[0.0, 1.0, *STILL[2:]])
     told = desk.infer()  # it grips something that is 3 cm wide
     np.testing.assert_allclose(told[:, -1], 0.15, atol=1e-6)

@@ -97,7 +97,28 @@ def test_sticks_move_the_flange_only_while_the_button_is_held(gamepad):
     assert (rows[len(rows) // 2 :, :6] == 0).all()  # it stops soon by itself
 
 
+def test_a_gamepad_that_was_away_moves_nothing_until_its_button_was_let_go_of(gamepad, clock):
+    up, held, free = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0, 0, 0, 0, 1, 0, 0, 0], [0] * 8
+
+    def moves(buttons):
+        clock.now += 0.05
+        gamepad.offer(up, buttons)
+        return bool(np.abs(asked(gamepad)[:, :6]).max())
+
+    assert not moves(held)  # who knows for how long
+    assert not moves(held)
+    assert not moves(free)
+    assert moves(held)
+    clock.now += 0.9  # the machine was busy
+    assert moves(held)
+    clock.now += 2.0  # its cable was out
+    assert not moves(held)
+    assert not moves(free)
+    assert moves(held)
+
+
 def test_the_gripper_opens_and_closes_and_stays_in_its_range(gamepad):
+    gamepad.offer([0.0] * 8, [0] * 8)
     for _ in range(60):
         gamepad.offer([0.0] * 8, [0, 1, 0, 0, 1, 0, 0, 0])
         rows = asked(gamepad)
@@ -122,6 +143,7 @@ def test_a_silent_gamepad_moves_nothing(gamepad, clock):
 def test_whatever_a_gamepad_says_the_chunk_may_reach_the_arm(axes, buttons):
     backend = JoyBackend()
     backend.reset(EPISODE)
+    backend.offer([], [])
     backend.offer(axes, buttons)
     rows = asked(backend)
     check_chunk(Chunk(0, 0, backend.action_type, backend.names, rows), ChunkLimits())

@@ -19,14 +19,10 @@ from kc_vla.core.driver import Driver
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import Rig
 from kc_vla.policy.interface import Backend
-from kc_vla.policy.teleop import JoySettings
+from kc_vla.policy.teleop import GONE_S, JoySettings
 
 PEOPLE = ("joy", "leader")
 """What a person can drive with: backends of `kc_vla.policy.backends`. The buttons are those of the gamepad always."""
-
-_GONE_S = 1.0
-"""s without a word after which buttons count as unknown: a busy machine may be silent for a moment, a cable that is put
-back takes longer."""
 
 
 class Person(Backend, Protocol):
@@ -49,7 +45,7 @@ class Buttons:
     @property
     def heard(self) -> bool:
         """Whether the gamepad tells how it is."""
-        return self._clock() - self._came <= _GONE_S
+        return self._clock() - self._came <= GONE_S
 
     def press(self, buttons: Sequence[int]) -> frozenset[int]:
         """The buttons are so now; return those that were not pressed a moment ago."""

@@ -25,6 +25,9 @@ _MOVING = 4
 """Actions of a chunk that move by a stick: an arm that hears nothing any more stops soon."""
 STALE_S = 0.25
 """s without a word after which a person's device counts as gone."""
+GONE_S = 1.0
+"""s without a word after which buttons count as unknown: a busy machine may be silent for a moment, a cable that is put
+back takes longer."""
 _APPROACH = 0.4
 """rad/s of the way to where the leader is, before the arm follows."""
 _TOGETHER = 0.03
@@ -161,12 +164,16 @@ class JoyBackend:
         self._axes: list[float] = []
         self._buttons: list[int] = []
         self._came = -np.inf
+        self._let_go = False
         self._period = 0.05
         self._share: float | None = None
 
     def offer(self, axes: list[float], buttons: list[int]) -> None:
-        """The state of the gamepad."""
-        self._axes, self._buttons, self._came = axes, buttons, self._clock()
+        """The state of the gamepad. One that was silent moves nothing until its enabling button was let go of."""
+        now = self._clock()
+        self._let_go = self._let_go and now - self._came <= GONE_S
+        self._axes, self._buttons, self._came = axes, buttons, now
+        self._let_go = self._let_go or not self._pressed(self._settings.enable)
 
     def reset(self, episode: Episode) -> str:
         """The gripper begins where it is."""
@@ -184,7 +191,7 @@ class JoyBackend:
             raise PolicyError("nothing comes from the gamepad or keyboard: the arm holds")
         if self._share is None:
             self._share = float(given.state[-1])
-        keys, enabled = self._settings, self._pressed(self._settings.enable)
+        keys, enabled = self._settings, self._let_go and self._pressed(self._settings.enable)
         way = np.array([self._axis(k) for k in (keys.x, keys.y, keys.z)]) * keys.speed * self._period * enabled
         turn = np.array([self._axis(k) for k in (keys.roll, keys.pitch, keys.yaw)]) * keys.turn * self._period * enabled
         grip = (self._pressed(keys.open) - self._pressed(keys.close)) * keys.gripper * self._period * enabled
