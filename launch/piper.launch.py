@@ -25,7 +25,6 @@ from kc_vla.launching.graph import (
     CLOSE_S,
     POLICY_FILES,
     POLICY_SERVER,
-    arm_state_folder,
     emulated_bus,
     execution,
     memories,
@@ -153,9 +152,7 @@ def arm(context: LaunchContext) -> list:
         channel, bus = emulated_bus(), "kc_vla_socket"
         emulator = {"path": channel, **texts(fault="fault", rig="rig")}
         actions.append(node("piper_emulator", emulator, sigterm_timeout=PARK_S, on_exit=end_with))
-    controller: dict = {"arm": "piper", "channel": channel, "bus": bus, "state_folder": arm_state_folder(channel)}
-    if kind == "ros":
-        controller = {"arm": "ros", "state_folder": arm_state_folder(f"ros{_interface(context).command}")}
+    controller: dict = {"arm": "ros"} if kind == "ros" else {"arm": "piper", "channel": channel, "bus": bus}
     controller |= texts(rig="rig")
     leader = LaunchConfiguration("leader").perform(context)
     if _is_led(context):

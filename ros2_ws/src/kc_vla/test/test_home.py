@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kc_vla.arm.stop_latch import usual_folder
 from kc_vla.core import home
 from kc_vla.launching import graph
 
@@ -52,4 +53,4 @@ def test_somebody_without_a_name_has_a_number(monkeypatch: pytest.MonkeyPatch) -
 def test_the_state_of_an_arm_is_kept_in_no_folder_that_is_called_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
     nobody(monkeypatch)
     with pytest.raises(OSError, match="HOME is not set: set it, or ROS_HOME"):
-        graph.arm_state_folder("can0")
+        usual_folder("can0")

@@ -21,6 +21,7 @@ from std_srvs.srv import Trigger
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.session import ArmSession
+from kc_vla.arm.stop_latch import usual_folder
 from kc_vla.arm.wiring import Wiring
 from kc_vla.ros import qos
 from kc_vla_msgs.msg import ArmCommand, EpisodeStatus
@@ -89,7 +90,10 @@ def raise_it(path: Path) -> None:
 
 
 @pytest.fixture
-def start(bus_path: Path, tmp_path: Path) -> Callable[..., object]:
+def start(bus_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
+    """By hand, without a launch file."""
+    monkeypatch.setenv("ROS_HOME", str(tmp_path / "ros"))
+
     def start(**others: object) -> object:
         return running(
             NODE,
@@ -98,7 +102,6 @@ def start(bus_path: Path, tmp_path: Path) -> Callable[..., object]:
             mode="realtime",
             channel=bus_path,
             bus=INTERFACE,
-            state_folder=tmp_path / "state",
             **others,
         )
 
@@ -117,7 +120,7 @@ def controller(bus_path: Path, tmp_path: Path, start: Callable[..., object]) -> 
 
 
 @pytest.mark.parametrize("how", ["service", *at_night("topic")])
-def test_a_stop_while_it_parks_leaves_the_arm_where_it_is(controller: Controller, tmp_path: Path, how: str) -> None:
+def test_a_stop_while_it_parks_leaves_the_arm_where_it_is(controller: Controller, bus_path: Path, how: str) -> None:
     stops = controller.peer.node.create_publisher(Bool, "/e_stop", qos.E_STOP)
     controller.peer.until(lambda: stops.get_subscription_count())
     controller.park()
@@ -126,7 +129,7 @@ def test_a_stop_while_it_parks_leaves_the_arm_where_it_is(controller: Controller
     else:
         stops.publish(Bool(data=True))
     assert controller.process.wait(60) == 3
-    assert (tmp_path / "state" / "emergency_stop").exists()
+    assert (usual_folder(str(bus_path)) / "emergency_stop").exists()
     assert controller.says(KEPT)
     assert controller.says("not parked: the emergency stop is set")
     assert controller.is_high()
@@ -163,14 +166,14 @@ def test_a_third_interrupt_ends_it_at_once_and_says_so(controller: Controller) -
 
 
 def test_a_stop_while_its_loop_hangs_is_on_record_and_nothing_moves_afterwards(
-    controller: Controller, tmp_path: Path
+    controller: Controller, bus_path: Path
 ) -> None:
     (loop,) = controller.children()
     os.kill(loop, signal.SIGSTOP)
     try:
         controller.peer.until(lambda: controller.says("the arm's own process hangs"))
         assert controller.call("/arm/e_stop") == "stopped"
-        assert (tmp_path / "state" / "emergency_stop").exists()
+        assert (usual_folder(str(bus_path)) / "emergency_stop").exists()
         controller.interrupt()
         assert controller.process.wait(60) == 3
     finally:
@@ -186,7 +189,7 @@ def test_a_stop_while_it_connects_is_heard_and_the_arm_gets_no_power(
     with Peer() as peer, start(bus_timeout=300.0) as process:
         answer = peer.call(Trigger, "/arm/e_stop", Trigger.Request())  # its bus is not there yet
         assert answer.message == "stopped"
-        assert (tmp_path / "state" / "emergency_stop").exists()
+        assert (usual_folder(str(bus_path)) / "emergency_stop").exists()
         with EmulatedPiper(bus_path) as arm:
             controller = Controller(process, tmp_path / "log", arm, peer)
             peer.until(lambda: controller.says("the arm has no power: the emergency stop is set"))

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from urllib.parse import quote
 
 from kc_vla.core.files import write_whole
 
 
 class LatchError(OSError):
     """The stop cannot be written down, or its record cannot be removed; the text says what to do."""
+
+
+def usual_folder(channel: str) -> Path:
+    """Where a stop of the arm on that channel is on record: of the arm, whoever starts what from where.
+
+    Raises:
+        LatchError: there is no such place.
+    """
+    home = os.environ.get("ROS_HOME") or os.path.expanduser("~/.ros")
+    if home.startswith("~"):
+        raise LatchError("HOME is not set: set it, or ROS_HOME, to a folder that can be written")
+    return Path(home, "kc_vla", f"arm-{quote(channel, safe='')}")
 
 
 class StopLatch:

@@ -8,7 +8,6 @@ import types
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from launch import LaunchContext, Substitution
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetLaunchConfiguration
@@ -54,14 +53,6 @@ def state_folder() -> ParameterValue:
     """Where nodes keep what outlives them: two stacks, two folders. Within the launch argument `output`."""
     domain = EnvironmentVariable("ROS_DOMAIN_ID", default_value="0")
     return text([LaunchConfiguration("output"), "/state-", domain])
-
-
-def arm_state_folder(channel: str) -> ParameterValue:
-    """Where an emergency stop of the arm on that channel is on record: of the arm, whoever starts what from where."""
-    home = os.environ.get("ROS_HOME") or os.path.expanduser("~/.ros")
-    if home.startswith("~"):
-        raise OSError("HOME is not set: set it, or ROS_HOME, to a folder that can be written")
-    return text(os.path.join(home, "kc_vla", f"arm-{quote(channel, safe='')}"))
 
 
 def emulated_bus() -> str:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sensor_msgs.msg import JointState
 
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
+from kc_vla.arm.stop_latch import LatchError
 from kc_vla.core import topics
 from kc_vla.core.chunk import ChunkLimits
 from kc_vla.core.episode import Episode
+from kc_vla.core.rig import RigError
 from kc_vla.execution.control_steps import ControlSteps, Lockstep, RealTime
 from kc_vla.execution.controller import ArmController
 from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, Request, SchedulerSettings
 from kc_vla.ros import qos
 from kc_vla.ros.arm_command import chunk_of, command_message
-from kc_vla.ros.base import ERROR, StackNode
+from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.chunk_client import ChunkClient
 from kc_vla.ros.controller_parameters import ControllerParameters
 from kc_vla.ros.convert import BadMessageError, check_stamp, nanoseconds
@@ -59,7 +60,10 @@ class ArmControllerNode(StackNode):
         self.watch_episodes()
         self.subscribe(JointState, topics.JOINT_STATES, self._on_joints, qos.STATE)
         self.subscribe(Driver, topics.DRIVER, self._on_driver, qos.EVENT_LOG)
-        folder = Path(values.state_folder).expanduser() if values.state_folder else None
+        try:
+            folder = values.stop_folder()
+        except (RigError, LatchError) as error:
+            raise StartError(str(error)) from error
         stop = EmergencyStop(self, self._controller, folder)
         if values.arm != "simulated":
             from kc_vla.ros.arm_connection import connect  # takes half a second, and a simulated arm needs none of it

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from kc_vla.arm.servo_modes import ServoSettings
-from kc_vla.core.rig import Rig
+from kc_vla.arm.stop_latch import usual_folder
+from kc_vla.core.rig import Rig, load_rig
 from kc_vla.ros.parameters import NodeParameters, parameter
 
 
@@ -36,9 +38,25 @@ class ControllerParameters(NodeParameters):
     request_timeout: float = parameter(4.0, "s after which an unanswered request is made again", low=0.1, high=60.0)
     stale_after: float = parameter(0.5, "s without a joint state after which the arm holds", low=0.05, high=10.0)
     joint_offsets: str = parameter("", "file of `kc-vla calibrate joints` (arm: piper, ros); empty: none")
-    state_folder: str = parameter("", "where an emergency stop outlives this process; empty: nowhere")
+    state_folder: str = parameter(
+        "", "where an emergency stop outlives this process; empty: ~/.ros/kc_vla (arm: piper, ros), else nowhere"
+    )
     max_translation: float = parameter(0.1, "m that one action may ask for", low=0.001, high=0.5)
     max_rotation: float = parameter(0.1, "rad that one action may ask for", low=0.001, high=1.0)
+
+    def stop_folder(self) -> Path | None:
+        """Where an emergency stop is on record; None: nowhere, it ends with this process.
+
+        Raises:
+            RigError: the robot is not known.
+            LatchError: there is no such place.
+        """
+        if self.state_folder:
+            return Path(self.state_folder).expanduser()
+        if self.arm == "simulated":
+            return None
+        driver = load_rig(self.rig).interface if self.arm == "ros" else None
+        return usual_folder(self.channel if driver is None else f"ros{driver.command}")
 
     def servo_settings(self, rig: Rig) -> ServoSettings:
         """What the servo of an arm of that rig is to keep to.
