@@ -68,6 +68,11 @@ def test_the_robots_has_what_a_control_loop_needs() -> None:
     assert robot["network_mode"] == "host"
     assert robot["ulimits"] == {"rtprio": 99, "memlock": -1}
     assert all(device.startswith("${KC_VLA_") for device in robot["devices"])
+    # it is stopped as by Ctrl-C, has the time to park, and an emergency stop is kept where the container's end is none
+    assert robot["stop_signal"] == "SIGINT"
+    assert int(robot["stop_grace_period"].removesuffix("s")) > 45  # PARK_S of piper.launch.py
+    kept = {volume.partition(":")[2] for volume in robot["volumes"]}
+    assert any(robot["environment"]["ROS_HOME"].startswith(f"{folder}/") for folder in kept)
 
 
 def test_the_development_container_is_built_from_an_image_that_there_is() -> None:
