@@ -10,7 +10,7 @@ from kc_vla.launching import graph
 from kc_vla.launching.parameter_file import ParameterFileError, check_parameter_file
 
 
-@pytest.mark.parametrize("name", ["maniskill.yaml", "piper.yaml"])
+@pytest.mark.parametrize("name", ["maniskill.yaml", "piper.yaml", "household.yaml"])
 def test_those_that_come_with_the_stack_are_taken(name: str) -> None:
     check_parameter_file(share("launch") / "params" / name)
 
@@ -74,7 +74,7 @@ def test_no_node_is_started_with_one_that_is_none(tmp_path: Path) -> None:
         graph.node("keyframe_buffer").execute(context)
 
 
-@pytest.mark.parametrize("launch_file", ["maniskill.yaml", "piper.yaml"])
+@pytest.mark.parametrize("launch_file", ["maniskill.yaml", "piper.yaml", "household.yaml"])
 def test_a_file_of_ones_own_lies_over_the_one_that_comes_with_the_stack(tmp_path: Path, launch_file: str) -> None:
     """Else a file of one line would take the limits of a robot with it."""
     own = tmp_path / "own.yaml"

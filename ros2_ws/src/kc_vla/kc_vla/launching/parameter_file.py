@@ -12,6 +12,8 @@ _PARAMETERS = "ros__parameters"
 _ANY = {"*", "**"}
 """Names that mean several nodes."""
 _MOST_BYTES = 1 << 20
+SIMULATED = {"maniskill_bridge", "household", "home_page", "home_session"}
+"""The nodes of the package kc_vla_sim, which may not be there."""
 
 
 class ParameterFileError(RuntimeError):
@@ -44,7 +46,7 @@ def check_parameter_file(path: Path) -> None:
 def node_names() -> set[str]:
     """The nodes of the stack."""
     here = {path.stem for path in (Path(__file__).parents[1] / "nodes").glob("*.py")} - {"__init__"}
-    return here | {"maniskill_bridge"}
+    return here | SIMULATED
 
 
 def _nodes(content: Any) -> set[str]:
