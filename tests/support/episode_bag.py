@@ -66,6 +66,7 @@ class Script:
     hold_steps: tuple[int, ...] = ()
     with_result: bool = True
     chunk_length: int = 16
+    joints: tuple[str, ...] = tuple(f"joint{i}" for i in range(1, 8))
     takeovers: tuple[tuple[int, int], ...] = ()  # first and last frame of each; the arm is then a person's
 
 
@@ -102,7 +103,7 @@ def messages(script: Script) -> Iterator[tuple[str, Any, int]]:
         wall = WALL_NS + frame * PERIOD_NS
         yield "/third_person/image_raw", _image(third_person_view(script, frame), frame), wall
         yield "/wrist/image_raw", _image(wrist_view(script, frame), frame), wall + 1
-        yield "/joint_states", _joints(frame), wall + 2
+        yield "/joint_states", _joints(script, frame), wall + 2
         yield "/keyframes/score", _score(script, frame, ours), wall + 3
         for event in _events(script, frame, ours):
             event.sequence = sequence
@@ -205,9 +206,9 @@ def _drivers(script: Script, frame: int) -> Iterator[Driver]:
             yield message
 
 
-def _joints(frame: int) -> JointState:
-    names = [f"joint{i}" for i in range(1, 8)]
-    message = JointState(name=names, position=[0.01 * frame] * 7, velocity=[0.2] * 7, effort=[0.0] * 7)
+def _joints(script: Script, frame: int) -> JointState:
+    names, count = list(script.joints), len(script.joints)
+    message = JointState(name=names, position=[0.01 * frame] * count, velocity=[0.2] * count, effort=[0.0] * count)
     message.header.stamp = stamp(frame)
     return message
 

@@ -1,12 +1,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-import episode_bag
 import numpy as np
 import pytest
+from episode_bag import Script, write_episode
 from hypothesis import given
 from hypothesis import strategies as st
-from sensor_msgs.msg import JointState
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, Chunk, ChunkLimits, check_chunk
 from kc_vla.core.episode import Episode
@@ -48,12 +47,9 @@ def test_replay_refuses_what_is_no_recording(shape: tuple[int, ...]) -> None:
         ReplayBackend(np.zeros(shape, np.float32), 16)
 
 
-def test_replay_refuses_what_another_robot_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replay_refuses_what_another_robot_did(tmp_path: Path) -> None:
     panda, piper = load_rig("panda_sim"), load_rig("piper")
-    names = list(panda.names)
-    felt = JointState(name=names, position=[0.1] * len(names))
-    monkeypatch.setattr(episode_bag, "_joints", lambda frame: felt)
-    bag = str(episode_bag.write_episode(tmp_path / "bag"))
+    bag = str(write_episode(tmp_path / "bag", Script(joints=tuple(panda.names))))
     assert open_recording(bag, 16, panda).infer(given_at(0)).shape == (16, 7)
     with pytest.raises(PolicyError, match=r"is of a 'panda_sim', this robot is a 'piper'"):
         open_recording(bag, 16, piper)
