@@ -27,6 +27,7 @@ def reached(socket: Path) -> tuple[Driver, Robot]:
             time.sleep(0.2)
 
 
+@pytest.mark.nightly  # its links: test_policy_driven.py
 def test_each_action_is_done_once_and_nothing_moves_without_one(
     launch: Callable[..., Stack], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

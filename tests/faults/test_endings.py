@@ -42,6 +42,7 @@ def test_a_required_node_is_killed(stack: Stack, mid_episode: Callable[[Stack], 
     assert_readable(RecordedEpisode(episode.bag))
 
 
+@pytest.mark.nightly  # no process is left: standalone/test/test_no_orphans.py
 def test_the_launcher_is_killed(stack: Stack, mid_episode: Callable[[Stack], Episode]) -> None:
     episode = mid_episode(stack)
     stack.kill_launcher()

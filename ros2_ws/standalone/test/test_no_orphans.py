@@ -56,7 +56,6 @@ def test_after_a_signal_to_the_launcher(launch: Callable[..., Running], number: 
     assert [pid for pid in pids if is_alive(pid)] == []
 
 
-@pytest.mark.nightly
 def test_after_the_launcher_was_killed(launch: Callable[..., Running]) -> None:
     running = launch(family())
     pids = [*members(running), keeper_of(running)]

@@ -68,7 +68,7 @@ FATES = st.tuples(
 TROUBLE = st.dictionaries(st.integers(0, 80), st.sampled_from(["stop", "release", "begin", "end"]), max_size=6)
 
 
-@tried(150, 750)
+@tried(75, 750)
 @given(st.lists(FATES, min_size=60, max_size=60), TROUBLE, st.integers(1, 20), st.integers(0, 5))
 def test_whatever_the_policy_does_each_step_gets_its_own_row_or_a_hold(
     fates: list[tuple[str, int]], trouble: dict[int, str], execute: int, blend: int
@@ -284,7 +284,7 @@ def run_lockstep(policy: Policy, latency: int, arrival: Callable[[], int], steps
     return log
 
 
-@tried(100, 500)
+@tried(50, 500)
 @given(
     st.lists(st.sampled_from(["good", "good", "good", "refuse", "nan", "huge", "future"]), min_size=1, max_size=40),
     st.integers(0, 8),
