@@ -14,6 +14,8 @@ from gated import Gate
 from geometry_msgs.msg import PoseStamped
 from node_process import Peer, running
 from rcl_interfaces.srv import GetParameters
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.task import Future
 from sensor_msgs.msg import Image, JointState, Joy
 
 from kc_vla.core import topics
@@ -281,6 +283,32 @@ def test_the_expert_is_asked_for_the_frame_that_the_chunk_begins_with(tmp_path: 
         answer = robot.answer(robot.ask("one", 3))
     assert (answer.message, asked) == ("", [3])
     assert list(answer.chunk.actions) == [3.0] * 7 * 4
+
+
+def test_a_buffer_whose_answer_is_lost_is_asked_again(tmp_path: Path) -> None:
+    void: list[Future] = []
+
+    async def know(request: GetKeyframes.Request, response: GetKeyframes.Response) -> GetKeyframes.Response:
+        if not void:
+            void.append(Future())
+            await void[0]  # as far as the node can tell
+        response.success = True
+        return response
+
+    def plan(request: ExpertChunk.Request, response: ExpertChunk.Response) -> ExpertChunk.Response:
+        response.actions, response.success = [0.5] * 7 * request.horizon, True
+        return response
+
+    given = {"horizon": 4, "diagnostics_period": 0.1, "wait_timeout": 60.0}
+    with Robot() as robot, running(MODULE, tmp_path / "log", **given):
+        robot.node.create_service(ExpertChunk, topics.EXPERT_CHUNK, plan)
+        robot.node.create_service(GetKeyframes, topics.GET_KEYFRAMES, know, callback_group=ReentrantCallbackGroup())
+        robot.find()
+        robot.begin("one")
+        robot.see(0)
+        answer = robot.answer(robot.ask("one", 0))
+        void[0].set_result(None)
+    assert (answer.message, list(answer.chunk.actions)) == ("", [0.5] * 7 * 4)
 
 
 def test_a_bag_that_is_played_to_another_episode_is_told(tmp_path: Path) -> None:

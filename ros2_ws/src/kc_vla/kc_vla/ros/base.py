@@ -148,20 +148,36 @@ class StackNode(LifecycleNode):
         self.problem(reason, ERROR)
         self.exit_code, self.done = CANNOT_START, True
 
-    async def ask(self, client: Any, request: Any, timeout: float) -> Any | None:
-        """Return the answer to a service call, or None if none comes within `timeout` seconds."""
-        future = client.call_async(request)
+    async def ask(self, client: Any, request: Any, timeout: float, again: float | None = None) -> Any | None:
+        """Return the answer to a service call, or None if none comes within `timeout` seconds.
 
-        def give_up() -> None:
-            client.remove_pending_request(future)
-            future.cancel()
+        A server answers into the void where it has not found this client yet: what may be asked twice is asked again
+        after every `again` seconds, and the first answer counts.
+        """
+        asked = [client.call_async(request)]
+        answer: Future = asked[0]
 
-        timer = self._timer(timeout, give_up)
+        def pass_on(done: Future) -> None:
+            if not (answer.done() or done.cancelled()):
+                answer.set_result(done.result())
+
+        def ask_again() -> None:
+            asked.append(client.call_async(request))
+            asked[-1].add_done_callback(pass_on)
+
+        timers = [self._timer(timeout, lambda: answer.cancel())]
+        if again is not None:
+            answer = Future()
+            asked[0].add_done_callback(pass_on)
+            timers.append(self._timer(again, ask_again))
         try:
-            await future
+            await answer
         finally:
-            self.destroy_timer(timer)
-        return None if future.cancelled() else future.result()
+            for timer in timers:
+                self.destroy_timer(timer)
+            for each in asked:
+                client.remove_pending_request(each)
+        return None if answer.cancelled() else answer.result()
 
     async def sleep(self, seconds: float) -> None:
         """Let `seconds` of steady time pass."""

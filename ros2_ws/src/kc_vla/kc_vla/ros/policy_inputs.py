@@ -21,6 +21,8 @@ from kc_vla.ros.streams import ObservationFeed
 from kc_vla_msgs.msg import Observation as ObservationMessage
 from kc_vla_msgs.srv import ExpertChunk, GetKeyframes
 
+_AGAIN_S = 1.0
+"""Between two times that the buffer is asked the same; it may have to wait for the frame that it is asked for."""
 RECENT = 32
 """Observations kept, so that a request for a frame of a moment ago can be answered."""
 
@@ -78,7 +80,7 @@ class PolicyInputs:
         request = GetKeyframes.Request(
             as_of_frame=frame, known_frames=sorted(self._keyframes), images=images, provisional=True
         )
-        answer = await self._ask(self._buffer, request, "the keyframe buffer")
+        answer = await self._ask(self._buffer, request, "the keyframe buffer", _AGAIN_S)
         if not answer.success:
             raise PolicyError(answer.message)
         frames = [k.observation.frame_index for k in answer.keyframes if k.observation.frame_index != frame]
@@ -112,8 +114,8 @@ class PolicyInputs:
             raise PolicyError(f"the expert gave {actions.size} numbers for {horizon} actions")
         return actions.reshape(horizon, -1)
 
-    async def _ask(self, client: Any, request: Any, who: str) -> Any:
-        answer = await self._node.ask(client, request, self._timeout)
+    async def _ask(self, client: Any, request: Any, who: str, again: float | None = None) -> Any:
+        answer = await self._node.ask(client, request, self._timeout, again)
         if answer is None:
             raise PolicyError(f"{who} does not answer for {self._timeout:g} s")
         return answer
