@@ -3,7 +3,7 @@
 # weights of the shipped policy), then the rows, which all begin with that. Prints its hours. The same command goes on where
 # it was interrupted.
 #
-#   models/policy/table1.sh [FOLDER for data and runs, default runs/table1] [more words for kc-vla eval table1 and table3, such as --row NAME]
+#   models/policy/table1.sh [FOLDER for data and runs, default runs/table1] [more words for kc-vla eval table1 and table3]
 #
 # PLANS (episodes of each task), BLIND and STEPS (of the training without a memory, and of each row's own), VARIANT (of the
 # episodes that are learnt from and played; one variant, one folder).

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import kc_vla_sim_entry
 import psutil
 import pytest
 from action_msgs.msg import GoalStatus, GoalStatusArray
@@ -17,6 +19,7 @@ from rclpy.qos import qos_profile_action_status_default
 from std_msgs.msg import String
 
 from kc_vla.core import topics
+from kc_vla.launching.parameter_file import SIMULATED
 from kc_vla.ros import qos
 from kc_vla.ros.base import CANNOT_START
 from kc_vla_msgs.action import DoSkill, ExecuteInstruction
@@ -29,6 +32,10 @@ _SOAK = 1000
 _MOST_GROWN = 16 * 1024 * 1024
 """Bytes from the 600th to the 1,000th instruction."""
 HOUSEHOLD, PLANNER = "kc_vla_sim.nodes.household", "kc_vla.nodes.planner"
+
+
+def test_a_parameter_file_may_name_each_node_of_the_simulators() -> None:
+    assert {name for name, each in vars(kc_vla_sim_entry).items() if isinstance(each, partial)} == SIMULATED
 
 
 class Person(Peer):

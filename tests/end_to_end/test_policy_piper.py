@@ -5,24 +5,21 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from itertools import count
 from pathlib import Path
 
 import pytest
+from gamepad import Gamepad
 from node_process import Peer
 from robot import Robot, check_what_the_arm_saw
-from sensor_msgs.msg import Joy
 
 from kc_vla.core.tasks import TASKS
 from kc_vla.episodes.annotation_log import CONFIRMED, AnnotationLog, Mark
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import CommandMode
-from kc_vla.policy.teleop import JoySettings
 from kc_vla.ros import qos
 from kc_vla_msgs.msg import ActionChunk
 
 SMALL = ["image_size=32", "init=scratch", "channels=8", "steps=40", "every=40", "batch=16"]
-AXES = JoySettings()
 
 
 def kc_vla(*words: object) -> None:
@@ -40,13 +37,10 @@ def annotate(bag: Path, keyframes: Sequence[tuple[int, int]]) -> None:
 
 def by_gamepad(robot: Robot, peer: Peer) -> None:
     """A person lifts the arm."""
-    sticks = peer.node.create_publisher(Joy, "/joy", qos.STATE)
-    axes, buttons = [0.0] * 8, [0] * 8
-    axes[AXES.z], buttons[AXES.enable] = 1.0, 1
-    begun, ticks = robot.angles(), count()
+    gamepad, begun = Gamepad(peer, robot), robot.angles()
 
     def lifted() -> bool:
-        sticks.publish(Joy(axes=axes, buttons=buttons if next(ticks) % 20 else [0] * 8))  # it must be seen let go of
+        gamepad.lift()
         return bool(abs(robot.states[-1].position[1] - begun[1]) > 0.3) if robot.states else False
 
     peer.until(lifted)

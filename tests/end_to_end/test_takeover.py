@@ -1,16 +1,15 @@
 """A person takes over from a running policy and hands back; it is recorded, marked and exported."""
 
-from collections.abc import Sequence
-from itertools import count, groupby
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 import pytest
 from emulated_piper import led_by_hand
+from gamepad import KEYS, Gamepad
 from geometry_msgs.msg import PoseStamped
 from node_process import Peer
 from robot import Robot, check_what_the_arm_saw
-from sensor_msgs.msg import Joy
 from stack import Stack
 
 from kc_vla.cli import main
@@ -20,36 +19,11 @@ from kc_vla.datasets.lerobot.reader import DataSet
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import CommandMode
 from kc_vla.policy.model import load_policy
-from kc_vla.policy.teleop import JoySettings
 from kc_vla.ros import qos
 from kc_vla_msgs.msg import ActionChunk
 
-KEYS = JoySettings()
 LED = np.array([0.08, -0.05, -0.05, 0.05, 0.05, 0.1])
 """How far a person moves the leader, rad: to where an arm can follow from each pose of the script."""
-
-
-class Gamepad:
-    """In the hands of a person who reads the terminal."""
-
-    def __init__(self, peer: Peer, stack: Stack) -> None:
-        self._peer, self._stack, self._ticks = peer, stack, count()
-        self._sticks = peer.node.create_publisher(Joy, "/joy", qos.STATE)
-
-    def tell(self, buttons: Sequence[int] = (), up: float = 0.0) -> None:
-        axes = [0.0] * 8
-        axes[KEYS.z] = up
-        self._sticks.publish(Joy(axes=axes, buttons=[int(number in buttons) for number in range(8)]))
-
-    def lift(self) -> None:
-        """Hold the button and lift, and let go of it now and then, as it may have been missed for long."""
-        self.tell([KEYS.enable] if next(self._ticks) % 20 else [], up=1.0)
-
-    def press_until(self, line: str, *buttons: int) -> None:
-        """Press again and again, as a person does, until the terminal tells it."""
-        begun = self._stack.position
-        ticks = count()
-        self._peer.until(lambda: self.tell(buttons if next(ticks) % 8 > 3 else ()) or self._stack.find(line, begun))
 
 
 def only_bag(folder: Path) -> Path:

@@ -1,42 +1,34 @@
 """A person moves the emulated Piper: with a gamepad, and with a second Piper led by hand; the episode is recorded."""
 
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
 from emulated_piper import led_by_hand
+from gamepad import Gamepad
 from geometry_msgs.msg import PoseStamped
 from node_process import Peer
 from robot import Robot
-from sensor_msgs.msg import Joy
 
 from kc_vla.datasets.exchange.rows import read_rows
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import CommandMode
-from kc_vla.policy.teleop import JoySettings
 from kc_vla.ros import qos
-
-UP = JoySettings()
 
 
 @pytest.mark.nightly  # test_takeover.py drives with one in the suite
 def test_a_gamepad_lifts_the_arm_and_lets_go_of_it_and_the_episode_can_be_annotated(tmp_path: Path) -> None:
     with Peer() as peer, Robot(tmp_path, {"policy": "joy", "record": True}, peer) as robot:
         poses = peer.hear(PoseStamped, "/tool_pose", qos.STATE)
-        sticks = peer.node.create_publisher(Joy, "/joy", qos.STATE)
-        axes, buttons = [0.0] * 8, [0] * 8
-        axes[UP.z], buttons[UP.enable] = 1.0, 1
-        ticks = count()
+        gamepad = Gamepad(peer, robot)
 
         def height() -> float:
             return float(poses[-1].pose.position.z)
 
         def lifted(begun: list[float]) -> Callable[[], bool]:
             def look() -> bool:
-                # it must be seen let go of
-                sticks.publish(Joy(axes=axes, buttons=buttons if next(ticks) % 20 else [0] * 8))
+                gamepad.lift()
                 return bool(poses) and height() > begun[0] + 0.1
 
             return look

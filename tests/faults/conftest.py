@@ -54,7 +54,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def turn(item: pytest.Item) -> int:
         wanted = getattr(item, "fixturenames", ())
-        return 3 if "impatient_stack" in wanted else 0 if "stack" not in wanted else 1 + (item.path.name == _ENDS_IT)
+        if "impatient_stack" in wanted:
+            return 3
+        if "stack" in wanted:
+            return 2 if item.path.name == _ENDS_IT else 1
+        return 0
 
     places = [place for place, item in enumerate(items) if item.path.parent == Path(__file__).parent]
     for place, item in zip(places, sorted((items[place] for place in places), key=turn), strict=True):

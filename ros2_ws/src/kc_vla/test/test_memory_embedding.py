@@ -123,9 +123,7 @@ def pooling(folder: Path, **modes: bool) -> None:
 
 def test_an_exported_model_averages_over_the_words_that_are_there(tmp_path: Path) -> None:
     model = OnnxModel(write_model(tmp_path))
-    said = [
-        f"a mug with a handle {'and a flower ' * (7 * number % 40)}" for number in range(40)
-    ]  # more than go at once
+    said = [f"a mug with a handle {'and a flower ' * (7 * k % 40)}" for k in range(40)]  # more than go at once
     together = model.embed(said)
     for vector, sentence in zip(together, said, strict=True):
         assert model.embed([sentence])[0] == pytest.approx(vector, abs=1e-6)
