@@ -78,6 +78,7 @@ def test_a_row_of_events_wants_data_in_which_they_were_looked_for_before_any_oth
 
 
 @pytest.mark.nightly  # who has learnt nothing plays until the time is up
+@pytest.mark.timeout(1800)
 def test_a_table_goes_on_where_it_was_interrupted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     how = ["--variant", "paper", "--split", "development", "--image-size", "32", "--processes", "1"]
     data, output = tmp_path / "plans", tmp_path / "tables"
