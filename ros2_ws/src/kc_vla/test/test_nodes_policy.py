@@ -177,6 +177,14 @@ def test_a_person_takes_over_from_a_policy_that_thinks_and_what_that_thought_of_
     assert "a person has taken over" in (tmp_path / "log").read_text()
 
 
+def test_frames_that_a_server_has_not_seen_are_nobody_elses_than_the_policys(tmp_path: Path) -> None:
+    with thinking(tmp_path, takeover="joy") as (robot, _, _):
+        drivers = robot.hear(Driver, topics.DRIVER, qos.EVENT_LOG)
+        robot.ask("one", 17)  # it was started again within the episode
+        robot.until(lambda: drivers and drivers[-1].driver == Driver.PERSON)
+        assert drivers[-1].frame_index == 16
+
+
 def test_a_person_does_not_take_over_from_a_person(tmp_path: Path) -> None:
     given = {"backend": "joy", "takeover": "joy"}
     with running(MODULE, tmp_path / "log", **given) as process:

@@ -157,6 +157,7 @@ def test_wherever_a_leader_is_the_arm_stays_where_it_was_taken_over_and_moves_as
     lead = np.array(there)
     desk.person.offer(lead)
     desk.subject.gave(0, ActionType.JOINT_POSITION, HERE[None].astype(np.float32))
+    desk.press()
     desk.press(KEYS.enable)
     desk.person.offer(lead)
     np.testing.assert_allclose(desk.infer(), np.tile(HERE, (12, 1)), atol=1e-6)
@@ -173,11 +174,37 @@ def test_the_gripper_of_an_arm_that_is_led_follows_once_that_of_the_leader_is_mo
     desk = Desk(led)
     lead = np.array([*np.zeros(6), 0.07])
     desk.subject.gave(0, ActionType.TOOL_DELTA, np.array([[0, 0, 0, 0, 0, 0, 0.0]], np.float32))  # it grips
+    desk.press()
     desk.press(KEYS.enable)
     for opening, told in ((0.07, 0.0), (0.068, 0.0), (0.05, 0.05), (0.068, 0.068)):
         lead[-1] = opening
         desk.person.offer(lead)
         assert desk.infer()[0, -1] == pytest.approx(told)
+
+
+def test_an_arm_is_led_only_while_the_button_is_held_and_goes_on_from_where_it_stood() -> None:
+    desk = Desk(led)
+    lead = np.zeros(7)
+
+    def told(way: float, *numbers: int) -> float:
+        lead[0] += way
+        desk.press(*numbers)
+        desk.person.offer(lead)
+        return float(desk.infer(here)[0, 0])
+
+    here = HERE.copy()
+    desk.subject.begin(EPISODE)
+    desk.subject.asked(17)  # as of a policy server that was started again: a person drives
+    assert told(0.3) == pytest.approx(here[0])  # no button was pressed
+    assert told(0.1, KEYS.enable) == pytest.approx(here[0])
+    assert told(0.1, KEYS.enable) == pytest.approx(here[0] + 0.1)
+    here[0] += 0.09  # an arm lags behind, and sags
+    assert told(0.2) == pytest.approx(HERE[0] + 0.1)  # let go of: the leader is put elsewhere
+    assert told(0.0, KEYS.enable) == pytest.approx(HERE[0] + 0.1)
+    assert told(-0.05, KEYS.enable) == pytest.approx(HERE[0] + 0.05)
+    desk.clock.now += 0.3  # the gamepad's cable is pulled
+    desk.person.offer(lead + 0.2)
+    assert desk.infer(here)[0, 0] == pytest.approx(HERE[0] + 0.05)
 
 
 def test_a_mark_is_a_button_that_is_pressed_and_not_one_that_is_held() -> None:

@@ -8,7 +8,7 @@ from piper import PIPER
 
 from kc_vla.core.chunk import Chunk, ChunkLimits, check_chunk
 from kc_vla.core.episode import Episode
-from kc_vla.nodes.keyboard import AXES, BUTTONS, WORDS, joy
+from kc_vla.nodes.keyboard import AXES, BUTTONS, WORDS, joy, letters
 from kc_vla.policy.interface import PolicyError, PolicyInput
 from kc_vla.policy.teleop import TELEOP_HORIZON, JoyBackend, JoySettings, LeaderBackend
 
@@ -171,3 +171,30 @@ def test_every_key_moves_something_and_holds_the_button(clock, key):
     pressed = joy([key])
     backend.offer(list(pressed.axes), list(pressed.buttons))
     assert np.abs(asked(backend) - at_rest).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "\x1b[A",
+        "\x1b[D",
+        "\x1b[H",
+        "\x1b[F",
+        "\x1bOP",
+        "\x1bOQ",
+        "\x1b[3~",
+        "\x1b[1;5C",
+        "\x1b[15;2~",
+        "\x1b[[A",
+        "\x1bd",
+        "\x1b\x1b[C",
+    ],
+    ids=repr,
+)
+def test_an_arrow_or_function_key_is_none_of_the_letters_that_it_is_made_of(key):
+    assert letters(key) == ("", "")
+    assert letters("w" + key + "S") == ("ws", "")
+    for cut in range(1, len(key)):  # it comes in two parts
+        first, begun = letters("w" + key[:cut])
+        assert first == "w"
+        assert letters(begun + key[cut:] + "d") == ("d", "")

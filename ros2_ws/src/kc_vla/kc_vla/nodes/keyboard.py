@@ -6,6 +6,7 @@ ros2 run kc_vla keyboard
 from __future__ import annotations
 
 import os
+import re
 import select
 import sys
 import termios
@@ -50,6 +51,8 @@ AXES = {
 BUTTONS = {"g": _LAYOUT.close, "h": _LAYOUT.open, "t": _LAYOUT.enable}
 WORDS = {"p": _LAYOUT.hand_back, "y": _LAYOUT.success, "n": _LAYOUT.failure}
 """They move nothing."""
+_KEY_OF_SEVERAL = re.compile(r"\x1b+(?:\[\[?[0-?]*[ -/]*[@-~]|O[0-?]*.|.)", re.DOTALL)
+_BEGUN = re.compile(r"\x1b+(?:\[\[?[0-?]*[ -/]*|O[0-?]*)?$")
 _NUMBER_OF_AXES, _NUMBER_OF_BUTTONS = 8, 8
 
 
@@ -80,6 +83,7 @@ class KeyboardNode(StackNode):
         tty.setcbreak(sys.stdin)
         print(HELP, flush=True)
         self._held: dict[str, float] = {}
+        self._begun = ""
         self._joys = self.advertise(Joy, topics.JOY, qos.STATE)
         self.every(1.0 / self.parameters.rate, self._tell)
 
@@ -89,16 +93,31 @@ class KeyboardNode(StackNode):
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._terminal)
 
     def _tell(self) -> None:
-        now = time.monotonic()
+        now, came = time.monotonic(), False
         while select.select([sys.stdin], [], [], 0)[0]:
-            keys = os.read(sys.stdin.fileno(), 64).decode("utf-8", "replace").lower()
-            if not keys or "q" in keys:
+            read = os.read(sys.stdin.fileno(), 64).decode("utf-8", "replace")
+            keys, self._begun = letters(self._begun + read)
+            if not read or "q" in keys:
                 self.done = True
                 return
-            self._held = {keys[-1]: now + self.parameters.held}  # the last key alone: a terminal repeats only that
+            if keys:  # the last one alone: a terminal repeats only that
+                self._held = {keys[-1]: now + self.parameters.held}
+            came = True
+        if not came:
+            self._begun = ""
         message = joy([key for key, until in self._held.items() if until > now])
         message.header.stamp = self.get_clock().now().to_msg()
         self._joys.publish(message)
+
+
+def letters(read: str) -> tuple[str, str]:
+    """The letters among what a terminal gave, small, and the begun key at its end, which has not come as a whole yet.
+
+    An arrow or a function key comes as several characters after an escape: none of them is a letter that was pressed.
+    """
+    begun = _BEGUN.search(read)
+    end = begun.start() if begun else len(read)
+    return _KEY_OF_SEVERAL.sub("", read[:end]).lower(), read[end:]
 
 
 def joy(keys: list[str]) -> Joy:

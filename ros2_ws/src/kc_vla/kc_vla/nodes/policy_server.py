@@ -90,7 +90,7 @@ class PolicyServerNode(StackNode):
         if episode is None or not episode.running or episode.id != request.episode_id:
             response.message = f"episode '{request.episode_id}' is not running here"
             return response
-        self._driving.asked(int(request.sequence))
+        self._driving.asked(int(request.sequence), int(request.observation_frame))
         seat, turn = self._driving.seat, self._driving.turn
         try:
             seen, frames, given = await self._given(request, episode, seat)

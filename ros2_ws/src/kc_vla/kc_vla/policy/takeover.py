@@ -19,7 +19,7 @@ from kc_vla.core.driver import Driver
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import Rig
 from kc_vla.policy.interface import Backend
-from kc_vla.policy.teleop import GONE_S, JoySettings
+from kc_vla.policy.teleop import GONE_S, HeldButton, JoySettings
 
 PEOPLE = ("joy", "leader")
 """What a person can drive with: backends of `kc_vla.policy.backends`. The buttons are those of the gamepad always."""
@@ -28,8 +28,11 @@ PEOPLE = ("joy", "leader")
 class Person(Backend, Protocol):
     """A backend whose network is a person who can begin anywhere."""
 
-    def take(self, share: float | None) -> None:
-        """Drive from where the arm is, with the gripper told to be `share` open, 0..1 (None: as it is)."""
+    def take(self, share: float | None, held: Callable[[], bool]) -> None:
+        """Drive from where the arm is, with the gripper told to be `share` open, 0..1 (None: as it is).
+
+        The arm stands while not `held()`: the button that must be held for anything to move.
+        """
         ...
 
 
@@ -102,6 +105,7 @@ class TakeOver:
         """
         self._person, self._rig, self._newest, self._changed = person, rig, newest, changed
         self._settings, self._buttons = settings or JoySettings(), Buttons(clock)
+        self._enable = HeldButton(self._settings.enable, clock)
         self._running = self._asked = False
         self._told: tuple[int, ActionType, NDArray[np.float32]] | None = None
         self.driver, self.turn = Driver.POLICY, 0
@@ -124,6 +128,7 @@ class TakeOver:
     def offer(self, axes: Sequence[float], buttons: Sequence[int]) -> None:
         """The state of the gamepad. To take over, its button is held; to hand back, it is pressed with that let go."""
         fresh = self._buttons.press(buttons)
+        self._enable.offer(buttons)
         if not self._running:
             return
         enabled = self._buttons.holds(self._settings.enable)
@@ -151,7 +156,7 @@ class TakeOver:
 
     def _change(self, driver: Driver, why: str) -> None:
         if driver is Driver.PERSON:
-            self._person.take(self._share())
+            self._person.take(self._share(), lambda: self._enable.held)
         self.driver = driver
         self.turn += 1
         self._changed(why)

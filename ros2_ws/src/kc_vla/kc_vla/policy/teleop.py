@@ -8,7 +8,7 @@ comes any more, the few actions of the last chunk are used up and the arm holds.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +38,33 @@ _GRIPPED = 0.004
 """m that the leader's gripper is moved before that of an arm that was taken over follows."""
 
 
+class HeldButton:
+    """The button that must be held for anything to move; of a gamepad that was away it must be let go of first."""
+
+    def __init__(self, number: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """Args: `number` of the button; `clock` of what is offered, s."""
+        self._number, self._clock = number, clock
+        self._came = -np.inf
+        self._pressed = self._let_go = False
+
+    def offer(self, buttons: Sequence[int]) -> None:
+        """The buttons are so now."""
+        now = self._clock()
+        self._pressed = self._number < len(buttons) and buttons[self._number] == 1
+        self._let_go = (self._let_go and now - self._came <= GONE_S) or not self._pressed
+        self._came = now
+
+    @property
+    def heard(self) -> bool:
+        """Whether the gamepad or keyboard tells how it is."""
+        return self._clock() - self._came <= STALE_S
+
+    @property
+    def held(self) -> bool:
+        """Whether it is held, as far as is known now."""
+        return self.heard and self._let_go and self._pressed
+
+
 class LeaderBackend:
     """Be where the leader is; slowly until the arm is there for the first time, and again when they were parted."""
 
@@ -59,6 +86,8 @@ class LeaderBackend:
         self._from_here = False
         self._between: NDArray[np.float64] | None = None  # the arm's joints less the leader's, where it was taken over
         self._lead_gripper, self._gripper = 0.0, np.nan
+        self._held: Callable[[], bool] = lambda: True
+        self._at: NDArray[np.float64] | None = None  # where it was told to be since it was taken over
 
     def offer(self, lead: NDArray[np.float64]) -> None:
         """The leader is at `lead` (N + 1,), rad and m. What is not finite is passed over."""
@@ -71,18 +100,19 @@ class LeaderBackend:
         self._follows = self._from_here = False
         return ""
 
-    def take(self, share: float | None) -> None:
+    def take(self, share: float | None, held: Callable[[], bool]) -> None:
         """Drive from where the arm is: it moves as the leader is moved from now on, wherever the leader is.
 
-        The gripper stays as it is told, `share` open, 0..1 (None: as it is), until the leader's is moved.
+        The gripper stays as it is told, `share` open, 0..1 (None: as it is), until the leader's is moved. While not
+        `held()` the arm stands, and then goes on from there.
         """
-        self._from_here, self._between = True, None
+        self._from_here, self._between, self._at, self._held = True, None, None, held
         self._gripper = np.nan if share is None else share * self._opening
 
     def infer(self, given: PolicyInput) -> NDArray[np.float32]:
         """Return the next rows."""
         if self._lead is None or self._clock() - self._came > STALE_S:
-            self._follows, self._between = False, None
+            self._follows, self._between, self._at = False, None, None
             raise PolicyError("nothing comes from the leader arm: the arm holds")
         here = given.state
         if self._from_here:
@@ -102,15 +132,22 @@ class LeaderBackend:
         return np.array(rows, np.float32)
 
     def _as_led(self, lead: NDArray[np.float64], here: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Where to be: as far from where the arm was taken over as the leader was led since then."""
-        between = self._between
-        if between is None or np.abs(lead[:-1] + between - here[:-1]).max() > _PARTED:
-            self._between = between = here[:-1] - lead[:-1]
-            self._lead_gripper = float(lead[-1])
+        """Where to be: as far from where the arm stood as the leader was led since then."""
+        if self._at is None:
+            self._at = here.copy()
             self._gripper = float(here[-1]) if np.isnan(self._gripper) else self._gripper
+            self._at[-1] = self._gripper
+        if not self._held():
+            self._between = None
+            return self._at
+        if self._between is None or np.abs(lead[:-1] + self._between - here[:-1]).max() > _PARTED:
+            stands = self._at if self._between is None else here
+            self._between = stands[:-1] - lead[:-1]
+            self._lead_gripper = float(lead[-1])
         if abs(lead[-1] - self._lead_gripper) > _GRIPPED:
             self._lead_gripper, self._gripper = np.inf, float(lead[-1])
-        return np.array([*(lead[:-1] + between), self._gripper])
+        self._at = np.array([*(lead[:-1] + self._between), self._gripper])
+        return self._at
 
 
 @dataclass(frozen=True)
@@ -160,20 +197,17 @@ class JoyBackend:
 
     def __init__(self, settings: JoySettings | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         """Args: `clock` of what is offered, s."""
-        self._settings, self._clock = settings or JoySettings(), clock
+        self._settings = settings or JoySettings()
         self._axes: list[float] = []
         self._buttons: list[int] = []
-        self._came = -np.inf
-        self._let_go = False
+        self._enable = HeldButton(self._settings.enable, clock)
         self._period = 0.05
         self._share: float | None = None
 
     def offer(self, axes: list[float], buttons: list[int]) -> None:
         """The state of the gamepad. One that was silent moves nothing until its enabling button was let go of."""
-        now = self._clock()
-        self._let_go = self._let_go and now - self._came <= GONE_S
-        self._axes, self._buttons, self._came = axes, buttons, now
-        self._let_go = self._let_go or not self._pressed(self._settings.enable)
+        self._axes, self._buttons = axes, buttons
+        self._enable.offer(buttons)
 
     def reset(self, episode: Episode) -> str:
         """The gripper begins where it is."""
@@ -181,17 +215,20 @@ class JoyBackend:
         self._share = None
         return ""
 
-    def take(self, share: float | None) -> None:
-        """Drive from where the arm is, with the gripper told to be `share` open, 0..1 (None: as it is)."""
+    def take(self, share: float | None, held: Callable[[], bool]) -> None:
+        """Drive from where the arm is, with the gripper told to be `share` open, 0..1 (None: as it is).
+
+        The sticks need the same button, so `held` tells nothing new.
+        """
         self._share = share
 
     def infer(self, given: PolicyInput) -> NDArray[np.float32]:
         """Return the next rows."""
-        if self._clock() - self._came > STALE_S:
+        if not self._enable.heard:
             raise PolicyError("nothing comes from the gamepad or keyboard: the arm holds")
         if self._share is None:
             self._share = float(given.state[-1])
-        keys, enabled = self._settings, self._let_go and self._pressed(self._settings.enable)
+        keys, enabled = self._settings, self._enable.held
         way = np.array([self._axis(k) for k in (keys.x, keys.y, keys.z)]) * keys.speed * self._period * enabled
         turn = np.array([self._axis(k) for k in (keys.roll, keys.pitch, keys.yaw)]) * keys.turn * self._period * enabled
         grip = (self._pressed(keys.open) - self._pressed(keys.close)) * keys.gripper * self._period * enabled

@@ -56,7 +56,7 @@ class Driving:
         """Args: what the backends are made with; which, and how long they are waited for; index of the newest frame."""
         self._node, self._newest, self._values, self._episode = node, newest, values, ""
         self._take_over: TakeOver | None = None
-        self._missed = False
+        self._missed, self._before = False, 0
         person = values.takeover
         if person != NOBODY and values.backend in PEOPLE:
             raise StartError(f"takeover: with the backend '{values.backend}' a person drives already: leave it out")
@@ -92,7 +92,7 @@ class Driving:
 
     def begin(self, episode: Episode, on_reset: Callable[[Outcome[str]], None]) -> None:
         """An episode begins; the policy drives. `on_reset` is told what became of its `reset`."""
-        self._episode = episode.id
+        self._episode, self._before = episode.id, 0
         self._policy.work.begin(partial(self._policy.backend.reset, episode), on_reset)
         if self._take_over is not None:
             self._take_over.begin(episode)
@@ -103,8 +103,9 @@ class Driving:
         if self._take_over is not None:
             self._take_over.end()
 
-    def asked(self, sequence: int) -> None:
-        """Chunk `sequence` of the episode is asked for."""
+    def asked(self, sequence: int, frame: int) -> None:
+        """Chunk `sequence` of the episode is asked for, from `frame` on: the frames before it are over."""
+        self._before = max(self._before, frame - 1)
         if self._take_over is not None:
             self._take_over.asked(sequence)
 
@@ -147,7 +148,7 @@ class Driving:
         message = Driver(
             episode_id=self._episode,
             sequence=self.turn,
-            frame_index=max(0, self._newest()),
+            frame_index=max(self._before, self._newest()),  # one that was started again has seen nothing yet
             driver=int(self._driver),
             device=self._values.takeover,
         )
