@@ -63,7 +63,9 @@ def measure(quick: bool, work: Path) -> Table:
         opened = time.perf_counter() - began
         before_curves = _memory(server.pid)
         page.wait_for_function(
-            "fetch('api/episodes/0/curves').then(a => a.json()).then(f => f.ready)", timeout=600_000, polling=500
+            "fetch(`api/episodes/${location.hash.slice(1)}/curves`).then(a => a.json()).then(f => f.ready)",
+            timeout=600_000,
+            polling=500,
         )
         page.evaluate(_WATCH)
         rows = [

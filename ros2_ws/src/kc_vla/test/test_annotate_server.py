@@ -14,6 +14,7 @@ from episode_bag import ORACLE, Script, info, third_person_view, write_episode
 from robot_bags import panda_joints, picture, pose, write_panda_bag
 from starlette.testclient import TestClient
 
+from kc_vla.annotate import work as work_module
 from kc_vla.annotate.curves import read_curves
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.annotate.library import Library
@@ -21,6 +22,7 @@ from kc_vla.annotate.proposals import propose
 from kc_vla.annotate.server import create_app
 from kc_vla.annotate.work import Work
 from kc_vla.bags.errors import BagMissingError, BagReadError
+from kc_vla.bags.lock import BagLock
 from kc_vla.bags.topics import TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.core.episode import Episode
@@ -55,6 +57,11 @@ def answer(client: TestClient, path: str) -> Any:
     return found.json()
 
 
+def of(client: TestClient, number: int = 0) -> str:
+    """Address of an episode, by its place in the list."""
+    return f"/api/episodes/{answer(client, '/api/episodes')['episodes'][number]['key']}"
+
+
 def until(client: TestClient, path: str, done: Callable[[Any], bool]) -> Any:
     end = time.monotonic() + 60.0
     while not done(found := answer(client, path)):
@@ -69,7 +76,7 @@ def track(author: str, since: int, frames: list[int], **changed: object) -> dict
 
 
 def test_the_list_tells_how_far_everybody_is(client: TestClient) -> None:
-    client.put("/api/episodes/1/track", json=track("anna", 0, [0, 12], state="confirmed"))
+    client.put(of(client, 1) + "/track", json=track("anna", 0, [0, 12], state="confirmed"))
     rows = until(client, "/api/episodes", lambda found: all(row["proposed"] for row in found["episodes"]))["episodes"]
     assert [row["name"] for row in rows] == ["counting-1", "counting-2"]
     assert [row["tracks"].get("anna", {}).get("state") for row in rows] == [None, "confirmed"]
@@ -77,25 +84,25 @@ def test_the_list_tells_how_far_everybody_is(client: TestClient) -> None:
 
 def test_pictures_are_those_of_the_bag(client: TestClient) -> None:
     for frame in (0, 15, 60):
-        found = client.get(f"/api/episodes/0/frames/third_person/{frame}.jpg")
+        found = client.get(of(client) + f"/frames/third_person/{frame}.jpg")
         pixels = cv2.imdecode(np.frombuffer(found.content, np.uint8), cv2.IMREAD_COLOR)[:, :, ::-1]
         assert np.abs(pixels.astype(int) - third_person_view(SCRIPT, frame)).mean() < 6.0
 
 
 def test_an_annotation_is_kept_with_stamps_and_labels(client: TestClient, folder: Path) -> None:
-    kept = client.put("/api/episodes/0/track", json=track("anna", 0, [0, 12])).json()
+    kept = client.put(of(client) + "/track", json=track("anna", 0, [0, 12])).json()
     assert [(m["frame"], m["stamp_ns"], m["label"]) for m in kept["marks"]] == [
         (0, 1_000_000_000, "start"),
         (12, 1_600_000_000, "flash 1 on"),
     ]
     assert AnnotationLog(folder / "counting-1" / "bag").tracks()["anna"].revision == 1
-    assert answer(client, "/api/episodes/0")["tracks"]["anna"] == kept
-    assert [row["author"] for row in answer(client, "/api/episodes/0/history")] == ["anna"]
+    assert answer(client, of(client))["tracks"]["anna"] == kept
+    assert [row["author"] for row in answer(client, of(client) + "/history")] == ["anna"]
 
 
 def test_a_second_window_gets_a_conflict(client: TestClient) -> None:
-    client.put("/api/episodes/0/track", json=track("anna", 0, [0]))
-    late = client.put("/api/episodes/0/track", json=track("anna", 0, [0, 5]))
+    client.put(of(client) + "/track", json=track("anna", 0, [0]))
+    late = client.put(of(client) + "/track", json=track("anna", 0, [0, 5]))
     assert late.status_code == 409
     assert "anna has changed this annotation elsewhere" in late.json()["error"]
 
@@ -109,14 +116,14 @@ def test_where_a_person_drove_is_a_curve(tmp_path: Path) -> None:
 
 
 def test_the_recording_and_sources_of_keyframes_propose(client: TestClient) -> None:
-    recorded = until(client, "/api/episodes/0/proposals", lambda found: found["ready"])["recorded"]
+    recorded = until(client, of(client) + "/proposals", lambda found: found["ready"])["recorded"]
     assert [mark["frame"] for mark in recorded["oracle"]] == list(ORACLE)
     assert [mark["frame"] for mark in recorded["committed (oracle)"]] == list(ORACLE)
     for source in ("rules", "learned", "events"):
-        client.post(f"/api/episodes/0/proposals/{source}")
+        client.post(of(client) + f"/proposals/{source}")
     asked = until(
         client,
-        "/api/episodes/0/proposals",
+        of(client) + "/proposals",
         lambda found: all(job["ready"] or job["problem"] for job in found["asked"].values()),
     )["asked"]
     for source in ("rules", "events"):
@@ -127,7 +134,7 @@ def test_the_recording_and_sources_of_keyframes_propose(client: TestClient) -> N
 
 
 def test_curves_are_read_once_and_kept(client: TestClient, tmp_path: Path) -> None:
-    found = until(client, "/api/episodes/0/curves", lambda found: found["ready"])["curves"]
+    found = until(client, of(client) + "/curves", lambda found: found["ready"])["curves"]
     assert found["joint speed"]["unit"] == "rad/s"
     assert found["joint speed"]["values"] == pytest.approx([0.2 * 7**0.5] * 61, abs=1e-3)
     assert "gripper" not in found  # the bag has no joint of that name
@@ -137,14 +144,14 @@ def test_curves_are_read_once_and_kept(client: TestClient, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("path", "status", "words"),
     [
-        ("/api/episodes/7", 400, "no episode 7: there are 2"),
-        ("/api/episodes/0/frames/third_person/61.jpg", 400, "no frame 61: the episode has 61"),
-        ("/api/episodes/0/frames/third_person/-1.jpg", 400, "no frame -1"),
-        ("/api/episodes/0/frames/head/0.jpg", 400, "no view 'head'"),
+        ("7", 400, "no such episode here"),
+        ("/frames/third_person/61.jpg", 400, "no frame 61: the episode has 61"),
+        ("/frames/third_person/-1.jpg", 400, "no frame -1"),
+        ("/frames/head/0.jpg", 400, "no view 'head'"),
     ],
 )
 def test_what_is_not_there_is_told(client: TestClient, path: str, status: int, words: str) -> None:
-    found = client.get(path)
+    found = client.get(of(client) + path)
     assert found.status_code == status
     assert words in found.json()["error"]
 
@@ -172,22 +179,22 @@ def test_what_is_not_there_is_told(client: TestClient, path: str, status: int, w
     ],
 )
 def test_garbage_is_refused_and_nothing_written(client: TestClient, folder: Path, body: Any) -> None:
-    found = client.put("/api/episodes/0/track", content=json.dumps(body))
+    found = client.put(of(client) + "/track", content=json.dumps(body))
     assert found.status_code in (400, 422)
     assert found.json()["error"].isprintable()
     assert not list(folder.rglob("*annotations*"))
-    assert answer(client, "/api/episodes/0")["tracks"] == {}
+    assert answer(client, of(client))["tracks"] == {}
 
 
 def test_a_page_of_somebody_else_cannot_write(client: TestClient) -> None:
-    found = client.put("/api/episodes/0/track", json=track("anna", 0, [0]), headers={"Origin": "http://evil.example"})
+    found = client.put(of(client) + "/track", json=track("anna", 0, [0]), headers={"Origin": "http://evil.example"})
     assert (found.status_code, found.json()["error"]) == (400, "a page of http://evil.example may not write here")
     assert client.get("/api/episodes", headers={"Host": "evil.example"}).status_code == 400
 
 
 def test_a_folder_that_cannot_be_written_says_so(client: TestClient, folder: Path) -> None:
     (folder / "counting-1" / "bag" / "annotations.jsonl").mkdir()
-    found = client.put("/api/episodes/0/track", json=track("anna", 0, [0]))
+    found = client.put(of(client) + "/track", json=track("anna", 0, [0]))
     assert found.status_code == 507
     assert "Is a directory" in found.json()["error"]
 
@@ -200,7 +207,44 @@ def test_a_bag_that_cannot_be_read_is_told_in_the_list(folder: Path) -> None:
         rows = until(client, "/api/episodes", lambda found: bool(found["episodes"][0]["problem"]))["episodes"]
         assert rows[0]["name"] == "broken.mcap"
         assert "no MCAP file" in rows[0]["problem"]
-        assert client.get("/api/episodes/0").status_code == 422
+        assert client.get(of(client)).status_code == 422
+
+
+def test_a_page_that_stayed_open_saves_into_no_other_bag(folder: Path) -> None:
+    kept = []
+    for name in ("", "counting-0", ""):  # one more bag, that is sorted first; then it is away again
+        if name:
+            write_episode(folder / name / "bag", SCRIPT)
+        library = Library(folder)
+        work = Work(library, SourceSettings())
+        with TestClient(create_app(library, work, "somebody", ["localhost"]), base_url="http://localhost") as client:
+            kept = kept or [of(client)]
+            assert client.put(kept[0] + "/track", json=track("anna", len(kept) - 1, [0, 12])).status_code == 200
+            kept.append(kept[0])
+    assert AnnotationLog(folder / "counting-1" / "bag").tracks()["anna"].revision == 3
+    assert not AnnotationLog(folder / "counting-0" / "bag").tracks()
+
+
+def test_a_bag_that_was_being_recorded_is_read_once_it_is_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work_module, "_AGAIN_S", 0.1)
+    library = Library(folder)
+    with BagLock(folder / "counting-1" / "bag"):
+        work = Work(library, SourceSettings())
+        client = TestClient(create_app(library, work, "somebody", ["localhost"]), base_url="http://localhost")
+        rows = until(client, "/api/episodes", lambda found: bool(found["episodes"][0]["problem"]))["episodes"]
+        assert "is being recorded" in rows[0]["problem"]
+    until(
+        client, "/api/episodes", lambda found: found["episodes"][0]["proposed"] and not found["episodes"][0]["problem"]
+    )
+    work.stop()
+
+
+def test_what_could_not_be_learnt_from_is_not_confirmed(client: TestClient) -> None:
+    marks = [{"frame": f, "phase": k, "source": "person", "score": 1.0} for f, k in ((0, 0), (12, 1), (40, 3))]
+    found = client.put(of(client) + "/track", json=track("anna", 0, [], state="confirmed", marks=marks))
+    assert found.status_code == 400
+    assert "keyframe 2 is missing" in found.json()["error"]
+    assert client.put(of(client) + "/track", json=track("anna", 0, [], marks=marks)).status_code == 200  # begun
 
 
 def test_a_folder_without_bags_is_refused(tmp_path: Path) -> None:
@@ -269,9 +313,9 @@ def test_a_body_is_given_up_before_it_is_read_whole(client: TestClient, folder: 
         yield from [b" " * (1 << 18)] * 5
 
     for headers in ({"Content-Length": str(10**9)}, {"Content-Length": str(1 << 28)}, {}):
-        found = client.put("/api/episodes/0/track", content=large(), headers=headers)
+        found = client.put(of(client) + "/track", content=large(), headers=headers)
         assert (found.status_code, found.json()["error"]) == (413, "a request may have 1048576 bytes")
-    assert client.put("/api/episodes/0/track", content="[" * 100_000).status_code in (400, 422)
+    assert client.put(of(client) + "/track", content="[" * 100_000).status_code in (400, 422)
     assert not list(folder.rglob("*annotations*"))
 
 
@@ -284,7 +328,7 @@ def test_only_an_ordinary_file_is_read_and_written(client: TestClient, folder: P
         path.symlink_to({"link": tmp_path / "secret", "device": "/dev/zero"}.get(kind, tmp_path / "nothing"))
     (tmp_path / "secret").write_text("a secret\n")
     told = "is no ordinary file" if kind == "pipe" else "is a link: put the file itself in its place"
-    for found in (client.get("/api/episodes/0"), client.put("/api/episodes/0/track", json=track("anna", 0, [0]))):
+    for found in (client.get(of(client)), client.put(of(client) + "/track", json=track("anna", 0, [0]))):
         assert found.status_code == 400
         assert told in found.json()["error"]
         assert "secret" not in found.text.replace(str(path), "")

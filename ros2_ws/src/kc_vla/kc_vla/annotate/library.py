@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -21,12 +22,12 @@ class Entry:
     """One bag.
 
     Attributes:
-        key: what the page calls it by: its number in the list.
+        key: what the page calls it by, see `key_of`.
         name: for people: its path below the folder.
         bag: where it is.
     """
 
-    key: int
+    key: str
     name: str
     bag: Path
 
@@ -44,21 +45,22 @@ class Library:
         bags = bags_below(path)
         if not bags:
             raise BagMissingError(f"no bag at {path}: give a bag, or a folder with bags in it")
-        self.entries = [Entry(number, _name(path, bag), bag) for number, bag in enumerate(bags)]
-        self._open: OrderedDict[int, AnnotatedEpisode] = OrderedDict()
+        self.entries = [Entry(key_of(bag), _name(path, bag), bag) for bag in bags]
+        self._by_key = {entry.key: entry for entry in self.entries}
+        self._open: OrderedDict[str, AnnotatedEpisode] = OrderedDict()
         self._lock = threading.Lock()
 
-    def entry(self, key: int) -> Entry:
-        """The bag of that number.
+    def entry(self, key: str) -> Entry:
+        """The bag of that key.
 
         Raises:
             AnnotationError: there is none.
         """
-        if not 0 <= key < len(self.entries):
-            raise AnnotationError(f"no episode {key}: there are {len(self.entries)}")
-        return self.entries[key]
+        if key not in self._by_key:
+            raise AnnotationError("no such episode here: it was moved, or the page is of another folder: reload it")
+        return self._by_key[key]
 
-    def episode(self, key: int) -> AnnotatedEpisode:
+    def episode(self, key: str) -> AnnotatedEpisode:
         """Open a bag, or take it if it is open.
 
         Raises:
@@ -74,9 +76,14 @@ class Library:
             self._open.move_to_end(key)
             return self._open[key]
 
-    def log(self, key: int) -> AnnotationLog:
+    def log(self, key: str) -> AnnotationLog:
         """Its annotations; errors as `entry`."""
         return AnnotationLog(self.entry(key).bag)
+
+
+def key_of(bag: Path) -> str:
+    """The same bag's always: a page that is open while the server is started again must not save into another one."""
+    return hashlib.sha256(str(bag.resolve()).encode()).hexdigest()[:16]
 
 
 def _name(path: Path, bag: Path) -> str:

@@ -74,18 +74,18 @@ def create_app(library: Library, work: Work, author: str, hosts: Sequence[str]) 
         return {"author": author, "path": str(library.path), "episodes": rows}
 
     @app.get("/api/episodes/{key}")
-    def episode(key: int) -> dict[str, Any]:
+    def episode(key: str) -> dict[str, Any]:
         opened = library.episode(key)
         return _description(opened) | {"key": key, "name": library.entry(key).name, "tracks": _tracks(library, key)}
 
     @app.get("/api/episodes/{key}/frames/{view}/{frame}.jpg")
-    def picture(key: int, view: str, frame: int) -> Response:
+    def picture(key: str, view: str, frame: int) -> Response:
         data = library.episode(key).jpeg(view, frame)
         headers = {"Cache-Control": "private, max-age=3600, immutable"}
         return Response(data, media_type="image/jpeg", headers=headers, status_code=200 if data else 204)
 
     @app.get("/api/episodes/{key}/curves")
-    def curves(key: int) -> dict[str, Any]:
+    def curves(key: str) -> dict[str, Any]:
         library.entry(key)
         job = work.curves(key)
         found = {
@@ -95,7 +95,7 @@ def create_app(library: Library, work: Work, author: str, hosts: Sequence[str]) 
         return {"ready": job.result is not None, "problem": job.problem, "curves": found}
 
     @app.get("/api/episodes/{key}/proposals")
-    def proposals(key: int) -> dict[str, Any]:
+    def proposals(key: str) -> dict[str, Any]:
         library.entry(key)
         recorded = work.recorded(key)
         asked = {source: _proposed(job) for source, job in work.proposals(key).items()}
@@ -104,25 +104,25 @@ def create_app(library: Library, work: Work, author: str, hosts: Sequence[str]) 
         return {"ready": ready, "problem": recorded.problem, "recorded": held, "asked": asked}
 
     @app.post("/api/episodes/{key}/proposals/{source}")
-    def ask(key: int, source: str, request: Request) -> dict[str, Any]:
+    def ask(key: str, source: str, request: Request) -> dict[str, Any]:
         _own_page(request)
         library.entry(key)
         work.propose(key, source)
         return proposals(key)
 
     @app.put("/api/episodes/{key}/track")
-    def save(key: int, wanted: WantedTrack, request: Request) -> dict[str, Any]:
+    def save(key: str, wanted: WantedTrack, request: Request) -> dict[str, Any]:
         _own_page(request)
         opened = library.episode(key)
         marks = [_mark(opened, mark) for mark in wanted.marks]
         return asdict(library.log(key).append(wanted.author, wanted.since, wanted.state, marks, wanted.action))
 
     @app.get("/api/episodes/{key}/history")
-    def history(key: int) -> list[dict[str, Any]]:
+    def history(key: str) -> list[dict[str, Any]]:
         return [asdict(track) for track in library.log(key).history()]
 
     @app.get("/api/episodes/{key}/agreement")
-    def agree(key: int, within: int = 10) -> list[dict[str, Any]]:
+    def agree(key: str, within: int = 10) -> list[dict[str, Any]]:
         pairs = agreement(library.log(key).tracks(), within)
         return [asdict(pair) | {"share": pair.share} for pair in pairs]
 
@@ -140,7 +140,7 @@ def _own_page(request: Request) -> None:
         raise AnnotationError(f"a page of {request.headers['origin']} may not write here")
 
 
-def _row(library: Library, work: Work, key: int) -> dict[str, Any]:
+def _row(library: Library, work: Work, key: str) -> dict[str, Any]:
     entry, recorded = library.entry(key), work.recorded(key)
     try:
         tracks = library.log(key).tracks().values()
@@ -166,7 +166,7 @@ def _description(episode: AnnotatedEpisode) -> dict[str, Any]:
     }
 
 
-def _tracks(library: Library, key: int) -> dict[str, Any]:
+def _tracks(library: Library, key: str) -> dict[str, Any]:
     return {author: asdict(track) for author, track in library.log(key).tracks().items()}
 
 

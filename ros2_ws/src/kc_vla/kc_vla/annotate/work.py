@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from kc_vla.annotate.curves import Curves, cached_curves
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.annotate.library import Library
 from kc_vla.annotate.proposals import propose, recorded_proposals
-from kc_vla.bags.errors import BagError
+from kc_vla.bags.errors import BagBusyError, BagError
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import Mark
 from kc_vla.keyframes.scoring import Source, SourceError
@@ -21,6 +23,8 @@ from kc_vla.keyframes.sources import SourceSettings, open_source
 T = TypeVar("T")
 SOURCES = ("rules", "learned", "events")
 """Of the sources of keyframes those that can propose, in a recording too."""
+_AGAIN_S = 2.0
+"""After which a bag that was being recorded is looked into again, as long as somebody asks."""
 
 
 @dataclass
@@ -31,11 +35,13 @@ class Job(Generic[T]):
         share: of it that is done, 0..1.
         result: once it is there.
         problem: why there will be none; empty if all is well.
+        again_at: when it is worth to be tried again, on the clock of `time.monotonic`.
     """
 
     share: float = 0.0
     result: T | None = None
     problem: str = ""
+    again_at: float = math.inf
 
 
 class Work:
@@ -46,7 +52,7 @@ class Work:
         self._library = library
         self._settings = settings
         self._loaded: dict[str, Source] = {}
-        self._jobs: dict[tuple[str, int], Job[Any]] = {}
+        self._jobs: dict[tuple[str, str], Job[Any]] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="annotate")
@@ -60,20 +66,25 @@ class Work:
         for pool in (self._pool, self._survey):
             pool.shutdown(cancel_futures=True)
 
-    def recorded(self, key: int) -> Job[dict[str, tuple[Mark, ...]]]:
-        """Proposals that the recording holds, by source."""
-        return self._jobs["recorded", key]
+    def recorded(self, key: str) -> Job[dict[str, tuple[Mark, ...]]]:
+        """Proposals that the recording holds, by source; a bag that was being recorded is looked into again."""
+        with self._lock:
+            job = self._jobs["recorded", key]
+            if job.again_at <= time.monotonic() and not self._stopped.is_set():
+                job = self._jobs["recorded", key] = Job(problem=job.problem)
+                self._survey.submit(self._do, job, self._look_into, key)
+        return job
 
-    def curves(self, key: int) -> Job[Curves]:
+    def curves(self, key: str) -> Job[Curves]:
         """The curves of a bag, as many points as can be seen: those of all bags that were opened stay here."""
         return self._start("curves", key, self._thinned_curves, self._pool)
 
-    def proposals(self, key: int) -> dict[str, Job[tuple[Mark, ...]]]:
+    def proposals(self, key: str) -> dict[str, Job[tuple[Mark, ...]]]:
         """What was asked for so far, by source."""
         with self._lock:
             return {source: self._jobs[source, key] for source in SOURCES if (source, key) in self._jobs}
 
-    def propose(self, key: int, source: str) -> None:
+    def propose(self, key: str, source: str) -> None:
         """Ask for the proposals of a source.
 
         Raises:
@@ -84,7 +95,7 @@ class Work:
         self._start(source, key, lambda key, job: self._propose(key, source, job), self._pool)
 
     def _start(
-        self, name: str, key: int, work: Callable[[int, Job[Any]], object], pool: ThreadPoolExecutor
+        self, name: str, key: str, work: Callable[[str, Job[Any]], object], pool: ThreadPoolExecutor
     ) -> Job[Any]:
         with self._lock:
             job = self._jobs.get((name, key))
@@ -93,26 +104,28 @@ class Work:
                 pool.submit(self._do, job, work, key)
             return job
 
-    def _do(self, job: Job[Any], work: Callable[[int, Job[Any]], object], key: int) -> None:
+    def _do(self, job: Job[Any], work: Callable[[str, Job[Any]], object], key: str) -> None:
         if self._stopped.is_set():
             return
         try:
-            job.result = work(key, job)
+            job.result, job.problem = work(key, job), ""
+        except BagBusyError as error:
+            job.problem, job.again_at = str(error), time.monotonic() + _AGAIN_S
         except (AnnotationError, BagError, SourceError, OSError, ValueError, RuntimeError) as error:
             job.problem = str(error)
         job.share = 1.0
 
-    def _thinned_curves(self, key: int, job: Job[Any]) -> Curves:
+    def _thinned_curves(self, key: str, job: Job[Any]) -> Curves:
         return {name: curve.thinned() for name, curve in cached_curves(self._open(key)).items()}
 
-    def _look_into(self, key: int, job: Job[Any]) -> dict[str, tuple[Mark, ...]]:
+    def _look_into(self, key: str, job: Job[Any]) -> dict[str, tuple[Mark, ...]]:
         return recorded_proposals(self._open(key))
 
-    def _open(self, key: int) -> AnnotatedEpisode:
+    def _open(self, key: str) -> AnnotatedEpisode:
         """The bag, opened once more, so that nobody who steps through it has to wait."""
         return AnnotatedEpisode(self._library.entry(key).bag)
 
-    def _propose(self, key: int, source: str, job: Job[Any]) -> tuple[Mark, ...]:
+    def _propose(self, key: str, source: str, job: Job[Any]) -> tuple[Mark, ...]:
         if source not in self._loaded:
             self._loaded[source] = open_source(source, self._settings)
         episode = self._open(key)

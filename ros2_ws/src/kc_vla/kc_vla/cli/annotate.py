@@ -41,6 +41,13 @@ def main(words: Sequence[str]) -> int:
         return 1
 
 
+def _called(host: str) -> str:
+    """How a browser is told to call the machine that listens at `host`."""
+    if host in ("127.0.0.1", "::1", "0.0.0.0", "::"):
+        return "localhost"
+    return f"[{host}]" if ":" in host else host
+
+
 def _serve(options: argparse.Namespace) -> int:
     import uvicorn  # heavy imports only where the page is served
 
@@ -60,7 +67,7 @@ def _serve(options: argparse.Namespace) -> int:
         work = Work(library, SourceSettings(options.model, str(options.models or "")))
         app = create_app(library, work, options.author, sorted(names))
         many = f"{len(library.entries)} bag{'s' if len(library.entries) > 1 else ''}"
-        print(f"{many} of {options.path}: open http://localhost:{port} (Ctrl-C ends it)", flush=True)
+        print(f"{many} of {options.path}: open http://{_called(host)}:{port} (Ctrl-C ends it)", flush=True)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
         server.run(sockets=[listener])
     return 0

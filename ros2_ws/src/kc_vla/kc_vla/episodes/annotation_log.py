@@ -118,6 +118,8 @@ class AnnotationLog:
         """
         track = Track(author, since + 1, datetime.now(UTC).isoformat(timespec="seconds"), state, tuple(marks), action)
         check(track)
+        if state == CONFIRMED:  # rows of before that lack one can be read
+            _check_whole(track.marks)
         with _locked(self.path) as file:
             known = self.tracks().get(author)
             newest = 0 if known is None else known.revision
@@ -177,6 +179,15 @@ def _check_confirmed(marks: Sequence[Mark]) -> None:
     for before, after in pairwise(marks):
         if after.phase <= before.phase:
             raise AnnotationError(f"frame {after.frame}: phase {after.phase} follows phase {before.phase}")
+
+
+def _check_whole(marks: Sequence[Mark]) -> None:
+    for place, mark in enumerate(marks):
+        if mark.phase != place:
+            raise AnnotationError(
+                f"frame {mark.frame} is keyframe {mark.phase}, and keyframe {place} is missing: those after it would "
+                "be taken for it; mark it, or leave the later ones out"
+            )
 
 
 def _track(row: str, told: str) -> Track:

@@ -28,6 +28,12 @@ export async function confirm() {
     const why = `the task's keyframes are 0 to ${labels.length - 1}, frame ${frame} is ${phase}`;
     throw new model.Refused(`${why}: a digit gives a keyframe its number, x deletes one`);
   }
+  const last = page.steps.now.at(-1).phase;
+  const gap = page.steps.now.find((mark, place) => mark.phase !== place);
+  if (gap) {
+    const lacks = labels.length ? missing.filter((k) => k < last).map((k) => `${k} ${labels[k]}`).join(", ") : page.steps.now.indexOf(gap);
+    throw new model.Refused(`missing before frame ${gap.frame}: ${lacks}. What follows would be taken for it: mark it, or delete (x) what follows`);
+  }
   if (missing.length && page.odd !== odd) {
     page.odd = odd;
     throw new model.Refused(`missing: ${missing.map((k) => `${k} ${labels[k]}`).join(", ")}. Confirm again if that is so`);

@@ -40,7 +40,7 @@ async function begin() {
   Object.assign(timeline.on, { seek: show, drag, drop });
   $("episodes").addEventListener("click", (event) => {
     const item = event.target.closest("li");
-    if (item) open(Number(item.dataset.key));
+    if (item) open(item.dataset.key);
   });
   $("filter").addEventListener("input", drawList);
   $("states").addEventListener("change", drawList);
@@ -57,7 +57,7 @@ async function begin() {
   if (!page.author) await askAuthor();
   $("author").textContent = page.author;
   drawList();
-  const named = Number(location.hash.slice(1) || NaN);
+  const named = location.hash.slice(1);
   const first = page.rows.find((row) => row.key === named) ?? page.rows.find((row) => stateOf(row) !== "confirmed") ?? page.rows[0];
   if (first) await open(first.key);
   setInterval(refreshList, LIST_MS);
