@@ -10,6 +10,7 @@ import pytest
 from browser import LAPTOP, PHONE, chromium
 from foxglove_client import client
 from playwright.sync_api import Browser, Page, expect
+from served_live import serving
 from stack import Stack
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no Chromium: apt-get install chromium")
@@ -108,3 +109,25 @@ def test_without_control_there_is_no_button_and_foxglove_sees_all_topics(
         while heard != {1, 2} and time.monotonic() < until:
             heard |= {number for number, _ in viewer.hear()}
     assert heard == {1, 2}
+
+
+def test_what_is_no_longer_true_or_that_nobody_knows_is_not_said(look: Callable[[str], Page]) -> None:
+    result = {"id": "one", "success": False, "reason": "nobody judged it (Ctrl-C)", "completed": 0, "steps": 9}
+    with serving(token="word") as live:
+        live.board.begin("one")
+        live.board.tell("episode", {"id": "one", "task": "mine", "state": "finished", "instruction": "do it"})
+        live.board.tell("result", result | {"stages": [], "seconds": 0.4})
+        page = look(f"http://localhost:{live.port}/#token=word")
+        expect(page.locator("#state")).to_have_text("not judged")
+        expect(page.locator("#result")).to_have_text("Not judged: nobody judged it (Ctrl-C) (9 steps, 0.4 s)")
+        live.board.tell("result", result | {"stages": ["put away"], "reason": "dropped", "seconds": 0.4})
+        expect(page.locator("#state")).to_have_text("failed")
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.click("#stop")
+        expect(page.locator("#answer")).to_contain_text("answered: stopped")
+        live.board.tell("stopped", True)
+        expect(page.locator("#stopped")).to_be_visible()
+        expect(page.locator("#answer")).to_be_visible()
+        live.board.tell("stopped", False)  # somebody has released it: the arm may move
+        expect(page.locator("#stopped")).to_be_hidden()
+        expect(page.locator("#answer")).to_be_hidden()

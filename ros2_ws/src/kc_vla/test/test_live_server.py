@@ -5,79 +5,23 @@ from __future__ import annotations
 import json
 import socket
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import numpy as np
 import pytest
-from live_client import WAIT_S, hear, open_page
+from live_client import WAIT_S, hear
+from served_live import TOKEN, Live, serving
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection
 
-from kc_vla.live.board import SCORES, Board
-from kc_vla.live.feed import MOST_PAGES, Feed
-from kc_vla.live.pictures import Pictures
-from kc_vla.live.server import Stopped, create_app
+from kc_vla.live.board import SCORES
+from kc_vla.live.feed import MOST_PAGES
+from kc_vla.live.server import Stopped
 from kc_vla.web import connections
 from kc_vla.web.connections import MOST_OPEN
-from kc_vla.web.door import HERE
-from kc_vla.web.serving import ListenError, PageThread, listening, listening_there_or_elsewhere
-
-TOKEN = "a token"
-
-
-class Live:
-    """A page that is served, and what was asked of it."""
-
-    def __init__(self, patience_s: float = 10.0, token: str = TOKEN) -> None:
-        self.board = Board()
-        self.came: dict[str, Any] = {}
-        self.pictures = Pictures(lambda view: self.came.pop(view, None))
-        self.watched: list[bool] = []
-        self.stops: list[Future[Stopped]] = []
-        self.answer: Stopped | None = Stopped(True, True, "stopped")
-        views, rate = ("third_person", "wrist"), 50.0
-        self.feed = Feed(self.board, self.pictures, views, rate, self._on_watched, patience_s=patience_s)
-        self._page = PageThread(create_app(self.feed, token, self._stop, HERE), listening("127.0.0.1", 0, ""))
-        self.port = self._page.port
-
-    def close(self) -> None:
-        self._page.close()
-
-    def open(self, **headers: str) -> ClientConnection:
-        return open_page(self.port, **headers)
-
-    def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        request = urllib.request.Request(f"http://localhost:{self.port}{path}", method=method, headers=named)
-        try:
-            with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
-                return answer.status, dict(answer.headers), answer.read()
-        except urllib.error.HTTPError as error:
-            return error.code, dict(error.headers), error.read()
-
-    def _on_watched(self) -> None:
-        self.watched.append(self.feed.watched)
-
-    def _stop(self) -> Future[Stopped]:
-        wanted: Future[Stopped] = Future()
-        self.stops.append(wanted)
-        if self.answer:
-            wanted.set_result(self.answer)
-        return wanted
-
-
-@contextmanager
-def serving(**options: Any) -> Iterator[Live]:
-    live = Live(**options)
-    try:
-        yield live
-    finally:
-        live.close()
+from kc_vla.web.serving import ListenError, listening, listening_there_or_elsewhere
 
 
 @pytest.fixture
@@ -223,6 +167,29 @@ def test_who_asks_for_nothing_is_hung_up(monkeypatch: pytest.MonkeyPatch) -> Non
             assert raw.recv(1) == b""
         raw.close()
         hear(page)  # a page is not hung up
+
+
+def test_who_asks_once_and_then_for_nothing_is_hung_up_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "PATIENCE_S", 0.2)
+    with serving() as live:
+        raw = socket.create_connection(("localhost", live.port), timeout=WAIT_S)
+        raw.sendall(f"GET /api/control HTTP/1.1\r\nHost: localhost:{live.port}\r\n\r\nGET / HT".encode())
+        told = b""
+        with suppress(ConnectionResetError):
+            while piece := raw.recv(4096):  # a time-out fails
+                told += piece
+        assert told.startswith(b"HTTP/1.1 200")
+        raw.close()
+
+
+def test_those_that_were_answered_once_keep_nobody_out(live: Live) -> None:
+    with ExitStack() as idle:
+        for _ in range(MOST_OPEN):
+            raw = idle.enter_context(socket.create_connection(("localhost", live.port), timeout=WAIT_S))
+            raw.sendall(f"GET /api/control HTTP/1.1\r\nHost: localhost:{live.port}\r\n\r\n".encode())
+            assert raw.recv(12) == b"HTTP/1.1 200"
+            raw.sendall(b"GET / HT")
+        assert live.ask("/api/stop", "POST", X_Token=TOKEN)[0] == 200
 
 
 def test_only_what_was_answered_is_told_to_have_stopped(live: Live) -> None:

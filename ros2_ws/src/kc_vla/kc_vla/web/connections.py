@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 MOST_OPEN = 64
-"""Connections without a WebSocket; for another one the oldest that asks for nothing is hung up, or else that itself."""
+"""Connections without a WebSocket; for another one that is hung up which has waited longest without a whole request."""
 PATIENCE_S = 10.0
 """For a request to be made, and for it to be answered and the answer taken."""
 HANG_UP = "hang_up"
@@ -27,11 +27,21 @@ class BoundedHttp(H11Protocol):
         """See `asyncio.Protocol`."""
         super().connection_made(cast(Transport, transport))
         self.since_s = self.loop.time()
-        self._waited_for: object = None
+        self._waited_for: object = self
         self._look_later()
         if len(self.connections) > MOST_OPEN:
             http = [each for each in self.connections if isinstance(each, BoundedHttp)]
-            min((each for each in http if each.cycle is None), key=lambda each: each.since_s).transport.abort()
+            min((each for each in http if each.asks_for_nothing), key=lambda each: each.since_s).transport.abort()
+
+    def on_response_complete(self) -> None:
+        """See `H11Protocol`: the next request is waited for from now on."""
+        self.since_s = self.loop.time()
+        super().on_response_complete()
+
+    @property
+    def asks_for_nothing(self) -> bool:
+        """Whether no whole request is here that is not answered; part of the next one is none."""
+        return self.cycle is None or self.cycle.response_complete
 
     def _look_later(self) -> None:
         self.loop.call_later(PATIENCE_S, self._look)
@@ -39,11 +49,11 @@ class BoundedHttp(H11Protocol):
     def _look(self) -> None:
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             return  # gone, or a WebSocket by now
-        is_stuck = self.cycle is None or (not self.cycle.response_complete and self.cycle is self._waited_for)
-        if is_stuck:
+        waited = self.asks_for_nothing and self.loop.time() - self.since_s >= PATIENCE_S
+        if waited or self.cycle is self._waited_for:
             self.transport.abort()
             return
-        self._waited_for = self.cycle
+        self._waited_for = self if self.asks_for_nothing else self.cycle
         self._look_later()
 
 

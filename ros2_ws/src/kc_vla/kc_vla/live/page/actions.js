@@ -13,11 +13,14 @@ export function drawActions({ series }) {
     label(pen, "no chunk yet", width / 2, height / 2, COLOURS.dim, "center");
     return;
   }
-  const chunks = series.chunks.slice(-OLDER - 1).filter((chunk) => chunk.names.length === names.length);
+  const alike = (other) => other.names.join() === names.join(); // radians and metres share no row
+  const chunks = series.chunks.slice(-OLDER - 1).filter(alike);
   const now = Math.max(series.commands.at(-1)?.step ?? 0, newest?.start ?? 0);
   const from = now - PAST, until = now + AHEAD;
   const x = (step) => LEFT + ((step - from) / (until - from)) * (width - LEFT - 4);
-  const commands = series.commands.filter(({ step }) => step >= from);
+  const commands = series.commands
+    .filter(({ step }) => step >= from)
+    .map((command) => (alike(command) ? command : { ...command, values: [] }));
   const tall = (height - 14) / names.length;
   path(pen, [[x(now), 0], [x(now), height - 14]], COLOURS.line, 1, [3, 3]);
   label(pen, `step ${now}`, x(now), height - 6, COLOURS.dim, "center");

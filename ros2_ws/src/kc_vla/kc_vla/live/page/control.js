@@ -19,8 +19,13 @@ export async function tellControl() {
   }
 }
 
+let wasStopped = false;
+
+// What the controller answered to a stop is no longer true once somebody has released it.
 export function tellStopped(stopped) {
   found("stopped").hidden = !stopped;
+  if (wasStopped && !stopped && found("answer").classList.contains("good")) found("answer").hidden = true;
+  wasStopped = stopped;
 }
 
 function answer(text, kind) {

@@ -1,6 +1,14 @@
 // What is to be done, how far it is, and what came of it.
 import { found, say } from "./dom.js";
 
+// Without stages nobody, no simulator and no person, has said how it went.
+function outcome({ success, stages }) {
+  if (success) return ["succeeded", "good"];
+  return stages.length ? ["failed", "bad"] : ["not judged", ""];
+}
+
+const told = (word, { success, reason }) => `${word[0].toUpperCase()}${word.slice(1)}${success || !reason ? "" : `: ${reason}`}`;
+
 export function drawEpisode({ parts, series, connected }) {
   const { episode, result, driver } = parts;
   const over = result && episode && result.id === episode.id ? result : null;
@@ -10,8 +18,9 @@ export function drawEpisode({ parts, series, connected }) {
     say("state", "not connected: has the launch ended?");
     return;
   }
-  state.className = `pill ${over ? (over.success ? "good" : "bad") : (episode?.state ?? "")}`;
-  say("state", over ? (over.success ? "succeeded" : "failed") : (episode?.state ?? "no episode yet"));
+  const [word, kind] = over ? outcome(over) : [episode?.state ?? "no episode yet", episode?.state ?? ""];
+  state.className = `pill ${kind}`;
+  say("state", word);
   if (!episode) return;
   const frame = series.scores.at(-1)?.[0];
   const time = frame === undefined || !episode.period ? "" : ` · frame ${frame} · ${(frame * episode.period).toFixed(1)} s`;
@@ -21,7 +30,7 @@ export function drawEpisode({ parts, series, connected }) {
   const person = !over && driver?.id === episode.id && driver.person;
   found("driver").hidden = !person;
   say("driver", person ? `a person drives (${driver.device}) since frame ${driver.frame}` : "");
-  found("result").className = over?.success ? "good" : "bad";
+  found("result").className = kind;
   const stages = over?.stages.length ? `${over.completed} of ${over.stages.length} stages, ` : "";
-  say("result", over ? `${over.success ? "Succeeded" : `Failed: ${over.reason}`} (${stages}${over.steps} steps, ${over.seconds?.toFixed(1)} s)` : "");
+  say("result", over ? `${told(word, over)} (${stages}${over.steps} steps, ${over.seconds?.toFixed(1)} s)` : "");
 }
