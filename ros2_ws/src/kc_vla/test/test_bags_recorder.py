@@ -101,6 +101,14 @@ def test_what_is_kept_between_episodes_is_bounded(recorder: EpisodeRecorder) -> 
     assert closed.messages == 32
 
 
+def test_one_message_larger_than_all_that_is_kept_ends_nothing(recorder: EpisodeRecorder) -> None:
+    recorder.add("/wrist/image_raw", bytes(36 * 1024 * 1024), 0, 0)  # of a camera of 12 megapixels
+    say(recorder, "later", 1)
+    begin(recorder)
+    (closed,) = recorder.close()
+    assert words(closed.bag) == ["later"]
+
+
 def test_the_next_episode_closes_the_one_before(recorder: EpisodeRecorder) -> None:
     begin(recorder, "e-1")
     say(recorder, "first", SECOND)

@@ -89,8 +89,10 @@ def test_joint_positions_come_from_who_can_be_asked_again(tmp_path: Path, backen
     assert ("came from leader, which cannot be asked again" in plan.notes[-1]) == (policy == "none")
 
 
-def test_a_selector_can_know_the_tempo_of_what_moved_the_arm_when_it_was_recorded(tmp_path: Path) -> None:
-    chunks = iter(["joy", *["learned"] * 1000])
+@pytest.mark.parametrize("by_hand", [1, 2])
+def test_a_selector_can_know_the_tempo_of_what_moved_the_arm_when_it_was_recorded(tmp_path: Path, by_hand: int) -> None:
+    """Also where the person who took over was asked more often than the policy: the bag has three chunks."""
+    chunks = iter([*["joy"] * by_hand, *["learned"] * 1000])
 
     def mostly_learned(topic, message):
         if topic == "/policy/chunk":

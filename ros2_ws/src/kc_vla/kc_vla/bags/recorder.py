@@ -226,7 +226,7 @@ class EpisodeRecorder:
     def _keep(self, message: _Message) -> None:
         self._kept.append(message)
         self._kept_bytes += len(message.data)
-        while self._kept_bytes > _KEEP_BYTES or message.log_ns - self._kept[0].log_ns > _KEEP_NS:
+        while self._kept and (self._kept_bytes > _KEEP_BYTES or message.log_ns - self._kept[0].log_ns > _KEEP_NS):
             self._kept_bytes -= len(self._kept.popleft().data)
 
     def _forget_kept(self) -> None:

@@ -20,6 +20,7 @@ from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla.core.rig import RigError, load_rig
 from kc_vla.core.topics import DETECTIONS, TF_STATIC, camera_info_topic, image_topic
 from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.policy.takeover import PEOPLE
 from kc_vla.reports.run_table import OutputFolderError, require_writable
 
 FELT = ("/joint_states", "/tool_pose")
@@ -120,8 +121,9 @@ def _policy_of(episode: RecordedEpisode) -> tuple[str, str]:
 
 
 def _backends(episode: RecordedEpisode) -> list[str]:
-    """Of the chunks, that with the most first."""
-    return [name for name, _ in Counter(chunk.backend for chunk in episode.chunks).most_common()]
+    """Of the chunks, that with the most first; a person, who is asked far oftener than a policy, after those."""
+    counted = Counter(chunk.backend for chunk in episode.chunks)
+    return sorted(counted, key=lambda name: (name in PEOPLE, -counted[name]))
 
 
 def new_folder(output: Path, episode_id: str) -> Path:
