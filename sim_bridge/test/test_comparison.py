@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 from drawn_plans import write_episodes
 
 from kc_vla.cli import main
+from kc_vla.learning.policy.config import as_dict, load_policy_config
+from kc_vla_sim.evaluate.agent import Execution
 from kc_vla_sim.evaluate.comparison_results import Row, write_comparison
 from kc_vla_sim.evaluate.player import Outcome
 from kc_vla_sim.evaluate.regimes import TABLES
@@ -75,6 +77,31 @@ def test_a_row_of_events_wants_data_in_which_they_were_looked_for_before_any_oth
     told = capsys.readouterr().err
     assert f"events were not looked for when {data} was recorded: collect it again with --events" in told
     assert not (tmp_path / "tables/none").exists()
+
+
+def test_what_cannot_be_played_or_was_played_otherwise_is_told_before_anything_is_trained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_episodes(tmp_path / "plans/light", 2)
+    output = tmp_path / "tables"
+    words = ["eval", "table1", "--row", "none", "--data", str(tmp_path / "plans"), "--output", str(output)]
+    words += [word for setting in SMALL for word in ("--set", setting)]
+    assert main([*words, "--variant", "papr"]) == 1
+    assert "unknown variant 'papr'" in capsys.readouterr().err
+    assert main([*words, "--row", "selector", "--selector", "mine"]) == 1
+    assert "no model 'mine'" in capsys.readouterr().err
+    played = output / "standard/selector"
+    played.mkdir(parents=True)
+    settings = {"selector_models": "", "selector": "keyframe_selector_driven", "variant": "standard"}
+    execution = asdict(Execution())
+    settings |= {"looks": "standard", "image_size": 128, "execution": execution, "split": "test"}
+    (played / "evaluation.json").write_text(json.dumps(settings))
+    config = as_dict(load_policy_config(None, dict(setting.split("=") for setting in SMALL)))
+    begun = {"config": config, "data": [str(tmp_path / "plans")], "init": None}
+    (output / "comparison.json").write_text(json.dumps(begun))
+    assert main(words) == 1
+    assert "selector was played with image_size '128', not '256'" in capsys.readouterr().err
+    assert not (output / "none").exists()
 
 
 @pytest.mark.nightly  # who has learnt nothing plays until the time is up

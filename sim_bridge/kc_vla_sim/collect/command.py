@@ -14,6 +14,7 @@ from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.meta import Form
 from kc_vla.datasets.lerobot.writer import DataSetWriter
 from kc_vla.datasets.planned import PlannedFolder, writing
+from kc_vla.inference.models import fingerprint, models_in
 from kc_vla.keyframes.sources import fitting_selector
 from kc_vla_sim.collect.drivers import DrivingPolicy, driving_backend
 from kc_vla_sim.collect.planned import WHOLE, PlanJob, Stretch, record_planned
@@ -176,7 +177,9 @@ def _planned(task: str, setting: Setting, options: CollectOptions) -> AbstractCo
 
 def _driven(options: CollectOptions) -> dict[str, object]:
     """What a folder notes of the policy that drives, if one does."""
-    return {} if options.policy is None else {"policy": asdict(options.policy)}
+    if (policy := options.policy) is None:
+        return {}
+    return {"policy": {**asdict(policy), "files": fingerprint(models_in(policy.models), policy.model)}}
 
 
 def _writer(task: str, setting: Setting, options: CollectOptions) -> DataSetWriter:

@@ -10,6 +10,7 @@ from pathlib import Path
 from kc_vla.core.begun import begun
 from kc_vla.core.splits import seeds_of
 from kc_vla.core.tasks import find_task
+from kc_vla.inference.models import fingerprint, models_in
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.sources import SourceSettings, open_source
 from kc_vla.media.mp4 import Mp4Writer
@@ -115,6 +116,7 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
     facts.pop("films")
     if options.skip:
         facts["skip"] = options.skip
+    facts["files"] = _fingerprints(setting)
     with begun(options.output, SETTINGS, facts, "kc-vla eval policy"):
         wanted = [(task, seed) for seed in seeds for task in options.tasks]
         there = {(outcome.task, outcome.seed) for outcome in read_outcomes(options.output)}
@@ -133,6 +135,14 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
         failed = sum(not outcome.success for outcome in outcomes)
         filmed = f", films of {failed} failures in {FILMS}/" if setting.films and failed else ""
         yield f"{options.output}: {len(outcomes)} episodes{filmed}"
+
+
+def _fingerprints(setting: Setting) -> dict[str, str]:
+    """Of the models that have a say: episodes of others of the same names do not count together."""
+    told = {"policy": fingerprint(models_in(setting.models), setting.model)}
+    if setting.keyframes in _LOOKING:
+        told["selector"] = fingerprint(models_in(setting.selector_models), setting.selector)
+    return told
 
 
 @lru_cache(maxsize=1)

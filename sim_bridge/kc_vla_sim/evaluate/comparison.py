@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kc_vla.core.begun import begun
+from kc_vla.core.begun import BegunError, begun, differences
 from kc_vla.core.splits import seeds_of
 from kc_vla.inference.models import REGISTRY, read_registry
+from kc_vla.keyframes.sources import SourceSettings, open_source
 from kc_vla.learning.common.device import device_of_run
 from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
 from kc_vla.learning.policy.event_keyframes import EventKeyframes
@@ -18,11 +20,13 @@ from kc_vla.learning.policy.release import release_policy
 from kc_vla.learning.policy.run import PolicyRun
 from kc_vla.learning.policy.training import train_policy
 from kc_vla.policy.model import EVENTS
-from kc_vla_sim.evaluate.command import EvalOptions, Setting, evaluate
+from kc_vla_sim.evaluate.command import SETTINGS, EvalOptions, Setting, evaluate
 from kc_vla_sim.evaluate.comparison_results import Row, write_comparison
 from kc_vla_sim.evaluate.player import Outcome
 from kc_vla_sim.evaluate.regimes import KEYFRAMES, TABLES, Regime
 from kc_vla_sim.evaluate.results import read_outcomes
+from kc_vla_sim.renderer import choose_renderer
+from kc_vla_sim.variants import check_variant
 
 _PRECISION = "fp32"
 """Of what looks at the pictures: nothing but the memory shall differ from what was learnt."""
@@ -81,7 +85,10 @@ def compare(options: ComparisonOptions) -> Iterator[str]:
     models, results = options.output / "models", options.output / options.setting.variant
     if any(regime.settings.get("keyframes") == EVENTS for regime in regimes):
         find_material(options.data, events=EventKeyframes())  # what is missing is told hours before it is their turn
+    _require_playable(options, regimes)
     with begun(options.output, "comparison.json", begun_with, "kc-vla eval table1|table3"):
+        for regime in TABLES[options.table]:
+            _require_alike(options, results / regime.name)
         for regime in regimes:
             run = _trained(options, regime, models)
             yield f"{regime.name}: {run.config.steps} steps in {run.folder}"
@@ -94,6 +101,32 @@ def compare(options: ComparisonOptions) -> Iterator[str]:
         facts = begun_with | {"split": options.split, "skip": options.skip, "variant": options.setting.variant}
         yield write_comparison(results, options.table, rows, facts)
         yield f"{results}: {options.table}.md, {options.table}.json and {options.table}.png"
+
+
+def _require_playable(options: ComparisonOptions, regimes: Sequence[Regime]) -> None:
+    """See, hours before it is their turn, that the episodes can be played; raises what `evaluate` does."""
+    setting = options.setting
+    check_variant(setting.variant)
+    choose_renderer(setting.renderer)
+    seeds_of(options.split, options.skip + max(options.episodes, options.others))
+    chosen = {regime.keyframes for regime in regimes}
+    for source in chosen & {"learned", "events"}:
+        open_source(source, SourceSettings(setting.selector, setting.selector_models, device="cpu"))
+
+
+def _require_alike(options: ComparisonOptions, folder: Path) -> None:
+    """See that what was played of a row before was played as is asked for now: a table compares memories alone."""
+    file = folder / SETTINGS
+    if not file.exists():
+        return
+    asked = {**asdict(options.setting), "split": options.split, "skip": options.skip}
+    known = {"skip": 0, **json.loads(file.read_text(encoding="utf-8"))}
+    for name in ("selector_models", "selector", "variant", "looks", "image_size", "execution", "split", "skip"):
+        for told, was, wanted in differences(known.get(name), asked[name], name):
+            raise BegunError(
+                f"{folder} was played with {told} '{was}', not '{wanted}': a table has rows that were played alike; "
+                "go on as they were begun, or choose another --output"
+            )
 
 
 def _play(options: ComparisonOptions, regime: Regime, models: Path, folder: Path) -> None:

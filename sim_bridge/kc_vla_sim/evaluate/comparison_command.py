@@ -7,12 +7,14 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from kc_vla.bags.errors import BagError
 from kc_vla.cli.numbers import not_negative, positive
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 from kc_vla.core.splits import SPLITS, SplitError
 from kc_vla.core.tasks import simulated_tasks
 from kc_vla.keyframes.sources import DRIVEN_SELECTOR, SELECTOR, fitting_selector
+from kc_vla_sim.errors import SimulationError
 from kc_vla_sim.evaluate.regimes import TABLES
 
 _ABOUT = """\
@@ -31,7 +33,7 @@ def main(words: Sequence[str]) -> int:
     options = main_parser("eval", _add_arguments).parse_args(words)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see kc_vla.cli.learning
     interrupted = f"kc-vla eval {options.what}: interrupted: the same command goes on"
-    failures = (LearningError, ModelError, StackError, SplitError)
+    failures = (LearningError, ModelError, StackError, SplitError, BagError, SimulationError)
     return exit_status("eval", lambda: _compare(options), *failures, interrupted=interrupted)
 
 
@@ -58,7 +60,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
     parser.add_argument("--precision", default="auto", help="of the arithmetic: auto, fp32 or bf16")
     parser.add_argument(
-        "--episodes", type=positive, default=50, help="of each task, for keyframes by the selector (50)"
+        "--episodes", type=positive, default=50, help="of each task, for the rows selector and condensed (50)"
     )
     parser.add_argument("--others", type=positive, default=20, help="of each task, for all other rows (20)")
     parser.add_argument("--split", default="test", choices=list(SPLITS), help="to take seeds from (default test)")

@@ -24,6 +24,18 @@ def test_what_was_begun_in_one_way_does_not_go_on_in_another(tmp_path: Path) -> 
     assert begin(tmp_path, SETTINGS) == SETTINGS
 
 
+def test_what_was_asked_for_once_is_asked_for_again(tmp_path: Path) -> None:
+    """Else episodes of other seeds, or of another driver, would come in between."""
+    begin(tmp_path / "one", {**SETTINGS, "skip": 100})
+    (tmp_path / "one/episode").touch()
+    with pytest.raises(BegunError, match="was begun with skip '100', none is asked for now: go on as it was begun"):
+        begin(tmp_path / "one", SETTINGS)
+    begin(tmp_path / "other", SETTINGS)
+    (tmp_path / "other/episode").touch()
+    with pytest.raises(BegunError, match="was begun without skip, not '100'"):
+        begin(tmp_path / "other", {**SETTINGS, "skip": 100})
+
+
 @pytest.mark.parametrize("damage", ["", "{", "[]\n" * 100])
 def test_where_nothing_has_come_of_it_another_way_is_as_good(tmp_path: Path, damage: str) -> None:
     begin(tmp_path, SETTINGS)

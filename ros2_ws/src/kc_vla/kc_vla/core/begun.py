@@ -24,11 +24,11 @@ def begun(path: Path, name: str, settings: Mapping[str, Any], made_by: str) -> I
     Args:
         path: of the folder; made if it is not there.
         name: of the JSON file in it that says how it was begun.
-        settings: that it is filled with.
+        settings: that it is filled with, all of them, as JSON has them.
         made_by: the command that fills such folders.
 
     Yields:
-        the settings that it was begun with, which may be more.
+        the settings that it was begun with.
 
     Raises:
         BegunError: it was begun in another way, holds something else, or is being written by another process.
@@ -45,12 +45,10 @@ def begun(path: Path, name: str, settings: Mapping[str, Any], made_by: str) -> I
         if not locks(lock):
             raise BegunError(f"{path} is being written by another process: wait for it")
         known = _known(lock, file, settings)
-        for setting, value in settings.items():
-            for name, was, wanted in differences(known.get(setting), value, setting):
-                raise BegunError(
-                    f"{path} was begun with {name} '{was}', not '{wanted}': "
-                    "go on as it was begun, or choose another place"
-                )
+        for name, was, wanted in differences(known, settings):
+            begun_so = f"without {name}" if was is None else f"with {name} '{was}'"
+            asked = "none is asked for now" if wanted is None else f"not '{wanted}'"
+            raise BegunError(f"{path} was begun {begun_so}, {asked}: go on as it was begun, or choose another place")
         yield known
 
 

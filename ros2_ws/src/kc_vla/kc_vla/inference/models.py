@@ -107,6 +107,20 @@ def read_registry(folder: Path) -> dict[str, Any]:
     return entries
 
 
+def fingerprint(folder: Path, name: str) -> str:
+    """16 hex digits that change with any file of a model: another one can have its name by tomorrow.
+
+    Raises:
+        ModelError: there is no such model.
+    """
+    try:
+        files = read_registry(folder)[name]["files"]
+        said = sorted((role, str(row["sha256"])) for role, row in files.items())
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"no whole entry of '{name}' in {folder / REGISTRY}: {error!r}") from error
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+
+
 def require_free(folder: Path, name: str, replace: bool) -> None:
     """See that nothing is in the place of a new model called `name` in `folder`, unless it is to be replaced.
 
