@@ -37,6 +37,7 @@ from kc_vla.datasets.exchange.origin import Origin
 from kc_vla.datasets.lerobot.annotations import read_annotations
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
 from kc_vla.datasets.lerobot.reader import DataSet
+from kc_vla.episodes.annotation_log import annotation_file
 from kc_vla.learning.selector.recordings import load_recordings
 
 
@@ -322,7 +323,9 @@ def test_a_task_that_is_in_no_table_is_exported_with_its_own_labels_and_learnt(t
 
 def test_a_keyframe_that_was_left_out_is_told(tmp_path: Path) -> None:
     bag = write_panda_bag(tmp_path, "e", annotated=False)
-    annotate(bag, [(0, START_NS), (2, START_NS + 8 * PERIOD_NS)])
+    annotate(bag, [(0, START_NS), (1, START_NS + 8 * PERIOD_NS)])
+    log = annotation_file(bag)  # as an annotation page could confirm it before it saw to that
+    log.write_text(log.read_text().replace('"phase": 1, "label": "flash 1 on"', '"phase": 2, "label": "flash 1 off"'))
     with pytest.raises(ExchangeError, match=f"{bag}, keyframe 2 'flash 1 off': keyframe 1 is not annotated"):
         export_bags([bag], tmp_path / "out")
 

@@ -9,6 +9,7 @@ from drawn_plans import write_episodes
 from robot_bags import KEYFRAMES, write_piper_bag
 
 from kc_vla.cli import main
+from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.event_keyframes import EventKeyframes
 from kc_vla.learning.policy.material import Material, find_material
@@ -51,8 +52,12 @@ def test_of_a_robots_recordings_nobody_has_to_mark_any(events: EventKeyframes, t
     found = chosen(find_material([data], events=events))
     assert found != [list(KEYFRAMES)] * 2
     assert all(len(each) > 1 for each in found)  # the gripper of its arm closes once
-    for name in ("keyframes.json", "annotations.jsonl"):
-        (data / "meta" / name).unlink()
+    unmarked = tmp_path / "unmarked"
+    words = ["bag", "export", str(tmp_path / "bags"), "--output", str(unmarked), "--keyframes", "none"]
+    assert main(words) == 0
+    with pytest.raises(DataSetError, match="has no keyframes"):
+        find_material([unmarked])
+    data = unmarked
     assert chosen(find_material([data], events=events)) == found
 
     run = tmp_path / "run"

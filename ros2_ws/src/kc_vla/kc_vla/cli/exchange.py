@@ -24,7 +24,7 @@ def add_export(actions: Any) -> None:
         "--keyframes",
         choices=[origin.value for origin in Origin],
         default=Origin.CONFIRMED.value,
-        help="those confirmed on the annotation page, committed by the selector, or the simulator's (confirmed)",
+        help="those confirmed on the annotation page, committed by the selector, the simulator's, or none (confirmed)",
     )
     export.set_defaults(run=_export)
 

@@ -66,7 +66,11 @@ def export_bags(bags: Sequence[Path], folder: Path, kind: str = V2, origin: Orig
     """
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise ExchangeError(f"{folder} is there already: choose another --output or --name")
-    keyframes = confirmed_keyframes(bags) if origin is Origin.CONFIRMED else {}
+    keyframes: dict[Path, tuple[Chosen, ...]] = {}
+    if origin is Origin.CONFIRMED:
+        keyframes = confirmed_keyframes(bags)
+    elif origin is Origin.NONE:
+        keyframes = dict.fromkeys(bags, ())
     part = folder.with_name(f".{folder.name}.part")
     interventions = any(map(tells_who_drives, bags))
     first = read_rows(bags[0], interventions)
@@ -171,7 +175,7 @@ def _name(part: Path, folder: Path, kind: str, about: Mapping[str, Any]) -> None
         whole = folder.with_name(f".{folder.name}.v3.part")
         if whole.exists():
             shutil.rmtree(whole)
-        source = DataSet(part)
+        source = DataSet(part, unmarked=True)
         with tqdm(total=len(source.episodes), desc="lay out", unit="episode") as bar:
             write_v3(source, whole, bar.update)
     write_whole(whole / EXPORTED, json.dumps(about, indent=2) + "\n")

@@ -6,8 +6,9 @@ from enum import StrEnum
 
 
 class Origin(StrEnum):
-    """Those of a person's confirmed annotation, those that the selector committed, or the simulator's own."""
+    """Those of a person's confirmed annotation, those that the selector committed, the simulator's own, or nobody's."""
 
     CONFIRMED = "confirmed"
     COMMITTED = "committed"
     ORACLE = "oracle"
+    NONE = "none"

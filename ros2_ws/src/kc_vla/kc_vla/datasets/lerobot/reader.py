@@ -1,4 +1,4 @@
-"""Reads LeRobot data sets that have keyframes, 2.0 to 3.0: ours, and those that others made in this form."""
+"""Reads LeRobot data sets, 2.0 to 3.0: ours, and those that others made in this form."""
 
 from __future__ import annotations
 
@@ -21,21 +21,25 @@ from kc_vla.datasets.lerobot.source import SourceEpisode, open_source
 class DataSet:
     """A data set. Opening it reads what is in `meta` and checks it; columns and pictures are read when asked for."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, unmarked: bool = False) -> None:
         """Open the data set in `folder`.
+
+        Args:
+            folder: of the data set.
+            unmarked: it may be without any keyframes.
 
         Raises:
             DataSetError: it is missing, of another version, not as it should be, or without any keyframes.
         """
         self.folder = folder
         self._source = open_source(folder)
-        self.fps = int(self._source.fps)
+        self.fps = round(self._source.fps)  # 29.97 are 30
         self._rows = {row.index: row for row in self._source.episodes}
         self.episodes: tuple[EpisodeInfo, ...] = tuple(
             EpisodeInfo.from_row(row.row, str(folder)) for row in self._source.episodes
         )
         self._keyframes = {row.index: self._source.keyframes(row) for row in self._source.episodes}
-        if not any(self._keyframes.values()):
+        if not (unmarked or any(self._keyframes.values())):
             raise DataSetError(f"{folder} has no keyframes: {KEYFRAMES} is missing, or tells of none of its episodes")
 
     def keyframes(self, episode: int) -> tuple[int, ...]:
@@ -71,6 +75,11 @@ class DataSet:
         """The key of a camera; arguments and DataSetError as `frames`."""
         return need_camera(self._source.cameras, view, named, str(self.folder))
 
+    @property
+    def cameras(self) -> tuple[str, ...]:
+        """Keys of its cameras."""
+        return tuple(self._source.cameras)
+
     def columns_path(self, episode: int) -> Path:
         """Where the columns of an episode are; raise DataSetError where there is no such episode."""
         return self._source.data_path(self._find(episode))
@@ -86,16 +95,16 @@ class DataSet:
             raise DataSetError(f"{self.folder} has no episode {episode}") from None
 
 
-def open_data_sets(folder: Path) -> tuple[DataSet, ...]:
-    """The data set in `folder`, or all those in its subfolders, sorted by name.
+def open_data_sets(folder: Path, unmarked: bool = False) -> tuple[DataSet, ...]:
+    """The data set in `folder`, or all those in its subfolders, sorted by name; `unmarked` as of `DataSet`.
 
     Raises:
         DataSetError: there is none, or one is not as it should be.
     """
     if (folder / "meta").is_dir():
-        return (DataSet(folder),)
+        return (DataSet(folder, unmarked),)
     # A hidden one is being made.
     found = sorted(path.parent for path in folder.glob("[!.]*/meta") if path.is_dir())
     if not found:
         raise DataSetError(f"there is no LeRobot data set in {folder}: record one with kc-vla collect")
-    return tuple(DataSet(path) for path in found)
+    return tuple(DataSet(path, unmarked) for path in found)
