@@ -30,6 +30,8 @@ def test_a_file_and_single_changes_take_the_place_of_defaults(tmp_path):
         ({"stage_one.margin": "nan"}, "'stage_one.margin' is nan"),
         ({"stage_one": "3"}, "'stage_one' is 3: it must be of type StageOne"),
         ({"window": "true"}, "'window' is True: it must be of type int"),
+        ({"stage_one.neighbour_from": "12"}, "'stage_one.neighbour_from' is 12 and 'stage_one.neighbour_to' 10"),
+        ({"stage_two.first": "4"}, "'stage_two.first' is 4 and 'stage_two.last' 1: there is no frame"),
         ({"init": "noise"}, "'init' is 'noise': choose one of scratch, imagenet, package"),
     ],
 )

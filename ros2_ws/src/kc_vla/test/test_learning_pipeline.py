@@ -22,11 +22,11 @@ from kc_vla.inference.models import read_registry
 from kc_vla.keyframes.learned import LearnedScorer, LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import load_selector
 from kc_vla.keyframes.scoring import Sight
-from kc_vla.learning.common.run import Run
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.selector.evaluation import episode_scores
 from kc_vla.learning.selector.export import export_trunk
 from kc_vla.learning.selector.recordings import load_recordings
+from kc_vla.learning.selector.run import SelectorRun
 from kc_vla.learning.selector.training import sample_pictures
 
 LEARNT = ("counting", "identity")
@@ -123,7 +123,7 @@ def test_the_registry_tells_how_the_model_was_made(models):
 def test_a_run_goes_on_from_the_first_stage_of_another(data, run, tmp_path, capsys):
     again = tmp_path / "again"
     assert train(data, again, f"--trunk={run}", **{"stage_two.epochs": 2}) == 0
-    assert {line["stage"] for line in Run(again).read_log()} == {"stage two"}
+    assert {line["stage"] for line in SelectorRun(again).read_log()} == {"stage two"}
     ours, theirs = (torch.load(folder / "trunk.pt", weights_only=True)["trunk"] for folder in (again, run))
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
     assert not (again / "features").exists()  # those of the other run serve
@@ -136,20 +136,20 @@ def test_a_run_goes_on_from_the_first_stage_of_another(data, run, tmp_path, caps
 
 @pytest.mark.nightly
 def test_a_training_that_was_cut_off_twice_ends_as_if_it_had_not_been(data, run, tmp_path, monkeypatch):
-    save, cut = Run.save, tmp_path / "cut"
+    save, cut = SelectorRun.save, tmp_path / "cut"
 
     def interrupted_after(name: str, epochs: int) -> None:
-        def interrupt(self: Run, now: str, state: dict) -> None:
+        def interrupt(self: SelectorRun, now: str, state: dict) -> None:
             save(self, now, state)
             if now == name and state["epochs"] == epochs:
                 raise KeyboardInterrupt
 
-        monkeypatch.setattr(Run, "save", interrupt)
+        monkeypatch.setattr(SelectorRun, "save", interrupt)
         assert train(data, cut) == INTERRUPTED
 
     interrupted_after("stage_one", 2)
     interrupted_after("stage_two", 6)
-    monkeypatch.setattr(Run, "save", save)
+    monkeypatch.setattr(SelectorRun, "save", save)
     assert train(data, cut) == 0
     ours, theirs = (torch.load(folder / "stage_two.pt", weights_only=True)["head"] for folder in (cut, run))
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
@@ -177,7 +177,7 @@ def test_the_papers_baselines_can_be_trained_and_exported(data, method, tmp_path
 def test_a_training_begins_with_the_weights_of_a_model(data, models, tmp_path, capsys):
     begun = ["--init=keyframe_selector", f"--models={models}", "--method=no-metric"]
     assert train(data, tmp_path / "run", *begun, **{"stage_two.epochs": 1, "stage_two.learning_rate": 1e-6}) == 0
-    run = Run(tmp_path / "run")
+    run = SelectorRun(tmp_path / "run")
     assert run.data["init"] == "keyframe_selector"
     assert {"init_trunk", "init_head"} <= set(run.data)
     assert [line["f1"] > 0.9 for line in run.read_log()] == [True, True]  # before its one epoch and after it
@@ -260,7 +260,7 @@ def test_a_run_goes_on_in_its_precision_unless_told_otherwise(data, run, tmp_pat
     assert "Computes on cpu in fp32: as the run began" in capsys.readouterr().out
     assert train(data, tmp_path / "run", "--precision=bf16") == 0
     assert "Computes on cpu in bf16: as asked for" in capsys.readouterr().out
-    assert Run(tmp_path / "run").arithmetic == {"device": "cpu", "precision": "bf16"}
+    assert SelectorRun(tmp_path / "run").arithmetic == {"device": "cpu", "precision": "bf16"}
 
 
 def test_other_settings_in_the_folder_of_a_run_are_refused(data, run, capsys):
@@ -377,16 +377,34 @@ def test_several_data_sets_of_one_name_are_learnt_from_together(data, tmp_path, 
     assert train(data, run, *both, **few) == 0
     (kept,) = run.glob("features/*-train")
     lengths = {recording.name: recording.length for recording in load_recordings([data / "train", tmp_path / "dark"])}
-    assert {unquote(path.stem): len(np.load(path)) for path in kept.iterdir()} == {
+    assert {unquote(path.stem).rpartition("-")[0]: len(np.load(path)) for path in kept.iterdir()} == {
         name.replace(" ", "_"): length for name, length in lengths.items()
     }
     assert len(lengths) == 6 * len(LEARNT) + 3
     assert {"train/counting episode 0", "dark/counting episode 0"} < set(lengths)
     assert train(data, run, both[0], **few) == 1
-    assert "holds a run with other settings or data (data.validation:" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "holds a run with other settings or data (" in told
+    assert "data.validation:" in told
     assert main(["export", "selector", str(run), f"--models={tmp_path / 'models'}"]) == 0
     assert train(data, tmp_path / "twice", f"--data={data / 'train' / 'counting'}") == 1
     assert f"{data / 'train' / 'counting'} is given twice: name each data set once" in capsys.readouterr().err
+
+
+def test_a_run_does_not_go_on_with_episodes_that_have_changed(data, tmp_path, capsys):
+    mine = shutil.copytree(data / "train", tmp_path / "mine")
+    words = (f"--data={mine}", "--method=no-metric")
+    few = {"stage_two.epochs": 1}
+    assert train(data, tmp_path / "run", *words, **few) == 0
+    write_lamp_data(tmp_path / "longer", 6, seed=7, tasks=("counting",))
+    shutil.rmtree(mine / "counting")
+    shutil.copytree(tmp_path / "longer" / "counting", mine / "counting")  # of the same name
+    assert train(data, tmp_path / "run", *words, **few) == 1
+    assert "holds a run with other settings or data (data.episodes:" in capsys.readouterr().err
+    info = mine / "identity/meta/info.json"
+    info.write_text(json.dumps({**json.loads(info.read_text()), "fps": 30}))
+    assert train(data, tmp_path / "other", *words, **few) == 1
+    assert "the data sets have several rates, in frames a second" in capsys.readouterr().err
 
 
 def test_rules_annotate_without_the_truth_and_overwrite_nothing(data, tmp_path, capsys):

@@ -24,8 +24,9 @@ from kc_vla.learning.common.errors import DataError, RunError
 from kc_vla.learning.policy.batches import begun_otherwise, with_a_false_one
 from kc_vla.learning.policy.config import PRECISIONS, as_dict, load_policy_config
 from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
+from kc_vla.learning.policy.holding_out import held_out
 from kc_vla.learning.policy.run import CHECKPOINT, PolicyRun, trained_policy
-from kc_vla.learning.policy.samples import kept_before
+from kc_vla.learning.policy.samples import Samples, kept_before
 from kc_vla.learning.policy.sampling import draw_chunks
 from kc_vla.learning.policy.training import train_policy
 from kc_vla.policy.history import History
@@ -187,6 +188,50 @@ def test_what_is_learnt_from_is_what_the_model_is_given_later(
         with pytest.raises(PolicyError, match="has learnt from frames at a stride"):
             open_learned(settings(tmp_path))
         open_learned(replace(settings(tmp_path), strides=True))
+
+
+def test_pictures_that_no_map_fits_are_refused() -> None:
+    with pytest.raises(ConfigError, match="'image_size' is 100: it must be a multiple of 8"):
+        load_policy_config(None, {"image_size": "100"})
+
+
+def test_no_actions_need_to_run_already(data: Path, tmp_path: Path) -> None:
+    small = replace(SMALL, frozen=0, steps=2, every=2)
+    assert np.isfinite(train_policy(tmp_path / "run", [data], small, CPU).read_log()[-1]["loss"])
+
+
+def test_an_episode_that_is_held_out_stays_so_however_many_are_recorded_later() -> None:
+    def held(names: list[str]) -> set[str]:
+        columns = dict.fromkeys(("maps", "states", "actions", "plans", "places", "frames", "waits", "shares"))
+        which = np.arange(len(names))
+        samples = Samples(**columns, episodes=which, instructions=0 * which, keyframes=[], names=names, scale=None)
+        samples = replace(samples, frames=which)
+        return {name for name, out in zip(names, held_out(samples, 0.08), strict=True) if out}
+
+    names = [f"identity standard train {number}" for number in range(400)]
+    before = held(names[:120])
+    assert 3 <= len(before) <= 20
+    for more in (121, 250, 400):
+        assert held(names[:more]) & set(names[:120]) == before
+    assert len(held(names[:2])) == 1
+
+
+def test_data_of_other_sizes_leave_nothing_behind_in_the_run_that_was_to_go_on(
+    run: PolicyRun, data: Path, tmp_path: Path
+) -> None:
+    kept = sorted(run.maps.iterdir())
+    with pytest.raises(DataError, match="has image_size 32, not 64: set it so"):
+        train_policy(tmp_path / "run", [data], replace(SMALL, image_size=64), CPU, init=run)
+    assert sorted(run.maps.iterdir()) == kept
+
+
+def test_a_run_does_not_go_on_with_other_episodes(tmp_path: Path) -> None:
+    write_episodes(tmp_path / "data/light", 4)
+    few = replace(SMALL, steps=2, every=2)
+    train_policy(tmp_path / "run", [tmp_path / "data"], few, CPU)
+    write_episodes(tmp_path / "data/light", 6)
+    with pytest.raises(RunError, match=r"data\.episodes"):
+        train_policy(tmp_path / "run", [tmp_path / "data"], few, CPU)
 
 
 def test_a_history_that_does_not_fit_is_refused() -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from drawn_plans import write_episodes
 from hypothesis import given
 from hypothesis import strategies as st
 from robot_bags import KEYFRAMES, PIPER_NAMES, picture, write_panda_bag, write_piper_bag
@@ -173,6 +177,27 @@ def test_robots_are_not_mixed(data: Path, tmp_path: Path, capsys: pytest.Capture
     assert find_material([tmp_path / "panda"]).action is ActionType.TOOL_DELTA
     with pytest.raises(DataError, match=r"a 'piper' told joint positions .* a 'panda_sim' told tool deltas"):
         find_material([data, tmp_path / "panda"])
+
+
+def test_what_is_left_out_is_told_and_nothing_else_is(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    mine = shutil.copytree(data, tmp_path / "all/mine")
+    write_episodes(tmp_path / "all/light", 2)  # with plans, beside it
+    with pytest.raises(DataError, match="a policy moves one robot in one way"):  # of a Panda: they are not passed over
+        find_material([tmp_path / "all"])
+    shutil.rmtree(tmp_path / "all/light")
+    (keyframes,) = mine.rglob("keyframes.json")
+    known = json.loads(keyframes.read_text())
+    keyframes.write_text(json.dumps({**known, "0": []}))
+    for columns in mine.rglob("episode_000000.parquet"):
+        table = pq.read_table(columns)
+        place = table.column_names.index("annotation.keyframe")
+        empty = pa.array([False] * len(table), table.schema.field(place).type)
+        pq.write_table(table.set_column(place, table.schema.field(place), empty), columns)
+    capsys.readouterr()
+    assert len(find_material([mine]).episodes) == len(known) - 1
+    assert f"1 of {len(known)} episodes (0) have no marked keyframes: they are left out" in capsys.readouterr().out
 
 
 def test_a_robot_that_no_rig_describes_and_an_empty_folder_are_told(data: Path, tmp_path: Path) -> None:

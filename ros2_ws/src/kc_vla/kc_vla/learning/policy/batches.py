@@ -169,8 +169,8 @@ def losses(
     device = batch.actions.device
     time = torch.rand(count, generator=generator).to(device)
     noise = torch.randn(batch.actions.shape, generator=generator).to(device)
-    late = torch.randint(1, most_frozen + 1, (count,), generator=generator)
-    late = torch.where(torch.rand(count, generator=generator) < 0.5, late, 0).to(device)
+    late = torch.randint(1, max(most_frozen, 1) + 1, (count,), generator=generator)
+    late = torch.where(torch.rand(count, generator=generator) < (0.5 if most_frozen else 0.0), late, 0).to(device)
     runs = (torch.arange(horizon, device=device)[None] < late[:, None]).float()
     actions = begun_otherwise(batch.actions, late, deltas, generator)
     on_the_way = torch.lerp(noise, actions, time[:, None, None])

@@ -99,6 +99,8 @@ def policy_config_from(values: Mapping[str, Any]) -> PolicyConfig:
         history = history_of(config.history)
     except ValueError as error:
         raise ConfigError(str(error)) from error
+    if config.image_size % _MAP_STRIDE:
+        raise ConfigError(f"setting 'image_size' is {config.image_size}: it must be a multiple of {_MAP_STRIDE}")
     if history.count > config.slots:
         raise ConfigError(f"a history of {history.count} frames needs as many slots, not {config.slots}")
     return config
@@ -109,4 +111,6 @@ def as_dict(config: PolicyConfig) -> dict[str, Any]:
     return asdict(config)
 
 
+_MAP_STRIDE = 8
+"""Pixels of a number of a picture's map (`networks.STEM_STRIDE`, which brings torch with it)."""
 _LEAST = {"image_size": 16, "channels": 1, "slots": 1, "steps": 1, "batch": 2, "warm_up": 1, "latest": 1, "every": 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import Codec, CodecError
@@ -25,6 +27,9 @@ from kc_vla.learning.policy.demonstrated import demonstrated
 from kc_vla.learning.policy.event_keyframes import EventKeyframes, of_planned
 from kc_vla.policy.numbers import space_of
 
+_NAMED = 10
+"""So many episodes are told of by their numbers."""
+
 
 @dataclass(frozen=True, eq=False)
 class Source:
@@ -32,12 +37,14 @@ class Source:
 
     Attributes:
         key: another one for other content: what was computed of it is kept by it.
+        name: the same however often it is read, and wherever it lies: whether it is held out depends on it.
         instruction: what the robot was to do.
         read: reads it; pictures are of `size` px where it pays to make them smaller at once.
         driven: frames in which a person drove who had taken over from a policy.
     """
 
     key: str
+    name: str
     instruction: str
     read: Callable[[int], PlannedEpisode]
     driven: int = 0
@@ -63,6 +70,11 @@ class Material:
     def instructions(self) -> list[str]:
         """Of the tasks, each once."""
         return list(dict.fromkeys(episode.instruction for episode in self.episodes))
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits that change with any of the episodes."""
+        return hashlib.sha256("\n".join(episode.key for episode in self.episodes).encode()).hexdigest()[:16]
 
 
 def find_material(
@@ -105,17 +117,14 @@ def find_material(
 def _parts(folder: Path, from_takeovers: bool, events: EventKeyframes | None) -> Iterator[Material]:
     planned = sorted(path for path in (folder, *folder.glob("[!.]*")) if (path / SETTINGS).exists())
     yield from (_planned(path, events) for path in planned)
-    if not planned:
-        try:
-            sets = open_data_sets(folder)
-        except DataSetError as error:
-            if any(folder.glob("meta")) or any(folder.glob("*/meta")):
-                raise
-            raise DataError(
-                f"there are no episodes to learn from in {folder}: record some with kc-vla collect --plans, "
-                "or export your own with kc-vla bag export"
-            ) from error
+    if any(path.is_dir() for path in (*folder.glob("meta"), *folder.glob("[!.]*/meta"))):
+        sets = open_data_sets(folder, unmarked=events is not None)
         yield from (_demonstrated(each, from_takeovers, events) for each in sets)
+    elif not planned:
+        raise DataError(
+            f"there are no episodes to learn from in {folder}: record some with kc-vla collect --plans, "
+            "or export your own with kc-vla bag export"
+        )
 
 
 def _planned(path: Path, events: EventKeyframes | None) -> Material:
@@ -130,8 +139,10 @@ def _planned(path: Path, events: EventKeyframes | None) -> Material:
             f"events were not looked for when {path} was recorded: collect it again with --events, into another folder"
         )
     instruction = str(first.about["instruction"])
+    about = " ".join(str(folder.settings.get(part, "")) for part in ("task", "variant", "split", "skip"))
     episodes = tuple(
-        Source(_changed(file), instruction, partial(_read_planned, file, events is not None)) for file in files
+        Source(_changed(file), f"{about} {file.name}", instruction, partial(_read_planned, file, events is not None))
+        for file in files
     )
     return Material(load_rig(robot), ActionType.TOOL_DELTA, tuple(first.pictures), episodes)
 
@@ -157,9 +168,21 @@ def _demonstrated(data_set: DataSet, from_takeovers: bool, events: EventKeyframe
     cameras = [view for view in rig.views if _has(data_set, view)]
     if not cameras:
         data_set.camera(rig.views[0])  # says what cameras there are
+    if missing := [view for view in rig.views if view not in cameras]:
+        tqdm.write(
+            f"{folder}: none of its cameras {', '.join(data_set.cameras)} is known to be {', '.join(missing)} of the "
+            f"rig '{rig.name}': it is learnt without; name it so in the data set to learn with it"
+        )
+    unmarked = [info.index for info in data_set.episodes if events is None and not data_set.keyframes(info.index)]
+    if unmarked:
+        told = ", ".join(map(str, unmarked[:_NAMED])) + (", ..." if len(unmarked) > _NAMED else "")
+        tqdm.write(
+            f"{folder}: {len(unmarked)} of {len(data_set.episodes)} episodes ({told}) have no marked keyframes: "
+            "they are left out; annotate them to learn from them, or learn with --set keyframes=events"
+        )
     episodes = []
     for info in data_set.episodes:
-        if events is None and not data_set.keyframes(info.index):
+        if info.index in unmarked:
             continue
         chosen = data_set.keyframes(info.index) if events is None else f"events by {events.model}"
         key = _changed(data_set.columns_path(info.index)) + f" {info.index} {chosen}"
@@ -169,7 +192,7 @@ def _demonstrated(data_set: DataSet, from_takeovers: bool, events: EventKeyframe
         driven = 0 if person is None else int(person.sum())
         key += " takeovers" if driven else ""
         read = partial(_read_demonstrated, data_set, info, codec, tuple(cameras), person, events)
-        episodes.append(Source(key, info.instruction, read, driven))
+        episodes.append(Source(key, f"{folder.resolve().name} {info.index}", info.instruction, read, driven))
     return Material(rig, codec.action, tuple(cameras), tuple(episodes))
 
 

@@ -45,6 +45,7 @@ class Samples:
         waits: (P,) whether the expert waits.
         shares: (P,) how often a frame is drawn, relative to others of its task; 0 for one that is only remembered.
         keyframes: of each episode, the rows of its keyframes.
+        names: of each episode, see `material.Source`.
         scale: of the actions.
     """
 
@@ -59,6 +60,7 @@ class Samples:
     waits: NDArray[np.bool_]
     shares: NDArray[np.float64]
     keyframes: Sequence[NDArray[np.int64]]
+    names: Sequence[str]
     scale: ActionScale
 
     def known(self, row: int, late: int) -> NDArray[np.int64]:
@@ -164,7 +166,8 @@ def load_samples(
         rows += count
     joined = {name: np.concatenate(parts) for name, parts in columns.items()}
     scale = ActionScale.of(joined["plans"])
-    return Samples(actions=scale.scaled(joined["plans"]), keyframes=keyframes, scale=scale, **joined)
+    names = [source.name for source in material.episodes]
+    return Samples(actions=scale.scaled(joined["plans"]), keyframes=keyframes, names=names, scale=scale, **joined)
 
 
 def _columns(episode: PlannedEpisode, space: Space) -> dict[str, NDArray[np.generic]]:
@@ -196,7 +199,7 @@ def _maps(
     device: Device,
 ) -> NDArray[np.float16]:
     """Maps (K, V, C, M, M) of an episode, out of the cache where they are there."""
-    name = hashlib.sha256(key.encode()).hexdigest()[:20]
+    name = hashlib.sha256(f"{key} {size}".encode()).hexdigest()[:20]
     kept = cache / f"{name}.npy"
     if not kept.exists():
         cache.mkdir(parents=True, exist_ok=True)

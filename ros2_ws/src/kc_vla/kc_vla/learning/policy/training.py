@@ -21,6 +21,7 @@ from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.batches import know, losses, make_batch
 from kc_vla.learning.policy.config import SHIPPED_EYES, PolicyConfig, as_dict
 from kc_vla.learning.policy.event_keyframes import EventKeyframes
+from kc_vla.learning.policy.holding_out import balanced, held_out
 from kc_vla.learning.policy.material import Material, find_material
 from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
 from kc_vla.learning.policy.restoring import shipped_eyes
@@ -70,6 +71,7 @@ def train_policy(
     material = find_material(data, from_takeovers, events)
     facts: dict[str, Any] = {
         "train": [str(each) for each in data],
+        "episodes": material.fingerprint,
         "instructions": material.instructions,
         "views": list(material.views),
         "robot": material.rig.name,
@@ -85,6 +87,7 @@ def train_policy(
         facts["init"] = str(init.folder)
         if (init.robot, init.action, init.views) != (material.rig.name, material.action, material.views):
             raise DataError(f"{init.folder} is of another robot, or looks at others than the cameras of these data")
+        _require_like(init, config)
         facts["instructions"] = _instructions(init, material)
     if eyes is not None:
         facts["stem"] = str(eyes.folder)
@@ -103,6 +106,14 @@ def _instructions(init: PolicyRun, material: Material) -> list[str]:
     if new := [text for text in material.instructions if text not in init.instructions]:
         raise DataError(f"{init.folder} has not learnt '{new[0]}': train without --init to learn it, too")
     return list(init.instructions)
+
+
+def _require_like(init: PolicyRun, config: PolicyConfig) -> None:
+    """See that its networks take what these settings give, before a picture is looked at."""
+    theirs = init.config
+    for name in ("image_size", "channels", "slots"):
+        if getattr(theirs, name) != getattr(config, name):
+            raise DataError(f"{init.folder} has {name} {getattr(theirs, name)}, not {getattr(config, name)}: set it so")
 
 
 def _stem(run: PolicyRun, before: PolicyRun | None, pictures: Sequence[NDArray[np.uint8]]) -> Stem:
@@ -173,12 +184,12 @@ class _Training:
             self._average.load_state_dict(state["average"])
             self._optimizer.load_state_dict(state["optimizer"])
             self._step = int(state["step"])
-        held = _held_out(samples, config)
+        held = held_out(samples, config.held_out)
         drawn = samples.shares > 0
         self._train, self._held = np.flatnonzero(~held & drawn), np.flatnonzero(held & drawn)
         if not (len(self._held) and len(self._train)):
             raise DataError("there are too few episodes to hold some out: collect more, at least two of each task")
-        self._shares = _balanced(samples, self._train)
+        self._shares = balanced(samples, self._train)
 
     def go(self) -> None:
         """Take the steps that are left."""
@@ -258,28 +269,6 @@ class _Training:
                 "scale": {part: list(getattr(scale, part)) for part in SCALE},
             },
         )
-
-
-def _held_out(samples: Samples, config: PolicyConfig) -> NDArray[np.bool_]:
-    """Which rows are not learnt from: episodes of each task, at least one of those that have two.
-
-    They are spread over all of them: the last ones are those that were taught last, which nothing else teaches.
-    """
-    held = np.zeros(len(samples.frames), bool)
-    for instruction in np.unique(samples.instructions):
-        episodes = np.unique(samples.episodes[samples.instructions == instruction])
-        count = min(max(1, round(config.held_out * len(episodes))), len(episodes) - 1)
-        spread = (np.arange(count) + 0.5) * len(episodes) / max(count, 1)
-        held |= np.isin(samples.episodes, episodes[spread.astype(int)])
-    return held
-
-
-def _balanced(samples: Samples, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Probability of each row, the same for every instruction in sum."""
-    shares = samples.shares[rows]
-    sums = np.bincount(samples.instructions[rows], shares)
-    shares = shares / sums[samples.instructions[rows]]
-    return np.asarray(shares / shares.sum())
 
 
 def _rate(step: int, config: PolicyConfig) -> float:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kc_vla.learning.common.config import read_settings, settings_as
+from kc_vla.learning.common.config import ConfigError, read_settings, settings_as
 
 INITS = ("scratch", "imagenet", "package")
 INIT_PARTS = ("trunk", "head")
@@ -121,7 +121,15 @@ def config_from(values: Mapping[str, Any]) -> Config:
     Raises:
         ConfigError: see `load_config`.
     """
-    return settings_as(Config, values, {"init": INITS}, _LEAST)
+    config = settings_as(Config, values, {"init": INITS}, _LEAST)
+    one, two = config.stage_one, config.stage_two
+    for low, high, least, most in (
+        ("stage_one.neighbour_from", "stage_one.neighbour_to", one.neighbour_from, one.neighbour_to),
+        ("stage_two.first", "stage_two.last", two.first, two.last),
+    ):
+        if least > most:
+            raise ConfigError(f"'{low}' is {least} and '{high}' {most}: there is no frame from the one to the other")
+    return config
 
 
 def config_as_dict(config: Config) -> dict[str, Any]:

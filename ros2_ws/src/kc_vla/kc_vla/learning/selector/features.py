@@ -54,7 +54,8 @@ def cached_features(
     folder.mkdir(parents=True, exist_ok=True)
 
     def one(recording: Recording) -> Features:
-        path = folder / f"{quote(recording.name.replace(' ', '_'), safe='')}.npy"
+        digest = hashlib.sha256(recording.changed.encode()).hexdigest()[:12]
+        path = folder / f"{quote(recording.name.replace(' ', '_'), safe='')}-{digest}.npy"
         if not path.exists():
             with replacing(path) as part, part.open("wb") as file:
                 np.save(file, compute(recording.pictures(size)).astype(np.float16))

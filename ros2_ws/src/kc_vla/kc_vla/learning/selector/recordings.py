@@ -46,6 +46,12 @@ class Recording:
     episode: int
     cameras: tuple[Camera, ...] = (THIRD_PERSON,)
 
+    @property
+    def changed(self) -> str:
+        """Another text for another recording: what was computed of it is kept by that."""
+        about = self.data_set.columns_path(self.episode).stat()
+        return f"{self.name} {self.length} {about.st_mtime_ns} {about.st_size}"
+
     def pictures(self, size: int) -> Iterator[Picture]:
         """All pictures, one after the other, (size, V size, 3) each, of V cameras side by side.
 
@@ -110,7 +116,7 @@ def load_unmarked(folder: Path, tell: Tell = tell_person) -> list[Recording]:
         BagError: a data set cannot be read.
     """
     recordings, others = [], set()
-    for data_set in open_data_sets(folder):
+    for data_set in open_data_sets(folder, unmarked=True):
         for info in data_set.episodes:
             task = known_task(info, {})
             if task is None:
@@ -176,6 +182,19 @@ def check_enough(recordings: Sequence[Recording]) -> None:
     for name in sorted(set(names)):
         if names.count(name) < 2:
             raise DataError(f"'{name}' has a single episode: a triplet needs two, record more")
+
+
+def common_rate(recordings: Sequence[Recording]) -> int:
+    """Frames a second of all of them: a window of frames spans another time at another rate.
+
+    Raises:
+        DataError: they have several.
+    """
+    rates = {recording.data_set.fps: recording.data_set.folder for recording in recordings}
+    if len(rates) > 1:
+        told = ", ".join(f"{folder} {fps}" for fps, folder in sorted(rates.items()))
+        raise DataError(f"the data sets have several rates, in frames a second ({told}): export them at one")
+    return next(iter(rates))
 
 
 def learnt_tasks(recordings: Sequence[Recording]) -> dict[str, Task]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +26,7 @@ from kc_vla.learning.selector.features import cached_features, trunk_features, w
 from kc_vla.learning.selector.joint import train_joint
 from kc_vla.learning.selector.networks import QueryHead
 from kc_vla.learning.selector.pretrained import Pretrained
-from kc_vla.learning.selector.recordings import Recording, check_enough, learnt_tasks, load_recordings
+from kc_vla.learning.selector.recordings import Recording, check_enough, common_rate, learnt_tasks, load_recordings
 from kc_vla.learning.selector.run import SelectorRun, noted
 from kc_vla.learning.selector.stage_one import train_trunk
 from kc_vla.learning.selector.stage_two import CHECKPOINT as STAGE_TWO
@@ -81,6 +82,8 @@ def train_selector(
     facts = {
         "train": noted(data),
         "validation": noted(validation),
+        "episodes": _fingerprint([*train, *judge]),
+        "rate": common_rate([*train, *judge]),
         "method": method,
         "tasks": tasks_as_dict(tasks.values()),
         "cameras": [str(camera) for camera in cameras],
@@ -119,6 +122,12 @@ def train_selector(
             )
         draw_curves(run.read_log(), folder / "curves.png")
     return run
+
+
+def _fingerprint(recordings: Sequence[Recording]) -> str:
+    """16 hex digits that change with any of the episodes, or with its keyframes."""
+    told = "\n".join(f"{recording.changed} {recording.keyframes}" for recording in recordings)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def trained_networks(run: SelectorRun) -> tuple[Trunk, QueryHead]:
@@ -178,7 +187,7 @@ def _trunk_of(other: SelectorRun, run: SelectorRun) -> Trunk:
         raise RunError(
             f"the trunk of {other.folder} was trained with other settings: only those of stage two may differ"
         )
-    if any(other.data.get(part) != run.data.get(part) for part in ("train", "validation", "cameras")):
+    if any(other.data.get(part) != run.data.get(part) for part in ("train", "validation", "episodes", "cameras")):
         raise RunError(
             f"the trunk of {other.folder} was trained on other episodes or cameras: its features do not serve here"
         )
