@@ -3,9 +3,11 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from camera_files import write_pictures, write_video
 
+from kc_vla.cameras import stream as stream_module
 from kc_vla.cameras.errors import CameraError
 from kc_vla.cameras.sources import CapturedFrame, SourceSpec
 from kc_vla.cameras.stream import CameraStream
@@ -47,6 +49,32 @@ def test_a_file_is_delivered_whole_and_ends(tmp_path: Path) -> None:
     assert told[3] == "end"
     assert told[:3] == pytest.approx([20, 90, 200], abs=4)
     stream.close()
+
+
+def test_of_a_device_no_more_pictures_are_taken_than_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that has no 20 a second gives 30, whatever it is asked for."""
+
+    class Device:
+        fps, paced = 30.0, True
+
+        def __init__(self) -> None:
+            self.given = 0
+
+        def read(self) -> CapturedFrame | None:
+            self.given += 1
+            if self.given > 90:
+                return None
+            return CapturedFrame(np.full((2, 2, 3), self.given, np.uint8), self.given * 33_333_333)
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(stream_module, "open_source", lambda spec: Device())
+    listener = Listener()
+    listener.open(SourceSpec("/dev/video0", fps=20.0))
+    told = []
+    while (found := listener.next()) != "end":
+        told.append(found)
+    assert abs(len(told) - 60) <= 2
 
 
 def test_a_folder_that_vanishes_is_opened_again_when_it_is_back(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ class SourceSpec:
         fps: frames per second; 0 for the rate of the device or the video (a folder: 20).
         width, height: size of the pictures in px, scaled where the source has another; 0 for its own.
         loop: begin again at the end of a file or folder.
+        format: in which a device is to send its pictures, four letters such as "MJPG" or "YUYV"; empty: as it likes.
     """
 
     source: str
@@ -41,6 +42,7 @@ class SourceSpec:
     width: int = 0
     height: int = 0
     loop: bool = False
+    format: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,9 @@ class DeviceSource(FrameSource):
             raise SourceBusyError(f"{path} may not be opened: add this user to the group 'video'")
         self._path, self._spec = path, spec
         self._capture = cv2.VideoCapture(str(path), cv2.CAP_V4L2)
-        # One buffer: the newest frame matters, not every frame.
+        # The format first, for sizes and rates depend on it. One buffer: the newest frame matters, not every frame.
         for key, value in (
+            (cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*spec.format) if spec.format else 0),
             (cv2.CAP_PROP_FRAME_WIDTH, spec.width),
             (cv2.CAP_PROP_FRAME_HEIGHT, spec.height),
             (cv2.CAP_PROP_FPS, spec.fps),

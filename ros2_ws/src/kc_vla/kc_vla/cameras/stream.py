@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from kc_vla.cameras.decimation import Decimator
 from kc_vla.cameras.errors import CameraError, SourceLostError
 from kc_vla.cameras.sources import CapturedFrame, FrameSource, SourceSpec, open_source
 
@@ -43,6 +44,7 @@ class CameraStream:
         self._spec = spec
         self._on_frame, self._on_lost, self._on_back, self._on_end = on_frame, on_lost, on_back, on_end
         self._stop = threading.Event()
+        self._decimator = Decimator(spec.fps)
         source = open_source(spec)
         self.fps = source.fps
         try:
@@ -87,7 +89,9 @@ class CameraStream:
             if frame is None:
                 self._on_end()
                 return
-            self._on_frame(frame)
+            # A device has rates of its own, and takes the one that is next to what it is asked for.
+            if not source.paced or self._decimator.takes(frame.captured_ns):
+                self._on_frame(frame)
 
     def _open_again(self) -> FrameSource | None:
         """Try until the source opens and gives a frame, pausing longer each time; None when closed meanwhile."""

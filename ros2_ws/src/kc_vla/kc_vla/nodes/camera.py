@@ -26,6 +26,8 @@ from kc_vla.ros.camera_info import info_message
 from kc_vla.ros.convert import BadMessageError, image_message, time_message
 from kc_vla.ros.process import run_node
 
+_TOO_FEW = 0.9
+
 
 class CameraNode(StackNode):
     """See the module."""
@@ -63,11 +65,18 @@ class CameraNode(StackNode):
             if wanted.topic:
                 self._driver = CameraDriver(self, wanted, self._on_picture, self._on_lost, self._on_back)
                 return
-            spec = SourceSpec(wanted.source, wanted.fps, wanted.width, wanted.height, wanted.loop)
+            if wanted.format and (len(wanted.format) != 4 or not wanted.format.isascii()):
+                raise StartError(f"format: four letters are wanted, such as MJPG or YUYV, not '{wanted.format}'")
+            spec = SourceSpec(wanted.source, wanted.fps, wanted.width, wanted.height, wanted.loop, wanted.format)
             self._stream = CameraStream(spec, self._on_frame, self._on_lost, self._on_back, self._on_end, self._accept)
         except CameraError as error:
             raise StartError(str(error)) from error
         self.get_logger().info(f"camera on {wanted.source} at {self._stream.fps:g} frames/s")
+        if self._stream.fps < _TOO_FEW * wanted.fps:
+            self.get_logger().warning(
+                f"{wanted.source} gives {self._stream.fps:g} pictures a second at this size, {wanted.fps:g} are asked "
+                "for: set 'format' to MJPG, or ask for smaller pictures (v4l2-ctl --list-formats-ext tells what it has)"
+            )
 
     def stop(self) -> None:
         """Give the source back."""

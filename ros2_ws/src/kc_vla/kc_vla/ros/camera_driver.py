@@ -37,6 +37,7 @@ class CameraParameters(NodeParameters):
     fps: float = parameter(0.0, "frames per second; 0 for the source's own", low=0.0, high=1000.0)
     width: int = parameter(0, "px, pictures are scaled to it; 0 for the source's own", low=0, high=16384)
     height: int = parameter(0, "px, pictures are scaled to it; 0 for the source's own", low=0, high=16384)
+    format: str = parameter("", "of a device, four letters such as MJPG or YUYV; empty for what it likes")
     frame_id: str = parameter("camera_optical_frame", "name of the camera's optical frame (REP 103)")
     calibration: str = parameter("", "camera_info YAML file; empty for an uncalibrated camera")
     latency: str = parameter("", "file of `kc-vla calibrate latency`: pictures are as much older than when they came")
