@@ -17,10 +17,12 @@ from sensor_msgs.msg import Image, JointState
 from kc_vla.arm.inverse import UnreachableError, joints_for
 from kc_vla.bags.topics import Qos, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
+from kc_vla.calibration import material
 from kc_vla.calibration.board import Board
 from kc_vla.calibration.hand_eye import pose_of
 from kc_vla.calibration.reading import load_latency, load_offsets
 from kc_vla.cameras.calibration import load_calibration
+from kc_vla.cameras.sources import CapturedFrame
 from kc_vla.cli import main
 
 BOARD = Board()
@@ -114,12 +116,47 @@ def test_the_camera_on_the_flange_is_found_from_a_recording(poses, lens, tmp_pat
     assert main(["calibrate", "hand-eye", "--setup=in-hand", *words]) == 0, capsys.readouterr().err
     content = yaml.safe_load(output.read_text())
     assert content["parameters"]["calibration_type"] == "eye_in_hand"
+    assert content["parameters"]["tracking_base_frame"] == "wrist_optical_frame"  # as the rig calls it
     found = content["transformation"]
     place = [found[axis] for axis in "xyz"]
     assert np.linalg.norm(np.array(place) - CAMERA[:3, 3]) < 3e-3
     turn = Rotation.from_quat([found[f"q{axis}"] for axis in "xyzw"]).as_matrix() @ CAMERA[:3, :3].T
     assert np.degrees(Rotation.from_matrix(turn).magnitude()) < 0.6
     assert output.with_suffix(".png").exists()
+
+
+def test_views_that_are_too_poor_are_shown_beside_what_was_good(poses, lens, tmp_path, capsys):
+    output, good = tmp_path / "wrist.yaml", b"of a good calibration"
+    output.with_suffix(".png").write_bytes(good)
+    bag = write_bag(tmp_path / "bag", standing(poses[:3]))
+    words = [f"--bag={bag}", "--view=wrist", f"--camera={lens}", f"--output={output}"]
+    assert main(["calibrate", "hand-eye", "--setup=in-hand", *words]) == 1
+    assert f"({tmp_path / 'wrist.refused.png'} shows the views)" in capsys.readouterr().err
+    assert cv2.imread(str(tmp_path / "wrist.refused.png")) is not None
+    assert output.with_suffix(".png").read_bytes() == good
+    assert not output.exists()
+
+
+def test_a_camera_of_which_there_are_enough_views_is_calibrated_by_ctrl_c(tmp_path, monkeypatch):
+    chance, taken = np.random.default_rng(3), []
+
+    class Camera:
+        def read(self):
+            if len(taken) == 14:
+                raise KeyboardInterrupt
+            taken.append(render(BOARD, looking_pose(chance, BOARD), chance))
+            return CapturedFrame(taken[-1], 0)
+
+        def close(self):
+            taken.append("closed")
+
+    asked = []
+    monkeypatch.setattr(material, "open_source", lambda spec: asked.append(spec) or Camera())
+    words = ["--source=/dev/video2", "--name=x", "--width=640", "--height=480", "--format=MJPG"]
+    assert main(["calibrate", "camera", *words, f"--output={tmp_path / 'x.yaml'}"]) == 0
+    assert yaml.safe_load((tmp_path / "x.yaml").read_text())["calibration"]["residuals"]["views"] >= 10
+    assert taken[-1] == "closed"
+    assert (asked[0].width, asked[0].height, asked[0].format) == (640, 480, "MJPG")
 
 
 def test_a_joint_that_tells_a_wrong_angle_is_found(poses, lens, tmp_path, capsys):

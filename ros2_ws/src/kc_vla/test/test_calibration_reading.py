@@ -32,6 +32,13 @@ def test_offsets_are_read_as_they_were_written(file):
     np.testing.assert_allclose(found.limits.lowest, LOWEST, atol=1e-6)
 
 
+def test_offsets_of_another_arm_are_refused(file):
+    for known in (("piper",), ("piper_ros", "piper")):  # the same arm by another driver
+        np.testing.assert_allclose(load_offsets(file, LIMITS, known).angles, OFFSETS, atol=1e-6)
+    with pytest.raises(CalibrationError, match=r"is of the arm 'piper', not of a 'piper_h': .* joints --rig piper_h"):
+        load_offsets(file, LIMITS, ("piper_h", "piper_h"))
+
+
 def test_an_arm_with_offsets_tells_and_takes_true_angles_within_what_its_encoders_allow():
     arm = SteppedArm()
     seen = OffsetArm(arm, Offsets(OFFSETS, LIMITS))

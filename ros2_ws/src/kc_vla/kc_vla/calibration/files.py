@@ -38,17 +38,19 @@ def write_camera(path: Path, name: str, serial: str, size: tuple[int, int], lens
     _write(path, content, serial, residuals)
 
 
-def write_hand_eye(path: Path, name: str, serial: str, in_hand: bool, found: HandEye) -> None:
-    """Write the pose of a camera in the form of easy_handeye2."""
+def write_hand_eye(
+    path: Path, name: str, serial: str, in_hand: bool, found: HandEye, frame: str = "", base_frame: str = "robot_base"
+) -> None:
+    """Write the pose of a camera in the form of easy_handeye2; `frame` is its optical one (`<name>_optical_frame`)."""
     x, y, z, w = Rotation.from_matrix(found.camera[:3, :3]).as_quat().tolist()
     place = dict(zip("xyz", found.camera[:3, 3].tolist(), strict=True))
     content = {
         "parameters": {
             "name": name,
             "calibration_type": "eye_in_hand" if in_hand else "eye_on_base",
-            "robot_base_frame": "robot_base",
+            "robot_base_frame": base_frame,
             "robot_effector_frame": "flange",
-            "tracking_base_frame": f"{name}_optical_frame",
+            "tracking_base_frame": frame or f"{name}_optical_frame",
             "tracking_marker_frame": "board",
         },
         "transformation": {**place, "qx": x, "qy": y, "qz": z, "qw": w},

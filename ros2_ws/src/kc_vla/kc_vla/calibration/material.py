@@ -53,14 +53,14 @@ class Joints:
         return np.asarray(np.abs(np.gradient(self.angles, self.times, axis=0)).max(axis=1))
 
 
-def board_views(source: str, board: Board, most: int) -> list[View]:
-    """Different views of the board from a device, a video or a folder of pictures, at most so many.
+def board_views(source: SourceSpec, board: Board, most: int) -> list[View]:
+    """Different views of the board from a device, a video or a folder of pictures, at most so many, or until Ctrl-C.
 
     Raises:
         CameraError: the source cannot be read.
     """
     views: list[View] = []
-    pictures = open_source(SourceSpec(source))
+    pictures = open_source(source)
     bar = tqdm(total=most, desc="views of the board", unit="view")
     try:
         while len(views) < most and (frame := pictures.read()) is not None:
@@ -68,6 +68,8 @@ def board_views(source: str, board: Board, most: int) -> list[View]:
             if corners is not None and (not views or _differ(corners, views[-1].corners)):
                 views.append(View(frame.pixels, corners))
                 bar.update()
+    except KeyboardInterrupt:  # of a camera there is no other end before there are enough
+        bar.write(f"Ctrl-C: goes on with the {len(views)} views that there are")
     finally:
         bar.close()
         pictures.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +22,22 @@ _FARTHEST_M = 100.0
 _IN_HAND = {"eye_in_hand": True, "eye_on_base": False}
 
 
-def load_offsets(path: Path, own: JointLimits) -> Offsets:
+def load_offsets(path: Path, own: JointLimits, known_as: Sequence[str] = ()) -> Offsets:
     """Read joint offsets as `kc-vla calibrate joints` writes them.
 
     Args:
         path: of the file.
         own: limits of the arm that they are for; it says how many joints there are, and its top speeds count.
+        known_as: names of that arm's rig, first its own, where the file has to be for it.
 
     Raises:
-        CalibrationError: it is missing, for another number of joints, or holds something that cannot be.
+        CalibrationError: it is missing, for another arm or number of joints, or holds something that cannot be.
     """
     content = read_calibration(path)
+    made_for = content.get("rig")
+    if known_as and made_for is not None and made_for not in known_as:
+        told = f"{path} is of the arm '{made_for}', not of a '{known_as[0]}'"
+        raise CalibrationError(f"{told}: make one with kc-vla calibrate joints --rig {known_as[0]}")
     joints = content.get("joints")
     if not isinstance(joints, list) or len(joints) != len(own.speed):
         raise CalibrationError(f"{path}: 'joints' must be a list of {len(own.speed)}: made for another arm?")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import cv2
@@ -21,8 +22,10 @@ from kc_vla.calibration.material import View, board_views, picture_speeds, recor
 from kc_vla.calibration.pictures import draw_detections
 from kc_vla.cameras.calibration import load_calibration
 from kc_vla.cameras.errors import CameraError
+from kc_vla.cameras.sources import SourceSpec
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
+from kc_vla.core.files import replacing
 from kc_vla.core.rig import load_rig
 from kc_vla.episodes.recording import Recording
 
@@ -42,7 +45,8 @@ def _board(options: argparse.Namespace) -> None:
 
 
 def _camera(options: argparse.Namespace) -> None:
-    views = board_views(options.source, _the_board(options), options.views)
+    source = SourceSpec(options.source, width=options.width, height=options.height, format=options.format)
+    views = board_views(source, _the_board(options), options.views)
     sizes = {view.picture.shape[1::-1] for view in views}
     if len(sizes) > 1:
         raise PoorCalibrationError(f"pictures of different sizes, {sorted(sizes)}: take all with one setting")
@@ -55,11 +59,14 @@ def _camera(options: argparse.Namespace) -> None:
 
 
 def _hand_eye(options: argparse.Namespace) -> None:
-    views, boards = _standing(options)
+    views, boards, lefts = _standing(options)
     in_hand = options.setup == "in-hand"
     kinematics = _kinematics(options)
-    found = calibrate_hand_eye([kinematics.flange(_angles(view)) for view in views], boards, in_hand)
-    write_hand_eye(options.output, options.view, options.serial, in_hand, found)
+    rig = load_rig(options.rig)
+    with _shown(options.output, views, lefts):
+        found = calibrate_hand_eye([kinematics.flange(_angles(view)) for view in views], boards, in_hand)
+    frame = rig.cameras.get(options.view, "")
+    write_hand_eye(options.output, options.view, options.serial, in_hand, found, frame, rig.base_frame)
     print(
         f"{options.output}: the board moves by {np.median(found.place_mm):.2f} mm and "
         f"{np.median(found.turn_degrees):.2f} degrees (medians of {len(views)} poses)"
@@ -67,9 +74,10 @@ def _hand_eye(options: argparse.Namespace) -> None:
 
 
 def _joints(options: argparse.Namespace) -> None:
-    views, boards = _standing(options)
+    views, boards, lefts = _standing(options)
     flange = _kinematics(options).flange
-    found = calibrate_joints([_angles(v) for v in views], boards, options.setup == "in-hand", flange)
+    with _shown(options.output, views, lefts):
+        found = calibrate_joints([_angles(v) for v in views], boards, options.setup == "in-hand", flange)
     write_joints(options.output, options.serial, found, load_rig(options.rig))
     offsets = ", ".join(f"{value:+.2f}" for value in np.degrees(found.offsets))
     print(f"{options.output}: {offsets} degrees; {found.before_mm:.2f} mm without, {found.after_mm:.2f} mm with them")
@@ -83,16 +91,28 @@ def _latency(options: argparse.Namespace) -> None:
     print(f"{options.output}: the camera is {found.seconds * 1e3:.1f} ms late, correlation {found.likeness:.2f}")
 
 
-def _standing(options: argparse.Namespace) -> tuple[list[View], list[Array]]:
-    """Views of the standing arm, and the pose of the board in each."""
+def _standing(options: argparse.Namespace) -> tuple[list[View], list[Array], list[Array]]:
+    """Views of the standing arm, and of each the pose of the board and the residuals of its corners."""
     lens = load_calibration(options.camera)
     matrix, distortion = np.reshape(lens.k, (3, 3)), np.array(lens.d)
     views = standing_views(Recording(options.bag), options.view, _the_board(options))
     boards = [board_pose(view.corners, matrix, distortion) for view in views]
     lefts = [residuals(v.corners, matrix, distortion, b) for v, b in zip(views, boards, strict=True)]
-    if views:
-        _draw(options.output, views, lefts)
-    return views, boards
+    return views, boards, lefts
+
+
+@contextmanager
+def _shown(output: Path, views: Sequence[View], lefts: Sequence[Array]) -> Iterator[None]:
+    """Draw the views beside the file that is made of them; of those that are too poor beside none that is there."""
+    try:
+        yield
+    except PoorCalibrationError as error:
+        if not views:
+            raise
+        refused = output.with_name(f"{output.stem}.refused.yaml")
+        _draw(refused, views, lefts)
+        raise PoorCalibrationError(f"{error} ({refused.with_suffix('.png')} shows the views)") from error
+    _draw(output, views, lefts)
 
 
 def _kinematics(options: argparse.Namespace) -> Kinematics:
@@ -107,7 +127,10 @@ def _angles(view: View) -> Array:
 def _draw(output: Path, views: Sequence[View], lefts: Sequence[Array]) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     picture = draw_detections([v.picture for v in views], [v.corners for v in views], lefts)
-    cv2.imwrite(str(output.with_suffix(".png")), cv2.cvtColor(picture, cv2.COLOR_RGB2BGR))
+    whole, encoded = cv2.imencode(".png", cv2.cvtColor(picture, cv2.COLOR_RGB2BGR))
+    assert whole  # it is asked for nothing that PNG has not
+    with replacing(output.with_suffix(".png")) as part:
+        part.write_bytes(encoded.tobytes())
 
 
 def _the_board(options: argparse.Namespace) -> Board:
@@ -124,7 +147,10 @@ def _parser() -> argparse.ArgumentParser:
     board.set_defaults(run=_board)
     camera = kinds.add_parser("camera", help="the lens of a camera")
     camera.add_argument("--source", required=True, help="device, video or folder of pictures with the board")
-    camera.add_argument("--views", type=int, default=40, help="of the board, at most (40)")
+    camera.add_argument("--views", type=int, default=40, help="of the board, at most (40); Ctrl-C ends with fewer")
+    camera.add_argument("--width", type=int, default=0, help="px, as the camera is to be used (its own)")
+    camera.add_argument("--height", type=int, default=0, help="px, likewise")
+    camera.add_argument("--format", default="", help="of a device, such as MJPG (as it likes)")
     camera.add_argument("--name", required=True, help="of the camera")
     camera.set_defaults(run=_camera)
     hand_eye = kinds.add_parser("hand-eye", help="where a camera is against the arm")

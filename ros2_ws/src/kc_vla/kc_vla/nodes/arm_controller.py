@@ -12,7 +12,7 @@ from kc_vla.arm.stop_latch import LatchError
 from kc_vla.core import topics
 from kc_vla.core.chunk import ChunkLimits
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import RigError
+from kc_vla.core.rig import RigError, load_rig
 from kc_vla.execution.control_steps import ControlSteps, Lockstep, RealTime
 from kc_vla.execution.controller import ArmController
 from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, Request, SchedulerSettings
@@ -62,6 +62,7 @@ class ArmControllerNode(StackNode):
         self.subscribe(Driver, topics.DRIVER, self._on_driver, qos.EVENT_LOG)
         try:
             folder = values.stop_folder()
+            self._base_frame = load_rig(values.rig).base_frame
         except (RigError, LatchError) as error:
             raise StartError(str(error)) from error
         stop = EmergencyStop(self, self._controller, folder)
@@ -168,7 +169,7 @@ class ArmControllerNode(StackNode):
 
     def command(self, episode_id: str, step: int, command: Action | Hold) -> None:
         """See `Surroundings`."""
-        self._commanded = command_message(episode_id, step, command, self.get_clock().now().to_msg())
+        self._commanded = command_message(episode_id, step, command, self.get_clock().now().to_msg(), self._base_frame)
         self._commands.publish(self._commanded)
 
     def command_again(self) -> None:

@@ -25,8 +25,6 @@ from kc_vla.ros.streams import ObservationFeed
 from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
 from kc_vla_msgs.srv import GetKeyframes, InjectKeyframe, ResetKeyframes
 
-BASE_FRAME = "robot_base"
-
 
 @dataclass(frozen=True)
 class BufferParameters(RobotParameters):
@@ -56,8 +54,9 @@ class KeyframeBufferNode(StackNode):
         self._intake = KeyframeIntake(self._buffer)
         self._gate = FrameGate(self, self.parameters.wait_timeout)
         self._index = self.advertise(KeyframeIndex, topics.KEYFRAME_INDEX, qos.STATUS)
-        views, tolerance = self.parameters.robot().views, self.parameters.sync_tolerance
-        self._feed = ObservationFeed(self, views, tolerance, self._on_observation, self._publish_index)
+        robot, tolerance = self.parameters.robot(), self.parameters.sync_tolerance
+        self._base_frame = robot.base_frame
+        self._feed = ObservationFeed(self, robot.views, tolerance, self._on_observation, self._publish_index)
         self.watch_episodes()
         self.subscribe(KeyframeEvent, topics.KEYFRAME_EVENT, self._on_event, qos.EVENT_LOG)
         self.subscribe(KeyframeScore, topics.KEYFRAME_SCORE, self._on_score, qos.EVENT)
@@ -157,7 +156,7 @@ class KeyframeBufferNode(StackNode):
         assert self.episode is not None
         for keyframe in self._buffer.keyframes(None if as_of < 0 else as_of, request.provisional):
             pixels = request.images and keyframe.observation.frame not in known
-            response.keyframes.append(keyframe_message(keyframe, self.episode.id, BASE_FRAME, pixels))
+            response.keyframes.append(keyframe_message(keyframe, self.episode.id, self._base_frame, pixels))
         response.success = True
         return response
 

@@ -10,10 +10,10 @@ from kc_vla.ros.convert import BadMessageError, chunk_from, floats_array
 from kc_vla_msgs.msg import ActionChunk, ArmCommand
 
 
-def command_message(episode_id: str, step: int, command: Action | Hold, stamp: Time) -> ArmCommand:
-    """Return a command as the arm and the recorder take it."""
+def command_message(episode_id: str, step: int, command: Action | Hold, stamp: Time, base_frame: str) -> ArmCommand:
+    """Return a command as the arm and the recorder take it; `base_frame` is the rig's."""
     message = ArmCommand(episode_id=episode_id, step=step)
-    message.header.stamp, message.header.frame_id = stamp, "robot_base"
+    message.header.stamp, message.header.frame_id = stamp, base_frame
     if isinstance(command, Hold):
         message.mode, message.reason = ArmCommand.HOLD, command.reason
     else:

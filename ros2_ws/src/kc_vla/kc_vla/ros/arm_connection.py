@@ -26,7 +26,7 @@ def connect(node: StackNode, values: ControllerParameters, stop: EmergencyStop) 
         raise StartError(f"the arm '{values.arm}' does not wait: set 'mode' to realtime")
     try:
         rig, file = load_rig(values.rig), values.joint_offsets
-        offsets = load_offsets(Path(file).expanduser(), rig.limits) if file else None
+        offsets = load_offsets(Path(file).expanduser(), rig.limits, (rig.name, rig.robot_type)) if file else None
         settings = values.servo_settings(rig)
     except (RigError, CalibrationError, ValueError) as error:
         raise StartError(str(error)) from error
