@@ -35,7 +35,7 @@ there already is left alone. Details of a run are in log/setup.log.
   --help       this text
 
 environment:
-  PYTHON       the Python to use, 3.11 or 3.12 (default: the first such of python3, python3.12, python3.11)
+  PYTHON       the Python to use, 3.11 or 3.12 (default: the first such of python3, python3.12, python3.11); remembered
 
 Where ROS 2 Jazzy is installed (/opt/ros/jazzy, or sourced in this shell), it is used; otherwise ROS 2's wheels are.
 Without --gpu, which build of torch is installed is up to pip's own configuration (pip config, PIP_FIND_LINKS ...).
@@ -50,6 +50,7 @@ set_up() {
   install_system_packages
   step "Python environment"
   require_python
+  note_choices
   require_wheels
   require_disk
   warn_of_no_gpu
@@ -95,7 +96,7 @@ main() {
     esac
     shift
   done
-  remember_build
+  remember_choices
   "$action"
 }
 

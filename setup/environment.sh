@@ -2,11 +2,29 @@
 # The Python environment and the build: .venv from the lock files, build/ and install/ by colcon.
 
 STAMP=$VENV/kc_vla_stamp
+CHOICES=$ROOT/.setup_choices
+BEFORE=$ROOT/.setup_before
+is_put_aside=
 
-remember_build() { # sets BUILD to gpu or cpu; without an option it stays what the environment is
-  [[ -z $BUILD ]] || return 0
-  BUILD=cpu
-  if grep -q '^gpu=' "$STAMP" 2>/dev/null; then BUILD=gpu; fi
+remember_choices() { # sets BUILD to gpu or cpu, and PYTHON: what is not asked for stays what was asked for last
+  if [[ -z $BUILD ]]; then
+    BUILD=cpu
+    if [[ -f $CHOICES ]]; then
+      BUILD=$(sed -n 's/^build=//p' "$CHOICES")
+    elif grep -q '^gpu=' "$STAMP" 2>/dev/null; then
+      BUILD=gpu
+    fi
+  fi
+  # An installed ROS 2 has a Python of its own.
+  if [[ -z ${PYTHON:-} && -z $ROS_PREFIX && -f $CHOICES ]]; then
+    PYTHON=$(sed -n 's/^python=//p' "$CHOICES")
+    [[ -z $PYTHON || -x $PYTHON ]] || PYTHON=
+  fi
+}
+
+note_choices() {
+  printf 'build=%s\n' "$BUILD" >"$CHOICES"
+  [[ -z ${PYTHON:-} ]] || printf 'python=%s\n' "$PYTHON_FOUND" >>"$CHOICES"
 }
 
 environment_stamp() { # what the environment depends on; a change of any line makes it anew
@@ -40,9 +58,35 @@ make_environment() {
   environment_is_current && return
   local -a options=(--clear)
   [[ -z $ROS_PREFIX ]] || options+=(--system-site-packages)
-  # A build remembers the paths of the environment it was made with.
-  run rm -rf "$VENV" build install
+  put_aside
   run "$PYTHON_FOUND" -m venv "${options[@]}" "$VENV"
+}
+
+put_aside() { # the build, too, which remembers the paths of the environment it was made with
+  local part
+  if [[ -f $STAMP && ! -d $BEFORE ]] && ! mountpoint --quiet "$VENV"; then
+    run mkdir "$BEFORE"
+    for part in "$VENV" build install; do
+      [[ ! -e $part ]] || run mv "$part" "$BEFORE"
+    done
+  fi
+  [[ ! -d $BEFORE ]] || is_put_aside=yes
+  for part in "$VENV" build install; do
+    if mountpoint --quiet "$part"; then run find "$part" -mindepth 1 -delete; else run rm -rf "$part"; fi
+  done
+}
+
+bring_back() { # where the new one could not be made, the one that worked
+  [[ -n $is_put_aside ]] || return 0
+  is_put_aside=
+  rm -rf "$VENV" build install
+  mv "$BEFORE"/* "$BEFORE"/.venv "$ROOT"/ 2>>"$LOG" || true
+  rmdir "$BEFORE" && printf '      what was installed before is back\n'
+}
+
+forget_before() {
+  is_put_aside=
+  [[ ! -d $BEFORE ]] || run rm -rf "$BEFORE"
 }
 
 install_python_packages() {
@@ -65,6 +109,7 @@ install_python_packages() {
     pip_install --only-binary :all: -r requirements/torch.in
   fi
   environment_stamp >"$STAMP"
+  forget_before # the build, which is made anew, wants no network
 }
 
 pip_install() {
@@ -136,5 +181,5 @@ install_commands() {
 }
 
 try_environment() {
-  run bash -c 'source env.sh && python -c "import rclpy, cv2, torch, sapien, mani_skill; from kc_vla_msgs.msg import Keyframe; Keyframe()" && command -v ros2'
+  run bash -c 'source env.sh && python -c "import rclpy, cv2, torch, sapien, mani_skill; from kc_vla_msgs.msg import Keyframe; Keyframe()" && command -v ros2 && kc-vla --help'
 }

@@ -42,10 +42,10 @@ system_is_supported() {
 require_supported_machine() {
   local machine
   machine=$(uname -m)
-  if [[ $machine != x86_64 && -z $ROS_PREFIX ]]; then
-    fail "no ROS 2 wheels exist for $machine: install ROS 2 Jazzy and run ./setup.sh again"
-  fi
-  [[ $machine == x86_64 ]] || warn "the lock files are tested on x86_64, this is $machine"
+  # The simulator's sapien and mplib, and ROS 2's wheels.
+  [[ $machine == x86_64 ]] || fail "some of the packages exist for x86_64 alone, this is $machine: take another machine"
+  # The first line of a program, which names its Python, cannot have any.
+  [[ $ROOT != *[[:space:]]* ]] || fail "there is a blank in the path '$ROOT': move the clone to where there is none"
   system_is_supported || warn "tested on Debian 12 and Ubuntu 24.04, this is $(system_name)"
 }
 

@@ -9,6 +9,7 @@ step_log_line=1
 
 fail() { # fail MESSAGE : one line, then the end
   [[ -z $step_title ]] || printf 'failed\n'
+  bring_back
   printf 'setup.sh: %s\n' "$1" >&2
   exit 1
 }
@@ -23,6 +24,7 @@ interrupted() { # Ctrl-C, also where the command that it stopped says that it fa
   exec >&7 2>&8
   if [[ -n $step_title ]]; then
     printf 'interrupted\n'
+    bring_back
     printf "setup.sh: interrupted in step '%s': run ./setup.sh again, what is done is left alone\n" "$step_title" >&2
   else
     printf '\nsetup.sh: interrupted\n' >&2

@@ -213,7 +213,7 @@ def test_an_interface_that_is_no_more_has_the_messages_built_anew(clone: UnsetCl
 
 
 INSTALLING = """
-remember_build; environment_is_current() { return 1; }; environment_stamp() { echo stamp; }
+remember_choices; environment_is_current() { return 1; }; environment_stamp() { echo stamp; }
 run() { shift 3; echo "$*"; }; mkdir -p "$VENV"; ROS_PREFIX=/ros; install_python_packages
 """
 
@@ -238,10 +238,62 @@ def test_the_build_is_remembered_until_another_is_asked_for(clone: UnsetClone) -
     (clone.folder / ".venv").mkdir()
     stamp = clone.folder / ".venv" / "kc_vla_stamp"
     stamp.write_text("root=here\n")
-    assert clone.call('remember_build; echo "$BUILD"') == "cpu\n"
+    assert clone.call('remember_choices; echo "$BUILD"') == "cpu\n"
     stamp.write_text("root=here\ngpu=0123456789abcdef\n")
-    assert clone.call('remember_build; echo "$BUILD"') == "gpu\n"
-    assert clone.call('BUILD=cpu; remember_build; echo "$BUILD"') == "cpu\n"
+    assert clone.call('remember_choices; echo "$BUILD"') == "gpu\n"
+    assert clone.call('BUILD=cpu; remember_choices; echo "$BUILD"') == "cpu\n"
+
+
+def test_what_was_asked_for_outlives_an_environment_that_could_not_be_made(clone: UnsetClone) -> None:
+    python = clone.call('find_python; echo "$PYTHON_FOUND"').strip()
+    clone.call("BUILD=gpu; find_python; note_choices", PYTHON=python)
+    told = 'remember_choices; echo "$BUILD ${PYTHON:-}"'
+    assert clone.call(told) == f"gpu {python}\n"
+    assert clone.call(f"BUILD=cpu; {told}") == f"cpu {python}\n"
+    assert clone.call(f"ROS_PREFIX=/ros; {told}") == "gpu \n"  # which has a Python of its own
+    (clone.folder / ".setup_choices").write_text("build=cpu\npython=/gone/python3\n")
+    assert clone.call(told) == "cpu \n"
+
+
+PARTS = (".venv/kc_vla_stamp", "build/made", "install/made")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_installation_that_worked_is_there_until_the_next_one_is(clone: UnsetClone, whole: bool) -> None:
+    for part in PARTS:
+        (clone.folder / part).parent.mkdir()
+        (clone.folder / part).write_text("before")
+    finds_no_network = "" if whole else 'pip_install() { fail "no network"; };'
+    told = clone.run(
+        "bash",
+        "-c",
+        "set -euo pipefail; ROOT=$PWD VENV=$PWD/.venv LOG=$PWD/setup.log WHEELS= BUILD=cpu; "
+        'for part in setup/*.sh; do source "$part"; done; ROS_PREFIX=/ros; '
+        "pip_install() { :; }; environment_stamp() { echo new; }; find_python; start_log; step packages; "
+        f"{finds_no_network} make_environment; install_python_packages; finish_steps",
+    ).stdout
+    assert not (clone.folder / ".setup_before").exists()
+    if whole:
+        assert (clone.folder / PARTS[0]).read_text() == "new\n"
+        assert not any((clone.folder / part).exists() for part in PARTS[1:])  # they are built anew
+    else:
+        assert [(clone.folder / part).read_text() for part in PARTS] == ["before"] * 3
+        assert not (clone.folder / ".venv/pyvenv.cfg").exists()
+        assert "what was installed before is back\nsetup.sh: no network\n" in told
+
+
+def test_a_path_that_no_program_can_name_and_a_machine_without_packages_are_refused_at_once(clone: UnsetClone) -> None:
+    clone.replace_program("uname", "echo aarch64")
+    assert _last_line(clone.run("./setup.sh", "--no-system").stdout).startswith(
+        "setup.sh: some of the packages exist for x86_64 alone, this is aarch64"
+    )
+    clone.remove_program("uname")
+    clone.replace_program("uname", "echo x86_64")
+    moved = clone.folder.rename(clone.folder.with_name("my clone"))
+    clone.folder = moved
+    told = clone.run("./setup.sh", "--no-system").stdout
+    assert "there is a blank in the path" in _last_line(told)
+    assert not (moved / ".venv").exists()
 
 
 @pytest.mark.nightly
