@@ -108,6 +108,8 @@ def test_the_task_is_taken_from_the_instruction(models):
     scoring = source.begin(asked)
     assert scoring.labels == TASKS["counting"].keyframes
     assert scoring.threshold == load_selector(models, "keyframe_selector").thresholds["counting"]
+    assert scoring.remark == ""
+    assert "learnt from 20 frames a second, here are 30" in source.begin(replace(asked, period_ns=33_333_333)).remark
     with pytest.raises(ValueError, match="no known task has an instruction like 'Make tea"):
         source.begin(replace(asked, instruction="Make tea."))
 

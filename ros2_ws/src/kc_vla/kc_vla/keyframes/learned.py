@@ -19,6 +19,8 @@ from kc_vla.keyframes.scoring import Scoring, Sight, SourceError
 from kc_vla.keyframes.sources import SourceSettings
 
 Features = NDArray[np.float32]
+_SLACK = 0.25
+"""Of a rate, as a share: people and policies differ in tempo by as much."""
 
 
 class SelectorNetwork:
@@ -80,7 +82,18 @@ class LearnedSource:
                 "train one with it, or take another source"
             )
         scorer = LearnedScorer(self._network, task)
-        return Scoring(model.keyframes[task], scorer, model.thresholds[task], first=True)
+        return Scoring(model.keyframes[task], scorer, model.thresholds[task], _at_another_rate(model, episode), True)
+
+
+def _at_another_rate(model: SelectorModel, episode: Episode) -> str:
+    """What is to be said where the frames come at another rate than those that were learnt from; "" if they do not."""
+    rate = 1e9 / episode.period_ns if episode.period_ns else 0.0
+    if not model.rate or abs(rate / model.rate - 1.0) < _SLACK:
+        return ""
+    return (
+        f"model '{model.name}' has learnt from {model.rate:g} frames a second, here are {rate:g}: its window spans "
+        "another time, and keyframes may be missed; learn from data at this rate, or set the cameras' fps"
+    )
 
 
 def open_learned(settings: SourceSettings) -> LearnedSource:

@@ -31,6 +31,7 @@ class SelectorModel:
         thresholds: of each task.
         instructions: that mean each task; none where the task table has them.
         cameras: V, that it looks at.
+        rate: frames a second of what it has learnt from; 0 where that is not known.
     """
 
     name: str
@@ -44,6 +45,7 @@ class SelectorModel:
     thresholds: Mapping[str, float]
     instructions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cameras: tuple[Camera, ...] = (THIRD_PERSON,)
+    rate: float = 0.0
 
     def phases(self, task: str) -> int:
         """Number of keyframes of a task, frame 0 included."""
@@ -88,6 +90,7 @@ def selector_from(entry: Entry) -> SelectorModel:
             thresholds={task: float(row["threshold"]) for task, row in tasks.items()},
             instructions={task: tuple(row["instruction"]) for task, row in tasks.items() if "instruction" in row},
             cameras=parse_cameras(settings.get("cameras", [str(THIRD_PERSON)])),
+            rate=float(settings.get("rate", 0.0)),
         )
     except (KeyError, TypeError, ValueError, AttributeError, StackError) as error:
         raise ModelError(f"the settings of model '{entry.name}' are damaged: {error!r}") from error

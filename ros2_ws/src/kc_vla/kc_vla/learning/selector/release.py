@@ -21,7 +21,7 @@ from kc_vla.learning.common.quantizing import quantize_pictures
 from kc_vla.learning.selector.config import config_as_dict
 from kc_vla.learning.selector.evaluation import scores_by_task
 from kc_vla.learning.selector.export import export_head, export_trunk
-from kc_vla.learning.selector.recordings import Recording, learnt_tasks, load_recordings
+from kc_vla.learning.selector.recordings import Recording, common_rate, learnt_tasks, load_recordings
 from kc_vla.learning.selector.run import SelectorRun
 from kc_vla.learning.selector.training import sample_pictures, trained_networks
 
@@ -118,6 +118,7 @@ def release_selector(
             "stride": model.stride,
             "precision": released.precision,
             "cameras": [str(camera) for camera in model.cameras],
+            "rate": common_rate(learnt_from),
             "order": list(model.tasks),
             "tasks": {name: {**row, "threshold": thresholds[name]} for name, row in tasks_as_dict(learnt).items()},
         },
