@@ -367,3 +367,16 @@ def test_after_any_looks_the_graph_hangs_together(
         assert all(one != other for one, other in edges)
     with Store(folder / "memory.db", read_only=True) as store:
         assert store.load("home").objects == home.memory.graph("home").objects
+
+
+def test_a_persons_word_does_not_go_over_to_another_thing_that_the_detector_knows_apart(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    first = Detection("mug", (0.0, 0.0, 1.0), MUG, source_id="mug-1")
+    (name,) = home.look(first).new
+    home.memory.edit("home", name, attributes={"of": "Ada"})
+    other = Detection("mug", (0.25, 0.0, 1.0), MUG, source_id="mug-2")
+    told = home.look(other, view=None)
+    assert told.new
+    assert home.memory.graph("home").object(name).source_id == "mug-1"
+    home.look(first, other, view=None)
+    assert sorted(each.attributes.get("of", "") for each in home.objects) == ["", "Ada"]

@@ -230,3 +230,16 @@ def test_a_map_that_there_is_not_is_told(tmp_path: Path) -> None:
             ask()
     assert len(scene.find("flat", Query("mug"))) == 1
     scene.close()
+
+
+def test_a_clock_that_is_set_back_does_not_freeze_what_is_known(tmp_path: Path) -> None:
+    scene = LiveScene(tmp_path / "m.db", "home")
+    scene.take(Taken(WALL_NS, "", detected("mug")), WALL_NS)
+    moved = [Detection("mug", (4.0, 0.0, 0.0), (0.1, 0.1, 0.1), source_id="mug")]
+    back_ns = WALL_NS - 3600 * S
+    (told,) = scene.take(Taken(back_ns, "", moved), back_ns)
+    assert "the clock was set back: 1 things" in told
+    (mug,) = scene.graph().known()
+    assert mug.position == (4.0, 0.0, 0.0)
+    assert scene.take(Taken(back_ns + S, "", moved), back_ns + S) == []
+    scene.close()

@@ -435,3 +435,10 @@ def test_a_graph_is_the_same_whatever_the_order_of_its_nodes() -> None:
     ]
     one, other = SceneGraph("home", nodes), SceneGraph("home", nodes[::-1])
     assert set(one.network.edges) == set(other.network.edges) == {("f", "a"), ("a", "mug_1"), ("mug_1", "mug_2")}
+
+
+def test_a_link_is_no_way_around_the_lock(tmp_path: Path) -> None:
+    with Store(tmp_path / "a.db"):
+        (tmp_path / "link.db").symlink_to("a.db")
+        with pytest.raises(StoreError, match="is being written by another process"):
+            Store(tmp_path / "link.db")

@@ -26,9 +26,11 @@ from kc_vla.planning.execution.metrics import Pair, reduced_exploration, retriev
 from kc_vla.planning.execution.naming import Namer
 from kc_vla.planning.execution.parts import Look
 from kc_vla.planning.execution.reference import MOST_LETTERS, Reference, read
+from kc_vla.planning.execution.robot import Robot
 from kc_vla.planning.execution.things import Fit, Known, fits, known_of, wrong_with
 from kc_vla.planning.execution.told import Recall, Result
-from kc_vla.planning.interface import PlanningError, Seen
+from kc_vla.planning.interface import Happened, PlanningError, Seen
+from kc_vla.planning.skills import Call
 
 AREAS = {f"area_{number}": (2.0 * number, 0.0, 0.0) for number in range(4)}
 GROUNDS = Grounds(
@@ -419,6 +421,50 @@ def test_the_long_term_memory_stays_with_its_home(embedder: Embedder, long_term:
         open_memories("long", embedder, other, long_term)
     with pytest.raises(PlanningError, match="needs a long-term memory"):
         opened("long", embedder)
+
+
+def test_a_map_that_has_no_areas_yet_keeps_what_is_in_it(embedder: Embedder, long_term: LongTermMemory) -> None:
+    """As one that was built from bags, or corrected by hand before the robot was first on."""
+    mug = long_term.upsert("home", object_type="Mug", position=(2.1, 0.0, 0.8), attributes={"of": "Ada"})
+    number = long_term.graph("home").number
+    opened("both", embedder, long_term)
+    graph = long_term.graph("home")
+    assert (graph.objects[mug].attributes, graph.objects[mug].area) == ({"of": "Ada"}, "area_1")
+    assert graph.number == number
+    assert set(graph.areas) == set(AREAS)
+    elsewhere = Grounds(replace(area, position=(area.position[0] + 30.0, 5.0, 0.0)) for area in GROUNDS.areas.values())
+    with pytest.raises(GraphError, match="has other areas than the robot"):
+        open_memories("both", embedder, elsewhere, long_term)
+
+
+class Hand:
+    """A body whose looks a test gives."""
+
+    def __init__(self) -> None:
+        self.sees: list[Seen] = []
+
+    def do(self, call: Call) -> Happened:
+        return Happened(True, "", 1.0, 0.0, tuple(self.sees))
+
+    def look(self) -> list[Seen]:
+        return self.sees
+
+
+def test_what_stands_on_a_table_is_not_in_the_hand(embedder: Embedder) -> None:
+    body = Hand()
+    robot = Robot(body, opened("none", embedder), GROUNDS, "area_1")
+    body.sees = [APPLE]
+    robot.look()
+    robot.do("PickupObject", "Apple_1")  # its detector has not noticed yet
+    assert robot.held is not None
+    body.sees = []
+    robot.look()
+    assert robot.held is not None  # nobody sees it in the gripper
+    body.sees = [replace(APPLE, relation="on", container="Table_2")]  # a person has taken it
+    robot.look()
+    assert robot.held is None
+    assert "Apple_1 is not in the hand any more" in robot.notes[0]
+    assert robot.sight["Apple_1"].container == "Table_2"
 
 
 def test_a_detection_that_cannot_be_is_told() -> None:

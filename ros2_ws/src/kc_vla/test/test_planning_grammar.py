@@ -17,6 +17,7 @@ from kc_vla.planning.grammar.__main__ import main as printed_plan
 from kc_vla.planning.grammar.__main__ import shown
 from kc_vla.planning.grammar.lexicon import verbs
 from kc_vla.planning.grammar.planner import GrammarPlanner
+from kc_vla.planning.grammar.replanning import _SO_ALREADY
 from kc_vla.planning.interface import Done, Plan, PlanningError, Request
 from kc_vla.planning.skills import BY_NAME, Call
 
@@ -483,3 +484,33 @@ def test_whatever_was_tried_there_is_a_checked_plan_or_a_line(
     except PlanningError:
         return
     assert checked(found.calls, held(in_hand)) == found.calls
+
+
+@pytest.mark.parametrize("reason", ["the drawer is already full", "the gripper already holds Cup_2"])
+def test_what_stands_in_the_way_already_is_not_what_was_to_be_done(reason: str) -> None:
+    tried = done("take mug; put mug > drawer", reason)
+    left = plan("put the mug in the drawer, then turn on the lamp", in_hand=held("mug"), tried=tried)
+    assert Call("PutObject", ("mug", "drawer")) in left.calls
+
+
+@pytest.mark.parametrize("reason", ["Fridge_1 is open already", "the fridge is already open", "Lamp_1 is on already"])
+def test_what_is_so_already_is_done(reason: str) -> None:
+    assert _SO_ALREADY.search(reason)
+
+
+@pytest.mark.parametrize(
+    ("instruction", "note"),
+    [
+        ("put every plate in the cabinet", "'every' was taken for one"),
+        ("slice each tomato", "'each' was taken for one"),
+        ("turn off all the lights", "'all' was taken for one"),
+        ("put the apple or the bread on the table", "'or' was taken for 'and'"),
+    ],
+)
+def test_amounts_that_a_plan_does_not_follow_are_told(instruction: str, note: str) -> None:
+    assert note in plan(instruction).notes
+
+
+def test_how_often_is_not_understood() -> None:
+    with pytest.raises(PlanningError, match="not understood: 'twice'"):
+        plan("wash the mug twice")

@@ -25,6 +25,7 @@ MOST_DETECTIONS = 1000
 _BEFORE_ALL_ROBOTS_NS = 946_684_800_000_000_000
 """The year 2000: what is stamped earlier has the clock of a simulator, which begins anew with each of its runs."""
 _NEAR_NS = 100_000_000
+_BACK_NS = 1_000_000_000
 _POSES = 200
 
 
@@ -42,7 +43,10 @@ class FlangePath:
         """Take a geometry_msgs/PoseStamped in; one with a pose that can be none is passed over."""
         numbers = _numbers(message.pose)
         if all(map(math.isfinite, numbers)) and any(numbers[3:]):
-            insort(self._poses, (nanoseconds(message.header.stamp), numbers))
+            stamp_ns = nanoseconds(message.header.stamp)
+            if self._poses and stamp_ns < self._poses[-1][0] - _BACK_NS:  # time has begun anew
+                self._poses.clear()
+            insort(self._poses, (stamp_ns, numbers))
             del self._poses[:-_POSES]
 
     def at(self, stamp_ns: int) -> Pose | None:

@@ -100,11 +100,17 @@ class LiveScene:
     def take(self, taken: Taken, received_ns: int) -> list[str]:
         """Commit the detections of a message, and return why some are left out; what is simulated counts as seen when
         it was received."""
+        late = self._known("", lambda name: self._memory.believe_the_clock(name, received_ns))
         stamp_ns = lasting_stamp(taken.stamp_ns, received_ns)
         found = self._change("", lambda name: self._memory.observe(name, taken.detections, stamp_ns, taken.view))
         self.tally.update(messages=1, new=len(found.new), gone=len(found.gone), moved=len(found.moved))
         full = [f"{found.left_out} detections found no room in map {told(self.map_id)}"] if found.left_out else []
-        return [*taken.refused, *full]
+        back = (
+            [f"the clock was set back: {late} things were seen later than it is now, a moment ago, then"]
+            if late
+            else []
+        )
+        return [*back, *taken.refused, *full]
 
     def find(self, map_id: str, query: Query) -> list[Found]:
         """The objects that fit; see `LongTermMemory.query`."""

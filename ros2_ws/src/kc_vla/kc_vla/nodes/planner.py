@@ -203,7 +203,7 @@ class PlannerNode(StackNode):
         except StackError as error:
             self.problem(str(error), ERROR)
             result = _not_done(instruction, str(error))
-        self._voice.end(result)
+        self._voice.end(result, goal)
         return result
 
 

@@ -32,6 +32,8 @@ class SkillClient:
         self._wake = node.from_any_thread(self._work)
         self._lock = threading.Lock()
         self._asked: Any = None
+        self._number = 0
+        """Of what is asked: an answer to anything before it is nobody's any more."""
         self._goal: Any = None
         self._answer: Any = None
         self._answered = threading.Event()
@@ -59,10 +61,11 @@ class SkillClient:
         answer = self._ask(goal, self._timeout_s)
         if answer is None and not self._closed:
             self.cancel()
-            if self._answered.wait(_CANCEL_S):
-                answer = self._answer
-            reason = f"{call.skill} took more than {self._timeout_s:g} s: it was stopped"
-            return Happened(False, reason, time.monotonic() - began, 0.0)
+            late = self._answer if self._answered.wait(_CANCEL_S) else None
+            if not (isinstance(late, DoSkill.Result) and late.done):  # it came to its end all the same
+                reason = f"{call.skill} took more than {self._timeout_s:g} s: it was stopped"
+                return Happened(False, reason, time.monotonic() - began, 0.0)
+            answer = late
         if not isinstance(answer, DoSkill.Result):
             return Happened(False, answer or "the robot's node is ending", time.monotonic() - began, 0.0)
         return happened_from(answer)
@@ -89,6 +92,7 @@ class SkillClient:
         with self._lock:
             if self._closed:
                 return None
+            self._number += 1
             self._asked, self._answer, self._cancelled = what, None, False
             self._answered.clear()
         self._wake()
@@ -98,28 +102,32 @@ class SkillClient:
 
     def _work(self) -> None:
         with self._lock:
-            asked, self._asked, cancelled = self._asked, None, self._cancelled
+            asked, self._asked, cancelled, number = self._asked, None, self._cancelled, self._number
         if isinstance(asked, LookAround.Request):
-            self._look.call_async(asked).add_done_callback(lambda future: self._tell(future.result()))
+            self._look.call_async(asked).add_done_callback(lambda future: self._tell(number, future.result()))
         elif asked is not None:
-            self._client.send_goal_async(asked).add_done_callback(self._on_goal)
+            self._client.send_goal_async(asked).add_done_callback(lambda future: self._on_goal(number, future))
         if cancelled and self._goal is not None:
             self._goal.cancel_goal_async()
 
-    def _on_goal(self, future: Any) -> None:
+    def _on_goal(self, number: int, future: Any) -> None:
         goal = future.result()
         if not goal.accepted:
-            self._tell("the robot refuses the skill: it is busy with another one")
+            self._tell(number, "the robot refuses the skill: it is busy with another one")
             return
         self._goal = goal
-        if self._cancelled:
+        if self._cancelled or number != self._number:
             goal.cancel_goal_async()
-        goal.get_result_async().add_done_callback(self._on_result)
+        goal.get_result_async().add_done_callback(lambda done: self._on_result(number, goal, done))
 
-    def _on_result(self, future: Any) -> None:
-        self._goal = None
-        self._tell(future.result().result)
+    def _on_result(self, number: int, goal: Any, future: Any) -> None:
+        if self._goal is goal:
+            self._goal = None
+        self._tell(number, future.result().result)
 
-    def _tell(self, answer: Any) -> None:
-        self._answer = answer
-        self._answered.set()
+    def _tell(self, number: int, answer: Any) -> None:
+        with self._lock:
+            if number != self._number:
+                return
+            self._answer = answer
+            self._answered.set()

@@ -61,10 +61,11 @@ class Voice:
         if belief:
             self._beliefs.publish(String(data=belief))
 
-    def end(self, result: Result) -> None:
-        """Tell what came of an instruction, after its last step."""
+    def end(self, result: Result, goal: Any) -> None:
+        """Tell what came of an instruction, after its last step; the `goal` of the next one may be here by now."""
         self.publish()
-        self.goal = None
+        if self.goal is goal:
+            self.goal = None
         outcome = "done" if result.success else f"not done: {result.reason}"
         counts = (
             f"{result.seconds:.1f} s, {result.walked_m:.1f} m, {result.explorations} explored, {result.calls} skills"

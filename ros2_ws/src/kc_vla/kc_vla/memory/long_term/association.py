@@ -36,7 +36,9 @@ def associate(graph: SceneGraph, detections: Sequence[Detection], settings: Sett
     for number in left:
         row: dict[str, float] = {}
         for known in graph.near(detections[number].position, _search_m(graph, detections[number], settings)):
-            if known.id not in taken and (cost := _cost(detections[number], known, settings)) < _NEVER:
+            if known.id in taken or (settings.trust_source_ids and _is_another(detections[number], known)):
+                continue
+            if (cost := _cost(detections[number], known, settings)) < _NEVER:
                 row[known.id] = cost
                 around[known.id] = known
         costs.append(row)
@@ -88,6 +90,14 @@ def _by_name(graph: SceneGraph, detections: Sequence[Detection]) -> dict[int, Sc
         if known is not None and plain_type(known.object_type) == plain_type(detections[number].object_type):
             found[number] = known
     return found
+
+
+def _is_another(detection: Detection, known: SceneObject) -> bool:
+    """Whether the detector knows the two apart, where a person's word would go over to the wrong one.
+
+    Of other things it does no harm: a detector that has lost something may find it again by another name.
+    """
+    return bool(known.by_hand and detection.source_id and known.source_id) and detection.source_id != known.source_id
 
 
 def _search_m(graph: SceneGraph, detection: Detection, settings: Settings) -> float:

@@ -23,6 +23,8 @@ from kc_vla.memory.long_term.tokens import CountTokens, estimated_tokens
 from kc_vla.memory.long_term.views import View
 from kc_vla.memory.long_term.words import Embed, Words
 
+_CLOCKS_DIFFER_NS = 60_000_000_000
+_A_MOMENT_NS = 10_000_000_000
 MOST_MAPS = 100
 """That are kept."""
 
@@ -93,6 +95,21 @@ class LongTermMemory:
         change, told_of = observe(graph, detections, stamp_ns, view, self._settings)
         self._commit(graph, change)
         return told_of
+
+    def believe_the_clock(self, map_id: str, now_ns: int) -> int:
+        """What was seen later than it is now counts as seen a moment ago; return how much there is of that.
+
+        A clock that was wrong, or that is set back, would have all that is seen taken for older than what is known.
+        """
+        graph = self.graph(map_id)
+        late = [each for each in graph.objects.values() if each.last_seen_ns > now_ns + _CLOCKS_DIFFER_NS]
+        seen_ns = now_ns - _A_MOMENT_NS
+        objects = tuple(
+            replace(each, last_seen_ns=seen_ns, first_seen_ns=min(each.first_seen_ns, seen_ns)) for each in late
+        )
+        if objects:
+            self._commit(graph, Change(objects, ()))
+        return len(objects)
 
     def upsert(self, map_id: str, object_id: str = "", **values: Any) -> str:
         """Put an object in by hand, or set fields of one; return its id. See `corrections.upsert`."""

@@ -47,7 +47,9 @@ class Store:
             StoreError: another process writes it, a newer version wrote it, it is something else, or it is damaged.
             OSError: its folder cannot be used.
         """
-        self.path = path
+        self.path = path = (
+            path.resolve()
+        )  # its lock and its log are beside the file itself, by whatever link it is named
         self.mended = ""
         self.is_new = not path.exists()
         self._read_only = read_only

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,8 @@ from kc_vla.planning.interface import Seen
 
 _LEAST, _MOST_OF_A_TYPE = 0.15, 200
 """Confidence of what is recalled: a thing that four looks at its place did not find is not."""
+_SAME_M = 0.5
+"""Two areas of one name that are further apart are of two homes."""
 _REACH_M, _STOREY_M = 6.0, 2.5
 """No place that belongs to an area is further from its middle, or higher above its ground."""
 
@@ -68,9 +72,8 @@ class LongPart:
         self._near: Vector | None = None
         graph = memory.graph(map_id)
         if not graph.areas:
-            floors = [Floor(name, 0.0) for name in {each.floor: 0 for each in grounds.areas.values()}]
-            memory.take(SceneGraph(map_id, (*floors, *grounds.areas.values())), replace_known=True)
-        elif set(graph.areas) != set(grounds.areas):
+            memory.take(_with_areas(graph, grounds), replace_known=True)
+        elif not _same_places(graph, grounds):
             raise GraphError(f"map {told(map_id)} has other areas than the robot: give the map_id of this home")
         self._let_go()
 
@@ -196,6 +199,21 @@ class LongPart:
             movable=thing.movable,
             source=self.name,
         )
+
+
+def _with_areas(graph: SceneGraph, grounds: Grounds) -> SceneGraph:
+    """A map that has none, such as one that was built from bags: what is in it stays."""
+    floors = [Floor(name, 0.0) for name in {each.floor: 0 for each in grounds.areas.values()}]
+    bare = SceneGraph(graph.map_id, (*floors, *grounds.areas.values()), graph.number)
+    objects = (replace(each, area=bare.area_at(each.position)) for each in graph.objects.values())
+    return SceneGraph(graph.map_id, (*floors, *grounds.areas.values(), *objects), graph.number)
+
+
+def _same_places(graph: SceneGraph, grounds: Grounds) -> bool:
+    """Whether the areas are those: two homes can call theirs alike."""
+    if set(graph.areas) != set(grounds.areas):
+        return False
+    return all(math.dist(area.position, graph.areas[name].position) < _SAME_M for name, area in grounds.areas.items())
 
 
 class _Spot:

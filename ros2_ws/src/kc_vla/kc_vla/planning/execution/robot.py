@@ -134,7 +134,8 @@ class Robot:
         self.walked_m += happened.walked_m
         if happened.done:
             self._moved(call, happened)
-        self._take(happened.seen if happened.done else self._body.look())
+        took = skill == "PickupObject" and happened.done  # a detector may need a moment to see that
+        self._take(happened.seen if happened.done else self._body.look(), took)
         if skill == "OpenObject" and self.limits.feedback:
             self.memories.tried_to_open(arguments[0], happened.done)
         if happened.done and AREA not in BY_NAME[skill].arguments and skill != "GoToObject":
@@ -155,7 +156,7 @@ class Robot:
         elif call.skill in ("PutObject", "ThrowObject"):
             self.held = None
 
-    def _take(self, seen: Sequence[Seen]) -> None:
+    def _take(self, seen: Sequence[Seen], took: bool = False) -> None:
         found: list[Seen] = []
         for each in islice(seen, MOST_DETECTIONS):
             if wrong := wrong_with(each):
@@ -163,6 +164,9 @@ class Robot:
             else:
                 found.append(replace(each, object_type=self._called(each)))
         self.held = next((each for each in found if each.relation == HELD), self.held)
+        if self.held is not None and not took and any(_stands(each, self.held) for each in found):
+            self.note(f"{self.held.object_id} is not in the hand any more: somebody has taken it, or it fell")
+            self.held = None
         if self.held is not None:
             known = self._remembered(self.held.object_id) | dict(self.held.attributes)
             area = self.at or self.held.area
@@ -200,3 +204,8 @@ class Robot:
             raise EndedError(wrong)
         if self.calls >= self.limits.calls:
             raise EndedError(f"{self.calls} skills were tried, the most that an instruction may take: say it in parts")
+
+
+def _stands(seen: Seen, held: Seen) -> bool:
+    """Whether what was held is seen on or in something else."""
+    return seen.object_id == held.object_id and seen.relation not in ("", HELD) and bool(seen.container)

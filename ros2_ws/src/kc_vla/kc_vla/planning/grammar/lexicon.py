@@ -104,7 +104,7 @@ NUMBERS = {
 }
 REFUSED = word_set(
     "not never don't dont doesn't no nothing except unless if instead without neither nor only avoid isn't "
-    "aren't either until"
+    "aren't either until twice thrice"
 )
 """Words that turn around what is asked for, in ways that this grammar does not follow."""
 ARTICLES = word_set("a an the this that these those my your our his her their some any one each every its")

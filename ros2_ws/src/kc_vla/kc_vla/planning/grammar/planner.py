@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kc_vla.planning.checking import MOST_LETTERS, checked
 from kc_vla.planning.grammar.meanings import Meaning, meaning_of
-from kc_vla.planning.grammar.reading import clauses_of
+from kc_vla.planning.grammar.reading import amounts, clauses_of
 from kc_vla.planning.grammar.replanning import matched, what_is_left
 from kc_vla.planning.grammar.steps import Steps
 from kc_vla.planning.held import without_taking
@@ -32,6 +32,7 @@ class GrammarPlanner:
             calls, notes = max(other, (calls, notes), key=lambda each: matched(each[0], request.tried))
             if calls:
                 calls = what_is_left(calls, request)
+        notes = [*notes, *(each for each in amounts(request.instruction) if not (notes and "'all'" in each))]
         return Plan(checked(calls, request.in_hand) if calls else (), BY, notes=tuple(dict.fromkeys(notes)))
 
     def _steps(

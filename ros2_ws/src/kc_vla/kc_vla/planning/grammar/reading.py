@@ -72,6 +72,15 @@ def clauses_of(text: str) -> list[Clause]:
     return found
 
 
+def amounts(text: str) -> list[str]:
+    """What an instruction says of amounts, or leaves open, that a plan does not follow."""
+    plain = clean(text).lower()
+    found = [
+        f"'{word}' was taken for one" for word in re.findall(r"\b(?:every|each|all(?= (?:the|of|my|your)\b))", plain)
+    ]
+    return [*found, *(["'or' was taken for 'and'"] if re.search(r"\bor\b", plain) else [])]
+
+
 def words_of(text: str) -> Words:
     """The words and stops of a text: in small letters, but for ids such as Apple_1."""
     plain = clean(text).replace("\u2019", "'")

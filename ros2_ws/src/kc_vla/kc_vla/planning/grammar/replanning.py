@@ -16,6 +16,12 @@ from kc_vla.planning.skills import ANYWHERE, BY_NAME, Call
 
 _MOST_SAME = 3
 """Times that a call may fail for one reason."""
+_SO_ALREADY = re.compile(
+    r"\b(?:is|was) (?:already (?:{0})\b|(?:{0}) already\b)".format(
+        "open|opened|closed|shut|on|off|switched on|switched off|sliced|cut|broken|clean|in the hand|held"
+    )
+)
+"""What a skill is for is so; "already full", or "already holds", is what stands in its way."""
 _HANDS = ("PickupObject", "PutObject", "ThrowObject")
 
 
@@ -85,7 +91,7 @@ def _optional(call: Call) -> bool:
 
 
 def _is_so_already(reason: str) -> bool:
-    return "already" in reason
+    return bool(_SO_ALREADY.search(reason))
 
 
 def _without_obstacle(left: list[Call], failed: Done, names: dict[str, str]) -> list[Call]:
