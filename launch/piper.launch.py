@@ -225,7 +225,7 @@ def generate_launch_description() -> LaunchDescription:
             *memory_arguments("home"),
             *viewer_arguments(default=False),
             *parameter_arguments("piper.yaml"),
-            *last_word(),
+            *last_word(real=True),
             OpaqueFunction(function=check),
             OpaqueFunction(function=mover),
             OpaqueFunction(function=arm),

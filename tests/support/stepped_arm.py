@@ -25,13 +25,14 @@ class SteppedArm:
     Attributes:
         body: its joints.
         sent: all angles it was sent.
+        gripper: that it was told last; `between` its fingers is something so wide, m.
         age, obeys, faults, doubt: what it tells of itself.
     """
 
     def __init__(self) -> None:
         self.limits, self.rest = LIMITS, REST
         self.body = Body(PIPER)
-        self.gripper = 0.0
+        self.gripper = self.between = 0.0
         self.sent: list[Vector] = []
         self.age, self.obeys, self.faults, self.doubt = 0.0, True, (), ""
 
@@ -48,7 +49,7 @@ class SteppedArm:
             age=self.age,
             angles=body.angles.copy(),
             speeds=body.speeds.copy(),
-            gripper=self.gripper,
+            gripper=max(self.gripper, self.between),
             powered=body.powered.copy(),
             obeys=self.obeys,
             faults=self.faults,

@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 from piper import HIGHEST, LIMITS, LOWEST, PIPER, REST
 from stepped_arm import SteppedArm
 
@@ -51,6 +53,16 @@ def test_an_arm_with_offsets_tells_and_takes_true_angles_within_what_its_encoder
     np.testing.assert_allclose(arm.sent[-1], there - OFFSETS)
     narrow = JointLimits(LOWEST + 0.5, HIGHEST - 0.5, LIMITS.speed)
     assert (OffsetArm(arm, Offsets(OFFSETS, narrow)).limits.lowest == LOWEST + 0.5).all()
+
+
+@given(st.lists(st.floats(-0.3, 0.3), min_size=6, max_size=6))
+def test_every_limit_of_an_arm_with_offsets_can_be_gone_to(angles):
+    arm = SteppedArm()  # which refuses what is beyond its own limits, be it by a bit
+    seen = OffsetArm(arm, Offsets(np.array(angles), JointLimits(LOWEST - 1.0, HIGHEST + 1.0, LIMITS.speed)))
+    for limit in (seen.limits.lowest, seen.limits.highest):
+        seen.command(limit, 0.0)
+    with pytest.raises(AssertionError):
+        seen.command(seen.limits.highest + 1e-3, 0.0)
 
 
 @pytest.mark.parametrize(

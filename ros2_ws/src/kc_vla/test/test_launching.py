@@ -104,6 +104,38 @@ def test_an_arm_whose_controller_was_killed_is_told_of(
     assert all("was killed (signal 9): the arm holds where it is" in text for text in told)
 
 
+@pytest.mark.parametrize("real", [True, False])
+@pytest.mark.parametrize("after", ["nothing", "one that parked"])
+def test_an_arm_that_nobody_parked_after_its_controller_died_is_told_of(
+    happens: Callable[..., list[Any]], context: LaunchContext, after: str, real: bool
+) -> None:
+    endings.last_word(real)
+    happens(ProcessStarted, BUFFER)
+    happens(ProcessStarted, CONTROLLER)
+    assert happens(ProcessExited, CONTROLLER, returncode=-11) == []  # while the launch goes on: it is started again
+    context._is_shutdown = True
+    happens(ProcessStarted, CONTROLLER)
+    if after != "nothing":
+        happens(ProcessStderr, CONTROLLER, text=b"[INFO] [1.2] [arm_controller]: the arm is parked and has no power\n")
+    happens(ProcessExited, CONTROLLER, returncode=0)
+    told = _told(happens(ProcessExited, BUFFER, returncode=0))
+    if after != "nothing":
+        assert told == ["the arm is parked and has no power"]
+    else:
+        died = (
+            "arm_controller-3 died (exit code -11), and nothing has parked its arm since: it may be raised, with power"
+        )
+        assert told == ([died] if real else [])
+
+
+def test_what_moves_an_arm_and_dies_again_and_again_ends_the_launch() -> None:
+    for _ in range(endings.MOST_DEATHS):
+        endings.end_if_it_cannot_start(_ended(CONTROLLER, 1), LaunchContext())
+        endings.end_if_it_cannot_start(_ended(CAMERA, 1), LaunchContext())
+    with pytest.raises(RuntimeError, match="arm_controller-3 has died 11 times"):
+        endings.end_if_it_cannot_start(_ended(CONTROLLER, 1), LaunchContext())
+
+
 def test_a_complaint_that_is_read_after_the_end_of_its_process_is_said_too(happens: Callable[..., list[Any]]) -> None:
     happens(ProcessStarted, CAMERA)
     happens(ProcessStarted, BUFFER)

@@ -350,6 +350,7 @@ BODY = Body(np.array([0, 0, 0, 0, 0, 0, 1.0]), np.zeros(7), 1.0)
         ({("actions",): np.zeros((4, 6))}, "6 columns: the mapping has 7"),
         ({("actions",): np.full((4, 7), np.nan)}, "not finite"),
         ({("actions",): np.full((4, 7), np.inf)}, "not finite"),
+        ({("actions",): np.full((4, 7), 1e200)}, "numbers beyond 1e\\+06"),
         ({("actions",): np.zeros((2000, 7))}, "512 are the most"),
     ],
 )

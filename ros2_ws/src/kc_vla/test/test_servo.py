@@ -68,7 +68,7 @@ def test_nothing_is_sent_before_a_person_says_so():
 
 
 def test_it_goes_where_it_is_aimed_and_holds_there(rig):
-    rig.aim(RAISED)
+    rig.aim(RAISED, 2.0)
     assert rig.run(0.05).mode is Mode.FOLLOW
     report = rig.run(3.0)
     assert (report.mode, report.reason) == (Mode.HOLD, "no new target")
@@ -77,10 +77,38 @@ def test_it_goes_where_it_is_aimed_and_holds_there(rig):
     assert bounded(rig.arm.sent)
 
 
+def test_an_arm_that_is_told_nothing_more_stops_on_the_way(rig):
+    """A stick is let go of, a chunk is used up: what it was aimed at before counts no more."""
+    far = RAISED + np.radians([80.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    rig.aim(far)  # in far too short a time
+    rig.run(0.5)
+    assert rig.servo.mode is Mode.HOLD
+    stopped = rig.arm.body.angles.copy()
+    rig.run(3.0)
+    assert np.abs(rig.arm.body.angles - stopped).max() < np.radians(2.0)
+    assert np.abs(rig.servo.target - rig.arm.body.angles).max() < 1e-3  # what comes next begins here
+    assert bounded(rig.arm.sent)
+
+
+@pytest.mark.parametrize("kept_power", [True, False])
+def test_what_is_held_stays_held_when_an_arm_that_kept_its_power_is_resumed(rig, kept_power):
+    rig.servo.aim(RAISED, 0.0, rig.now, 2.0)
+    rig.arm.between = 0.03  # an object
+    rig.run(3.0)
+    rig.arm.faults = ("overheated",)
+    rig.run(0.5)
+    assert rig.servo.mode is Mode.BLOCKED
+    rig.arm.faults = ()
+    rig.arm.body.powered[:] = kept_power
+    rig.resume()
+    rig.run(0.5)
+    assert rig.arm.gripper == (0.0 if kept_power else 0.03)
+
+
 def test_the_arm_may_be_told_less_often_than_its_way_is_worked_out():
     rig = Rig(command_every=4)
     rig.resume()
-    rig.aim(RAISED, 1.0)
+    rig.aim(RAISED, 2.0)
     rig.run(4.0)
     assert len(rig.arm.sent) == 4.0 / PERIOD / 4
     assert (np.abs(np.diff(np.array(rig.arm.sent), axis=0)) <= 4 * SETTINGS.speed * PERIOD + 1e-9).all()
@@ -88,7 +116,7 @@ def test_the_arm_may_be_told_less_often_than_its_way_is_worked_out():
 
 
 def test_a_needless_resume_does_not_disturb_a_motion(rig):
-    rig.aim(RAISED, 1.0)
+    rig.aim(RAISED, 2.0)
     rig.run(0.5)
     rig.resume()
     assert rig.run(0.1).mode is Mode.FOLLOW
@@ -196,7 +224,7 @@ def test_what_is_wrong_with_the_arm_blocks_it_until_a_person_resumes(rig, spoil,
     rig.resume()
     rig.run(0.5)
     np.testing.assert_allclose(rig.arm.body.angles, there, atol=0.03)  # a joint without power still turns a little
-    rig.aim(RAISED)
+    rig.aim(RAISED, 2.0)
     rig.run(3.0)
     np.testing.assert_allclose(rig.arm.body.angles, RAISED, atol=1e-3)
 
@@ -222,7 +250,7 @@ def test_a_loop_that_stood_still_does_not_blame_the_arm(rig):
 
 def test_a_stuck_joint_is_noticed_and_not_pressed_on(rig):
     rig.arm.body.stuck[1] = True
-    rig.aim(RAISED)
+    rig.aim(RAISED, 2.0)
     report = rig.run(2.0)
     assert report.mode is Mode.BLOCKED
     assert "joint 2 is" in report.reason
@@ -262,7 +290,7 @@ def test_halting_comes_to_rest_at_once_and_gives_up_the_way_to_rest(rig):
 
 
 def test_parking_is_slow_ends_at_rest_and_listens_to_no_target(rig):
-    rig.aim(RAISED)
+    rig.aim(RAISED, 2.0)
     rig.run(3.0)
     rig.servo.park(rig.now)
     before = len(rig.arm.sent)
@@ -290,7 +318,7 @@ def test_a_target_out_of_the_workspace_is_not_gone_to_and_counted():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_garbage_is_refused_and_the_way_goes_on(rig, bad):
-    rig.aim(RAISED, 0.5)
+    rig.aim(RAISED, 2.0)
     for angles, gripper, seconds in ((RAISED * bad, 0.0, 0.1), (RAISED, bad, 0.1), (RAISED, 0.0, bad)):
         with pytest.raises(ValueError, match="not usable"):
             rig.servo.aim(angles, gripper, rig.now, seconds)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from kc_vla.arm.interface import ArmState, MovedArm
 from kc_vla.core.rig import JointLimits, Vector
+
+_A_BIT = 1e-9
+"""rad, of rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +47,10 @@ class OffsetArm:
 
     def command(self, angles: Vector, gripper: float) -> None:
         """See `MovedArm.command`."""
-        self._arm.command(angles - self._offsets, gripper)
+        told, own = angles - self._offsets, self._arm.limits
+        inside = np.clip(told, own.lowest, own.highest)
+        # A limit with the offset, and without it again, may lie beyond itself by a bit: that is no wrong target.
+        self._arm.command(np.where(np.abs(told - inside) < _A_BIT, inside, told), gripper)
 
     def take_power(self) -> None:
         """See `MovedArm.take_power`."""

@@ -1,6 +1,7 @@
 """What the arm is told in each control period: the way to the latest target, or to stay, or nothing.
 
-It fails safe. A target is good for as long as it was given for, then the arm holds. Whatever is wrong with the arm -
+It fails safe. A target is good for as long as it was given for; then the arm comes to rest, on the way if it is not
+there yet, and holds. Whatever is wrong with the arm -
 silence, a fault, a joint without power, a pressed teach button, angles that are not those it was sent to - blocks it
 until a person has looked and calls `resume`; then it begins where the arm is.
 """
@@ -27,6 +28,8 @@ _ASK_EVERY = 5
 """Control periods between two frames that ask for power, or to let go: one may be lost."""
 _NOW_S = 0.2
 """A state that is older does not say where the arm is now: it may have gone on as it was told."""
+_LITTLE = 0.1
+"""rad of any joint, by which an arm that keeps to its bounds lags behind a target that moves."""
 _STANDS = 1e-3
 """rad/s, of all set-points."""
 
@@ -53,6 +56,8 @@ class Servo:
         self._ramp = Ramp.stay(arm.rest)
         self._way: deque[Vector] = deque()  # to the rest pose, after the end of `_ramp`
         self._gripper = 0.0
+        self._is_told = False  # what to do with the gripper
+        self._keeps_grip = False
         self._astray_since: float | None = None
         self.clamped: Counter[str] = self._limiter.clamped
 
@@ -79,10 +84,13 @@ class Servo:
         state = self._arm.read()
         if trouble := self._not_to_begin(state):
             raise ArmError(f"the arm is not enabled: {trouble}")
+        # What is held is held by pressing on it: the gripper of an arm that kept its power is told what it was told.
+        self._keeps_grip = self._is_told and bool(state.powered.all())
         self._mode, self._reason, self._mute, self._powering_since = Mode.POWERING, "getting power", True, now
 
     def aim(self, angles: Vector, gripper: float, now: float, seconds: float) -> None:
-        """Be at `angles` (N,), rad, with the gripper at `gripper`, m, in `seconds` from `now`, s; then hold.
+        """Be at `angles` (N,), rad, with the gripper at `gripper`, m, in `seconds` from `now`, s; then hold. Where that
+        is too short a time for the way the arm comes to rest on it.
 
         Nothing happens while the servo is blocked or parks.
 
@@ -97,7 +105,7 @@ class Servo:
             self.clamped[cut] += 1
             angles = self._ramp.at(now)
         self._ramp = Ramp(self._ramp.at(now), np.array(angles, float), now, seconds)
-        self._gripper, self._mode, self._reason = gripper, Mode.FOLLOW, ""
+        self._gripper, self._is_told, self._mode, self._reason = gripper, True, Mode.FOLLOW, ""
 
     def halt(self, reason: str) -> None:
         """Come to rest as soon as the bounds allow, and hold; the way to the rest pose is given up, too."""
@@ -160,7 +168,7 @@ class Servo:
         elif trouble := self._stalled(stalled) or self._trouble(state) or self._strayed(state, now):
             self._block(state, trouble)
         elif self._mode is Mode.FOLLOW and self._ramp.over(now) > self._settings.grace:
-            self._mode, self._reason = Mode.HOLD, "no new target"
+            self._expire()
         elif self._mode is Mode.PARK:
             self._go_on_parking(now)
         if self._mute:  # what is sent to an arm that cannot be seen may be followed later, from anywhere
@@ -171,13 +179,20 @@ class Servo:
             self._arm.command(set_point, self._gripper)
         return Report(self._mode, self._reason, state, set_point, self._limiter.held_back)
 
+    def _expire(self) -> None:
+        """Nobody asks for the motion any more: what is left of it is done if it is little, and else given up."""
+        if np.abs(self._ramp.end - self._limiter.angles).max() > _LITTLE:
+            self._stay(self._limiter.stopping_point())
+        self._mode, self._reason = Mode.HOLD, "no new target"
+
     def _get_power(self, state: ArmState, now: float) -> None:
         if trouble := self._not_to_begin(state):
             self._mode, self._reason = Mode.BLOCKED, trouble
         elif state.powered.all() and state.obeys:
             self._stay(state.angles)
             self._limiter.begin(state.angles)
-            self._gripper, self._mute, self._astray_since = state.gripper, False, None
+            self._gripper = min(self._gripper, state.gripper) if self._keeps_grip else state.gripper
+            self._mute, self._astray_since = False, None
             self._mode, self._reason = Mode.HOLD, "ready"
         elif now - self._powering_since > _POWER_S:
             self._mode, self._reason = Mode.BLOCKED, self._trouble(state)

@@ -17,6 +17,10 @@ _BACK_STEPS = 2
 """A clock that is set right a little at a time may count a control step twice."""
 
 
+_AHEAD_NS = 100_000_000
+"""Beyond which a stamp is of a clock that was set back since."""
+
+
 class Arm(Protocol):
     """A real arm, as far as control steps depend on how it is."""
 
@@ -74,6 +78,7 @@ class ControlSteps(ABC):
         self._commanded = -1  # newest control step with a command
         self._asked_at: dict[int, float] = {}  # of each chunk that has not commanded yet
         self._refusal = ""  # why the policy gave no chunk when it was asked last
+        self._fault = ""
         self._turn = 0  # newest change of who drives
         self._told_early: tuple[str, int, bool] | None = None
         self.holds = self.bad_chunks = 0
@@ -89,7 +94,7 @@ class ControlSteps(ABC):
         self._controller.begin(episode.id)
         self._step = self._commanded = -1
         self.holds = self.bad_chunks = 0
-        self._refusal = ""
+        self._refusal = self._fault = ""
         self._turn = 0
         self._asked_at.clear()
         if not self._controller.stopped:
@@ -178,8 +183,8 @@ class ControlSteps(ABC):
             asked = self._asked_at.pop(command.sequence, None)
             if asked is not None:
                 self._statistics.add("request_to_command", time.perf_counter() - asked)
-            if self.bad_chunks == 0:
-                self._surroundings.report(self.arm.held_back if self.arm is not None else "")
+            held_back = self.arm.held_back if self.arm is not None else ""
+            self._surroundings.report(held_back or self._fault, is_fault=bool(self._fault and not held_back))
             try:
                 self._surroundings.follow(command, self._episode.period_ns * 1e-9)
             except ValueError as error:
@@ -189,6 +194,7 @@ class ControlSteps(ABC):
 
     def _reject(self, error: Exception) -> None:
         self.bad_chunks += 1
+        self._fault = str(error)  # of this episode: whoever looks at the diagnostics later is to see it, too
         self._statistics.drop("policy/chunk")
         self._surroundings.report(str(error), is_fault=True)
 
@@ -234,7 +240,8 @@ class RealTime(ControlSteps):
     def see(self, stamp_ns: int, now_ns: int) -> None:
         """See `ControlSteps`."""
         # A driver that repeats an old state is as silent as one that is dead; a clock that was ahead may be set right.
-        if stamp_ns > min(self._state_stamp_ns, now_ns):
+        was_ahead = self._state_stamp_ns > now_ns + _AHEAD_NS
+        if stamp_ns > self._state_stamp_ns or (was_ahead and stamp_ns != self._state_stamp_ns):
             self._state_at, self._state_stamp_ns = self._steady(), stamp_ns
 
     def _resume(self) -> None:

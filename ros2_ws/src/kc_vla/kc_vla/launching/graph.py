@@ -19,7 +19,7 @@ from launch_ros.substitutions import FindPackageShare
 from kc_vla.core.choice import offered
 from kc_vla.core.home import user_name
 from kc_vla.keyframes.sources import SOURCES
-from kc_vla.launching.endings import end_if_it_cannot_start
+from kc_vla.launching.endings import MOST_DEATHS, end_if_it_cannot_start
 from kc_vla.launching.parameter_file import check_parameter_file
 from kc_vla.policy.backends import BACKENDS, DIALECTS, TOKEN
 from kc_vla.policy.driven.wire import usual_socket
@@ -33,7 +33,7 @@ CLOSE_S = "20"
 AGAIN: Mapping[str, Any] = {
     "respawn": True,
     "respawn_delay": 1.0,
-    "respawn_max_retries": 10,
+    "respawn_max_retries": MOST_DEATHS,
     "on_exit": end_if_it_cannot_start,
 }
 """Options of a node that is started again when it dies."""

@@ -55,6 +55,7 @@ class ArmLink:
         self._leaving: Leaving | None = None
         self._comes_to_rest = False
         stop.on_set(lambda: self._session.halt("emergency stop"))
+        stop.on_release(lambda: self._session.blocked)
         node.serve(Trigger, topics.RESUME, self._resume)
         node.every(1.0 / state_rate, self._tick)
 
@@ -74,6 +75,8 @@ class ArmLink:
         Raises:
             ValueError: the arm cannot go there; it holds.
         """
+        if self._leaving is not None:  # it comes to rest, or parks, whatever a chunk still has to say
+            return
         try:
             self._aim(action, seconds)
         except UnreachableError as error:  # a person who leads it comes to its bounds all the time

@@ -22,6 +22,7 @@ class EmergencyStop:
         """Args: `folder` of the record, see `StopLatch`."""
         self._node, self._controller = node, controller
         self._halts: list[Callable[[], None]] = []
+        self._still_wrong: list[Callable[[], str]] = []
         self._latch = StopLatch(folder)
         self._stopped = node.advertise(Bool, topics.STOPPED, qos.EVENT_LOG)
         node.subscribe(Bool, topics.E_STOP, self._on_topic, qos.E_STOP)
@@ -41,25 +42,32 @@ class EmergencyStop:
         """Have `halt()` called whenever it is set; it brings an arm to rest, and waits for nothing."""
         self._halts.append(halt)
 
-    def _set(self) -> None:
+    def on_release(self, still_wrong: Callable[[], str]) -> None:
+        """Have `still_wrong()` asked once it is released: what the arm waits for nevertheless; empty if for nothing."""
+        self._still_wrong.append(still_wrong)
+
+    def _set(self) -> str:
+        """Set it; return what is wrong with its record, empty if nothing is."""
         self._controller.emergency_stop()
         for halt in self._halts:
             halt()
-        advice = f"emergency stop: the arm holds until the service {topics.RELEASE_E_STOP} is called"
+        advice, wrong = f"emergency stop: the arm holds until the service {topics.RELEASE_E_STOP} is called", ""
         try:
             self._latch.set()
         except LatchError as error:
-            advice += f". {error}"
+            wrong = str(error)
+            advice += f". {wrong}"
         self._stopped.publish(Bool(data=True))
         self._node.problem(advice, ERROR)
+        return wrong
 
     def _on_topic(self, message: Bool) -> None:
         if message.data:
             self._set()
 
     def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._set()
-        response.success, response.message = True, "stopped"
+        wrong = self._set()
+        response.success, response.message = True, f"stopped, but not on record: {wrong}" if wrong else "stopped"
         return response
 
     def _on_release(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -73,6 +81,7 @@ class EmergencyStop:
             return response
         self._controller.release()
         self._stopped.publish(Bool(data=False))
-        self._node.problem("")
+        wrong = next(filter(None, (tell() for tell in self._still_wrong)), "")
+        self._node.problem(wrong, *([ERROR] if wrong else []))
         response.success, response.message = True, "released"
         return response

@@ -106,6 +106,10 @@ def checked_shape(shape: object) -> tuple[int, ...]:
     return tuple(shape)  # type: ignore[arg-type]
 
 
+_LARGEST = 1e6
+"""Of what a robot is told, in any unit; above it squares and sums come to no end."""
+
+
 def numbers(values: Any, what: str, rank: int) -> NDArray[np.float64]:
     """`values` as an array of finite numbers with so many dimensions, none of them 0 long.
 
@@ -121,6 +125,8 @@ def numbers(values: Any, what: str, rank: int) -> NDArray[np.float64]:
     found = np.asarray(values, np.float64)
     if not np.isfinite(found).all():
         raise WireError(f"{what} has numbers that are not finite")
+    if np.abs(found).max() > _LARGEST:
+        raise WireError(f"{what} has numbers beyond {_LARGEST:g}: no robot can be told that")
     return found
 
 
