@@ -4,6 +4,7 @@ import multiprocessing
 from pathlib import Path
 
 import pytest
+from full_disk import full_disk
 from hypothesis import given
 from hypothesis import strategies as st
 from nightly import tried
@@ -59,6 +60,17 @@ def test_a_row_that_a_loss_of_power_tore_is_left_out_and_taken_away(tmp_path: Pa
     assert [track.action for track in log.history()] == ["whole"]
     log.append("anna", 1, OPEN, [mark(0, 0), mark(7, 1)], "after it")
     assert [track.action for track in log.history()] == ["whole", "after it"]
+
+
+def test_on_a_full_disk_nothing_is_told_to_be_kept_that_is_not(tmp_path: Path) -> None:
+    log = AnnotationLog(bag_in(tmp_path))
+    log.append("anna", 0, OPEN, [mark(0, 0)], "begun")
+    size = log.path.stat().st_size
+    many = [mark(frame, frame) for frame in range(20)]
+    with full_disk(size + 700), pytest.raises(OSError, match="too large"):
+        log.append("anna", 1, CONFIRMED, many, "confirm")
+    assert log.path.stat().st_size == size
+    assert log.append("anna", 1, CONFIRMED, many, "confirm").revision == 2
 
 
 def test_a_row_that_somebody_spoilt_is_named(tmp_path: Path) -> None:

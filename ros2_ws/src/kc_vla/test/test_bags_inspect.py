@@ -89,3 +89,24 @@ def test_what_is_no_bag_is_one_line(tmp_path, capsys, action, content, words):
     assert words in text
     assert text.count("\n") == 1
     assert (path.read_bytes() if path.exists() else None) == content
+
+
+def test_a_bag_that_another_program_still_writes_is_not_repaired(bag, capsys):
+    file = bag / "bag_0.mcap"
+    torn = file.read_bytes()[:-400]
+    file.write_bytes(torn)
+    with file.open("ab"):  # as a recorder of others, which takes no lock of ours
+        status, text = told(capsys, "repair", str(bag))
+    assert status == 1
+    assert "is open for writing in another program" in text
+    assert file.read_bytes() == torn
+    assert told(capsys, "repair", str(bag))[0] == 0
+
+
+def test_a_part_that_is_packed_is_not_passed_over(bag, capsys):
+    (bag / "bag_1.mcap.zstd").write_bytes(b"packed")
+    status, text = told(capsys, "check", str(bag))
+    assert status == 1
+    assert "bag_1.mcap.zstd is compressed as a whole: unpack it" in text
+    (bag / "bag_1.mcap").write_bytes((bag / "bag_0.mcap").read_bytes())  # unpacked, and kept beside it
+    assert "compressed as a whole" not in told(capsys, "check", str(bag))[1]

@@ -137,6 +137,13 @@ def test_images_give_way_to_events_when_the_disk_is_slow(tmp_path: Path) -> None
     assert stats.written["/episode/status"] == 20
 
 
+def test_a_message_larger_than_the_queue_goes_alone(tmp_path: Path) -> None:
+    writer = EpisodeBagWriter(tmp_path / "bag", TOPICS, info(Script()), queue_bytes=100_000)
+    assert writer.write("/wrist/image_raw", bytes(300_000), 0, 0)
+    stats = writer.close()
+    assert (stats.written["/wrist/image_raw"], stats.dropped["/wrist/image_raw"]) == (1, 0)
+
+
 def test_a_killed_process_loses_only_what_is_younger_than_a_flush(tmp_path: Path) -> None:
     child = start_child(f"""
         writer = EpisodeBagWriter(Path({str(tmp_path)!r}) / "bag", TOPICS, info(Script()), flush_period_s=0.2)

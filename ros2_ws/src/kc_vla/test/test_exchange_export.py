@@ -25,12 +25,16 @@ from robot_bags import (
 )
 from sensor_msgs.msg import Image
 
+from kc_vla.annotate.episode import AnnotatedEpisode
+from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.reader import BagReader
 from kc_vla.bags.topics import TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.cli import main
 from kc_vla.core.tasks import Task
+from kc_vla.datasets.exchange.actions import joint_targets
 from kc_vla.datasets.exchange.bags import find_bags
+from kc_vla.datasets.exchange.clock import Clock
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.export import FORMATS, V3, export_bags
 from kc_vla.datasets.exchange.origin import Origin
@@ -38,6 +42,7 @@ from kc_vla.datasets.lerobot.annotations import read_annotations
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
 from kc_vla.datasets.lerobot.reader import DataSet
 from kc_vla.episodes.annotation_log import annotation_file
+from kc_vla.episodes.episode_data import Command, CommandMode
 from kc_vla.learning.selector.recordings import load_recordings
 
 
@@ -291,6 +296,45 @@ def test_other_keyframes_than_those_it_was_begun_with_begin_it_anew(tmp_path: Pa
     monkeypatch.undo()
     annotate(bags[0], [(0, START_NS), (1, START_NS + 8 * PERIOD_NS)], since=1)
     assert DataSet(export_bags(bags, tmp_path / "out").folder).keyframes(0) == (0, 8)
+
+
+def test_bags_that_were_made_anew_since_are_exported_anew(tmp_path: Path, monkeypatch) -> None:
+    bags = [write_panda_bag(tmp_path / "bags", f"e{number}") for number in range(2)]
+    finish = EpisodeWriter.finish
+
+    def interrupted(self: EpisodeWriter, about, rows) -> None:
+        if about.index == 1:
+            raise KeyboardInterrupt
+        finish(self, about, rows)
+
+    monkeypatch.setattr(EpisodeWriter, "finish", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        export_bags(bags, tmp_path / "out")
+    monkeypatch.undo()
+    shutil.rmtree(bags[0].parent)
+    write_panda_bag(tmp_path / "bags", "e0", length=30)  # longer now
+    assert DataSet(export_bags(bags, tmp_path / "out").folder).episodes[0].length == 30
+
+
+def test_a_bag_of_several_episodes_is_refused(tmp_path: Path) -> None:
+    bags = [write_panda_bag(tmp_path / "bags", f"e{number}") for number in range(2)]
+    assert main(["bag", "merge", str(tmp_path / "both"), *map(str, bags)]) == 0
+    with pytest.raises(ExchangeError, match="holds 2 episodes, e0, e1: export the bag of each"):
+        export_bags([tmp_path / "both"], tmp_path / "out", origin=Origin.NONE)
+    with pytest.raises(BagReadError, match="holds 2 episodes, e0, e1: annotate the bag of each"):
+        AnnotatedEpisode(tmp_path / "both")
+
+
+def test_each_command_is_read_by_its_own_names() -> None:
+    def command(step: int, names: tuple[str, ...], *values: float) -> Command:
+        return Command(step, 0, CommandMode.JOINT_POSITION, np.array(values, np.float32), 0, 0, "", names)
+
+    told = (command(0, ("a", "b"), 1, 2), command(1, ("b", "a"), 2, 1), command(2, ("a", "b"), 1, 2))
+    clock = Clock(np.arange(3), 20, 0, np.arange(3), True)
+    _, rows = joint_targets(told, clock, ("a", "b"), np.zeros((3, 2)))
+    assert rows.tolist() == [[1, 2]] * 3
+    with pytest.raises(ExchangeError, match="commands for a, c, but the joints are a, b"):
+        joint_targets((*told, command(3, ("a", "c"), 0, 0)), clock, ("a", "b"), np.zeros((3, 2)))
 
 
 def test_episodes_that_do_not_belong_together_are_named(bags: Path, tmp_path: Path) -> None:

@@ -11,8 +11,10 @@ from robot_bags import KEYFRAMES, PIPER_NAMES, picture, piper_stamps, write_pand
 
 from kc_vla.bags.errors import BagError
 from kc_vla.bags.inspect import look_into
+from kc_vla.bags.reader import BagReader
 from kc_vla.cli import main
 from kc_vla.core.tasks import TASKS
+from kc_vla.datasets.exchange.bag_output import Announcement, BagOutput
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.export import FORMATS, export_bags
 from kc_vla.datasets.exchange.from_bags import Asked, import_bags
@@ -139,6 +141,17 @@ def test_what_is_there_is_left_as_it_is(made: Path, tmp_path: Path) -> None:
     assert done.notes == ("1 of 2 episodes were there already and were left as they are",)
     assert not bag.exists()
     assert (tmp_path / "counting-000001/bag/bag_0.mcap").exists()
+
+
+def test_two_imports_of_one_episode_do_not_mix(tmp_path: Path) -> None:
+    about = Announcement("e0", "counting", "do it", 10**9, 0.05)
+    with BagOutput(tmp_path, about, ["/joint_states"]) as bag:
+        with pytest.raises(ExchangeError, match="is being filled by another import of the same episode"):
+            BagOutput(tmp_path, about, ["/joint_states"])
+        bag.joints(("a",), (1.0,), (), 10**9)
+        bag.finish(2 * 10**9)
+    assert [message.topic for message in BagReader(tmp_path / "e0/bag").messages()].count("/joint_states") == 1
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_an_episode_of_another_data_set_of_that_name_is_not_taken_for_this_one(made: Path, tmp_path: Path) -> None:

@@ -131,3 +131,30 @@ def test_videos_of_another_form_are_told(second: Path, tmp_path: Path) -> None:
             video.add(np.zeros((SIZE, SIZE, 3), np.uint8), number)
     with pytest.raises(DataSetError, match=r"episode 1: .* has another form than the videos before it"):
         write_v3(DataSet(spoilt), tmp_path / "v3")
+
+
+def test_a_frame_that_is_not_in_a_video_of_several_episodes_is_told(third: Path, tmp_path: Path) -> None:
+    holed = Path(shutil.copytree(third, tmp_path / "counting"))
+    video = holed / f"videos/{video_key('wrist')}/chunk-000/file-000.mp4"
+    source = open_source(third)
+    pictures = [each for episode in source.episodes for each in source.frames(episode, video_key("wrist"))]
+    with Mp4Writer(video, SIZE, SIZE, 1 / FPS) as film:
+        for number, picture in enumerate(pictures):
+            if number != 33:
+                film.add(picture, number)
+    found = open_source(holed)
+    assert len(list(found.frames(found.episodes[0], video_key("wrist")))) == LENGTHS[0]
+    with pytest.raises(DataSetError, match=r"episode 1.*, frame 3: it is not in the video"):
+        list(found.frames(found.episodes[1], video_key("wrist")))
+
+
+def test_what_only_later_episodes_tell_is_kept(second: Path, tmp_path: Path) -> None:
+    first = Path(shutil.copytree(second, tmp_path / "counting"))
+    rows = [json.loads(row) for row in (first / "meta/episodes.jsonl").read_text().splitlines()]
+    for name in ("seed", "variant"):
+        rows[0].pop(name, None)
+        for row in rows[1:]:
+            row[name] = {"seed": 7, "variant": "paper"}[name]
+    (first / "meta/episodes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_v3(DataSet(first), tmp_path / "v3")
+    assert pq.read_table(tmp_path / "v3" / EPISODES)["seed"].to_pylist() == [None, 7, 7]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import resource
 import shutil
 import signal
 import sqlite3
@@ -12,12 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from full_disk import full_disk
 from hypothesis import given
 from hypothesis import strategies as st
 from nightly import tried
@@ -292,17 +291,6 @@ def test_what_only_the_log_has_is_found_in_its_pages(killed: Kill, tmp_path: Pat
 with TemporaryDirectory(dir=MEMORY) as _folder:
     filled(Path(_folder) / "memory.db")
     WHOLE = (Path(_folder) / "memory.db").read_bytes()
-
-
-@contextmanager
-def full_disk(at_bytes: int) -> Iterator[None]:
-    """No file can grow beyond that: writing fails in its middle, as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (at_bytes, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_full_disk_is_one_line_and_costs_only_what_did_not_fit(tmp_path: Path) -> None:

@@ -166,7 +166,11 @@ class AnnotatedEpisode:
 
     def _announced(self) -> tuple[Status, int | None]:
         """What the bag says of its episode, and when it ended, ns, if it says so."""
-        status = announced(list(self.messages("episode/status")), self._recording.info)
+        told = list(self.messages("episode/status"))
+        ids = dict.fromkeys(message.episode_id for message in told if message.episode_id)
+        if len(ids) > 1:
+            raise BagReadError(f"{self.bag} holds {len(ids)} episodes, {', '.join(ids)}: annotate the bag of each")
+        status = announced(told, self._recording.info)
         if status is None:
             return Status("", "", "", "", 0, 0, _DEFAULT_PERIOD_S), None
         results = [m for m in self.messages("episode/result") if m.episode_id == status.episode_id]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from kc_vla.bags.errors import BagReadError, one_line
-from kc_vla.bags.lock import BagLock, is_being_written
+from kc_vla.bags.errors import BagBusyError, BagReadError, one_line
+from kc_vla.bags.lock import BagLock, is_being_written, is_open_for_writing
 from kc_vla.bags.mend import Mended, mend
 from kc_vla.bags.metadata import FileFacts, noted_metadata, recounted, write_metadata
 from kc_vla.bags.reader import BagReader
@@ -154,6 +154,9 @@ def repair(bag: Path) -> list[str]:
     """
     files = BagReader(bag).files
     with BagLock(bag):
+        for path in files:
+            if is_open_for_writing(path):
+                raise BagBusyError(f"{path} is open for writing in another program, such as a recorder: end that first")
         mended = {path: mend(path) for path in files}
         if any(found.damage for found in mended.values()):
             _recount(bag if bag.is_dir() else bag.parent, [found.facts for found in mended.values()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import time
@@ -71,6 +72,23 @@ def require_finished(bag: Path) -> None:
     """
     if bag.exists() and is_being_written(bag):
         raise BagBusyError(f"{bag} is being recorded: wait until its episode has ended")
+
+
+def is_open_for_writing(path: Path) -> bool:
+    """Whether any program has a file open for writing; recorders of others take no lock of ours.
+
+    The kernel is asked for a lease, which it gives on a file that nobody writes. False where it cannot be asked: on a
+    file of somebody else's, or a file system that has no leases.
+    """
+    file = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except OSError as error:
+        return error.errno in (errno.EAGAIN, errno.EBUSY)
+    finally:
+        os.close(file)
+    return False
 
 
 def _open(bag: Path) -> int:

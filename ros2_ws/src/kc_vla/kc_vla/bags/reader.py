@@ -248,7 +248,7 @@ def _find_files(bag: Path) -> list[Path]:
         raise BagMissingError(f"no bag at {bag}: give a bag folder, an .mcap or a .db3 file")
     if bag.is_dir():
         files = bag_files(bag)
-        if not files and (packed := sorted(bag.glob("*.zstd"))):
+        if packed := [path for path in sorted(bag.glob("*.zstd")) if path.with_suffix("") not in files]:
             raise BagForeignError(f"{packed[0]} is compressed as a whole: unpack it with 'zstd -d --rm' first")
         if not files:
             raise BagEmptyError(f"no .mcap or .db3 file in {bag}: give the folder that the recorder wrote")

@@ -173,7 +173,7 @@ class EpisodeBagWriter:
         with self._wake:
             self._check_open()
             bound = self._queue_bytes * (1 - _RESERVED_FOR_SMALL if size > _LARGE_BYTES else 1)
-            if self._queued_bytes + size > bound:
+            if self._queued_bytes and self._queued_bytes + size > bound:  # one that fits nowhere goes alone
                 self._dropped[topic] += 1
                 return False
             self._queue.append(_Queued(topic, bytes(serialized_cdr), publish_time_ns, log_time_ns))

@@ -126,8 +126,7 @@ class AnnotationLog:
             if newest != since:
                 raise Conflict(f"{author} has changed this annotation elsewhere (revision {newest}, not {since})")
             _mend_end(file)
-            os.write(file, (json.dumps(asdict(track)) + "\n").encode())
-            os.fsync(file)
+            _add(file, (json.dumps(asdict(track)) + "\n").encode())
         return track
 
 
@@ -188,6 +187,18 @@ def _check_whole(marks: Sequence[Mark]) -> None:
                 f"frame {mark.frame} is keyframe {mark.phase}, and keyframe {place} is missing: those after it would "
                 "be taken for it; mark it, or leave the later ones out"
             )
+
+
+def _add(file: int, data: bytes) -> None:
+    """Put it behind what is in the file, on the disk; OSError where it does not fit, and nothing has changed."""
+    size = os.fstat(file).st_size
+    try:
+        while data:  # a disk with little room takes a part, and says so the next time
+            data = data[os.write(file, data) :]
+        os.fsync(file)
+    except OSError:
+        os.ftruncate(file, size)
+        raise
 
 
 def _track(row: str, told: str) -> Track:

@@ -55,23 +55,22 @@ def joint_targets(
     Raises:
         ExchangeError: the commands are for other joints, or not finite.
     """
-    names = next(command.names for command in commands if command.mode == CommandMode.JOINT_POSITION) or joints
-    if set(names) != set(joints):
-        raise ExchangeError(f"commands for {', '.join(names)}, but the joints are {', '.join(joints)}")
-    order = [names.index(name) for name in joints]
-    told = _by_step(commands, len(joints))
+    for names in {command.names for command in commands if command.mode == CommandMode.JOINT_POSITION}:
+        if names and (set(names) != set(joints) or len(names) != len(joints)):
+            raise ExchangeError(f"commands for {', '.join(names)}, but the joints are {', '.join(joints)}")
+    told = _by_step(commands, len(joints), joints)
     rows = positions.copy()
     if told:
         steps = np.array(sorted(told))
         last = np.searchsorted(steps, clock.steps, side="right") - 1
         for row, at in zip(rows, last.tolist(), strict=True):
             if at >= 0:
-                row[:] = told[int(steps[at])][order]
+                row[:] = told[int(steps[at])]
     return Column(ACTION.key, "float32", joints), rows
 
 
-def _by_step(commands: tuple[Command, ...], size: int) -> dict[int, NDArray[np.float64]]:
-    """The numbers of each step's command; the last where one was told again."""
+def _by_step(commands: tuple[Command, ...], size: int, order: tuple[str, ...] = ()) -> dict[int, NDArray[np.float64]]:
+    """The numbers of each step's command, in that `order` of their names; the last where one was told again."""
     told = {}
     for command in commands:
         if command.mode == CommandMode.HOLD:
@@ -79,5 +78,7 @@ def _by_step(commands: tuple[Command, ...], size: int) -> dict[int, NDArray[np.f
         values = np.asarray(command.values, np.float64)
         if values.shape != (size,) or not np.isfinite(values).all():
             raise ExchangeError(f"the command of step {command.step} is not {size} finite numbers")
+        if order and command.names:  # each by its own: several may tell, or one in another order than before
+            values = values[[command.names.index(name) for name in order]]
         told[command.step] = values
     return told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ from kc_vla.bags.schemas import collect_schema
 from kc_vla.bags.topics import EpisodeInfo, Qos, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.core import topics as names
+from kc_vla.core.files import locks
 from kc_vla.core.topics import picture_topics, view_on
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.samples import UNEXPLAINED
@@ -93,7 +95,7 @@ class BagOutput:
             raise ExchangeError(f"{self._folder} is there already: choose another --output or --name")
         self._part = output / f".{about.episode_id}.part"
         self.about = about
-        shutil.rmtree(self._part, ignore_errors=True)
+        self._lock = _alone(self._part)
         infos = {topic: _offered(topic) for topic in dict.fromkeys(["/episode/status", *topics])}
         views = tuple(dict.fromkeys(view for topic in topics if (view := view_on(topic))))
         self._encode = {topic: _encoder(info.type) for topic, info in infos.items()}
@@ -120,6 +122,7 @@ class BagOutput:
                 self._part.rename(self._folder)
         finally:
             shutil.rmtree(self._part, ignore_errors=True)
+            os.close(self._lock)
 
     def write(
         self, topic: str, fields: Mapping[str, Any], stamp_ns: int, frame_id: str = "", log_ns: int | None = None
@@ -270,3 +273,20 @@ def _stack_version() -> str:
         return version("kc_vla")
     except PackageNotFoundError:
         return "source tree"
+
+
+def _alone(part: Path) -> int:
+    """The lock of a folder that grows, until the descriptor is closed; what one that was killed has left in it goes.
+
+    Raises:
+        ExchangeError: another process fills it.
+        OSError: it cannot be made.
+    """
+    part.mkdir(parents=True, exist_ok=True)
+    lock = os.open(part, os.O_RDONLY | os.O_DIRECTORY)
+    if not locks(lock):
+        os.close(lock)
+        raise ExchangeError(f"{part} is being filled by another import of the same episode: wait for it")
+    for left in part.iterdir():
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+    return lock

@@ -80,7 +80,7 @@ def import_data_set(folder: Path, output: Path, wanted: Wanted = Wanted()) -> Im
         with BagOutput(output, about, topics) as bag:
             _write(bag, source, episode, cameras, numbers, wanted.quality, fps)
             _annotate(bag, source, episode, fps, [row for row in known if row.episode == episode.index], folder)
-        write_whole(place / _ORIGIN, f"{folder.resolve()}\n")
+            write_whole(bag.bag.parent / _ORIGIN, f"{folder.resolve()}\n")  # it comes to its place with the bag
         frames += episode.length
     if before:
         notes[f"{before} of {len(folders)} episodes were there already and were left as they are"] = None

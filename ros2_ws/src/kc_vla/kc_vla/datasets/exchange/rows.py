@@ -108,6 +108,9 @@ def read_rows(bag: Path, interventions: bool = False) -> EpisodeRows:
     """
     require_finished(bag)
     episode = RecordedEpisode(bag)
+    if len(episode.episode_ids) > 1:
+        told = ", ".join(episode.episode_ids)
+        raise ExchangeError(f"{bag} holds {len(episode.episode_ids)} episodes, {told}: export the bag of each")
     try:
         return _rows(bag, episode, interventions)
     except ExchangeError as error:

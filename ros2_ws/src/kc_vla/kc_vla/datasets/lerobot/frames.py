@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.media.video_file import VideoError, opened_video
 
+_SLACK = 0.55
+"""Of a frame's time, by which a picture may be early or late."""
+
 
 def read_frames(
     path: Path, told: str, length: int, begin_s: float | None = None, fps: float = 0.0
@@ -35,6 +38,8 @@ def read_frames(
             for picture in pictures:
                 if begin_s is not None and frame == length:
                     return
+                if begin_s is not None and abs(picture.time - begin_s - frame / fps) > _SLACK / fps:
+                    raise DataSetError(f"{told}, frame {frame}: it is not in the video {path}, at {picture.time:.3f} s")
                 if picture.is_corrupt:
                     raise DataSetError(f"{told}, frame {frame}: damaged in the video {path}")
                 if frame == length:

@@ -82,7 +82,9 @@ def _write_meta(
 ) -> None:
     episodes = folder / EPISODES_PATH.format(**place(0))
     episodes.parent.mkdir(parents=True)
-    pq.write_table(pa.Table.from_pylist([row | _meta_place() for row in rows]), episodes)
+    columns = dict.fromkeys(name for row in rows for name in row)  # not all of them know all, such as a seed
+    whole = [{name: row.get(name) for name in columns} | _meta_place() for row in rows]
+    pq.write_table(pa.Table.from_pylist(whole), episodes)
     texts = [str(row["task"]) for row in sorted(read_json_lines(source.folder / TASK_TEXTS), key=_task_index)]
     pq.write_table(_tasks(texts), folder / TASKS)
     for name in (KEYFRAMES, ANNOTATIONS, MODALITY):
