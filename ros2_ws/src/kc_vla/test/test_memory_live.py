@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from functools import cache
@@ -243,3 +244,23 @@ def test_a_clock_that_is_set_back_does_not_freeze_what_is_known(tmp_path: Path) 
     assert mug.position == (4.0, 0.0, 0.0)
     assert scene.take(Taken(back_ns + S, "", moved), back_ns + S) == []
     scene.close()
+
+
+def test_one_that_is_started_again_goes_on_in_the_map_to_which_it_was_brought(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = LiveScene(tmp_path / "m.db", "home")
+    scene.take(Taken(WALL_NS, "", detected("mug")), WALL_NS)
+    scene.load("flat")
+    scene.take(Taken(WALL_NS, "", detected("cup")), WALL_NS)
+    scene.close()  # it died, and the launch starts it again with the same parameters
+    again = LiveScene(tmp_path / "m.db", "home")
+    assert again.map_id == "flat"
+    again.close()
+    other = LiveScene(tmp_path / "m.db", "office")  # who asks for another map is obeyed
+    assert other.map_id == "office"
+    other.close()
+    monkeypatch.setattr(os, "getppid", lambda: 1)  # and another launch is another day
+    later = LiveScene(tmp_path / "m.db", "home")
+    assert later.map_id == "home"
+    later.close()

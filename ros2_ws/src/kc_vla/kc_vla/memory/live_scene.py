@@ -5,6 +5,8 @@ Whoever closes it does so from another thread, and waits until what is being com
 
 from __future__ import annotations
 
+import json
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -12,6 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
+from kc_vla.core.files import write_whole
+from kc_vla.core.untrusted import parsed_json
 from kc_vla.memory.intake import Taken, lasting_stamp
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.detections import Settings
@@ -65,9 +69,11 @@ class LiveScene:
         self._memory = LongTermMemory(self._store, settings, embed)
         self.tally: Counter[str] = Counter()
         self.changes = 0
-        self.map_id = map_id
+        self._asked = map_id
+        self._place = path.with_name(f"{path.name}.map")
+        self.map_id = self._gone_over_to() or map_id
         try:
-            self._memory.graph(map_id)
+            self._memory.graph(self.map_id)
         except BaseException:
             self._store.close()
             raise
@@ -190,10 +196,28 @@ class LiveScene:
             else:
                 self._memory.take(graph, replace)
             self.map_id = name
+            self._note_place()
 
         self._with(name, go)
         self.changes += 1
         return self.size()
+
+    def _gone_over_to(self) -> str:
+        """The map that one before, of the same launch, had gone over to: where it died the robot is still there."""
+        try:
+            told = parsed_json(self._place.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return ""
+        same = isinstance(told, dict) and (told.get("asked"), told.get("begun_by")) == (self._asked, os.getppid())
+        name = told.get("map") if same else ""
+        return name if isinstance(name, str) and name in self._memory.maps() else ""
+
+    def _note_place(self) -> None:
+        told = {"asked": self._asked, "map": self.map_id, "begun_by": os.getppid()}
+        try:
+            write_whole(self._place, json.dumps(told) + "\n")
+        except OSError as error:
+            raise StoreError(f"{self._place} cannot be written: {error.strerror or error}") from error
 
     def _read(self, path: Path, map_id: str) -> SceneGraph:
         try:

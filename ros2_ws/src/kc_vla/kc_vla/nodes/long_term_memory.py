@@ -91,6 +91,8 @@ class LongTermMemoryNode(StackNode):
             raise StartError(str(error)) from error
         if self._live.mended:
             self.get_logger().warning(self._live.mended)
+        if self._live.map_id != values.map_id:
+            self.get_logger().info(f"it goes on in map {self._live.map_id!r}, to which it had been brought")
         size = self._live.size()
         store = f"{values.store}{', a new store' if self._live.is_new else ''}"
         self.get_logger().info(f"{store}: map {size.map_id!r} has {size.areas} areas and {size.objects} objects")
