@@ -6,7 +6,9 @@ import pytest
 from episode_bag import Script, write_episode
 from mcap.reader import make_reader
 from mcap.writer import Writer
+from rosbags.highlevel import AnyReader
 
+from kc_vla.bags.storage import Storage
 from kc_vla.cli import main
 
 
@@ -110,3 +112,18 @@ def test_a_part_that_is_packed_is_not_passed_over(bag, capsys):
     assert "bag_1.mcap.zstd is compressed as a whole: unpack it" in text
     (bag / "bag_1.mcap").write_bytes((bag / "bag_0.mcap").read_bytes())  # unpacked, and kept beside it
     assert "compressed as a whole" not in told(capsys, "check", str(bag))[1]
+
+
+@pytest.mark.parametrize("storage", list(Storage))
+def test_after_a_kill_and_a_repair_other_tools_open_the_folder(tmp_path, capsys, storage):
+    bag = write_episode(tmp_path / "bag", Script(size=8, steps=40), storage)
+    with AnyReader([bag]) as reader:
+        before = {connection.topic: connection.msgcount for connection in reader.connections}
+    (bag / "metadata.yaml").unlink()
+    (file,) = bag.glob("bag_0.*")
+    file.write_bytes(file.read_bytes()[:-400] if storage is Storage.MCAP else file.read_bytes()[:-4096])
+    assert told(capsys, "repair", str(bag))[0] == 0
+    with AnyReader([bag]) as reader:
+        after = {connection.topic: connection.msgcount for connection in reader.connections}
+    assert after.keys() == before.keys()
+    assert sum(after.values()) > 0.5 * sum(before.values())

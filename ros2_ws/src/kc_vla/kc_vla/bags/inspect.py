@@ -12,8 +12,10 @@ from tqdm import tqdm
 from kc_vla.bags.errors import BagBusyError, BagReadError, one_line
 from kc_vla.bags.lock import BagLock, is_being_written, is_open_for_writing
 from kc_vla.bags.mend import Mended, mend
-from kc_vla.bags.metadata import FileFacts, noted_metadata, recounted, write_metadata
+from kc_vla.bags.metadata import FileFacts, bag_information, noted_metadata, recounted, write_metadata
 from kc_vla.bags.reader import BagReader
+from kc_vla.bags.storage import storage_of
+from kc_vla.bags.topics import TopicInfo
 
 _WORST = 5
 """Messages of a topic that are named one by one when they cannot be understood."""
@@ -159,7 +161,10 @@ def repair(bag: Path) -> list[str]:
                 raise BagBusyError(f"{path} is open for writing in another program, such as a recorder: end that first")
         mended = {path: mend(path) for path in files}
         if any(found.damage for found in mended.values()):
-            _recount(bag if bag.is_dir() else bag.parent, [found.facts for found in mended.values()])
+            facts = [found.facts for found in mended.values()]
+            _recount(bag if bag.is_dir() else bag.parent, facts)
+            if bag.is_dir() and not noted_metadata(bag):
+                _note(bag, facts)
         return [line for path, found in mended.items() for line in _told(path, found)]
 
 
@@ -168,6 +173,14 @@ def _recount(folder: Path, files: Sequence[FileFacts]) -> None:
     information = recounted(noted_metadata(folder), files)
     if information is not None:
         write_metadata(folder, information)
+
+
+def _note(bag: Path, files: Sequence[FileFacts]) -> None:
+    """Write the metadata.yaml of a bag whose recorder was killed before it did: other tools open none without."""
+    reader = BagReader(bag)
+    topics = {name: TopicInfo(topic.type, topic.qos) for name, topic in reader.topics().items()}
+    episode = {} if reader.episode is None else reader.episode.as_metadata()
+    write_metadata(bag, bag_information(files, topics, {}, episode, storage_of(reader.files[0])))
 
 
 def _told(path: Path, mended: Mended) -> Iterator[str]:
