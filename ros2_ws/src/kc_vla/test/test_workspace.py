@@ -77,17 +77,17 @@ def test_the_way_between_two_good_poses_is_not_gone_where_it_leads_through_the_t
     arm = SteppedArm()
     servo = Servo(arm, ServoSettings(), TABLE)
     power(servo, 100.0, PERIOD)
-    now, heights = 100.0, []
+    now, heights, told = 100.0, [], set()
     for target, seconds in ((ABOVE, 6.0), (BEYOND, 4.0)):
         servo.aim(target, 0.0, now, seconds)
         for _ in range(round((seconds + 1.0) / PERIOD)):
             now += PERIOD
-            report = servo.step(now)
+            told.add(servo.step(now).held_back)
             arm.pass_time(PERIOD)
             heights.append(KINEMATICS.flange(arm.body.angles)[2, 3])
     assert TABLE.outside(ABOVE) == TABLE.outside(BEYOND) == ""
     assert min(heights) > 0.0
-    assert report.held_back == "floor of the workspace"
+    assert told == {"", "floor of the workspace"}
     assert servo.clamped["way: floor of the workspace"] >= 1
 
 

@@ -47,16 +47,14 @@ class Store:
             StoreError: another process writes it, a newer version wrote it, it is something else, or it is damaged.
             OSError: its folder cannot be used.
         """
-        self.path = path = (
-            path.resolve()
-        )  # its lock and its log are beside the file itself, by whatever link it is named
+        if read_only and not path.is_file():
+            raise StoreError(f"there is no store {path}: name the file that the long-term memory keeps")
+        self.path = path = path.resolve()  # its lock and log are beside the file itself, by whatever link it is named
         self.mended = ""
         self.is_new = not path.exists()
         self._read_only = read_only
         self._lock: int | None = None
         if read_only:
-            if not path.is_file():
-                raise StoreError(f"there is no store {path}: name the file that the long-term memory keeps")
             try:
                 self._connection = open_database(self.path, self._read_only)
             except DamageError as error:
