@@ -179,7 +179,7 @@ def _driven(options: CollectOptions) -> dict[str, object]:
     """What a folder notes of the policy that drives, if one does."""
     if (policy := options.policy) is None:
         return {}
-    return {"policy": {**asdict(policy), "files": fingerprint(models_in(policy.models), policy.model)}}
+    return {"policy": asdict(policy), "files": fingerprint(models_in(policy.models), policy.model)}
 
 
 def _writer(task: str, setting: Setting, options: CollectOptions) -> DataSetWriter:

@@ -116,11 +116,12 @@ def _require_playable(options: ComparisonOptions, regimes: Sequence[Regime]) -> 
 
 def _require_alike(options: ComparisonOptions, folder: Path) -> None:
     """See that what was played of a row before was played as is asked for now: a table compares memories alone."""
-    file = folder / SETTINGS
-    if not file.exists():
-        return
+    try:
+        played = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return  # nothing was played; what is damaged is told, or begun anew, when it is the row's turn
     asked = {**asdict(options.setting), "split": options.split, "skip": options.skip}
-    known = {"skip": 0, **json.loads(file.read_text(encoding="utf-8"))}
+    known = {"skip": 0, **played}
     for name in ("selector_models", "selector", "variant", "looks", "image_size", "execution", "split", "skip"):
         for told, was, wanted in differences(known.get(name), asked[name], name):
             raise BegunError(

@@ -10,7 +10,8 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
-from episode_bag import ORACLE, Script, info, third_person_view, write_episode
+from episode_bag import ORACLE, TOPICS, Script, info, messages, third_person_view, write_episode
+from rclpy.serialization import serialize_message
 from robot_bags import panda_joints, picture, pose, write_panda_bag
 from starlette.testclient import TestClient
 
@@ -31,6 +32,7 @@ from kc_vla.episodes.annotation_log import AnnotationLog
 from kc_vla.keyframes.rule_source import RuleSource
 from kc_vla.keyframes.scoring import Scoring, Sight
 from kc_vla.keyframes.sources import SourceSettings, open_source
+from kc_vla_msgs.msg import EpisodeStatus
 
 SCRIPT = Script(size=64, steps=60)
 
@@ -245,6 +247,16 @@ def test_what_could_not_be_learnt_from_is_not_confirmed(client: TestClient) -> N
     assert found.status_code == 400
     assert "keyframe 2 is missing" in found.json()["error"]
     assert client.put(of(client) + "/track", json=track("anna", 0, [], marks=marks)).status_code == 200  # begun
+
+
+def test_the_end_of_the_episode_before_does_not_make_two_of_a_bag(tmp_path: Path) -> None:
+    told = EpisodeStatus(episode_id="the one before", state=EpisodeStatus.FINISHED)
+    writer = EpisodeBagWriter(tmp_path / "bag", TOPICS, info(SCRIPT))
+    writer.write("/episode/status", serialize_message(told), 0, 0)
+    for topic, message, time_ns in messages(SCRIPT):
+        writer.write(topic, serialize_message(message), time_ns, time_ns)
+    writer.close()
+    assert AnnotatedEpisode(tmp_path / "bag").status.episode_id == SCRIPT.episode_id
 
 
 def test_a_folder_without_bags_is_refused(tmp_path: Path) -> None:

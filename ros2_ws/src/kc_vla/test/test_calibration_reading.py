@@ -37,6 +37,10 @@ def test_offsets_are_read_as_they_were_written(file):
 def test_offsets_of_another_arm_are_refused(file):
     for known in (("piper",), ("piper_ros", "piper")):  # the same arm by another driver
         np.testing.assert_allclose(load_offsets(file, LIMITS, known).angles, OFFSETS, atol=1e-6)
+    content = yaml.safe_load(file.read_text())
+    file.write_text(yaml.safe_dump({**content, "rig": "piper_ros"}))
+    load_offsets(file, LIMITS, ("piper", "piper"))
+    file.write_text(yaml.safe_dump(content))
     with pytest.raises(CalibrationError, match=r"is of the arm 'piper', not of a 'piper_h': .* joints --rig piper_h"):
         load_offsets(file, LIMITS, ("piper_h", "piper_h"))
 

@@ -36,6 +36,12 @@ def test_what_was_asked_for_once_is_asked_for_again(tmp_path: Path) -> None:
         begin(tmp_path / "other", {**SETTINGS, "skip": 100})
 
 
+def test_a_folder_from_before_models_were_noted_goes_on(tmp_path: Path) -> None:
+    begin(tmp_path, SETTINGS)
+    (tmp_path / "episode").touch()
+    begin(tmp_path, {**SETTINGS, "files": {"policy": "0123"}})
+
+
 @pytest.mark.parametrize("damage", ["", "{", "[]\n" * 100])
 def test_where_nothing_has_come_of_it_another_way_is_as_good(tmp_path: Path, damage: str) -> None:
     begin(tmp_path, SETTINGS)

@@ -39,3 +39,10 @@ def test_never_more_than_wanted(steps: list[int]) -> None:
     stamps = np.cumsum(steps)
     kept = [int(stamp) for stamp in stamps if decimator.takes(int(stamp))]
     assert len(kept) <= (stamps[-1] - stamps[0]) / (SECOND / 20) + 2
+
+
+def test_a_clock_that_is_set_back_begins_the_beat_anew() -> None:
+    decimator = Decimator(20)
+    hour_ns = 3600 * 10**9
+    assert decimator.takes(hour_ns)
+    assert sum(decimator.takes(k * 33_333_333) for k in range(30)) in (19, 20, 21)

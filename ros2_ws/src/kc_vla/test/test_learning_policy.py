@@ -234,6 +234,22 @@ def test_a_run_does_not_go_on_with_other_episodes(tmp_path: Path) -> None:
         train_policy(tmp_path / "run", [tmp_path / "data"], few, CPU)
 
 
+def test_a_run_goes_on_where_it_and_its_data_were_moved_and_one_from_before_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_episodes(tmp_path / "here/data/light", 4)
+    monkeypatch.chdir(tmp_path / "here")
+    few = replace(SMALL, steps=2, every=2)
+    train_policy(Path("run"), [Path("data")], few, CPU)
+    shutil.copytree(tmp_path / "here", tmp_path / "there", copy_function=shutil.copyfile)  # at other times
+    monkeypatch.chdir(tmp_path / "there")
+    train_policy(Path("run"), [Path("data")], few, CPU)
+    facts = json.loads(Path("run/run.json").read_text())
+    del facts["data"]["episodes"]
+    Path("run/run.json").write_text(json.dumps(facts))
+    train_policy(Path("run"), [Path("data")], few, CPU)
+
+
 def test_a_history_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ConfigError, match="no history 'some'"):
         load_policy_config(None, {"history": "some"})

@@ -380,3 +380,11 @@ def test_a_persons_word_does_not_go_over_to_another_thing_that_the_detector_know
     assert home.memory.graph("home").object(name).source_id == "mug-1"
     home.look(first, other, view=None)
     assert sorted(each.attributes.get("of", "") for each in home.objects) == ["", "Ada"]
+
+
+def test_a_thing_that_a_person_has_edited_and_that_the_detector_renames_in_its_place_is_one(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    (name,) = home.look(Detection("mug", (0.0, 0.0, 1.0), MUG, source_id="track_1")).new
+    home.memory.edit("home", name, attributes={"of": "Ada"})
+    home.look(Detection("mug", (0.0, 0.01, 1.0), MUG, source_id="track_2"))
+    assert (home.only().id, home.only().attributes) == (name, {"of": "Ada"})

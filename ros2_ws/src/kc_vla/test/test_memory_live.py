@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from functools import cache
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kc_vla.core.errors import StackError
+from kc_vla.memory import live_scene
 from kc_vla.memory.embedding.models import open_embedder
 from kc_vla.memory.intake import Taken
 from kc_vla.memory.live_scene import LiveScene
@@ -239,10 +239,13 @@ def test_a_clock_that_is_set_back_does_not_freeze_what_is_known(tmp_path: Path) 
     moved = [Detection("mug", (4.0, 0.0, 0.0), (0.1, 0.1, 0.1), source_id="mug")]
     back_ns = WALL_NS - 3600 * S
     (told,) = scene.take(Taken(back_ns, "", moved), back_ns)
-    assert "the clock was set back: 1 things" in told
+    assert "the clock is behind: 1 things" in told
     (mug,) = scene.graph().known()
     assert mug.position == (4.0, 0.0, 0.0)
     assert scene.take(Taken(back_ns + S, "", moved), back_ns + S) == []
+    seen_ns = scene.graph().object(mug.id).last_seen_ns
+    scene.take(Taken(60 * S, "", detected("cup")), 60 * S)  # a machine whose clock is not set yet
+    assert scene.graph().object(mug.id).last_seen_ns == seen_ns  # what it does not see stays as it is
     scene.close()
 
 
@@ -260,7 +263,7 @@ def test_one_that_is_started_again_goes_on_in_the_map_to_which_it_was_brought(
     other = LiveScene(tmp_path / "m.db", "office")  # who asks for another map is obeyed
     assert other.map_id == "office"
     other.close()
-    monkeypatch.setattr(os, "getppid", lambda: 1)  # and another launch is another day
+    monkeypatch.setattr(live_scene, "_beginner", lambda: "another launch")  # and that is another day
     later = LiveScene(tmp_path / "m.db", "home")
     assert later.map_id == "home"
     later.close()

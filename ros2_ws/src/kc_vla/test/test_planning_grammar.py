@@ -493,7 +493,16 @@ def test_what_stands_in_the_way_already_is_not_what_was_to_be_done(reason: str) 
     assert Call("PutObject", ("mug", "drawer")) in left.calls
 
 
-@pytest.mark.parametrize("reason", ["Fridge_1 is open already", "the fridge is already open", "Lamp_1 is on already"])
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "Fridge_1 is open already",
+        "the fridge is already open",
+        "Lamp_1 is already turned on",
+        "the blinds are closed already",
+        "Mug_1 is already in hand",
+    ],
+)
 def test_what_is_so_already_is_done(reason: str) -> None:
     assert _SO_ALREADY.search(reason)
 
@@ -514,3 +523,10 @@ def test_amounts_that_a_plan_does_not_follow_are_told(instruction: str, note: st
 def test_how_often_is_not_understood() -> None:
     with pytest.raises(PlanningError, match="not understood: 'twice'"):
         plan("wash the mug twice")
+
+
+@pytest.mark.parametrize(
+    "instruction", ["put the mug and the plate next to each other on the table", "put everyday mug on the desk"]
+)
+def test_words_that_only_look_like_amounts_are_none(instruction: str) -> None:
+    assert not any("was taken for one" in note for note in plan(instruction).notes)

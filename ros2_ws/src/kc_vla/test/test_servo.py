@@ -90,8 +90,8 @@ def test_an_arm_that_is_told_nothing_more_stops_on_the_way(rig):
     assert bounded(rig.arm.sent)
 
 
-@pytest.mark.parametrize("kept_power", [True, False])
-def test_what_is_held_stays_held_when_an_arm_that_kept_its_power_is_resumed(rig, kept_power):
+@pytest.mark.parametrize(("kept_power", "opened"), [(True, False), (False, False), (True, True)])
+def test_what_is_held_stays_held_when_an_arm_that_kept_its_power_is_resumed(rig, kept_power, opened):
     rig.servo.aim(RAISED, 0.0, rig.now, 2.0)
     rig.arm.between = 0.03  # an object
     rig.run(3.0)
@@ -100,9 +100,10 @@ def test_what_is_held_stays_held_when_an_arm_that_kept_its_power_is_resumed(rig,
     assert rig.servo.mode is Mode.BLOCKED
     rig.arm.faults = ()
     rig.arm.body.powered[:] = kept_power
+    rig.arm.between = 0.06 if opened else 0.03  # a person has opened it by hand, and taken the object
     rig.resume()
     rig.run(0.5)
-    assert rig.arm.gripper == (0.0 if kept_power else 0.03)
+    assert rig.arm.gripper == (rig.arm.between if opened or not kept_power else 0.0)
 
 
 def test_the_arm_may_be_told_less_often_than_its_way_is_worked_out():

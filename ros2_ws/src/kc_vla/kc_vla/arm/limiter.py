@@ -88,13 +88,12 @@ class SetPointLimiter:
         return np.array(self._input.current_velocity)
 
     def stopping_point(self) -> Vector:
-        """Where it comes to rest (N,), rad, if it brakes from now on; it need not turn back to be there.
-
-        Raises:
-            LimiterError: no way to come to rest is found.
-        """
+        """Where it comes to rest (N,), rad, if it brakes from now on; it need not turn back to be there."""
         state = self._input.current_position, self._input.current_velocity, self._input.current_acceleration
-        return np.array(self._stop_from(state)[-1])
+        try:
+            return np.array(self._stop_from(state)[-1])
+        except LimiterError:  # a stop must never fail: about there
+            return self.angles + self._braking_way(self.speeds)
 
     def begin(self, angles: Vector) -> None:
         """Start at rest where the arm is, (N,), rad; also where that is a little out of the limits."""

@@ -30,6 +30,8 @@ _NOW_S = 0.2
 """A state that is older does not say where the arm is now: it may have gone on as it was told."""
 _LITTLE = 0.1
 """rad of any joint, by which an arm that keeps to its bounds lags behind a target that moves."""
+_STILL_HELD = 0.003
+"""m by which a gripper may have changed since the arm was blocked: else somebody has opened it."""
 _STANDS = 1e-3
 """rad/s, of all set-points."""
 
@@ -58,6 +60,7 @@ class Servo:
         self._gripper = 0.0
         self._is_told = False  # what to do with the gripper
         self._keeps_grip = False
+        self._blocked_at = 0.0  # opening of the gripper, m
         self._astray_since: float | None = None
         self.clamped: Counter[str] = self._limiter.clamped
 
@@ -85,7 +88,8 @@ class Servo:
         if trouble := self._not_to_begin(state):
             raise ArmError(f"the arm is not enabled: {trouble}")
         # What is held is held by pressing on it: the gripper of an arm that kept its power is told what it was told.
-        self._keeps_grip = self._is_told and bool(state.powered.all())
+        still = abs(state.gripper - self._blocked_at) < _STILL_HELD
+        self._keeps_grip = self._is_told and still and bool(state.powered.all())
         self._mode, self._reason, self._mute, self._powering_since = Mode.POWERING, "getting power", True, now
 
     def aim(self, angles: Vector, gripper: float, now: float, seconds: float) -> None:
@@ -207,7 +211,7 @@ class Servo:
         astray = (np.abs(state.angles - self._limiter.angles) > self._settings.astray) & (state.age <= _NOW_S)
         self._stay(np.where(astray, state.angles, self._limiter.stopping_point()))  # no pressing on
         self._mute = self._is_lost(state)
-        self._mode, self._reason = Mode.BLOCKED, trouble
+        self._mode, self._reason, self._blocked_at = Mode.BLOCKED, trouble, state.gripper
 
     def _go_on_parking(self, now: float) -> None:
         if self._limiter.held_back and np.abs(self._limiter.speeds).max() < _STANDS:

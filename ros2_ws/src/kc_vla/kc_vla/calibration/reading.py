@@ -13,7 +13,7 @@ from kc_vla.arm.offsets import Offsets
 from kc_vla.cameras.calibration import load_calibration, read_calibration
 from kc_vla.cameras.errors import CalibrationError
 from kc_vla.core.mounted_camera import MountedCamera, pose_matrix
-from kc_vla.core.rig import JointLimits
+from kc_vla.core.rig import JointLimits, RigError, load_rig
 
 _MOST_OFFSET = math.radians(20.0)
 """More than that is no offset but another zero pose."""
@@ -35,7 +35,7 @@ def load_offsets(path: Path, own: JointLimits, known_as: Sequence[str] = ()) -> 
     """
     content = read_calibration(path)
     made_for = content.get("rig")
-    if known_as and made_for is not None and made_for not in known_as:
+    if known_as and made_for is not None and not {made_for, _kind_of(str(made_for))} & set(known_as):
         told = f"{path} is of the arm '{made_for}', not of a '{known_as[0]}'"
         raise CalibrationError(f"{told}: make one with kc-vla calibrate joints --rig {known_as[0]}")
     joints = content.get("joints")
@@ -56,6 +56,14 @@ def load_offsets(path: Path, own: JointLimits, known_as: Sequence[str] = ()) -> 
         lowest.append(low)
         highest.append(high)
     return Offsets(np.array(offsets), JointLimits(np.array(lowest), np.array(highest), own.speed))
+
+
+def _kind_of(rig: str) -> str:
+    """What a rig of ours is by another name, such as a Piper that others' driver moves; empty for others' rigs."""
+    try:
+        return load_rig(rig).robot_type
+    except RigError:
+        return ""
 
 
 def load_latency(path: Path) -> float:

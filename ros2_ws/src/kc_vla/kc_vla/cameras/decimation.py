@@ -17,8 +17,8 @@ class Decimator:
     def takes(self, stamp_ns: int) -> bool:
         """Whether the picture of this stamp is taken; stamps come in order."""
         period = self._period_ns
-        if self._due_ns is None or stamp_ns - self._due_ns > period:
-            self._due_ns = stamp_ns  # the first, or one after a gap: the beat begins anew
+        if self._due_ns is None or not -2 * period <= stamp_ns - self._due_ns <= period:
+            self._due_ns = stamp_ns  # the first, or one after a gap or a clock that was set back: the beat begins anew
         if stamp_ns < self._due_ns - _SLACK * period:
             return False
         self._due_ns += period

@@ -12,6 +12,9 @@ from typing import IO, Any
 from kc_vla.core.errors import StackError
 from kc_vla.core.files import locks
 
+_NOTED_LATELY = ("files",)
+"""Of the settings: folders of before did not note it, and go on."""
+
 
 class BegunError(StackError):
     """A folder is somebody else's, or was begun in another way; the text says what to do."""
@@ -45,6 +48,7 @@ def begun(path: Path, name: str, settings: Mapping[str, Any], made_by: str) -> I
         if not locks(lock):
             raise BegunError(f"{path} is being written by another process: wait for it")
         known = _known(lock, file, settings)
+        known = {**{name: settings[name] for name in _NOTED_LATELY if name in settings}, **known}
         for name, was, wanted in differences(known, settings):
             begun_so = f"without {name}" if was is None else f"with {name} '{was}'"
             asked = "none is asked for now" if wanted is None else f"not '{wanted}'"

@@ -78,7 +78,7 @@ class ControlSteps(ABC):
         self._commanded = -1  # newest control step with a command
         self._asked_at: dict[int, float] = {}  # of each chunk that has not commanded yet
         self._refusal = ""  # why the policy gave no chunk when it was asked last
-        self._fault = ""
+        self._fault = self._told = ""
         self._turn = 0  # newest change of who drives
         self._told_early: tuple[str, int, bool] | None = None
         self.holds = self.bad_chunks = 0
@@ -178,13 +178,16 @@ class ControlSteps(ABC):
             self.holds += 1
             if not self._controller.stopped:
                 why = f": {self._refusal}" if self._refusal else ""
-                self._surroundings.report(f"the arm holds: {command.reason}{why}")
+                self._report(f"the arm holds: {command.reason}{why}")
         else:
             asked = self._asked_at.pop(command.sequence, None)
             if asked is not None:
                 self._statistics.add("request_to_command", time.perf_counter() - asked)
             held_back = self.arm.held_back if self.arm is not None else ""
-            self._surroundings.report(held_back or self._fault, is_fault=bool(self._fault and not held_back))
+            if held_back or not self._fault:
+                self._report(held_back)
+            elif self._told != self._fault:  # once: what others tell of a step shall not change in turn with it
+                self._report(self._fault, is_fault=True)
             try:
                 self._surroundings.follow(command, self._episode.period_ns * 1e-9)
             except ValueError as error:
@@ -196,7 +199,11 @@ class ControlSteps(ABC):
         self.bad_chunks += 1
         self._fault = str(error)  # of this episode: whoever looks at the diagnostics later is to see it, too
         self._statistics.drop("policy/chunk")
-        self._surroundings.report(str(error), is_fault=True)
+        self._report(str(error), is_fault=True)
+
+    def _report(self, text: str, is_fault: bool = False) -> None:
+        self._told = text
+        self._surroundings.report(text, is_fault)
 
 
 class Lockstep(ControlSteps):

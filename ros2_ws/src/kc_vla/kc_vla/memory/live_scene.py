@@ -17,6 +17,7 @@ from urllib.parse import quote
 from kc_vla.core.files import write_whole
 from kc_vla.core.untrusted import parsed_json
 from kc_vla.memory.intake import Taken, lasting_stamp
+from kc_vla.memory.long_term.building import CLOCKS_DIFFER_NS
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.detections import Settings
 from kc_vla.memory.long_term.errors import GraphError, StoreError, told
@@ -32,6 +33,8 @@ from kc_vla.memory.long_term.words import Embed
 T = TypeVar("T")
 _FORMS = (".json", ".graphml")
 _TOKENS = 2000
+_STARTED = 19
+"""Place of the start time in /proc/PID/stat, behind the name (proc(5))."""
 
 
 class Size(NamedTuple):
@@ -106,16 +109,14 @@ class LiveScene:
     def take(self, taken: Taken, received_ns: int) -> list[str]:
         """Commit the detections of a message, and return why some are left out; what is simulated counts as seen when
         it was received."""
-        late = self._known("", lambda name: self._memory.believe_the_clock(name, received_ns))
         stamp_ns = lasting_stamp(taken.stamp_ns, received_ns)
-        found = self._change("", lambda name: self._memory.observe(name, taken.detections, stamp_ns, taken.view))
+        late = sum(each.last_seen_ns > received_ns + CLOCKS_DIFFER_NS for each in self.graph().objects.values())
+        found = self._change(
+            "", lambda name: self._memory.observe(name, taken.detections, stamp_ns, taken.view, received_ns)
+        )
         self.tally.update(messages=1, new=len(found.new), gone=len(found.gone), moved=len(found.moved))
         full = [f"{found.left_out} detections found no room in map {told(self.map_id)}"] if found.left_out else []
-        back = (
-            [f"the clock was set back: {late} things were seen later than it is now, a moment ago, then"]
-            if late
-            else []
-        )
+        back = [f"the clock is behind: {late} things are known to have been seen later than it is now"] if late else []
         return [*back, *taken.refused, *full]
 
     def find(self, map_id: str, query: Query) -> list[Found]:
@@ -195,8 +196,8 @@ class LiveScene:
                 self._memory.graph(name)
             else:
                 self._memory.take(graph, replace)
+            self._note_place(name)
             self.map_id = name
-            self._note_place()
 
         self._with(name, go)
         self.changes += 1
@@ -208,12 +209,12 @@ class LiveScene:
             told = parsed_json(self._place.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return ""
-        same = isinstance(told, dict) and (told.get("asked"), told.get("begun_by")) == (self._asked, os.getppid())
+        same = isinstance(told, dict) and (told.get("asked"), told.get("begun_by")) == (self._asked, _beginner())
         name = told.get("map") if same else ""
         return name if isinstance(name, str) and name in self._memory.maps() else ""
 
-    def _note_place(self) -> None:
-        told = {"asked": self._asked, "map": self.map_id, "begun_by": os.getppid()}
+    def _note_place(self, name: str) -> None:
+        told = {"asked": self._asked, "map": name, "begun_by": _beginner()}
         try:
             write_whole(self._place, json.dumps(told) + "\n")
         except OSError as error:
@@ -255,3 +256,10 @@ class LiveScene:
             if self._closed:
                 raise StoreError("the long-term memory has ended")
             return run(map_id or self.map_id)
+
+
+def _beginner() -> str:
+    """Which process has begun this one, such as a launch; no other is ever called so."""
+    begun = Path(f"/proc/{os.getppid()}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
+    return f"{os.getppid()} {begun[_STARTED]} {boot}"

@@ -62,9 +62,10 @@ class ArmControllerNode(StackNode):
         self.subscribe(Driver, topics.DRIVER, self._on_driver, qos.EVENT_LOG)
         try:
             folder = values.stop_folder()
-            self._base_frame = load_rig(values.rig).base_frame
+            rig = load_rig(values.rig)
         except (RigError, LatchError) as error:
             raise StartError(str(error)) from error
+        self._base_frame = rig.base_frame
         stop = EmergencyStop(self, self._controller, folder)
         if values.arm != "simulated":
             from kc_vla.ros.arm_connection import connect  # takes half a second, and a simulated arm needs none of it
@@ -74,7 +75,7 @@ class ArmControllerNode(StackNode):
             if self._link is None:
                 self._take_priority()
             # an arm has a loop of its own: here only the control steps are counted off
-            rate = values.control_rate if self._link is None else values.state_rate
+            rate = values.control_rate if self._link is None else max(values.state_rate, 2 * rig.control_rate)
             self.every(1.0 / rate, self._tick)
 
     def stop(self) -> None:

@@ -30,11 +30,6 @@ def connect(node: StackNode, values: ControllerParameters, stop: EmergencyStop) 
         settings = values.servo_settings(rig)
     except (RigError, CalibrationError, ValueError) as error:
         raise StartError(str(error)) from error
-    if values.state_rate < 2 * rig.control_rate:
-        raise StartError(
-            f"state_rate is {values.state_rate:g} Hz: an arm that is told {rig.control_rate:g} times a second needs "
-            "twice that, or control steps are left out"
-        )
     simulated_time = bool(node.get_parameter("use_sim_time").value)
     wiring = Wiring(values.channel, values.bus, rig, offsets, values.bus_timeout, simulated_time)
     process = foreign if values.arm == "ros" else piper

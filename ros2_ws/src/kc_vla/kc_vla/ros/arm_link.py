@@ -55,7 +55,7 @@ class ArmLink:
         self._leaving: Leaving | None = None
         self._comes_to_rest = False
         stop.on_set(lambda: self._session.halt("emergency stop"))
-        stop.on_release(lambda: self._session.blocked)
+        stop.on_release(lambda: "" if self._session.arm is None else self._session.blocked)
         node.serve(Trigger, topics.RESUME, self._resume)
         node.every(1.0 / state_rate, self._tick)
 

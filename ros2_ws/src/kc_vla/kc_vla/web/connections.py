@@ -50,7 +50,7 @@ class BoundedHttp(H11Protocol):
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             return  # gone, or a WebSocket by now
         waited = self.asks_for_nothing and self.loop.time() - self.since_s >= PATIENCE_S
-        if waited or self.cycle is self._waited_for:
+        if waited or (self.cycle is self._waited_for and not self.asks_for_nothing):
             self.transport.abort()
             return
         self._waited_for = self if self.asks_for_nothing else self.cycle

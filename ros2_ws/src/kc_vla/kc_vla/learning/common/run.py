@@ -17,6 +17,8 @@ from kc_vla.learning.common.errors import RunError
 
 BEGUN_FROM = "begun_from"
 """Folder, in that of a run, of the model as a run with which it began."""
+_NOTED_LATELY = ("episodes", "rate")
+"""Of the data: what runs of before did not note goes on as it is."""
 _MADE_BY, _ARITHMETIC = "made_by", "arithmetic"
 
 
@@ -73,6 +75,8 @@ class Run:
         if run.has_learnt:  # before there is nothing to go on with
             found = {name: facts for name, facts in run._facts().items() if name in wanted}
             found["config"] = {**cls.defaults, **found["config"]}
+            unknown = {name: data[name] for name in _NOTED_LATELY if name in data}
+            found["data"] = {**unknown, **found["data"]}
             if told := list(differences(found, wanted)):
                 others = ", ".join(f"{name}: {one!s:.60} there, {other!s:.60} here" for name, one, other in told)
                 raise RunError(f"{folder} holds a run with other settings or data ({others}): choose another --output")

@@ -38,6 +38,7 @@ class Source:
     Attributes:
         key: another one for other content: what was computed of it is kept by it.
         name: the same however often it is read, and wherever it lies: whether it is held out depends on it.
+        content: another one for other content, wherever it lies.
         instruction: what the robot was to do.
         read: reads it; pictures are of `size` px where it pays to make them smaller at once.
         driven: frames in which a person drove who had taken over from a policy.
@@ -45,6 +46,7 @@ class Source:
 
     key: str
     name: str
+    content: str
     instruction: str
     read: Callable[[int], PlannedEpisode]
     driven: int = 0
@@ -73,8 +75,9 @@ class Material:
 
     @property
     def fingerprint(self) -> str:
-        """16 hex digits that change with any of the episodes."""
-        return hashlib.sha256("\n".join(episode.key for episode in self.episodes).encode()).hexdigest()[:16]
+        """16 hex digits that change with any of the episodes, and not with their place."""
+        told = "\n".join(f"{episode.name} {episode.content}" for episode in self.episodes)
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def find_material(
@@ -115,7 +118,7 @@ def find_material(
 
 
 def _parts(folder: Path, from_takeovers: bool, events: EventKeyframes | None) -> Iterator[Material]:
-    planned = sorted(path for path in (folder, *folder.glob("[!.]*")) if (path / SETTINGS).exists())
+    planned = sorted(path for path in (folder, *folder.glob("[!.]*")) if _is_planned(path))
     yield from (_planned(path, events) for path in planned)
     if any(path.is_dir() for path in (*folder.glob("meta"), *folder.glob("[!.]*/meta"))):
         sets = open_data_sets(folder, unmarked=events is not None)
@@ -125,6 +128,11 @@ def _parts(folder: Path, from_takeovers: bool, events: EventKeyframes | None) ->
             f"there are no episodes to learn from in {folder}: record some with kc-vla collect --plans, "
             "or export your own with kc-vla bag export"
         )
+
+
+def _is_planned(path: Path) -> bool:
+    """A data set notes in its `meta` how it was collected, in a file of the same name."""
+    return path.name != "meta" and (path / SETTINGS).exists()
 
 
 def _planned(path: Path, events: EventKeyframes | None) -> Material:
@@ -141,7 +149,13 @@ def _planned(path: Path, events: EventKeyframes | None) -> Material:
     instruction = str(first.about["instruction"])
     about = " ".join(str(folder.settings.get(part, "")) for part in ("task", "variant", "split", "skip"))
     episodes = tuple(
-        Source(_changed(file), f"{about} {file.name}", instruction, partial(_read_planned, file, events is not None))
+        Source(
+            _changed(file),
+            f"{about} {file.name}",
+            str(file.stat().st_size),
+            instruction,
+            partial(_read_planned, file, events is not None),
+        )
         for file in files
     )
     return Material(load_rig(robot), ActionType.TOOL_DELTA, tuple(first.pictures), episodes)
@@ -192,7 +206,9 @@ def _demonstrated(data_set: DataSet, from_takeovers: bool, events: EventKeyframe
         driven = 0 if person is None else int(person.sum())
         key += " takeovers" if driven else ""
         read = partial(_read_demonstrated, data_set, info, codec, tuple(cameras), person, events)
-        episodes.append(Source(key, f"{folder.resolve().name} {info.index}", info.instruction, read, driven))
+        content = f"{data_set.columns_path(info.index).stat().st_size} {chosen} {driven}"
+        name = f"{folder.resolve().name} {info.index}"
+        episodes.append(Source(key, name, content, info.instruction, read, driven))
     return Material(rig, codec.action, tuple(cameras), tuple(episodes))
 
 

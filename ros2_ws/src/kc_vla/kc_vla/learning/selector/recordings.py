@@ -47,6 +47,11 @@ class Recording:
     cameras: tuple[Camera, ...] = (THIRD_PERSON,)
 
     @property
+    def size(self) -> int:
+        """Bytes of the file that its numbers are in: changes with them, and not with its place."""
+        return self.data_set.columns_path(self.episode).stat().st_size
+
+    @property
     def changed(self) -> str:
         """Another text for another recording: what was computed of it is kept by that."""
         about = self.data_set.columns_path(self.episode).stat()

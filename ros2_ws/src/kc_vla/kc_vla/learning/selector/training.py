@@ -126,7 +126,7 @@ def train_selector(
 
 def _fingerprint(recordings: Sequence[Recording]) -> str:
     """16 hex digits that change with any of the episodes, or with its keyframes."""
-    told = "\n".join(f"{recording.changed} {recording.keyframes}" for recording in recordings)
+    told = "\n".join(f"{each.name} {each.length} {each.size} {each.keyframes}" for each in recordings)
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
@@ -187,7 +187,9 @@ def _trunk_of(other: SelectorRun, run: SelectorRun) -> Trunk:
         raise RunError(
             f"the trunk of {other.folder} was trained with other settings: only those of stage two may differ"
         )
-    if any(other.data.get(part) != run.data.get(part) for part in ("train", "validation", "episodes", "cameras")):
+    if any(other.data.get(part) != run.data.get(part) for part in ("train", "validation", "cameras")) or (
+        other.data.get("episodes", run.data["episodes"]) != run.data["episodes"]
+    ):
         raise RunError(
             f"the trunk of {other.folder} was trained on other episodes or cameras: its features do not serve here"
         )

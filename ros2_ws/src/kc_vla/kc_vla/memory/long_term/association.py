@@ -97,7 +97,8 @@ def _is_another(detection: Detection, known: SceneObject) -> bool:
 
     Of other things it does no harm: a detector that has lost something may find it again by another name.
     """
-    return bool(known.by_hand and detection.source_id and known.source_id) and detection.source_id != known.source_id
+    named = bool(known.by_hand and detection.source_id and known.source_id)
+    return named and detection.source_id != known.source_id and not is_one(detection, known)
 
 
 def _search_m(graph: SceneGraph, detection: Detection, settings: Settings) -> float:

@@ -20,6 +20,7 @@ from kc_vla.memory.long_term.nodes import SceneObject
 from kc_vla.memory.long_term.relations import Named, stand
 from kc_vla.memory.long_term.views import View
 
+CLOCKS_DIFFER_NS = 60_000_000_000
 _STANDS_M = 0.5
 """Around a box that has come or been moved, what stands on it or in it is asked again."""
 
@@ -50,7 +51,12 @@ class Observed:
 
 
 def observe(
-    graph: SceneGraph, detections: Iterable[Detection], stamp_ns: int, view: View | None, settings: Settings
+    graph: SceneGraph,
+    detections: Iterable[Detection],
+    stamp_ns: int,
+    view: View | None,
+    settings: Settings,
+    now_ns: int | None = None,
 ) -> tuple[Change, Observed]:
     """Work out what the detections of one moment change.
 
@@ -60,19 +66,31 @@ def observe(
         stamp_ns: when they were seen, ns.
         view: what was in view then; None: nothing is concluded from what was not seen.
         settings: see there.
+        now_ns: by the clock that stamps, ns. What is known to have been seen far later than that was stamped by a
+            clock that was ahead; None: whatever is known may have been seen since.
 
     Raises:
         GraphError: the stamp can be none.
     """
     if type(stamp_ns) is not int or not 0 < stamp_ns < 1 << 63:
         raise GraphError(f"{told(stamp_ns)} is no time in ns")
-    return _Moment(graph, distinct(list(detections)), stamp_ns, settings).outcome(view)
+    return _Moment(graph, distinct(list(detections)), stamp_ns, settings, now_ns).outcome(view)
 
 
 class _Moment:
     """The work of one call."""
 
-    def __init__(self, graph: SceneGraph, seen: Sequence[Detection], stamp_ns: int, settings: Settings) -> None:
+    def __init__(
+        self,
+        graph: SceneGraph,
+        seen: Sequence[Detection],
+        stamp_ns: int,
+        settings: Settings,
+        now_ns: int | None,
+    ) -> None:
+        self._latest_ns = stamp_ns if now_ns is None else now_ns + CLOCKS_DIFFER_NS
+        """What was seen later than that was not seen then."""
+        self._believes = now_ns is not None
         self._graph, self._seen, self._stamp_ns, self._settings = graph, seen, stamp_ns, settings
         self._after: dict[str, SceneObject] = {}
         self._removed: set[str] = set()
@@ -139,6 +157,8 @@ class _Moment:
         }
 
     def _see(self, known: SceneObject, seen: Detection) -> None:
+        if self._believes and known.last_seen_ns > self._latest_ns:
+            known = replace(known, last_seen_ns=self._stamp_ns - 1)
         after, disputes = seen_again(known, seen, self._stamp_ns, self._settings)
         self._after[known.id] = after
         if known.forgotten:

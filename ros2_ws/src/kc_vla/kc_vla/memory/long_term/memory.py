@@ -23,8 +23,6 @@ from kc_vla.memory.long_term.tokens import CountTokens, estimated_tokens
 from kc_vla.memory.long_term.views import View
 from kc_vla.memory.long_term.words import Embed, Words
 
-_CLOCKS_DIFFER_NS = 60_000_000_000
-_A_MOMENT_NS = 10_000_000_000
 MOST_MAPS = 100
 """That are kept."""
 
@@ -88,28 +86,18 @@ class LongTermMemory:
         self._commit(graph, Change((floor, *areas, *objects), tuple(area.id for area in removed), number))
 
     def observe(
-        self, map_id: str, detections: Iterable[Detection], stamp_ns: int, view: View | None = None
+        self,
+        map_id: str,
+        detections: Iterable[Detection],
+        stamp_ns: int,
+        view: View | None = None,
+        now_ns: int | None = None,
     ) -> Observed:
         """Take in the detections of one moment; see `building.observe`."""
         graph = self.graph(map_id)
-        change, told_of = observe(graph, detections, stamp_ns, view, self._settings)
+        change, told_of = observe(graph, detections, stamp_ns, view, self._settings, now_ns)
         self._commit(graph, change)
         return told_of
-
-    def believe_the_clock(self, map_id: str, now_ns: int) -> int:
-        """What was seen later than it is now counts as seen a moment ago; return how much there is of that.
-
-        A clock that was wrong, or that is set back, would have all that is seen taken for older than what is known.
-        """
-        graph = self.graph(map_id)
-        late = [each for each in graph.objects.values() if each.last_seen_ns > now_ns + _CLOCKS_DIFFER_NS]
-        seen_ns = now_ns - _A_MOMENT_NS
-        objects = tuple(
-            replace(each, last_seen_ns=seen_ns, first_seen_ns=min(each.first_seen_ns, seen_ns)) for each in late
-        )
-        if objects:
-            self._commit(graph, Change(objects, ()))
-        return len(objects)
 
     def upsert(self, map_id: str, object_id: str = "", **values: Any) -> str:
         """Put an object in by hand, or set fields of one; return its id. See `corrections.upsert`."""

@@ -84,6 +84,8 @@ class Robot:
         self.now_s = memories.latest_s + 1.0
         self.sight: dict[str, Seen] = {}
         self.held: Seen | None = None
+        self._seen_elsewhere = 0
+        """Looks on end that saw what is held on or in something else."""
         self.interrupted: Callable[[], str] = str
         self._notes: dict[str, None] = {}
         self._types: dict[str, tuple[str, int]] = {}
@@ -105,8 +107,10 @@ class Robot:
             self._tell(Step(kind, text, self.now_s))
 
     def look(self) -> None:
-        """Look, and remember what is seen."""
+        """Look, and remember what is seen; twice where what is held seems to be elsewhere."""
         self._take(self._body.look())
+        if self._seen_elsewhere:
+            self._take(self._body.look())
 
     def known(self, object_id: str) -> Known | None:
         """A thing in sight, as it is seen; None where it is not."""
@@ -164,7 +168,10 @@ class Robot:
             else:
                 found.append(replace(each, object_type=self._called(each)))
         self.held = next((each for each in found if each.relation == HELD), self.held)
-        if self.held is not None and not took and any(_stands(each, self.held) for each in found):
+        elsewhere = self.held is not None and not took and any(_stands(each, self.held) for each in found)
+        self._seen_elsewhere = self._seen_elsewhere + 1 if elsewhere else 0
+        if self.held is not None and self._seen_elsewhere > 1:  # a detector may err, or need a moment
+            self._seen_elsewhere = 0
             self.note(f"{self.held.object_id} is not in the hand any more: somebody has taken it, or it fell")
             self.held = None
         if self.held is not None:
@@ -208,4 +215,4 @@ class Robot:
 
 def _stands(seen: Seen, held: Seen) -> bool:
     """Whether what was held is seen on or in something else."""
-    return seen.object_id == held.object_id and seen.relation not in ("", HELD) and bool(seen.container)
+    return seen.object_id == held.object_id and seen.relation not in ("", HELD)

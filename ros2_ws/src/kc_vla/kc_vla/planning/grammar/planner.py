@@ -32,7 +32,8 @@ class GrammarPlanner:
             calls, notes = max(other, (calls, notes), key=lambda each: matched(each[0], request.tried))
             if calls:
                 calls = what_is_left(calls, request)
-        notes = [*notes, *(each for each in amounts(request.instruction) if not (notes and "'all'" in each))]
+        told = any("it is not said" in each for each in notes)
+        notes = [*notes, *(each for each in amounts(request.instruction) if not (told and "'all'" in each))]
         return Plan(checked(calls, request.in_hand) if calls else (), BY, notes=tuple(dict.fromkeys(notes)))
 
     def _steps(

@@ -75,9 +75,8 @@ def clauses_of(text: str) -> list[Clause]:
 def amounts(text: str) -> list[str]:
     """What an instruction says of amounts, or leaves open, that a plan does not follow."""
     plain = clean(text).lower()
-    found = [
-        f"'{word}' was taken for one" for word in re.findall(r"\b(?:every|each|all(?= (?:the|of|my|your)\b))", plain)
-    ]
+    words = re.findall(r"\b(?:every\b|each\b(?! other)|all(?= (?:the|of|my|your)\b))", plain)
+    found = [f"'{word}' was taken for one" for word in words]
     return [*found, *(["'or' was taken for 'and'"] if re.search(r"\bor\b", plain) else [])]
 
 

@@ -17,8 +17,9 @@ from kc_vla.planning.skills import ANYWHERE, BY_NAME, Call
 _MOST_SAME = 3
 """Times that a call may fail for one reason."""
 _SO_ALREADY = re.compile(
-    r"\b(?:is|was) (?:already (?:{0})\b|(?:{0}) already\b)".format(
-        "open|opened|closed|shut|on|off|switched on|switched off|sliced|cut|broken|clean|in the hand|held"
+    r"\b(?:is|are|was|were) (?:already (?:{0})\b|(?:{0}) already\b)".format(
+        "open|opened|closed|shut|on|off|(?:switched|turned) (?:on|off)|sliced|cut|broken|clean|empty|held|"
+        "in (?:the |your )?hand"
     )
 )
 """What a skill is for is so; "already full", or "already holds", is what stands in its way."""
