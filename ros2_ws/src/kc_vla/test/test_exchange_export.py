@@ -281,7 +281,8 @@ def test_a_torn_bag_is_exported_as_far_as_it_goes_and_said(tmp_path: Path) -> No
     assert "bag_0.mcap" in done.notes[0]
 
 
-def test_other_keyframes_than_those_it_was_begun_with_begin_it_anew(tmp_path: Path, monkeypatch) -> None:
+def half_exported(tmp_path: Path, monkeypatch) -> list[Path]:
+    """Two bags, whose export to "out" was interrupted at the second."""
     bags = [write_panda_bag(tmp_path / "bags", f"e{number}") for number in range(2)]
     finish = EpisodeWriter.finish
 
@@ -294,23 +295,17 @@ def test_other_keyframes_than_those_it_was_begun_with_begin_it_anew(tmp_path: Pa
     with pytest.raises(KeyboardInterrupt):
         export_bags(bags, tmp_path / "out")
     monkeypatch.undo()
+    return bags
+
+
+def test_other_keyframes_than_those_it_was_begun_with_begin_it_anew(tmp_path: Path, monkeypatch) -> None:
+    bags = half_exported(tmp_path, monkeypatch)
     annotate(bags[0], [(0, START_NS), (1, START_NS + 8 * PERIOD_NS)], since=1)
     assert DataSet(export_bags(bags, tmp_path / "out").folder).keyframes(0) == (0, 8)
 
 
 def test_bags_that_were_made_anew_since_are_exported_anew(tmp_path: Path, monkeypatch) -> None:
-    bags = [write_panda_bag(tmp_path / "bags", f"e{number}") for number in range(2)]
-    finish = EpisodeWriter.finish
-
-    def interrupted(self: EpisodeWriter, about, rows) -> None:
-        if about.index == 1:
-            raise KeyboardInterrupt
-        finish(self, about, rows)
-
-    monkeypatch.setattr(EpisodeWriter, "finish", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        export_bags(bags, tmp_path / "out")
-    monkeypatch.undo()
+    bags = half_exported(tmp_path, monkeypatch)
     shutil.rmtree(bags[0].parent)
     write_panda_bag(tmp_path / "bags", "e0", length=30)  # longer now
     assert DataSet(export_bags(bags, tmp_path / "out").folder).episodes[0].length == 30

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.annotate.episode import AnnotatedEpisode
-from kc_vla.bags.find import SUFFIXES
+from kc_vla.bags.find import changes_with
 from kc_vla.core.driver import Driver
 from kc_vla.core.files import replacing
 from kc_vla.core.home import cache_home
@@ -105,9 +105,7 @@ def cached_curves(episode: AnnotatedEpisode, read: Callable[[AnnotatedEpisode], 
 
 def cache_file(bag: Path) -> Path:
     """Where the curves of a bag as it is now are kept."""
-    files = sorted(bag.iterdir()) if bag.is_dir() else [bag]
-    facts = [str(_CACHE_FORM), str(bag.resolve())]
-    facts += [f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.suffix in SUFFIXES]
+    facts = [str(_CACHE_FORM), str(bag.resolve()), *changes_with(bag)]
     name = hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
     return cache_home() / "kc_vla" / "curves" / f"{name}.npz"
 

@@ -32,6 +32,12 @@ def bags_below(path: Path) -> list[Path]:
     return sorted(found)
 
 
+def changes_with(bag: Path) -> list[str]:
+    """What is other once a bag is: of each of its files the name, the size and when it was written."""
+    files = sorted(bag.iterdir()) if bag.is_dir() else [bag]
+    return [f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.suffix in SUFFIXES]
+
+
 def _named_after(folder: Path, files: Sequence[str]) -> bool:
     pattern = re.compile(re.escape(folder.resolve().name) + r"_\d+$")
     return all(pattern.match(Path(file).stem) for file in files)

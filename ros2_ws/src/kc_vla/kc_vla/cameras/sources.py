@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kc_vla.cameras.errors import (
+    CameraError,
     SourceBusyError,
     SourceEmptyError,
     SourceLostError,
@@ -43,6 +44,11 @@ class SourceSpec:
     height: int = 0
     loop: bool = False
     format: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises CameraError: the format is none."""
+        if self.format and (len(self.format) != 4 or not self.format.isascii()):
+            raise CameraError(f"format: four letters are wanted, such as MJPG or YUYV, not '{self.format}'")
 
 
 @dataclass(frozen=True)

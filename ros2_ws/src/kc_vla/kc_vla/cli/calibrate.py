@@ -45,8 +45,6 @@ def _board(options: argparse.Namespace) -> None:
 
 
 def _camera(options: argparse.Namespace) -> None:
-    if options.format and (len(options.format) != 4 or not options.format.isascii()):
-        raise CameraError(f"--format: four letters are wanted, such as MJPG or YUYV, not '{options.format}'")
     source = SourceSpec(options.source, width=options.width, height=options.height, format=options.format)
     views = board_views(source, _the_board(options), options.views)
     sizes = {view.picture.shape[1::-1] for view in views}

@@ -65,8 +65,6 @@ class CameraNode(StackNode):
             if wanted.topic:
                 self._driver = CameraDriver(self, wanted, self._on_picture, self._on_lost, self._on_back)
                 return
-            if wanted.format and (len(wanted.format) != 4 or not wanted.format.isascii()):
-                raise StartError(f"format: four letters are wanted, such as MJPG or YUYV, not '{wanted.format}'")
             spec = SourceSpec(wanted.source, wanted.fps, wanted.width, wanted.height, wanted.loop, wanted.format)
             self._stream = CameraStream(spec, self._on_frame, self._on_lost, self._on_back, self._on_end, self._accept)
         except CameraError as error:

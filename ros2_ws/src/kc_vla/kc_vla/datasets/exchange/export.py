@@ -15,7 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from kc_vla.bags.find import SUFFIXES
+from kc_vla.bags.find import changes_with
 from kc_vla.core.files import write_whole
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.keyframes import Chosen, annotation_rows, confirmed_keyframes, recorded_keyframes
@@ -95,13 +95,7 @@ def export_bags(bags: Sequence[Path], folder: Path, kind: str = V2, origin: Orig
 def _settings(bags: Sequence[Path], keyframes: Mapping[Path, Sequence[Chosen]], origin: Origin) -> dict[str, Any]:
     """What an export that goes on must have in common with the one that was interrupted."""
     chosen = {str(bag.resolve()): [asdict(keyframe) for keyframe in keyframes.get(bag, ())] for bag in bags}
-    return {"keyframes": origin.value, "bags": chosen, "files": {str(bag.resolve()): _files(bag) for bag in bags}}
-
-
-def _files(bag: Path) -> list[str]:
-    """What changes with a bag."""
-    files = sorted(bag.iterdir()) if bag.is_dir() else [bag]
-    return [f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.suffix in SUFFIXES]
+    return {"keyframes": origin.value, "bags": chosen, "files": {str(bag.resolve()): changes_with(bag) for bag in bags}}
 
 
 def _begin(part: Path, form: Form, settings: Mapping[str, Any]) -> DataSetWriter:

@@ -88,9 +88,8 @@ class _Moment:
         settings: Settings,
         now_ns: int | None,
     ) -> None:
-        self._latest_ns = stamp_ns if now_ns is None else now_ns + CLOCKS_DIFFER_NS
-        """What was seen later than that was not seen then."""
-        self._believes = now_ns is not None
+        self._latest_ns = None if now_ns is None else now_ns + CLOCKS_DIFFER_NS
+        """What was seen later than that was not seen then; None: nobody knows what the time is."""
         self._graph, self._seen, self._stamp_ns, self._settings = graph, seen, stamp_ns, settings
         self._after: dict[str, SceneObject] = {}
         self._removed: set[str] = set()
@@ -157,7 +156,7 @@ class _Moment:
         }
 
     def _see(self, known: SceneObject, seen: Detection) -> None:
-        if self._believes and known.last_seen_ns > self._latest_ns:
+        if self._latest_ns is not None and known.last_seen_ns > self._latest_ns:
             known = replace(known, last_seen_ns=self._stamp_ns - 1)
         after, disputes = seen_again(known, seen, self._stamp_ns, self._settings)
         self._after[known.id] = after
