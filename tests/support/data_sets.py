@@ -37,7 +37,7 @@ def picture(view: str, episode: int, frame: int) -> NDArray[np.uint8]:
 def numbers(episode: int, frame: int) -> dict[str, NDArray[np.float64]]:
     """What was felt and done: a row of each column."""
     return {
-        column.key: np.arange(len(column.names)) + 100.0 * number + frame + episode / 10
+        column.key: 0.01 * (np.arange(len(column.names)) + 100.0 * number + frame + episode / 10)
         for number, column in enumerate(RECORDED)
     }
 

@@ -169,3 +169,23 @@ def product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Of quaternions x y z w: first `other`, then `one`."""
     a, b, p, q = one[:3], other[:3], one[3], other[3]
     return np.array([*(p * b + q * a + np.cross(a, b)), p * q - a @ b])
+
+
+def test_joints_in_degrees_are_told_and_turned_where_somebody_says_so(folder: Path, tmp_path: Path, capsys) -> None:
+    path = folder / "data/chunk-000/episode_000000.parquet"
+    rows = [[float(k), -90.0, k / LENGTH] for k in range(LENGTH)]
+    table = pq.read_table(path).drop(["observation.state", "action"])
+    for key in ("observation.state", "action"):
+        table = table.append_column(key, pa.array(rows, pa.list_(pa.float32())))
+    pq.write_table(table, path)
+    info = json.loads((folder / "meta/info.json").read_text())
+    for key in ("observation.state", "action"):
+        info["features"][key] |= {"shape": [3], "names": ["shoulder_pan.pos", "elbow_flex.pos", "gripper.pos"]}
+    (folder / "meta/info.json").write_text(json.dumps(info))
+    as_it_is = columns(imported(folder, tmp_path))
+    assert "elbow_flex.pos goes to 90: --degrees says that they are degrees" in capsys.readouterr().out
+    turned = columns(imported(folder, tmp_path / "turned", "--degrees"))
+    assert "--degrees" not in capsys.readouterr().out
+    for key in ("observation.state", "action"):
+        np.testing.assert_allclose(turned[key][:, :2], np.radians(as_it_is[key][:, :2]), rtol=1e-5)
+        np.testing.assert_allclose(turned[key][:, 2], as_it_is[key][:, 2], atol=1e-6)

@@ -62,6 +62,9 @@ def add_import(actions: Any) -> None:
     pose, delta = "x,y,z,qx,qy,qz,qw,gripper", "dx,dy,dz,rx,ry,rz,gripper"
     action.add_argument("--state", metavar="NAMES", help=names.format("state", pose))
     action.add_argument("--action", metavar="NAMES", dest="action_names", help=names.format("action", delta))
+    action.add_argument(
+        "--degrees", action="store_true", help="a data set's joints are in degrees, but for the gripper"
+    )
     action.add_argument("--jpeg-quality", type=int, default=95, help="of pictures out of videos, 1 to 100 (95)")
     action.add_argument(
         "--raw", action="store_true", help="pictures as they are, for a replay by the live nodes; large"
@@ -79,6 +82,7 @@ def _import(arguments: argparse.Namespace) -> None:
         arguments.jpeg_quality = RAW
     sets = [path for path in arguments.sources if (path / "meta" / "info.json").exists()]
     of_sets = {"--rate": arguments.rate, "--state": arguments.state, "--action": arguments.action_names}
+    of_sets["--degrees"] = arguments.degrees or None
     if not sets and (given := [option for option, value in of_sets.items() if value is not None]):
         raise ExchangeError(f"{given[0]} is for LeRobot data sets: bags and videos tell their own times and names")
     if arguments.rate is not None and not 0 < arguments.rate <= _MOST_FPS:
@@ -147,6 +151,7 @@ def _import_data_set(folder: Path, arguments: argparse.Namespace) -> Any:
         arguments.rate or 0.0,
         said_names(arguments.state, "--state") if arguments.state is not None else (),
         said_names(arguments.action_names, "--action") if arguments.action_names is not None else (),
+        arguments.degrees,
     )
     return import_data_set(folder, arguments.output, wanted)
 

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.chunk import DATA_DELTA_NAMES, TOOL_DELTA_NAMES
+from kc_vla.core.rig import unit_of
 from kc_vla.datasets.exchange.bag_output import DRIVER_TOPIC
+from kc_vla.datasets.exchange.joints_csv import MOST_RAD
 from kc_vla.datasets.exchange.meanings import names_of, pose_of
 from kc_vla.datasets.exchange.rows import TOOL_POSE
 from kc_vla.datasets.exchange.samples import UNEXPLAINED
@@ -36,7 +38,12 @@ class FeltAndTold:
     """
 
     def __init__(
-        self, source: Source, episode: SourceEpisode, state: Sequence[str] = (), action: Sequence[str] = ()
+        self,
+        source: Source,
+        episode: SourceEpisode,
+        state: Sequence[str] = (),
+        action: Sequence[str] = (),
+        degrees: bool = False,
     ) -> None:
         """Read an episode.
 
@@ -45,6 +52,7 @@ class FeltAndTold:
             episode: of it.
             state: names of the numbers of its state, where it does not name them well.
             action: the same of its action.
+            degrees: whether its joints are in degrees, but for the gripper.
 
         Raises:
             DataSetError: its columns cannot be read.
@@ -83,6 +91,10 @@ class FeltAndTold:
         self.action_names: tuple[str, ...] = ()
         if self.actions is not None:
             self._know_actions(source, self.actions, action)
+        if degrees:
+            self._turn_to_radians()
+        elif self.positions is not None and self.joints is not None:
+            self._doubt_radians(source, self.positions, self.joints)
 
     @property
     def topics(self) -> list[str]:
@@ -90,6 +102,26 @@ class FeltAndTold:
         told = f"/{UNEXPLAINED}" if self.mode is None else "/arm/command"
         held = {"/joint_states": self.positions, "/tool_pose": self.pose, told: self.actions, DRIVER_TOPIC: self.person}
         return [topic for topic, values in held.items() if values is not None]
+
+    def _turn_to_radians(self) -> None:
+        """Take what the joints felt and were told as degrees."""
+        if self.positions is not None and self.joints is not None:
+            angles = _angles(self.joints)
+            self.positions[:, angles] = np.radians(self.positions[:, angles])
+            if self.velocities is not None:
+                self.velocities[:, angles] = np.radians(self.velocities[:, angles])
+        if self.actions is not None and self.mode is CommandMode.JOINT_POSITION:
+            angles = _angles(self.action_names)
+            self.actions[:, angles] = np.radians(self.actions[:, angles])
+
+    def _doubt_radians(self, source: Source, positions: NDArray[np.float64], joints: Sequence[str]) -> None:
+        """Tell of angles that no arm turns to: they are left as they are, for nothing says what they are instead."""
+        far = [(np.abs(positions[:, k]).max(initial=0.0), joints[k]) for k in _angles(joints)]
+        if far and (most := max(far))[0] > MOST_RAD:
+            self.notes.append(
+                f"{source.folder}: its joints are taken for radians, and {most[1]} goes to {most[0]:.0f}: --degrees "
+                "says that they are degrees; what is none of both is good for annotating, and for no robot"
+            )
 
     def _know_actions(self, source: Source, actions: NDArray[np.float64], said: Sequence[str]) -> None:
         """Find out what the numbers of an action mean."""
@@ -110,6 +142,10 @@ class FeltAndTold:
             f"{source.folder}: its actions ({called}) are neither tool deltas nor positions of its joints: they are "
             f"kept on {UNEXPLAINED}, to which no node listens; --action says what they are, as {','.join(ACTION.names)}"
         )
+
+
+def _angles(joints: Sequence[str]) -> list[int]:
+    return [k for k, name in enumerate(joints) if unit_of(name) == "rad"]
 
 
 def _matrix(values: NDArray[Any] | None) -> NDArray[np.float64] | None:

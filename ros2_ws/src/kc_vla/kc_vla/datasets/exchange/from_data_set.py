@@ -38,6 +38,7 @@ class Wanted:
         rate: frames a second, where the data set is wrong about them; 0: as it says.
         state: names of the numbers of its state, where it does not name them well.
         action: the same of its action.
+        degrees: whether its joints are in degrees, but for the gripper.
     """
 
     task: str | None = None
@@ -47,6 +48,7 @@ class Wanted:
     rate: float = 0.0
     state: tuple[str, ...] = ()
     action: tuple[str, ...] = ()
+    degrees: bool = False
 
 
 def import_data_set(folder: Path, output: Path, wanted: Wanted = Wanted()) -> Imported:
@@ -74,7 +76,7 @@ def import_data_set(folder: Path, output: Path, wanted: Wanted = Wanted()) -> Im
             before += 1
             continue
         about = _announcement(source, episode, wanted, place.name)
-        numbers = FeltAndTold(source, episode, wanted.state, wanted.action)
+        numbers = FeltAndTold(source, episode, wanted.state, wanted.action, wanted.degrees)
         notes |= dict.fromkeys(numbers.notes)
         topics = [*(picture_topic(view, wanted.quality) for view in cameras), *numbers.topics]
         with BagOutput(output, about, topics) as bag:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kc_vla.datasets.exchange.errors import ExchangeError
 
-_MOST_RAD = 4 * math.pi
+MOST_RAD = 4 * math.pi
 """No joint turns further, no finger goes further (m)."""
 
 
@@ -75,7 +75,7 @@ def parse_joints(text: str, told: str) -> JointTable:
 
 def _check_unit(names: tuple[str, ...], positions: NDArray[np.float64], told: str) -> None:
     largest = np.abs(positions).max(axis=0)
-    if (largest > _MOST_RAD).any():
+    if (largest > MOST_RAD).any():
         column = int(largest.argmax())
         raise ExchangeError(
             f"{told}: {names[column]} goes to {largest[column]:g}: rad and m are wanted, not degrees or millimetres"
