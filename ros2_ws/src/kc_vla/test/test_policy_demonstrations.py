@@ -20,6 +20,8 @@ from kc_vla.core.chunk import ActionType
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import load_rig
 from kc_vla.core.tasks import TASKS
+from kc_vla.datasets.lerobot.errors import DataSetError
+from kc_vla.keyframes.cameras import Camera
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.demonstrated import HORIZON, demonstrated, driven_frames, next_places, plans_of
 from kc_vla.learning.policy.material import find_material
@@ -128,6 +130,38 @@ def test_a_piper_s_recordings_make_a_policy_that_moves_its_joints(data: Path, tm
     assert np.abs(chunk[:, :6] - state[:6]).max() < 1.5  # near where the joints are, as in what was learnt
     assert chunk[:, 6].min() >= 0.0
     assert chunk[:, 6].max() <= PIPER.opening + 1e-6
+
+
+def test_a_policy_looks_at_the_cameras_that_somebody_chose(data: Path, tmp_path: Path) -> None:
+    asked = [str(data), "--set", "image_size=32", "--set", "init=scratch", "--set", "channels=8", "--set", "steps=2"]
+    run, models = str(tmp_path / "run"), tmp_path / "models"
+    usual = "observation.images.third_person"  # of the data set's cameras this one shall stand for the hand's
+    assert main(["train", "policy", "--output", run, "--camera", f"wrist={usual}", "--data", *asked]) == 0
+    assert PolicyRun(Path(run)).views == ("wrist",)
+    seen, other = (
+        next(iter(find_material([data], cameras=(Camera("wrist", key),)).episodes)).read(32).pictures["wrist"]
+        for key in (usual, "")
+    )
+    assert (seen != other).any()
+    np.testing.assert_array_equal(seen, find_material([data]).episodes[0].read(32).pictures["third_person"])
+    assert main(["export", "policy", run, "--models", str(models)]) == 0
+    backend = open_learned(BackendSettings(PIPER, 20, models_folder=str(models), device="cpu"))
+    instruction = TASKS["counting"].instruction
+    backend.reset(Episode("e", "counting", instruction, 0, 50_000_000, True))
+    state = np.array([0.1, 1.0, -0.8, 0.0, 0.3, 0.0, 0.03])
+    views = {"wrist": picture(12, view="wrist")}
+    given = PolicyInput(12, views, [Seen(0, views, state)], state, instruction, np.zeros((0, 7), np.float32))
+    assert backend.infer(given).shape == (HORIZON, 7)
+
+
+def test_a_camera_that_is_not_there_is_told(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="a 'piper' has no camera 'side': it has third_person, wrist"):
+        find_material([data], cameras=(Camera("side"),))
+    with pytest.raises(DataSetError, match=r"observation\.images\.cam_7"):
+        find_material([data], cameras=(Camera("wrist", "observation.images.cam_7"),))
+    write_episodes(tmp_path / "light", 2)
+    with pytest.raises(DataError, match="has no camera side: it has third_person, wrist"):
+        find_material([tmp_path / "light"], cameras=(Camera("side"),))
 
 
 def test_of_a_take_over_it_is_learnt_what_the_person_did_from_the_first_motion_to_the_last() -> None:

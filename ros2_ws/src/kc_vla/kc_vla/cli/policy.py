@@ -12,6 +12,7 @@ from kc_vla.cli.interrupts import prompt_interrupts
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.inference.models import ModelError
+from kc_vla.keyframes.cameras import parse_cameras
 from kc_vla.learning.common.config import ARITHMETICS
 from kc_vla.learning.common.errors import LearningError
 from kc_vla.learning.policy.config import PRECISIONS
@@ -70,6 +71,7 @@ def _train(options: argparse.Namespace) -> None:
         device,
         None if options.init is None else run_or_model(options.init, options.models, options.output),
         from_takeovers=options.from_takeovers,
+        cameras=parse_cameras(options.camera) if options.camera else (),
     )
     last = run.read_log()[-1]
     print(f"{options.output}: trained; on episodes that were held out it is off by {_told(last)}; curves in curves.png")
@@ -153,6 +155,13 @@ def _train_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="of data sets that tell where a person took over from a policy, learn from the frames in which he drove; "
         "from the others as a whole",
+    )
+    parser.add_argument(
+        "--camera",
+        action="append",
+        metavar="VIEW[=KEY]",
+        help="of the robot, that it looks at (all that the data have); repeatable, with the data set's KEY of it where "
+        "that is unusual",
     )
     parser.add_argument("--config", type=Path, help="TOML file of settings")
     parser.add_argument(

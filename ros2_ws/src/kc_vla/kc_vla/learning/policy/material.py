@@ -21,6 +21,7 @@ from kc_vla.datasets.lerobot.layout import ACTION, INFO, INTERVENTION, STATE, re
 from kc_vla.datasets.lerobot.reader import DataSet, EpisodeInfo, open_data_sets
 from kc_vla.datasets.lerobot.source import open_source
 from kc_vla.datasets.planned import SETTINGS, PlannedEpisode, read_folder, read_planned
+from kc_vla.keyframes.cameras import Camera
 from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.demonstrated import demonstrated
@@ -81,7 +82,10 @@ class Material:
 
 
 def find_material(
-    folders: Sequence[Path], from_takeovers: bool = False, events: EventKeyframes | None = None
+    folders: Sequence[Path],
+    from_takeovers: bool = False,
+    events: EventKeyframes | None = None,
+    cameras: tuple[Camera, ...] = (),
 ) -> Material:
     """All that is in these folders: episodes with plans, LeRobot data sets, or folders of either.
 
@@ -90,12 +94,14 @@ def find_material(
         from_takeovers: of data sets that tell where a person had taken over from a policy, those frames alone; what
             tells nothing of it is learnt from as a whole.
         events: whose keyframes stand for those that are marked, or that nobody has marked.
+        cameras: of the robot that are looked at; none: all that there are.
 
     Raises:
         DataSetError: there is nothing, or something is not as it should be.
-        DataError: it is of several robots, or of one that the stack does not know; or nobody has taken over.
+        DataError: it is of several robots, or of one that the stack does not know; a camera is missing; or nobody has
+            taken over.
     """
-    parts = [part for folder in folders for part in _parts(folder, from_takeovers, events)]
+    parts = [part for folder in folders for part in _parts(folder, from_takeovers, events, cameras)]
     if from_takeovers and not any(episode.driven for part in parts for episode in part.episodes):
         raise DataError(
             f"nobody has taken over in {', '.join(map(str, folders))}: --from-takeovers wants data sets of episodes "
@@ -117,12 +123,14 @@ def find_material(
     return replace(first, episodes=tuple(episode for part in parts for episode in part.episodes))
 
 
-def _parts(folder: Path, from_takeovers: bool, events: EventKeyframes | None) -> Iterator[Material]:
+def _parts(
+    folder: Path, from_takeovers: bool, events: EventKeyframes | None, cameras: tuple[Camera, ...]
+) -> Iterator[Material]:
     planned = sorted(path for path in (folder, *folder.glob("[!.]*")) if _is_planned(path))
-    yield from (_planned(path, events) for path in planned)
+    yield from (_planned(path, events, cameras) for path in planned)
     if any(path.is_dir() for path in (*folder.glob("meta"), *folder.glob("[!.]*/meta"))):
         sets = open_data_sets(folder, unmarked=events is not None)
-        yield from (_demonstrated(each, from_takeovers, events) for each in sets)
+        yield from (_demonstrated(each, from_takeovers, events, cameras) for each in sets)
     elif not planned:
         raise DataError(
             f"there are no episodes to learn from in {folder}: record some with kc-vla collect --plans, "
@@ -135,7 +143,7 @@ def _is_planned(path: Path) -> bool:
     return path.name != "meta" and (path / SETTINGS).exists()
 
 
-def _planned(path: Path, events: EventKeyframes | None) -> Material:
+def _planned(path: Path, events: EventKeyframes | None, cameras: tuple[Camera, ...]) -> Material:
     folder = read_folder(path)
     files = folder.files()
     first = read_planned(files[0])
@@ -146,6 +154,9 @@ def _planned(path: Path, events: EventKeyframes | None) -> Material:
         raise DataError(
             f"events were not looked for when {path} was recorded: collect it again with --events, into another folder"
         )
+    views = tuple(camera.view for camera in cameras) or tuple(first.pictures)
+    if missing := [view for view in views if view not in first.pictures]:
+        raise DataError(f"{path} has no camera {', '.join(missing)}: it has {', '.join(first.pictures)}")
     instruction = str(first.about["instruction"])
     about = " ".join(str(folder.settings.get(part, "")) for part in ("task", "variant", "split", "skip"))
     episodes = tuple(
@@ -158,7 +169,7 @@ def _planned(path: Path, events: EventKeyframes | None) -> Material:
         )
         for file in files
     )
-    return Material(load_rig(robot), ActionType.TOOL_DELTA, tuple(first.pictures), episodes)
+    return Material(load_rig(robot), ActionType.TOOL_DELTA, views, episodes)
 
 
 def _read_planned(file: Path, by_events: bool, size: int) -> PlannedEpisode:
@@ -166,7 +177,9 @@ def _read_planned(file: Path, by_events: bool, size: int) -> PlannedEpisode:
     return replace(episode, keyframes=np.array(of_planned(episode), np.int64)) if by_events else episode
 
 
-def _demonstrated(data_set: DataSet, from_takeovers: bool, events: EventKeyframes | None) -> Material:
+def _demonstrated(
+    data_set: DataSet, from_takeovers: bool, events: EventKeyframes | None, asked: tuple[Camera, ...]
+) -> Material:
     folder = data_set.folder
     robot = str(read_json(folder / INFO).get("robot_type"))
     rig = next((rig for rig in shipped_rigs() if rig.robot_type == robot), None)
@@ -179,14 +192,7 @@ def _demonstrated(data_set: DataSet, from_takeovers: bool, events: EventKeyframe
             "record or export it at that rate"
         )
     codec = _codec(rig, _names(data_set, ACTION.key), folder)
-    cameras = [view for view in rig.views if _has(data_set, view)]
-    if not cameras:
-        data_set.camera(rig.views[0])  # says what cameras there are
-    if missing := [view for view in rig.views if view not in cameras]:
-        tqdm.write(
-            f"{folder}: none of its cameras {', '.join(data_set.cameras)} is known to be {', '.join(missing)} of the "
-            f"rig '{rig.name}': it is learnt without; name it so in the data set to learn with it"
-        )
+    cameras = _cameras(data_set, rig, asked)
     unmarked = [info.index for info in data_set.episodes if events is None and not data_set.keyframes(info.index)]
     if unmarked:
         told = ", ".join(map(str, unmarked[:_NAMED])) + (", ..." if len(unmarked) > _NAMED else "")
@@ -205,11 +211,32 @@ def _demonstrated(data_set: DataSet, from_takeovers: bool, events: EventKeyframe
             continue  # there is nothing of it to learn from
         driven = 0 if person is None else int(person.sum())
         key += " takeovers" if driven else ""
-        read = partial(_read_demonstrated, data_set, info, codec, tuple(cameras), person, events)
+        key += "".join(f" {camera}" for camera in cameras if camera.named)
+        read = partial(_read_demonstrated, data_set, info, codec, cameras, person, events)
         content = f"{data_set.columns_path(info.index).stat().st_size} {chosen} {driven}"
         name = f"{folder.resolve().name} {info.index}"
         episodes.append(Source(key, name, content, info.instruction, read, driven))
-    return Material(rig, codec.action, tuple(cameras), tuple(episodes))
+    return Material(rig, codec.action, tuple(camera.view for camera in cameras), tuple(episodes))
+
+
+def _cameras(data_set: DataSet, rig: Rig, asked: tuple[Camera, ...]) -> tuple[Camera, ...]:
+    """What of the robot's cameras is learnt from: those `asked` for, or all that the data set has."""
+    for camera in asked:
+        if camera.view not in rig.views:
+            raise DataError(f"a '{rig.name}' has no camera '{camera.view}': it has {', '.join(rig.views)}")
+        data_set.camera(camera.view, camera.named)
+    if asked:
+        return asked
+    there = tuple(Camera(view) for view in rig.views if _has(data_set, view))
+    if not there:
+        data_set.camera(rig.views[0])  # says what cameras there are
+    if missing := [view for view in rig.views if Camera(view) not in there]:
+        tqdm.write(
+            f"{data_set.folder}: none of its cameras {', '.join(data_set.cameras)} is known to be "
+            f"{', '.join(missing)} of the rig '{rig.name}': it is learnt without; "
+            f"--camera {missing[0]}=KEY says which it is, with a --camera for each of the others"
+        )
+    return there
 
 
 def _driven(data_set: DataSet, info: EpisodeInfo) -> NDArray[np.bool_] | None:
@@ -248,7 +275,7 @@ def _read_demonstrated(
     data_set: DataSet,
     info: EpisodeInfo,
     codec: Codec,
-    views: tuple[str, ...],
+    cameras: tuple[Camera, ...],
     person: NDArray[np.bool_] | None,
     events: EventKeyframes | None,
     size: int,
@@ -265,9 +292,9 @@ def _read_demonstrated(
     episode = demonstrated(about, states.astype(np.float32), actions.astype(np.float32), keyframes, space, person)
     wanted = set(episode.frames.tolist())
     pictures: dict[str, NDArray[np.uint8]] = {}
-    for view in views:
-        shown = enumerate(data_set.frames(index, view))
-        pictures[view] = np.stack([trunk_picture(picture, size) for frame, picture in shown if frame in wanted])
+    for camera in cameras:
+        shown = enumerate(data_set.frames(index, camera.view, camera.named))
+        pictures[camera.view] = np.stack([trunk_picture(picture, size) for frame, picture in shown if frame in wanted])
     return replace(episode, pictures=pictures)
 
 

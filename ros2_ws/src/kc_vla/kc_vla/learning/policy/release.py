@@ -77,7 +77,8 @@ def _shown(run: PolicyRun) -> list[NDArray[np.uint8]]:
     """Pictures (V, size, size, 3) of what was learnt from."""
     try:
         events = EventKeyframes() if run.config.keyframes == EVENTS else None
-        material = find_material([Path(folder) for folder in run.data["train"]], events=events)
+        folders = [Path(folder) for folder in run.data["train"]]
+        material = find_material(folders, events=events, cameras=run.cameras)
     except (DataError, DataSetError) as error:
         raise DataError(
             f"8 bits need the episodes that {run.folder} learnt from, or --precision fp32: {error}"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kc_vla.core.chunk import ActionType
+from kc_vla.keyframes.cameras import Camera, parse_cameras
 from kc_vla.learning.common.run import Run
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
@@ -48,6 +49,11 @@ class PolicyRun(Run):
     def views(self) -> tuple[str, ...]:
         """The cameras that it looks at."""
         return tuple(self.data["views"])
+
+    @property
+    def cameras(self) -> tuple[Camera, ...]:
+        """Those that somebody chose of the data; none: all that they have."""
+        return parse_cameras(said) if (said := self.data.get("cameras")) else ()
 
     @property
     def maps(self) -> Path:

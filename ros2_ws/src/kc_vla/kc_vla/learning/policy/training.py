@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from kc_vla.keyframes.cameras import Camera
 from kc_vla.learning.common.curves import draw_curves
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError
@@ -50,6 +51,7 @@ def train_policy(
     init: PolicyRun | None = None,
     eyes: PolicyRun | None = None,
     from_takeovers: bool = False,
+    cameras: tuple[Camera, ...] = (),
 ) -> PolicyRun:
     """Train a policy, or go on with an interrupted training.
 
@@ -61,14 +63,14 @@ def train_policy(
         init: a run to begin with the weights of, as after more episodes were taught; its stem, and what that has seen,
             are taken over. It may have been `condensed` or `structured` otherwise.
         eyes: a run to take over the stem of alone, and what that has seen, as to compare the two runs.
-        from_takeovers: see `find_material`.
+        from_takeovers, cameras: see `find_material`.
 
     Raises:
         LearningError: data, weights or an earlier run do not fit; the message says what.
         DataSetError: an episode cannot be read.
     """
     events = EventKeyframes() if config.keyframes == EVENTS else None
-    material = find_material(data, from_takeovers, events)
+    material = find_material(data, from_takeovers, events, cameras)
     facts: dict[str, Any] = {
         "train": [str(each) for each in data],
         "episodes": material.fingerprint,
@@ -77,6 +79,8 @@ def train_policy(
         "robot": material.rig.name,
         "action": material.action.name.lower(),
     }
+    if cameras:
+        facts["cameras"] = [str(camera) for camera in cameras]
     if events is not None:
         facts["events"] = events.model
     if from_takeovers:
