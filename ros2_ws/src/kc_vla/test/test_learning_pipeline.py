@@ -175,7 +175,6 @@ def test_the_papers_baselines_can_be_trained_and_exported(data, method, tmp_path
     assert read_registry(tmp_path / "models")[method]["source"]["method"] == method
 
 
-@pytest.mark.nightly
 def test_a_training_begins_with_the_weights_of_a_model(data, models, tmp_path, capsys):
     begun = ["--init=keyframe_selector", f"--models={models}", "--method=no-metric"]
     assert train(data, tmp_path / "run", *begun, **{"stage_two.epochs": 1, "stage_two.learning_rate": 1e-6}) == 0
@@ -188,10 +187,18 @@ def test_a_training_begins_with_the_weights_of_a_model(data, models, tmp_path, c
     assert train(data, tmp_path / "wide", *begun, "--set=window=5") == 1
     assert "the head of model 'keyframe_selector' sees 3 frames: take --set window=3" in capsys.readouterr().err
     splits = [f"--data={data / 'train'}", f"--validation={data / 'validation'}"]
-    assert main(["export", "selector", str(tmp_path / "run"), *splits, f"--models={tmp_path}", "--precision=fp32"]) == 0
-    source = read_registry(tmp_path)["keyframe_selector"]["source"]
-    assert source["init"] == "keyframe_selector"
-    assert "init" not in source["training"]
+    words = ["export", "selector", str(tmp_path / "run"), *splits, f"--models={tmp_path}"]
+    own = read_registry(models)["keyframe_selector"]["settings"]["precision"]
+    other = "fp32" if own == "int8" else "int8"
+    assert main([*words, f"--precision={other}"]) == 1
+    assert f"has kept the trunk of a model, which is {own}: leave out --precision" in capsys.readouterr().err
+    assert main(words) == 0
+    made = read_registry(tmp_path)["keyframe_selector"]
+    assert made["source"]["init"] == "keyframe_selector"
+    assert "init" not in made["source"]["training"]
+    assert made["settings"]["precision"] == own
+    before = load_selector(models, "keyframe_selector").trunk.read_bytes()
+    assert load_selector(tmp_path, "keyframe_selector").trunk.read_bytes() == before  # nothing of it has learnt
 
 
 def test_an_export_replaces_no_model_unless_told(data, run, models, tmp_path, capsys):

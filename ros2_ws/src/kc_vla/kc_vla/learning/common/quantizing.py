@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import onnx
 from numpy.typing import NDArray
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
@@ -33,6 +34,11 @@ def quantize_pictures(path: Path, batches: Sequence[NDArray[np.uint8]], output: 
             activation_type=QuantType.QUInt8,
             weight_type=QuantType.QInt8,
         )
+
+
+def is_quantized(path: Path) -> bool:
+    """Whether the network at `path` is one in 8 bits."""
+    return any(node.op_type == "QuantizeLinear" for node in onnx.load(str(path)).graph.node)
 
 
 class _Reader(CalibrationDataReader):  # type: ignore[misc]

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
+import onnxruntime
 import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
@@ -35,6 +36,11 @@ def trunk_features(trunk: Trunk, pictures: Iterable[Picture], device: Device) ->
     return np.concatenate(parts)
 
 
+def file_features(trunk: onnxruntime.InferenceSession, pictures: Iterable[Picture]) -> Features:
+    """The same of an exported trunk, as it runs on the robot."""
+    return np.concatenate([trunk.run(None, {"pictures": batch})[0] for batch in _batches(pictures)])
+
+
 def cached_features(
     recordings: Sequence[Recording],
     size: int,
@@ -48,7 +54,7 @@ def cached_features(
         recordings: what to look at.
         size: px of the pictures.
         compute: the trunk.
-        folder: for one trunk, one size and one split only; see `weights_name`.
+        folder: for one trunk, one size and one split only; see `weights_name` and `file_name`.
         title: of the progress bar.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,6 +77,11 @@ def weights_name(trunk: Trunk) -> str:
         digest.update(name.encode())
         digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()[:16]
+
+
+def file_name(trunk: Path) -> str:
+    """The same of an exported trunk."""
+    return hashlib.sha256(trunk.read_bytes()).hexdigest()[:16]
 
 
 def _batches(pictures: Iterable[Picture]) -> Iterator[NDArray[np.uint8]]:

@@ -61,7 +61,7 @@ def train_joint(
             "schedule": schedule.state_dict(),
             "epochs": epoch + 1,
         }
-        if last:  # what `trained_networks` looks for
+        if last:  # what `trained_trunk` looks for
             state |= {"trunk": network.trunk.state_dict(), "head": network.head.state_dict()}
         run.save(CHECKPOINT, state)
 

@@ -11,6 +11,8 @@ import onnx
 import torch
 from torch import Tensor
 
+from kc_vla.core.files import copy_whole
+from kc_vla.keyframes.cameras import Camera
 from kc_vla.keyframes.model import SelectorModel, load_selector
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.learning.common.errors import LearningError
@@ -38,6 +40,16 @@ class Pretrained:
         model = self.model
         size = {"image_size": model.image_size}
         return {**size, "window": model.window, "stride": model.stride} if "head" in self.parts else size
+
+    def keeps_its_trunk(self, cameras: tuple[Camera, ...]) -> bool:
+        """Whether the trunk can stay the file that it is where nothing of it learns: it sees as many pictures."""
+        return "trunk" in self.parts and len(cameras) == len(self.model.cameras)
+
+    def kept_trunk(self, place: Path) -> Path:
+        """The file of the trunk, copied to `place` if it is not there yet."""
+        if not place.exists():
+            copy_whole(self.model.trunk, place)
+        return place
 
     def facts(self) -> dict[str, str]:
         """What a run notes of it."""

@@ -17,13 +17,13 @@ from kc_vla.keyframes.learned import SelectorNetwork
 from kc_vla.keyframes.model import KIND, SelectorModel
 from kc_vla.keyframes.thresholds import best_threshold
 from kc_vla.learning.common.errors import LearningError
-from kc_vla.learning.common.quantizing import quantize_pictures
+from kc_vla.learning.common.quantizing import is_quantized, quantize_pictures
 from kc_vla.learning.selector.config import config_as_dict
 from kc_vla.learning.selector.evaluation import scores_by_task
 from kc_vla.learning.selector.export import export_head, export_trunk
 from kc_vla.learning.selector.recordings import Recording, common_rate, learnt_tasks, load_recordings
 from kc_vla.learning.selector.run import SelectorRun
-from kc_vla.learning.selector.training import sample_pictures, trained_networks
+from kc_vla.learning.selector.training import sample_pictures, trained_head, trained_trunk
 
 _CALIBRATION = 256
 """Training pictures that give the ranges of 8-bit numbers."""
@@ -80,16 +80,15 @@ def release_selector(
             f"{', '.join(map(str, validation))} has no episode of {', '.join(missing)}: the thresholds are chosen there"
         )
     judged = [recording for recording in recordings if recording.task in learnt]
-    trunk, head = trained_networks(run)
+    head = trained_head(run)
     models.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=models, prefix=f".{name}.", suffix=".part") as part:
-        made = {precision: Path(part) / f"{precision}.onnx" for precision in ("fp32", "int8")}
         head_file = Path(part) / "head.onnx"
         export_head(head, config.window, head_file)
-        export_trunk(trunk, config.image_size, made["fp32"], len(run.cameras))
+        made = _trunks(run, learnt_from, precision, Path(part))
         model = SelectorModel(
             name=name,
-            trunk=made["fp32"],
+            trunk=next(iter(made.values())),
             head=head_file,
             image_size=config.image_size,
             window=config.window,
@@ -100,10 +99,7 @@ def release_selector(
             instructions={task.name: task.instructions for task in learnt},
             cameras=run.cameras,
         )
-        if precision != "fp32":
-            shown = sample_pictures(learnt_from, config.image_size, _CALIBRATION)
-            quantize_pictures(made["fp32"], [picture[None] for picture in shown], made["int8"])
-        released = _choose(model, made, judged, precision, config.speeds)
+        released = _choose(model, made, judged, config.speeds)
         folder = models / name
         folder.mkdir(exist_ok=True)
         files = {"trunk": made[released.precision], "head": head_file}
@@ -138,18 +134,29 @@ def _source(run: SelectorRun) -> dict[str, Any]:
     return {"method": run.method, **begun, "training": training}
 
 
+def _trunks(run: SelectorRun, learnt_from: Sequence[Recording], precision: str, folder: Path) -> dict[str, Path]:
+    """The file of the trunk in each precision that comes into question."""
+    if run.frozen_trunk.exists():
+        own = "int8" if is_quantized(run.frozen_trunk) else "fp32"
+        if precision not in ("auto", own):
+            raise LearningError(f"{run.folder} has kept the trunk of a model, which is {own}: leave out --precision")
+        return {own: run.frozen_trunk}
+    made = {each: folder / f"{each}.onnx" for each in ("int8", "fp32")}
+    export_trunk(trained_trunk(run), run.config.image_size, made["fp32"], len(run.cameras))
+    if precision != "fp32":
+        shown = sample_pictures(learnt_from, run.config.image_size, _CALIBRATION)
+        quantize_pictures(made["fp32"], [picture[None] for picture in shown], made["int8"])
+    return made if precision == "auto" else {precision: made[precision]}
+
+
 def _choose(
-    model: SelectorModel,
-    made: Mapping[str, Path],
-    recordings: Sequence[Recording],
-    precision: str,
-    speeds: Sequence[float],
+    model: SelectorModel, made: Mapping[str, Path], recordings: Sequence[Recording], speeds: Sequence[float]
 ) -> Released:
     """The thresholds, and of several precisions the smaller one unless it finds less on `recordings`."""
-    wanted = ("int8", "fp32") if precision == "auto" else (precision,)
-    chosen = {p: _choose_thresholds(replace(model, trunk=made[p]), recordings, p, speeds) for p in wanted}
-    if len(wanted) == 1:
-        return Released(chosen[precision], precision)
+    chosen = {p: _choose_thresholds(replace(model, trunk=file), recordings, p, speeds) for p, file in made.items()}
+    if len(chosen) == 1:
+        ((precision, only),) = chosen.items()
+        return Released(only, precision)
     exact, small = (float(np.mean([f1 for _, f1 in chosen[p].values()])) for p in ("fp32", "int8"))
     if small < exact - 1e-9:
         lost = f"F1 on the validation episodes {100 * small:.1f} % in 8 bits, {100 * exact:.1f} % in float32"

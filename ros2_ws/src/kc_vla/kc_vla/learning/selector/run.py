@@ -51,6 +51,11 @@ class SelectorRun(Run):
         return tuple(map(Path, [said] if isinstance(said, str) else said))
 
     @property
+    def frozen_trunk(self) -> Path:
+        """Where the trunk of a model is that the run has begun with and does not teach; mostly there is none."""
+        return self.folder / "trunk.onnx"
+
+    @property
     def cameras(self) -> tuple[Camera, ...]:
         """What is looked at."""
         return parse_cameras(self.data.get("cameras", [str(THIRD_PERSON)]))

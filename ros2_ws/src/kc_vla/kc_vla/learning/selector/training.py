@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -14,6 +14,7 @@ import torch
 
 from kc_vla.core.task_file import tasks_as_dict
 from kc_vla.core.tasks import Task
+from kc_vla.inference.onnx_sessions import open_session
 from kc_vla.keyframes.cameras import THIRD_PERSON, Camera
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.learning.common.curves import draw_curves
@@ -22,7 +23,14 @@ from kc_vla.learning.common.errors import DataError, LearningError, RunError
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.common.weights import first_trunk, require_weights
 from kc_vla.learning.selector.config import Config, config_as_dict
-from kc_vla.learning.selector.features import cached_features, trunk_features, weights_name
+from kc_vla.learning.selector.features import (
+    Features,
+    cached_features,
+    file_features,
+    file_name,
+    trunk_features,
+    weights_name,
+)
 from kc_vla.learning.selector.joint import train_joint
 from kc_vla.learning.selector.networks import QueryHead
 from kc_vla.learning.selector.pretrained import Pretrained
@@ -35,6 +43,9 @@ from kc_vla.learning.selector.stage_two import Split, new_head, train_head
 TRUNK = "trunk"
 _CALIBRATION = 64
 """Training pictures that set the first batch norms."""
+_HOW = "finish it with kc-vla train selector"
+_Shown = Callable[[SelectorRun, Sequence[Recording], str], Split]
+"""Recordings of a part of the data with the features of a trunk that learns no more."""
 
 
 def train_selector(
@@ -106,20 +117,17 @@ def train_selector(
             train_joint(run, first(), head or new_head(config, tasks), train, judge, device)
         else:
             shelf = folder / "features"
-            make = first
-            if trunk_of is not None:
-                shelf = trunk_of / "features"
-                make = partial(_trunk_of, SelectorRun(trunk_of), run)
-            elif method == "two-stage":
-                make = partial(_stage_one, run, first, train, judge, device)
-            trunk = _kept(run, make).to(device.torch)
-            train_head(
-                run,
-                _split(run, trunk, train, shelf / "train", device),
-                _split(run, trunk, judge, shelf / "validation", device),
-                device,
-                head,
-            )
+            if method == "no-metric" and init is not None and init.keeps_its_trunk(cameras) and run.load(TRUNK) is None:
+                shown = _by_file(init.kept_trunk(run.frozen_trunk), shelf)
+            else:
+                make = first
+                if trunk_of is not None:
+                    shelf = trunk_of / "features"
+                    make = partial(_trunk_of, SelectorRun(trunk_of), run)
+                elif method == "two-stage":
+                    make = partial(_stage_one, run, first, train, judge, device)
+                shown = _by_weights(_kept(run, make).to(device.torch), device, shelf)
+            train_head(run, shown(run, train, "train"), shown(run, judge, "validation"), device, head)
         draw_curves(run.read_log(), folder / "curves.png")
     return run
 
@@ -130,18 +138,23 @@ def _fingerprint(recordings: Sequence[Recording]) -> str:
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
-def trained_networks(run: SelectorRun) -> tuple[Trunk, QueryHead]:
-    """Trunk and head of a finished run.
+def trained_trunk(run: SelectorRun) -> Trunk:
+    """The trunk of a finished run, but of one that has kept that of a model (`SelectorRun.frozen_trunk`).
 
     Raises:
         RunError: it is not finished.
     """
-    how = "finish it with kc-vla train selector"
-    state = run.need(STAGE_TWO, how)
-    trunk, head = Trunk(), new_head(run.config, run.tasks)
-    trunk.load_state_dict(state["trunk"] if "trunk" in state else run.need(TRUNK, how)["trunk"])
-    head.load_state_dict(state["head"])
-    return trunk.eval(), head.eval()
+    state = run.need(STAGE_TWO, _HOW)
+    trunk = Trunk()
+    trunk.load_state_dict(state["trunk"] if "trunk" in state else run.need(TRUNK, _HOW)["trunk"])
+    return trunk.eval()
+
+
+def trained_head(run: SelectorRun) -> QueryHead:
+    """The head of a finished run; RunError as `trained_trunk`."""
+    head = new_head(run.config, run.tasks)
+    head.load_state_dict(run.need(STAGE_TWO, _HOW)["head"])
+    return head.eval()
 
 
 def sample_pictures(recordings: Sequence[Recording], size: int, number: int) -> list[Picture]:
@@ -205,9 +218,24 @@ def _first(config: Config, train: Sequence[Recording], init: Pretrained | None) 
     return first_trunk(config.init, pictures)
 
 
-def _split(run: SelectorRun, trunk: Trunk, recordings: Sequence[Recording], shelf: Path, device: Device) -> Split:
-    """Recordings with their features, kept in a folder called like `shelf` and the trunk's weights."""
-    folder = shelf.with_name(f"{weights_name(trunk)}-{shelf.name}")
-    compute = partial(trunk_features, trunk, device=device)
-    features = cached_features(recordings, run.config.image_size, compute, folder, f"{shelf.name} features")
+def _by_weights(trunk: Trunk, device: Device, shelf: Path) -> _Shown:
+    return partial(_split, partial(trunk_features, trunk, device=device), weights_name(trunk), shelf)
+
+
+def _by_file(trunk: Path, shelf: Path) -> _Shown:
+    """By a trunk as it runs on the robot, in 8 bits as it may be: the head learns what it will be given."""
+    return partial(_split, partial(file_features, open_session(trunk, "cpu", 1)), file_name(trunk), shelf)
+
+
+def _split(
+    compute: Callable[[Iterable[Picture]], Features],
+    trunk: str,
+    shelf: Path,
+    run: SelectorRun,
+    recordings: Sequence[Recording],
+    part: str,
+) -> Split:
+    """Recordings with their features, kept on `shelf` in a folder called like the `trunk` and the `part`."""
+    folder = shelf / f"{trunk}-{part}"
+    features = cached_features(recordings, run.config.image_size, compute, folder, f"{part} features")
     return Split(recordings, features, run.tasks)
