@@ -121,18 +121,36 @@ class RemembersColor(OfTheStack):
 
 
 class RemembersChain(OfTheStack):
-    """A keyframe for each cube that is shown."""
+    """A keyframe for each cube that is shown, for each that is touched in its turn, and for the button.
+
+    No picture tells which have been touched already, nor whether the button has been down.
+    """
+
+    def _initialize_episode(self, env_idx: torch.Tensor, options: dict[str, Any]) -> None:
+        super()._initialize_episode(env_idx, options)
+        self._done_at: list[int] = []
+
+    def evaluate(self) -> dict[str, Any]:
+        """See `OfTheStack.evaluate`; the frames in which something is done first are noted."""
+        told = super().evaluate()
+        done = int(self._touched_in_turn()[0])
+        done += int(done == self.SEQUENCE_LENGTH and bool(self.pending_press[0] | self.button_pressed[0]))
+        self._done_at += [int(self.elapsed_steps[0])] * (done - len(self._done_at))
+        return told
 
     def stages(self, told: dict[str, Any]) -> torch.Tensor:
         """Cubes touched in order from the first, then the button."""
-        right = (self.touched_cubes_idx == self.true_color_indices).cumprod(dim=1).sum(dim=1)
+        right = self._touched_in_turn()
         return (right + (right == self.SEQUENCE_LENGTH) * self.button_pressed).int()
 
+    def _touched_in_turn(self) -> torch.Tensor:
+        return (self.touched_cubes_idx == self.true_color_indices).cumprod(dim=1).sum(dim=1)
+
     def keyframes_until_now(self) -> list[tuple[int, int]]:
-        """Frames in which the next cube of the chain is seen first."""
+        """Frames in which the next cube of the chain is seen first, or something is done first."""
         lasts = int(self.cue_step_duration_per_env[0])
-        shown = [(number, number * lasts) for number in range(self.SEQUENCE_LENGTH)]
-        return [(number, frame) for number, frame in shown if frame <= self.elapsed_steps[0]]
+        shown = [number * lasts for number in range(self.SEQUENCE_LENGTH) if number * lasts <= self.elapsed_steps[0]]
+        return list(enumerate(shown + self._done_at))
 
 
 @register_env("RememberColor3-Stack-v0", max_episode_steps=25)
@@ -203,7 +221,7 @@ class TouchesTheChain(_Touches):
             risen = float(world.press_start_tcp_z[0]) + world.REQUIRED_LIFT_HEIGHT + 0.02
             return np.append(tool.position[:2], risen)
         if touched < world.SEQUENCE_LENGTH:
-            top = self._above(int(world.true_color_indices[0, touched]), world.CUBE_HALFSIZE + 0.005)
+            top = self._above(int(world.true_color_indices[0, touched]), world.CUBE_HALFSIZE + 0.015)
         else:
             top = np.append(np.asarray(world.button_xy[0], float), float(world.button_top_z[0]) + 0.01)
         off = float(np.linalg.norm(tool.position[:2] - top[:2]))

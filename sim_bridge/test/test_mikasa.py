@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kc_vla.datasets.planned import read_planned
@@ -47,6 +48,18 @@ def test_plans_are_collected_that_show_the_color_and_tell_where_to_go(tmp_path: 
         shown = episode.pictures["wrist"][0].astype(int)
         assert (shown.max(axis=2) - shown.min(axis=2)).max() > 150  # one saturated cube on a brown table
         assert float(abs(episode.plans[-1][-1, :3]).max()) < 1e-3  # it rests in the end
+
+
+def test_what_has_been_done_of_a_chain_is_a_keyframe_as_no_picture_tells_it(tmp_path: Path) -> None:
+    words = ["--task", "chain_of_colors_3", "--plans", "--episodes", "1", "--image-size", "64"]
+    done = kc_vla(tmp_path, "collect", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    episode = read_planned(tmp_path / "data" / "train" / "chain_of_colors_3" / "episode_000000.npz")
+    assert len(episode.keyframes) == 7  # three cubes shown, three touched, the button
+    assert (np.diff(episode.keyframes) > 0).all()
+    heights = dict(zip(episode.frames.tolist(), episode.states[:, 2].tolist(), strict=True))
+    touched = [heights[frame] for frame in episode.keyframes[3:6].tolist()]
+    assert max(touched) < 0.07  # the tool is down at a cube
 
 
 def test_a_variant_that_it_has_not_is_one_line(tmp_path: Path) -> None:
