@@ -7,7 +7,6 @@ which takes six seconds of a processor without a GPU, in every process. The task
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 import sapien
 from mani_skill.render.shaders import PREBUILT_SHADER_CONFIGS, ShaderConfig
 
+from kc_vla.core.digest import digest
 from kc_vla_sim.errors import RendererError
 from kc_vla_sim.robots.light_meshes import cache_folder
 
@@ -34,7 +34,7 @@ def camera_shader() -> ShaderConfig:
     """
     sources = {path.name: path.read_text() for path in sorted((_SHIPPED / _BASE).iterdir())}
     edited = {name: without_reflection_table(text) for name, text in sources.items()}
-    key = hashlib.sha256(repr((sapien.__version__, edited)).encode()).hexdigest()[:16]
+    key = digest(repr((sapien.__version__, edited)))
     pack = cache_folder().parent / "shaders" / key
     if not pack.exists():
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.bags.errors import BagMissingError
 from kc_vla.bags.find import bags_below
+from kc_vla.core.digest import digest
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import AnnotationLog
 
@@ -83,7 +83,7 @@ class Library:
 
 def key_of(bag: Path) -> str:
     """The same bag's always: a page that is open while the server is started again must not save into another one."""
-    return hashlib.sha256(str(bag.resolve()).encode()).hexdigest()[:16]
+    return digest(str(bag.resolve()))
 
 
 def _name(path: Path, bag: Path) -> str:

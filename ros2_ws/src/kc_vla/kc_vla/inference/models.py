@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kc_vla.core.digest import digest
 from kc_vla.core.files import write_whole, yaml_text
 from kc_vla.core.untrusted import inner_path, parsed_yaml, read_text
 
@@ -118,7 +119,7 @@ def fingerprint(folder: Path, name: str) -> str:
         said = sorted((role, str(row["sha256"])) for role, row in files.items())
     except (KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"no whole entry of '{name}' in {folder / REGISTRY}: {error!r}") from error
-    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+    return digest(repr(said))
 
 
 def require_free(folder: Path, name: str, replace: bool) -> None:

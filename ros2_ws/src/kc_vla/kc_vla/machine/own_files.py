@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 import re
 from pathlib import Path
 
+from kc_vla.core.digest import digest
 from kc_vla.core.untrusted import read_text
 from kc_vla.machine.plan import Plan, SetupError, writing
 
@@ -59,4 +59,4 @@ def _lines(text: str) -> list[str]:
 
 
 def _digest(body: str) -> str:
-    return hashlib.sha256(body.encode()).hexdigest()[:16]
+    return digest(body)

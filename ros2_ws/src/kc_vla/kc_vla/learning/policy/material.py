@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +14,7 @@ from tqdm import tqdm
 
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import Codec, CodecError
+from kc_vla.core.digest import digest
 from kc_vla.core.rig import Rig, load_rig, shipped_rigs
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.layout import ACTION, INFO, INTERVENTION, STATE, read_json
@@ -78,7 +78,7 @@ class Material:
     def fingerprint(self) -> str:
         """16 hex digits that change with any of the episodes, and not with their place."""
         told = "\n".join(f"{episode.name} {episode.content}" for episode in self.episodes)
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        return digest(told)
 
 
 def find_material(

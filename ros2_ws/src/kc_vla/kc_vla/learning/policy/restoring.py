@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import onnx
 import torch
 from torch import Tensor, nn
 
+from kc_vla.core.digest import digest
 from kc_vla.inference.models import find_model, shipped_models
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.common.onnx_weights import as_tensor, module_of, stored_values
@@ -63,7 +63,7 @@ def restored_run(models: Path, name: str, folder: Path) -> PolicyRun:
     model, config = policy_from(entry), policy_config_from(entry.source.get("training", {}))
     facts = {
         "model": name,
-        "files": {role: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for role, path in entry.files.items()},
+        "files": {role: digest(path.read_bytes()) for role, path in entry.files.items()},
         "instructions": list(model.instructions),
         "views": list(model.views),
         "robot": model.robot,

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from kc_vla.core.digest import digest
 from kc_vla.core.files import replacing
 from kc_vla.keyframes.pictures import Picture
 from kc_vla.learning.common.device import Device
@@ -60,8 +61,7 @@ def cached_features(
     folder.mkdir(parents=True, exist_ok=True)
 
     def one(recording: Recording) -> Features:
-        digest = hashlib.sha256(recording.changed.encode()).hexdigest()[:12]
-        path = folder / f"{quote(recording.name.replace(' ', '_'), safe='')}-{digest}.npy"
+        path = folder / f"{quote(recording.name.replace(' ', '_'), safe='')}-{digest(recording.changed)[:12]}.npy"
         if not path.exists():
             with replacing(path) as part, part.open("wb") as file:
                 np.save(file, compute(recording.pictures(size)).astype(np.float16))
@@ -72,16 +72,16 @@ def cached_features(
 
 def weights_name(trunk: Trunk) -> str:
     """A short name that changes with any weight of the trunk."""
-    digest = hashlib.sha256()
+    whole = hashlib.sha256()
     for name, weight in sorted(trunk.state_dict().items()):
-        digest.update(name.encode())
-        digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
-    return digest.hexdigest()[:16]
+        whole.update(name.encode())
+        whole.update(weight.detach().cpu().contiguous().numpy().tobytes())
+    return whole.hexdigest()[:16]
 
 
 def file_name(trunk: Path) -> str:
     """The same of an exported trunk."""
-    return hashlib.sha256(trunk.read_bytes()).hexdigest()[:16]
+    return digest(trunk.read_bytes())
 
 
 def _batches(pictures: Iterable[Picture]) -> Iterator[NDArray[np.uint8]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import onnx
 import torch
 from torch import Tensor
 
+from kc_vla.core.digest import digest
 from kc_vla.core.files import copy_whole
 from kc_vla.keyframes.cameras import Camera
 from kc_vla.keyframes.model import SelectorModel, load_selector
@@ -46,15 +46,14 @@ class Pretrained:
         return "trunk" in self.parts and len(cameras) == len(self.model.cameras)
 
     def kept_trunk(self, place: Path) -> Path:
-        """The file of the trunk, copied to `place` if it is not there yet."""
-        if not place.exists():
-            copy_whole(self.model.trunk, place)
+        """The file of the trunk, copied to `place`."""
+        copy_whole(self.model.trunk, place)
         return place
 
     def facts(self) -> dict[str, str]:
         """What a run notes of it."""
         files = {"trunk": self.model.trunk, "head": self.model.head}
-        digests = {part: hashlib.sha256(files[part].read_bytes()).hexdigest()[:16] for part in self.parts}
+        digests = {part: digest(files[part].read_bytes()) for part in self.parts}
         return {"init": self.model.name, **{f"init_{part}": digest for part, digest in digests.items()}}
 
     def trunk(self, pictures: Iterable[Picture]) -> Trunk:

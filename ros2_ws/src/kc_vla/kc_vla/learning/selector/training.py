@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import torch
 
+from kc_vla.core.digest import digest
 from kc_vla.core.task_file import tasks_as_dict
 from kc_vla.core.tasks import Task
 from kc_vla.inference.onnx_sessions import open_session
@@ -113,11 +113,14 @@ def train_selector(
             head = new_head(config, tasks)
             init.give_head(head, list(tasks))
         first = partial(_first, config, train, init)
+        keeps = method == "no-metric" and init is not None and init.keeps_its_trunk(cameras) and not run.load(TRUNK)
+        if not keeps:
+            run.frozen_trunk.unlink(missing_ok=True)  # of a run before that came to no checkpoint
         if method == "joint":
             train_joint(run, first(), head or new_head(config, tasks), train, judge, device)
         else:
             shelf = folder / "features"
-            if method == "no-metric" and init is not None and init.keeps_its_trunk(cameras) and run.load(TRUNK) is None:
+            if keeps and init is not None:
                 shown = _by_file(init.kept_trunk(run.frozen_trunk), shelf)
             else:
                 make = first
@@ -135,7 +138,7 @@ def train_selector(
 def _fingerprint(recordings: Sequence[Recording]) -> str:
     """16 hex digits that change with any of the episodes, or with its keyframes."""
     told = "\n".join(f"{each.name} {each.length} {each.size} {each.keyframes}" for each in recordings)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    return digest(told)
 
 
 def trained_trunk(run: SelectorRun) -> Trunk:
