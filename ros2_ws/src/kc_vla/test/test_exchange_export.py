@@ -314,7 +314,7 @@ def test_bags_that_were_made_anew_since_are_exported_anew(tmp_path: Path, monkey
 def test_a_bag_of_several_episodes_is_refused(tmp_path: Path) -> None:
     bags = [write_panda_bag(tmp_path / "bags", f"e{number}") for number in range(2)]
     assert main(["bag", "merge", str(tmp_path / "both"), *map(str, bags)]) == 0
-    with pytest.raises(ExchangeError, match="holds 2 episodes, e0, e1: export the bag of each"):
+    with pytest.raises(BagReadError, match="holds 2 episodes, e0, e1: export the bag of each"):
         export_bags([tmp_path / "both"], tmp_path / "out", origin=Origin.NONE)
     with pytest.raises(BagReadError, match="holds 2 episodes, e0, e1: annotate the bag of each"):
         AnnotatedEpisode(tmp_path / "both")

@@ -21,7 +21,7 @@ from kc_vla.core.tasks import TASKS
 from kc_vla.core.topics import image_topic
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.episode_data import Status
-from kc_vla.episodes.recording import RUNNING, Recording, announced, beside, within
+from kc_vla.episodes.recording import RUNNING, Recording, announced, beside, require_one, within
 
 _JPEG = b"\xff\xd8\xff"
 _JPEG_QUALITY = 85
@@ -169,8 +169,7 @@ class AnnotatedEpisode:
         told = list(self.messages("episode/status"))
         # The end of the one before may be in it, which was told a moment ago.
         ids = dict.fromkeys(message.episode_id for message in told if message.state == RUNNING)
-        if len(ids) > 1:
-            raise BagReadError(f"{self.bag} holds {len(ids)} episodes, {', '.join(ids)}: annotate the bag of each")
+        require_one(self.bag, list(ids), "annotate")
         status = announced(told, self._recording.info)
         if status is None:
             return Status("", "", "", "", 0, 0, _DEFAULT_PERIOD_S), None

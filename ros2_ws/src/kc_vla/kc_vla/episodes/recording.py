@@ -176,6 +176,16 @@ def announced(told: Sequence[Any], info: EpisodeInfo | None) -> Status | None:
     return Status(m.episode_id, m.task, m.variant, m.instruction, m.seed, nanoseconds(m.start_time), m.frame_period)
 
 
+def require_one(bag: Path, episode_ids: Sequence[str], do: str) -> None:
+    """See that a bag is of one episode; a bag that was merged is not.
+
+    Raises:
+        BagReadError: it holds the several that `episode_ids` names; the message says to `do` it with the bag of each.
+    """
+    if len(episode_ids) > 1:
+        raise BagReadError(f"{bag} holds {len(episode_ids)} episodes, {', '.join(episode_ids)}: {do} the bag of each")
+
+
 def within(frames: Sequence[T], stamp: Callable[[T], int], begin_ns: int, end_ns: int | None) -> Sequence[T]:
     """Those of `frames`, of ascending stamps, from `begin_ns` to `end_ns`; few stamps are looked at."""
     end = len(frames) if end_ns is None else bisect_left(frames, end_ns + 1, key=stamp)

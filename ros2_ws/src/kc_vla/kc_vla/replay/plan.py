@@ -20,6 +20,7 @@ from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla.core.rig import RigError, load_rig
 from kc_vla.core.topics import DETECTIONS, TF_STATIC, camera_info_topic, image_topic
 from kc_vla.episodes.episode import RecordedEpisode
+from kc_vla.episodes.recording import require_one
 from kc_vla.policy.takeover import PEOPLE
 from kc_vla.reports.run_table import OutputFolderError, require_writable
 
@@ -82,9 +83,7 @@ def plan_replay(episode: RecordedEpisode, source: str, policy: str, rig: str = A
         )
     if images not in known or not episode.frames:
         raise BagReadError(f"{episode.bag} holds no images of the episode on {images}: there is nothing to replay")
-    if len(episode.episode_ids) > 1:
-        told = ", ".join(episode.episode_ids)
-        raise BagReadError(f"{episode.bag} holds {len(episode.episode_ids)} episodes, {told}: replay the bag of one")
+    require_one(episode.bag, episode.episode_ids, "replay")
     sources = {score.source for score in episode.scores.values()}
     if source == _ORACLE and sources != {_ORACLE}:
         told = ", ".join(sorted(sources)) or "none"

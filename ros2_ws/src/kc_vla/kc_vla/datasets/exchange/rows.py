@@ -32,7 +32,7 @@ from kc_vla.datasets.lerobot.layout import (
 )
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import CommandMode, driven_by_person
-from kc_vla.episodes.recording import Recording
+from kc_vla.episodes.recording import Recording, require_one
 
 TOOL_POSE = Column("observation.tool_pose", "float32", TOOL_POSE_NAMES)
 """Beside a state of joint positions: position (m) and turn of the tool in the robot's base frame."""
@@ -108,9 +108,7 @@ def read_rows(bag: Path, interventions: bool = False) -> EpisodeRows:
     """
     require_finished(bag)
     episode = RecordedEpisode(bag)
-    if len(episode.episode_ids) > 1:
-        told = ", ".join(episode.episode_ids)
-        raise ExchangeError(f"{bag} holds {len(episode.episode_ids)} episodes, {told}: export the bag of each")
+    require_one(bag, episode.episode_ids, "export")
     try:
         return _rows(bag, episode, interventions)
     except ExchangeError as error:
