@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
 from kc_vla.core.chunk import ActionType
-from kc_vla.core.codec import Codec, CodecError
 from kc_vla.core.digest import digest
 from kc_vla.core.rig import Rig, load_rig, shipped_rigs
-from kc_vla.datasets.lerobot.errors import DataSetError
-from kc_vla.datasets.lerobot.layout import ACTION, INFO, INTERVENTION, STATE, read_json
+from kc_vla.datasets.lerobot.layout import INFO, INTERVENTION, read_json
 from kc_vla.datasets.lerobot.reader import DataSet, EpisodeInfo, open_data_sets
-from kc_vla.datasets.lerobot.source import open_source
 from kc_vla.datasets.planned import SETTINGS, PlannedEpisode, read_folder, read_planned
 from kc_vla.keyframes.cameras import Camera
-from kc_vla.keyframes.pictures import trunk_picture
 from kc_vla.learning.common.errors import DataError
-from kc_vla.learning.policy.demonstrated import demonstrated
 from kc_vla.learning.policy.event_keyframes import EventKeyframes, of_planned
-from kc_vla.policy.numbers import space_of
+from kc_vla.learning.policy.recorded import codec_of, looked_at, read_demonstrated
 
 _NAMED = 10
 """So many episodes are told of by their numbers."""
@@ -191,8 +185,8 @@ def _demonstrated(
             f"{folder} has {data_set.fps} frames a second, a '{rig.name}' is told {rig.control_rate:g} times: "
             "record or export it at that rate"
         )
-    codec = _codec(rig, _names(data_set, ACTION.key), folder)
-    cameras = _cameras(data_set, rig, asked)
+    codec = codec_of(rig, data_set)
+    cameras = looked_at(data_set, rig, asked)
     unmarked = [info.index for info in data_set.episodes if events is None and not data_set.keyframes(info.index)]
     if unmarked:
         told = ", ".join(map(str, unmarked[:_NAMED])) + (", ..." if len(unmarked) > _NAMED else "")
@@ -212,102 +206,17 @@ def _demonstrated(
         driven = 0 if person is None else int(person.sum())
         key += " takeovers" if driven else ""
         key += "".join(f" {camera}" for camera in cameras if camera.named)
-        read = partial(_read_demonstrated, data_set, info, codec, cameras, person, events)
+        read = partial(read_demonstrated, data_set, info, codec, cameras, person, events)
         content = f"{data_set.columns_path(info.index).stat().st_size} {chosen} {driven}"
         name = f"{folder.resolve().name} {info.index}"
         episodes.append(Source(key, name, content, info.instruction, read, driven))
     return Material(rig, codec.action, tuple(camera.view for camera in cameras), tuple(episodes))
 
 
-def _cameras(data_set: DataSet, rig: Rig, asked: tuple[Camera, ...]) -> tuple[Camera, ...]:
-    """What of the robot's cameras is learnt from: those `asked` for, or all that the data set has."""
-    for camera in asked:
-        if camera.view not in rig.views:
-            raise DataError(f"a '{rig.name}' has no camera '{camera.view}': it has {', '.join(rig.views)}")
-        data_set.camera(camera.view, camera.named)
-    if asked:
-        return asked
-    there = tuple(Camera(view) for view in rig.views if _has(data_set, view))
-    if not there:
-        data_set.camera(rig.views[0])  # says what cameras there are
-    if missing := [view for view in rig.views if Camera(view) not in there]:
-        tqdm.write(
-            f"{data_set.folder}: none of its cameras {', '.join(data_set.cameras)} is known to be "
-            f"{', '.join(missing)} of the rig '{rig.name}': it is learnt without; "
-            f"--camera {missing[0]}=KEY says which it is, with a --camera for each of the others"
-        )
-    return there
-
-
 def _driven(data_set: DataSet, info: EpisodeInfo) -> NDArray[np.bool_] | None:
     """In which frames (T,) a person drove who had taken over; None where the data set does not tell."""
     told = data_set.columns(info.index).get(INTERVENTION.key)
     return None if told is None else np.asarray(told).reshape(info.length) > 0
-
-
-def _has(data_set: DataSet, view: str) -> bool:
-    try:
-        data_set.camera(view)
-    except DataSetError:
-        return False
-    return True
-
-
-def _names(data_set: DataSet, key: str) -> tuple[str, ...]:
-    return open_source(data_set.folder).names(key) or ()
-
-
-def _codec(rig: Rig, names: Sequence[str], folder: Path) -> Codec:
-    """In whose terms the actions of a data set are."""
-    codecs = [Codec(rig, action) for action in (ActionType.TOOL_DELTA, ActionType.JOINT_POSITION)]
-    for codec in codecs:
-        try:
-            codec.actions(names, np.zeros((1, len(names))))
-        except CodecError:
-            continue
-        return codec
-    known = " or ".join(", ".join(codec.action_names) for codec in codecs)
-    told = ", ".join(names) or "numbers without names"
-    raise DataError(f"{folder} has actions of {told}: a '{rig.name}' is told {known}")
-
-
-def _read_demonstrated(
-    data_set: DataSet,
-    info: EpisodeInfo,
-    codec: Codec,
-    cameras: tuple[Camera, ...],
-    person: NDArray[np.bool_] | None,
-    events: EventKeyframes | None,
-    size: int,
-) -> PlannedEpisode:
-    index, columns = info.index, data_set.columns(info.index)
-    told = f"{data_set.folder}, episode {index}"
-    if STATE.key not in columns or np.ndim(columns[STATE.key]) != 2:
-        raise DataError(f"{told} has no {STATE.key}: a policy needs to know where the arm is")
-    states = _states(codec, _names(data_set, STATE.key), np.asarray(columns[STATE.key]), told)
-    actions = codec.actions(_names(data_set, ACTION.key), np.asarray(columns[ACTION.key]))
-    about: Mapping[str, Any] = {"task": info.task, "instruction": info.instruction, "driver": "person"}
-    space = space_of(codec.rig, codec.action)
-    keyframes = data_set.keyframes(index) if events is None else events.of_recorded(data_set, info)
-    episode = demonstrated(about, states.astype(np.float32), actions.astype(np.float32), keyframes, space, person)
-    wanted = set(episode.frames.tolist())
-    pictures: dict[str, NDArray[np.uint8]] = {}
-    for camera in cameras:
-        shown = enumerate(data_set.frames(index, camera.view, camera.named))
-        pictures[camera.view] = np.stack([trunk_picture(picture, size) for frame, picture in shown if frame in wanted])
-    return replace(episode, pictures=pictures)
-
-
-def _states(codec: Codec, names: Sequence[str], values: NDArray[Any], told: str) -> NDArray[Any]:
-    expected = codec.state_names
-    if codec.action is ActionType.JOINT_POSITION and names:
-        try:
-            return codec.actions(names, values)
-        except CodecError:
-            pass
-    elif values.shape[1] == len(expected) and names in ((), expected):
-        return values
-    raise DataError(f"{told} has the state {', '.join(names) or values.shape[1]}: expected {', '.join(expected)}")
 
 
 def _changed(file: Path) -> str:
