@@ -176,14 +176,16 @@ def test_joints_in_degrees_are_told_and_turned_where_somebody_says_so(folder: Pa
     rows = [[float(k), -90.0, k / LENGTH] for k in range(LENGTH)]
     table = pq.read_table(path).drop(["observation.state", "action"])
     for key in ("observation.state", "action"):
-        table = table.append_column(key, pa.array(rows, pa.list_(pa.float32())))
+        table = table.append_column(key, pa.array(rows, pa.list_(pa.float64())))
     pq.write_table(table, path)
     info = json.loads((folder / "meta/info.json").read_text())
     for key in ("observation.state", "action"):
         info["features"][key] |= {"shape": [3], "names": ["shoulder_pan.pos", "elbow_flex.pos", "gripper.pos"]}
     (folder / "meta/info.json").write_text(json.dumps(info))
     as_it_is = columns(imported(folder, tmp_path))
-    assert "elbow_flex.pos goes to 90: --degrees says that they are degrees" in capsys.readouterr().out
+    assert (
+        "elbow_flex.pos goes too far for that: import it with --degrees into another folder" in capsys.readouterr().out
+    )
     turned = columns(imported(folder, tmp_path / "turned", "--degrees"))
     assert "--degrees" not in capsys.readouterr().out
     for key in ("observation.state", "action"):

@@ -119,8 +119,9 @@ class FeltAndTold:
         far = [(np.abs(positions[:, k]).max(initial=0.0), joints[k]) for k in _angles(joints)]
         if far and (most := max(far))[0] > MOST_RAD:
             self.notes.append(
-                f"{source.folder}: its joints are taken for radians, and {most[1]} goes to {most[0]:.0f}: --degrees "
-                "says that they are degrees; what is none of both is good for annotating, and for no robot"
+                f"{source.folder}: its joints are taken for radians, {most[1]} goes too far for that: import it with "
+                "--degrees into another folder if they are degrees; what is none of both is good for annotating, and for "
+                "no robot"
             )
 
     def _know_actions(self, source: Source, actions: NDArray[np.float64], said: Sequence[str]) -> None:
@@ -152,4 +153,4 @@ def _matrix(values: NDArray[Any] | None) -> NDArray[np.float64] | None:
     """A column as (T, D)."""
     if values is None:
         return None
-    return np.asarray(values, np.float64).reshape(len(values), -1)
+    return np.array(values, np.float64).reshape(len(values), -1)  # a copy: what is read may not be written to

@@ -41,9 +41,10 @@ class Pretrained:
         size = {"image_size": model.image_size}
         return {**size, "window": model.window, "stride": model.stride} if "head" in self.parts else size
 
-    def keeps_its_trunk(self, cameras: tuple[Camera, ...]) -> bool:
-        """Whether the trunk can stay the file that it is where nothing of it learns: it sees as many pictures."""
-        return "trunk" in self.parts and len(cameras) == len(self.model.cameras)
+    def keeps_its_trunk(self, cameras: tuple[Camera, ...], size: int) -> bool:
+        """Whether the trunk can stay the file that it is where nothing of it learns: it sees pictures of that form."""
+        form = len(self.model.cameras), self.model.image_size
+        return "trunk" in self.parts and (len(cameras), size) == form
 
     def kept_trunk(self, place: Path) -> Path:
         """The file of the trunk, copied to `place`."""

@@ -113,7 +113,8 @@ def train_selector(
             head = new_head(config, tasks)
             init.give_head(head, list(tasks))
         first = partial(_first, config, train, init)
-        keeps = method == "no-metric" and init is not None and init.keeps_its_trunk(cameras) and not run.load(TRUNK)
+        keeps = method == "no-metric" and init is not None and init.keeps_its_trunk(cameras, config.image_size)
+        keeps = keeps and not run.load(TRUNK)
         if not keeps:
             run.frozen_trunk.unlink(missing_ok=True)  # of a run before that came to no checkpoint
         if method == "joint":
@@ -155,8 +156,10 @@ def trained_trunk(run: SelectorRun) -> Trunk:
 
 def trained_head(run: SelectorRun) -> QueryHead:
     """The head of a finished run; RunError as `trained_trunk`."""
+    if "head" not in (state := run.need(STAGE_TWO, _HOW)):
+        raise RunError(f"{run.folder} is not finished: {_HOW}")
     head = new_head(run.config, run.tasks)
-    head.load_state_dict(run.need(STAGE_TWO, _HOW)["head"])
+    head.load_state_dict(state["head"])
     return head.eval()
 
 
@@ -239,6 +242,7 @@ def _split(
     part: str,
 ) -> Split:
     """Recordings with their features, kept on `shelf` in a folder called like the `trunk` and the `part`."""
-    folder = shelf / f"{trunk}-{part}"
+    seen = "" if run.load(TRUNK) else "-" + digest(f"{run.config.image_size} {run.cameras}")
+    folder = shelf / f"{trunk}{seen}-{part}"  # a run that came to no checkpoint may have looked at others
     features = cached_features(recordings, run.config.image_size, compute, folder, f"{part} features")
     return Split(recordings, features, run.tasks)
