@@ -120,8 +120,8 @@ class FeltAndTold:
         if far and (most := max(far))[0] > MOST_RAD:
             self.notes.append(
                 f"{source.folder}: its joints are taken for radians, {most[1]} goes too far for that: import it with "
-                "--degrees into another folder if they are degrees; what is none of both is good for annotating, and for "
-                "no robot"
+                "--degrees into another folder if they are degrees; what is none of both is good for annotating, "
+                "and for no robot"
             )
 
     def _know_actions(self, source: Source, actions: NDArray[np.float64], said: Sequence[str]) -> None:
