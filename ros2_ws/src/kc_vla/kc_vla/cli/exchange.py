@@ -81,8 +81,12 @@ def _import(arguments: argparse.Namespace) -> None:
     if arguments.raw:
         arguments.jpeg_quality = RAW
     sets = [path for path in arguments.sources if (path / "meta" / "info.json").exists()]
-    of_sets = {"--rate": arguments.rate, "--state": arguments.state, "--action": arguments.action_names}
-    of_sets["--degrees"] = arguments.degrees or None
+    of_sets = {
+        "--rate": arguments.rate,
+        "--state": arguments.state,
+        "--action": arguments.action_names,
+        "--degrees": arguments.degrees or None,
+    }
     if not sets and (given := [option for option, value in of_sets.items() if value is not None]):
         raise ExchangeError(f"{given[0]} is for LeRobot data sets: bags and videos tell their own times and names")
     if arguments.rate is not None and not 0 < arguments.rate <= _MOST_FPS:

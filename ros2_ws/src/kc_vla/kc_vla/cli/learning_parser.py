@@ -99,7 +99,7 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
         metavar="YAML",
         help="tasks of the data that are not in the task table: see docs/data_sets.md",
     )
-    _camera(
+    add_camera(
         train, "a view of the robot that the selector looks at, such as wrist; several: side by side (third_person)"
     )
     train.add_argument("--device", default="auto", help="auto, cpu or cuda")
@@ -140,7 +140,7 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
     _folder(judge, "--output", "runs/eval", "folder for tables and strips")
     judge.add_argument("--models", type=Path, help="folder with a registry (default: the models shipped)")
     judge.add_argument("--model", action="append", help=f"name; repeatable, for a comparison ({SELECTOR})")
-    _camera(judge, "the cameras of these episodes (those that the selector has learnt from)")
+    add_camera(judge, "the cameras of these episodes (those that the selector has learnt from)")
     judge.add_argument("--disturbed", action="store_true", help="also with lost frames, other light, other speed")
     judge.add_argument("--strips", type=int, default=1000, help="pictures of at most so many episodes of a data set")
 
@@ -168,7 +168,8 @@ def _replace(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replace", action="store_true", help="put it in the place of a model that has its name")
 
 
-def _camera(parser: argparse.ArgumentParser, text: str) -> None:
+def add_camera(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add `--camera`, of which `text` says what it is for, to be parsed by `keyframes.cameras.parse_cameras`."""
     metavar = "VIEW[=NAME]"
     more = "; repeatable, with the data set's NAME of it where that is unusual"
     parser.add_argument("--camera", action="append", metavar=metavar, help=text + more)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kc_vla.bags.errors import BagError
 from kc_vla.cli.interrupts import prompt_interrupts
+from kc_vla.cli.learning_parser import add_camera
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.inference.models import ModelError
@@ -156,13 +157,7 @@ def _train_parser() -> argparse.ArgumentParser:
         help="of data sets that tell where a person took over from a policy, learn from the frames in which he drove; "
         "from the others as a whole",
     )
-    parser.add_argument(
-        "--camera",
-        action="append",
-        metavar="VIEW[=KEY]",
-        help="of the robot, that it looks at (all that the data have); repeatable, with the data set's KEY of it where "
-        "that is unusual",
-    )
+    add_camera(parser, "a camera of the robot, that it looks at (all that the data have)")
     parser.add_argument("--config", type=Path, help="TOML file of settings")
     parser.add_argument(
         "--set",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import DATA_DELTA_NAMES, TOOL_DELTA_NAMES
 from kc_vla.core.rig import unit_of
 from kc_vla.datasets.exchange.bag_output import DRIVER_TOPIC
-from kc_vla.datasets.exchange.joints_csv import MOST_RAD
+from kc_vla.datasets.exchange.joints_csv import too_far
 from kc_vla.datasets.exchange.meanings import names_of, pose_of
 from kc_vla.datasets.exchange.rows import TOOL_POSE
 from kc_vla.datasets.exchange.samples import UNEXPLAINED
@@ -105,21 +105,22 @@ class FeltAndTold:
 
     def _turn_to_radians(self) -> None:
         """Take what the joints felt and were told as degrees."""
-        if self.positions is not None and self.joints is not None:
-            angles = _angles(self.joints)
-            self.positions[:, angles] = np.radians(self.positions[:, angles])
-            if self.velocities is not None:
-                self.velocities[:, angles] = np.radians(self.velocities[:, angles])
-        if self.actions is not None and self.mode is CommandMode.JOINT_POSITION:
-            angles = _angles(self.action_names)
-            self.actions[:, angles] = np.radians(self.actions[:, angles])
+        told = self.actions if self.mode is CommandMode.JOINT_POSITION else None
+        for values, names in (
+            (self.positions, self.joints),
+            (self.velocities, self.joints),
+            (told, self.action_names),
+        ):
+            if values is not None and names is not None:
+                angles = _angles(names)
+                values[:, angles] = np.radians(values[:, angles])
 
     def _doubt_radians(self, source: Source, positions: NDArray[np.float64], joints: Sequence[str]) -> None:
         """Tell of angles that no arm turns to: they are left as they are, for nothing says what they are instead."""
-        far = [(np.abs(positions[:, k]).max(initial=0.0), joints[k]) for k in _angles(joints)]
-        if far and (most := max(far))[0] > MOST_RAD:
+        angles = _angles(joints)
+        if far := too_far([joints[k] for k in angles], positions[:, angles]):
             self.notes.append(
-                f"{source.folder}: its joints are taken for radians, {most[1]} goes too far for that: import it with "
+                f"{source.folder}: its joints are taken for radians, {far[0]} goes too far for that: import it with "
                 "--degrees into another folder if they are degrees; what is none of both is good for annotating, "
                 "and for no robot"
             )

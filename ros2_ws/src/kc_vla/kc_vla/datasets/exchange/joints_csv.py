@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from kc_vla.datasets.exchange.errors import ExchangeError
 
-MOST_RAD = 4 * math.pi
+_MOST_RAD = 4 * math.pi
 """No joint turns further, no finger goes further (m)."""
 
 
@@ -69,17 +70,18 @@ def parse_joints(text: str, told: str) -> JointTable:
     if names is None or not rows:
         raise ExchangeError(f"{told} has no {'header row' if names is None else 'rows'}: time in s, then joint columns")
     values = np.array(rows, np.float64)
-    _check_unit(names, values[:, 1:], told)
+    if far := too_far(names, values[:, 1:]):
+        raise ExchangeError(f"{told}: {far[0]} goes to {far[1]:g}: rad and m are wanted, not degrees or millimetres")
     return JointTable(names, values[:, 0], values[:, 1:])
 
 
-def _check_unit(names: tuple[str, ...], positions: NDArray[np.float64], told: str) -> None:
-    largest = np.abs(positions).max(axis=0)
-    if (largest > MOST_RAD).any():
-        column = int(largest.argmax())
-        raise ExchangeError(
-            f"{told}: {names[column]} goes to {largest[column]:g}: rad and m are wanted, not degrees or millimetres"
-        )
+def too_far(names: Sequence[str], positions: NDArray[np.float64]) -> tuple[str, float] | None:
+    """Which of the joints (D,) goes further than any can, and how far, by positions (N, D) meant in rad and m."""
+    largest = np.abs(positions).max(axis=0, initial=0.0)
+    if not (largest > _MOST_RAD).any():
+        return None
+    column = int(largest.argmax())
+    return names[column], float(largest[column])
 
 
 def _header(cells: list[str], where: str) -> tuple[str, ...]:

@@ -113,16 +113,17 @@ def train_selector(
             head = new_head(config, tasks)
             init.give_head(head, list(tasks))
         first = partial(_first, config, train, init)
-        keeps = method == "no-metric" and init is not None and init.keeps_its_trunk(cameras, config.image_size)
-        keeps = keeps and not run.load(TRUNK)
-        if not keeps:
+        kept = None
+        if method == "no-metric" and init is not None and init.keeps_its_trunk(cameras, config.image_size):
+            kept = None if run.load(TRUNK) else init  # a run of before has weights, and goes on with them
+        if kept is None:
             run.frozen_trunk.unlink(missing_ok=True)  # of a run before that came to no checkpoint
         if method == "joint":
             train_joint(run, first(), head or new_head(config, tasks), train, judge, device)
         else:
             shelf = folder / "features"
-            if keeps and init is not None:
-                shown = _by_file(init.kept_trunk(run.frozen_trunk), shelf)
+            if kept is not None:
+                shown = _by_file(kept.kept_trunk(run.frozen_trunk), run.cameras, shelf)
             else:
                 make = first
                 if trunk_of is not None:
@@ -228,9 +229,13 @@ def _by_weights(trunk: Trunk, device: Device, shelf: Path) -> _Shown:
     return partial(_split, partial(trunk_features, trunk, device=device), weights_name(trunk), shelf)
 
 
-def _by_file(trunk: Path, shelf: Path) -> _Shown:
-    """By a trunk as it runs on the robot, in 8 bits as it may be: the head learns what it will be given."""
-    return partial(_split, partial(file_features, open_session(trunk, "cpu", 1)), file_name(trunk), shelf)
+def _by_file(trunk: Path, cameras: tuple[Camera, ...], shelf: Path) -> _Shown:
+    """By a trunk as it runs on the robot, in 8 bits as it may be: the head learns what it will be given.
+
+    A run that came to no checkpoint may have left features of other cameras on the shelf, which have another name.
+    """
+    name = f"{file_name(trunk)}-{digest(str(cameras))}"
+    return partial(_split, partial(file_features, open_session(trunk, "cpu", 1)), name, shelf)
 
 
 def _split(
@@ -242,7 +247,6 @@ def _split(
     part: str,
 ) -> Split:
     """Recordings with their features, kept on `shelf` in a folder called like the `trunk` and the `part`."""
-    seen = "" if run.load(TRUNK) else "-" + digest(f"{run.config.image_size} {run.cameras}")
-    folder = shelf / f"{trunk}{seen}-{part}"  # a run that came to no checkpoint may have looked at others
+    folder = shelf / f"{trunk}-{part}"
     features = cached_features(recordings, run.config.image_size, compute, folder, f"{part} features")
     return Split(recordings, features, run.tasks)
