@@ -183,9 +183,8 @@ def test_joints_in_degrees_are_told_and_turned_where_somebody_says_so(folder: Pa
         info["features"][key] |= {"shape": [3], "names": ["shoulder_pan.pos", "elbow_flex.pos", "gripper.pos"]}
     (folder / "meta/info.json").write_text(json.dumps(info))
     as_it_is = columns(imported(folder, tmp_path))
-    assert (
-        "elbow_flex.pos goes too far for that: import it with --degrees into another folder" in capsys.readouterr().out
-    )
+    told = capsys.readouterr().out
+    assert told.count("go too far for that: import it with --degrees into another folder") == 1
     turned = columns(imported(folder, tmp_path / "turned", "--degrees"))
     assert "--degrees" not in capsys.readouterr().out
     for key in ("observation.state", "action"):

@@ -184,6 +184,9 @@ def test_a_training_begins_with_the_weights_of_a_model(data, models, tmp_path, c
     assert [line["f1"] > 0.9 for line in run.read_log()] == [True, True]  # before its one epoch and after it
     assert train(data, tmp_path / "both", *begun[:2], f"--trunk={tmp_path / 'run'}") == 1
     assert "either that of --trunk or that of --init: take --init-parts head" in capsys.readouterr().err
+    assert train(data, tmp_path / "after", f"--trunk={tmp_path / 'run'}") == 1
+    told = capsys.readouterr().err
+    assert "kept that of model 'keyframe_selector': take --init keyframe_selector --init-parts trunk" in told
     assert train(data, tmp_path / "wide", *begun, "--set=window=5") == 1
     assert "the head of model 'keyframe_selector' sees 3 frames: take --set window=3" in capsys.readouterr().err
     splits = [f"--data={data / 'train'}", f"--validation={data / 'validation'}"]

@@ -132,7 +132,9 @@ def test_a_piper_s_recordings_make_a_policy_that_moves_its_joints(data: Path, tm
     assert chunk[:, 6].max() <= PIPER.opening + 1e-6
 
 
-def test_a_policy_looks_at_the_cameras_that_somebody_chose(data: Path, tmp_path: Path) -> None:
+def test_a_policy_looks_at_the_cameras_that_somebody_chose(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked = [str(data), "--set", "image_size=32", "--set", "init=scratch", "--set", "channels=8", "--set", "steps=2"]
     run, models = str(tmp_path / "run"), tmp_path / "models"
     usual = "observation.images.third_person"  # of the data set's cameras this one shall stand for the hand's
@@ -144,6 +146,9 @@ def test_a_policy_looks_at_the_cameras_that_somebody_chose(data: Path, tmp_path:
     )
     assert (seen != other).any()
     np.testing.assert_array_equal(seen, find_material([data]).episodes[0].read(32).pictures["third_person"])
+    assert main(["train", "policy", "--output", run + "_more", "--init", run, "--data", *asked]) == 1
+    told = capsys.readouterr().err
+    assert f"looks at wrist, and is to learn on with third_person, wrist: take --camera wrist={usual}, with" in told
     assert main(["export", "policy", run, "--models", str(models)]) == 0
     backend = open_learned(BackendSettings(PIPER, 20, models_folder=str(models), device="cpu"))
     instruction = TASKS["counting"].instruction

@@ -118,9 +118,9 @@ class FeltAndTold:
     def _doubt_radians(self, source: Source, positions: NDArray[np.float64], joints: Sequence[str]) -> None:
         """Tell of angles that no arm turns to: they are left as they are, for nothing says what they are instead."""
         angles = _angles(joints)
-        if far := too_far([joints[k] for k in angles], positions[:, angles]):
-            self.notes.append(
-                f"{source.folder}: its joints are taken for radians, {far[0]} goes too far for that: import it with "
+        if too_far([joints[k] for k in angles], positions[:, angles]):
+            self.notes.append(  # the same words in each episode, so that they are said once
+                f"{source.folder}: its joints are taken for radians, and go too far for that: import it with "
                 "--degrees into another folder if they are degrees; what is none of both is good for annotating, "
                 "and for no robot"
             )

@@ -89,8 +89,7 @@ def train_policy(
         tqdm.write(f"A person drove in {sum(driven)} frames of {len(driven)} episodes")
     if init is not None:
         facts["init"] = str(init.folder)
-        if (init.robot, init.action, init.views) != (material.rig.name, material.action, material.views):
-            raise DataError(f"{init.folder} is of another robot, or looks at others than the cameras of these data")
+        _require_of(init, material)
         _require_like(init, config)
         facts["instructions"] = _instructions(init, material)
     if eyes is not None:
@@ -110,6 +109,18 @@ def _instructions(init: PolicyRun, material: Material) -> list[str]:
     if new := [text for text in material.instructions if text not in init.instructions]:
         raise DataError(f"{init.folder} has not learnt '{new[0]}': train without --init to learn it, too")
     return list(init.instructions)
+
+
+def _require_of(init: PolicyRun, material: Material) -> None:
+    """See that it moves the robot of these data, and looks at the same cameras."""
+    if (init.robot, init.action) != (material.rig.name, material.action):
+        raise DataError(f"{init.folder} moves another robot than that of these data, or moves it otherwise")
+    if init.views != material.views:
+        chosen = init.cameras or tuple(map(Camera, init.views))
+        raise DataError(
+            f"{init.folder} looks at {', '.join(init.views)}, and is to learn on with {', '.join(material.views)}: "
+            f"take {' '.join(f'--camera {camera}' for camera in chosen)}, with what these data call them"
+        )
 
 
 def _require_like(init: PolicyRun, config: PolicyConfig) -> None:

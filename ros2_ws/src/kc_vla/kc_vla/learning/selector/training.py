@@ -202,6 +202,11 @@ def _trunk_of(other: SelectorRun, run: SelectorRun) -> Trunk:
     Raises:
         RunError: it differs in more, or is not finished.
     """
+    if other.frozen_trunk.exists():
+        raise RunError(
+            f"{other.folder} has no trunk of its own, it kept that of model '{other.data['init']}': "
+            f"take --init {other.data['init']} --init-parts trunk, with the same --models, in place of --trunk"
+        )
     mine, theirs = run.config, other.config
     if replace(theirs, stage_two=mine.stage_two, window=mine.window, stride=mine.stride) != mine:
         raise RunError(
