@@ -116,12 +116,17 @@ def _check(options: argparse.Namespace) -> int:
 def _collect(options: argparse.Namespace) -> int:
     from kc_vla.datasets.lerobot.errors import DataSetError
     from kc_vla_sim.collect.command import CollectOptions, collect, collect_plans
-    from kc_vla_sim.collect.drivers import DrivingPolicy
+    from kc_vla_sim.collect.drivers import LATE, DrivingPolicy
     from kc_vla_sim.collect.planned import WHOLE, Stretch
 
     policy = None
     if options.from_policy is not None:
-        policy = DrivingPolicy(options.policy_models, options.from_policy, options.policy_share)
+        policy = DrivingPolicy(
+            options.policy_models,
+            options.from_policy,
+            options.policy_share,
+            LATE if options.late is None else options.late,
+        )
     wanted = CollectOptions(
         tasks=_tasks(options),
         episodes=options.episodes,
@@ -263,6 +268,12 @@ def _parser() -> argparse.ArgumentParser:
     collect.add_argument("--policy-models", default="", help="folder of models with it (default: those shipped)")
     collect.add_argument(
         "--policy-share", type=_share, default=0.8, help="of the time in which it drives (default 0.8)"
+    )
+    collect.add_argument(
+        "--late",
+        type=not_negative,
+        metavar="N",
+        help="frames that it is given a keyframe late at most, as by a selector (12); 0 where cues are short",
     )
     collect.add_argument(
         "--stretch", type=positive, metavar="N", help="frames that are kept of each episode with plans (default: all)"

@@ -15,20 +15,20 @@ from kc_vla.keyframes.scoring import Sight
 from kc_vla.keyframes.smoothing import Decision
 from kc_vla.policy.history import KEYFRAMES
 from kc_vla.policy.interface import PolicyInput
-from kc_vla_sim.collect.drivers import DrivingPolicy, LateSource, PolicyDriver
+from kc_vla_sim.collect.drivers import LATE, DrivingPolicy, LateSource, PolicyDriver
 from kc_vla_sim.evaluate.agent import HORIZON
 from kc_vla_sim.simulator import Simulator
 
 TRUE = (0, 40, 70)
 
 
-def taken(seed: int) -> list[int]:
+def taken(seed: int, late: int = LATE, true: tuple[int, ...] = TRUE) -> list[int]:
     """The frames that are taken for keyframes of an episode of 100 frames."""
-    selector = LiveSelector(LateSource(np.random.default_rng(seed)))
+    selector = LiveSelector(LateSource(np.random.default_rng(seed), late))
     selector.begin(Episode("e", "identity", "", 0, 50_000_000, True))
     frames: list[int] = []
     for frame in range(100):
-        sight = Sight(frame * 50_000_000, {}, oracle=float(frame in TRUE))
+        sight = Sight(frame * 50_000_000, {}, oracle=float(frame in true))
         found = selector.take(Look(frame, sight, -1.0, Start()))
         frames += [event.frame for event in found.events if event.decision is Decision.COMMITTED] if found else []
     return frames
@@ -40,6 +40,15 @@ def test_a_policy_that_drives_is_given_the_keyframes_as_late_as_by_a_selector() 
     late = [after - true for frames in found for after, true in zip(frames[1:], TRUE[1:], strict=True)]
     assert 0 <= min(late) < 3
     assert 9 < max(late) <= 12
+    assert taken(1, late=0) == list(TRUE)
+
+
+def test_keyframes_that_follow_closely_are_all_given_in_their_turn() -> None:
+    assert taken(1, late=0, true=(0, 1, 2)) == [0, 1, 2]
+    for seed in range(20):
+        frames = taken(seed, true=(0, 1, 3))
+        assert len(frames) == 3
+        assert 1 <= frames[1] < frames[2] <= 3 + 12
 
 
 @dataclass

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import threading
 import time
 from pathlib import Path
@@ -24,6 +25,7 @@ def main() -> None:
     parser.add_argument("--number", type=int, required=True, help="of pages")
     parser.add_argument("--stalled", type=int, default=0, help="of them that take nothing")
     options = parser.parse_args()
+    os.nice(19)  # a robot's page is open on somebody's phone or desk, whose work is none of this machine's
     counts = [0] * options.number
     first, last = [0.0] * options.number, [0.0] * options.number
 

@@ -69,7 +69,7 @@ def measure(quick: bool, work: Path) -> Table:
         rows,
         [
             f"Selector by rules, buffer, replayed chunks, a controller of {CONTROL_HZ} Hz in real time; the pages are "
-            "on the same machine, which does their work too.",
+            "open on the same machine, and what they do themselves gives way, as if they were open elsewhere.",
             "`picture to score` and `control period off`: at a reader in another process, its own wake-up included.",
             f"`/ without`: of each of {turns} turns the p99 by that of '{_REFERENCE}'; median (least to most). By "
             "how much two runs of the same differ is in the second row.",

@@ -16,7 +16,7 @@ from kc_vla.datasets.lerobot.writer import DataSetWriter
 from kc_vla.datasets.planned import PlannedFolder, writing
 from kc_vla.inference.models import fingerprint, models_in
 from kc_vla.keyframes.sources import fitting_selector
-from kc_vla_sim.collect.drivers import DrivingPolicy, driving_backend
+from kc_vla_sim.collect.drivers import LATE, DrivingPolicy, driving_backend
 from kc_vla_sim.collect.planned import WHOLE, PlanJob, Stretch, record_planned
 from kc_vla_sim.collect.record import DRAWN, Job, Setting, record
 from kc_vla_sim.errors import BadImageSizeError
@@ -179,7 +179,10 @@ def _driven(options: CollectOptions) -> dict[str, object]:
     """What a folder notes of the policy that drives, if one does."""
     if (policy := options.policy) is None:
         return {}
-    return {"policy": asdict(policy), "files": fingerprint(models_in(policy.models), policy.model)}
+    told = asdict(policy)
+    if policy.late == LATE:
+        del told["late"]  # folders of before do not note it, and go on
+    return {"policy": told, "files": fingerprint(models_in(policy.models), policy.model)}
 
 
 def _writer(task: str, setting: Setting, options: CollectOptions) -> DataSetWriter:

@@ -5,6 +5,7 @@ A policy that drives comes to states that no expert would, and is told what to d
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -35,7 +36,7 @@ _STRETCH = (20, 80)
 _LATENCIES = 5
 """A driving policy answers after up to so many control steps, drawn for each episode, and at once in half of them."""
 
-_LATE = 12
+LATE = 12
 """Frames that a learned selector is late at most."""
 
 
@@ -55,11 +56,13 @@ class DrivingPolicy:
         models: folder of models, as the user named it; empty: those that come with the stack.
         model: its name there.
         share: of the time in which it drives; the expert does in the rest.
+        late: frames that it is given a keyframe late, at most.
     """
 
     models: str
     model: str
     share: float
+    late: int = LATE
 
 
 class ExpertDriver:
@@ -92,24 +95,30 @@ class ExpertDriver:
 class LateSource(OracleSource):
     """Takes the true keyframes as late as a selector that sees pictures alone; a policy hovers or goes on meanwhile.
 
-    How late is drawn for one episode: it scores that itself.
+    How late is drawn for each keyframe, of one episode: it scores that itself.
     """
 
-    def __init__(self, chance: np.random.Generator) -> None:
-        self._chance, self._waits, self._begun = chance, -1, False
+    def __init__(self, chance: np.random.Generator, late: int = LATE) -> None:
+        """Args: `late` frames at most."""
+        self._chance, self._late = chance, late
+        self._frame, self._due = -1, deque[int]()
 
     def begin(self, episode: Episode) -> Scoring:
         """See `kc_vla.keyframes.scoring.Source.begin`."""
-        return Scoring(find_task(episode.task).keyframes, self)
+        return Scoring(find_task(episode.task).keyframes, self, exact=True)
 
     def score(self, sight: Sight, phase: int) -> float:
         """See `kc_vla.keyframes.scoring.Scorer`."""
         assert sight.oracle is not None
+        self._frame += 1
         if sight.oracle > 0:
-            self._waits = int(self._chance.integers(_LATE + 1)) if self._begun else 0  # nobody is late for frame 0
-        self._begun = True
-        self._waits -= 1
-        return float(self._waits == -1)
+            late = int(self._chance.integers(self._late + 1)) if self._frame else 0  # nobody is late for frame 0
+            after = self._due[-1] + 1 if self._due else 0  # each in its turn
+            self._due.append(max(self._frame + late, after))
+        if not self._due or self._due[0] > self._frame:
+            return 0.0
+        self._due.popleft()
+        return 1.0
 
 
 class PolicyDriver:
@@ -137,19 +146,20 @@ class PolicyDriver:
         """
         late = int(chance.integers(1, _LATENCIES + 1))
         execution = Execution(latency_steps=late if chance.random() < 0.5 else 0)
-        selector = LiveSelector(LateSource(chance))
+        selector = LiveSelector(LateSource(chance, policy.late))
         backend = driving_backend(policy)
         self._agent = Agent(selector, backend, execution, simulator.views, backend.history)
         task = simulator.task
         assert task is not None
         self._agent.begin(task.name, int(chance.integers(2**31)), variant)
         self._expert, self._chance, self._share = simulator.expert, chance, policy.share
-        self._left, self._policy_drives, self._takes_over, self._taken_by = 0, False, takes_over, 0
+        self._left, self._policy_drives, self._takes_over = 0, False, takes_over
+        self._late, self._taken_by = policy.late, 0
 
     def act(self, frame: Frame, phase: str) -> NDArray[np.float32]:
         """See `Driver`."""
         if frame.keyframe is not None:
-            self._taken_by = frame.index + _LATE
+            self._taken_by = frame.index + self._late
         draw = frame.index <= self._taken_by  # any of these may be taken for the keyframe
         if frame.index < self._takes_over:
             self._agent.watch(frame, draw)

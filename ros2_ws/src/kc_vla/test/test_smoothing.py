@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kc_vla.keyframes.selector import KeyframeSelector
 from kc_vla.keyframes.smoothing import FARTHEST_BACK, Candidate, Decision, GreedySmoother
 
 THRESHOLD = 0.5
@@ -50,6 +51,30 @@ def test_every_hit_is_shown_at_once_and_the_latest_wins(scores: list[float], win
         else:
             assert decision in (None, Decision.COMMITTED)
             pending = pending and decision is None
+
+
+@given(st.lists(st.sampled_from([0.0, THRESHOLD, 1.0, math.nan]), max_size=40), st.integers(1, 6))
+def test_of_an_exact_source_every_hit_is_a_keyframe_however_soon_the_next_comes(
+    scores: list[float], window: int
+) -> None:
+    hits = [frame for frame, score in enumerate(scores) if frame and score > THRESHOLD]
+    selector = KeyframeSelector([str(k) for k in range(60)], GreedySmoother(THRESHOLD, window, exact=True))
+    events = [event for frame, score in enumerate(scores) for event in selector.update(frame, score)]
+    shown = [event.frame for event in events if event.decision is Decision.PROVISIONAL]
+    committed = [event.frame for event in events if event.decision is Decision.COMMITTED and event.frame]
+    assert shown == hits  # each at once
+    assert committed in (hits, hits[:-1])
+    assert [event.phase for event in events] == sorted(event.phase for event in events)
+
+
+def test_after_the_last_keyframe_an_exact_source_adds_none() -> None:
+    selector = KeyframeSelector(["start", "second"], GreedySmoother(THRESHOLD, exact=True))
+    events = [event for frame in range(9) for event in selector.update(frame, 1.0)]
+    assert [(event.frame, event.decision) for event in events] == [
+        (0, Decision.COMMITTED),
+        (1, Decision.PROVISIONAL),
+        (1, Decision.COMMITTED),
+    ]
 
 
 def test_a_score_on_the_threshold_is_no_hit() -> None:

@@ -77,7 +77,7 @@ class LiveSelector:
         self._scoring = self._selector = None
         scoring = self._source.begin(episode)
         self._fresh = True
-        smoother = GreedySmoother(scoring.threshold, self._window, scoring.first)
+        smoother = GreedySmoother(scoring.threshold, self._window, scoring.first, scoring.exact)
         self._scoring, self._selector = scoring, KeyframeSelector(scoring.labels, smoother)
         return scoring.remark
 

@@ -15,7 +15,7 @@ class OracleSource:
 
     def begin(self, episode: Episode) -> Scoring:
         """See `kc_vla.keyframes.scoring.Source.begin`."""
-        return Scoring(find_task(episode.task).keyframes, OracleScorer())
+        return Scoring(find_task(episode.task).keyframes, OracleScorer(), exact=True)
 
 
 class OracleScorer:

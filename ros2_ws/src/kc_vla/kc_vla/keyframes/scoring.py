@@ -94,7 +94,7 @@ class Scoring:
         scorer: fresh, for this episode.
         threshold: a score above it is a candidate.
         remark: what a user should know of it; mostly empty.
-        first: which frame is kept, see `kc_vla.keyframes.smoothing.GreedySmoother`.
+        first, exact: which frames are kept, see `kc_vla.keyframes.smoothing.GreedySmoother`.
     """
 
     labels: tuple[str, ...]
@@ -102,6 +102,7 @@ class Scoring:
     threshold: float = DEFAULT_THRESHOLD
     remark: str = ""
     first: bool = False
+    exact: bool = False
 
 
 class SourceError(StackError):

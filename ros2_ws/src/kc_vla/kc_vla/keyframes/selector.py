@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from kc_vla.keyframes.smoothing import Candidate, Decision, GreedySmoother
 
@@ -92,13 +93,14 @@ class KeyframeSelector:
             return [self._advance(Candidate(frame, 1.0), frame)]
         if self.done:
             return []
-        decided = self._smoother.update(frame, score)
-        if decided is None:
-            return []
+        events = []
+        if (settled := self._smoother.settled_by(score)) is not None:
+            events.append(self._advance(settled, frame))
+        if self.done or (decided := self._smoother.update(frame, score)) is None:
+            return events
         decision, candidate = decided
-        if decision is Decision.COMMITTED:
-            return [self._advance(candidate, frame)]
-        return [self._event(decision, candidate, frame)]
+        event = self._advance if decision is Decision.COMMITTED else partial(self._event, decision)
+        return [*events, event(candidate, frame)]
 
     def _advance(self, candidate: Candidate, frame: int) -> Event:
         event = self._event(Decision.COMMITTED, candidate, frame)

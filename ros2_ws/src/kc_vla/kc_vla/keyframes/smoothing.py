@@ -41,13 +41,14 @@ class Candidate:
 class GreedySmoother:
     """Decides, score by score, which frame is the keyframe of the phase that is waited for."""
 
-    def __init__(self, threshold: float, window: int = WINDOW_FRAMES, first: bool = False) -> None:
+    def __init__(self, threshold: float, window: int = WINDOW_FRAMES, first: bool = False, exact: bool = False) -> None:
         """Prepare for the first frame.
 
         Args:
             threshold: in 0..1; a score strictly above it is a hit.
             window: in frames, 1 or more.
             first: keep the first of the hits, with the best score of them, instead of the last.
+            exact: each hit is a keyframe of its own, however soon the next one comes.
         """
         if not 0.0 <= threshold <= 1.0:
             raise ValueError(f"threshold is {threshold}: it must lie in 0..1")
@@ -56,6 +57,7 @@ class GreedySmoother:
         self.threshold = threshold
         self.window = window
         self.first = first
+        self.exact = exact
         self._candidate: Candidate | None = None
         self._first = self._quiet = 0
         self._best = 0.0
@@ -64,6 +66,14 @@ class GreedySmoother:
     def candidate(self) -> Candidate | None:
         """The last hit of those that are pending, if there is one."""
         return self._candidate
+
+    def settled_by(self, score: float) -> Candidate | None:
+        """The candidate that is committed at once, if this score is of another keyframe; asked before `update`."""
+        if not self.exact or self._candidate is None or not score > self.threshold:
+            return None
+        settled = self._kept(self._candidate)
+        self.reset()
+        return settled
 
     def update(self, frame: int, score: float) -> tuple[Decision, Candidate] | None:
         """Take in the score of the next frame; return what it decides, if anything.
