@@ -331,6 +331,7 @@ def test_its_log_tells_how_far_off_it_is(run: PolicyRun) -> None:
     first, last = run.read_log()
     assert last["loss"] < first["loss"]
     assert last["moving_off_m"] < 0.1
+    assert 0.9 < last["right_place"] <= 1.0
     assert (run.folder / "curves.png").stat().st_size > 10_000
 
 
@@ -362,6 +363,7 @@ def test_a_place_is_told_in_metres_where_it_is_near() -> None:
     places = states + np.array([[0.01, -0.02, 0.03, 0, 0, 0, 0, 0]], np.float32)
     numbers = ToolSpace().place_numbers(states, places, np.array([5]))
     np.testing.assert_allclose(ToolSpace().near_gap(numbers), [[0.01, -0.02, 0.03]], atol=1e-4)
+    np.testing.assert_allclose(ToolSpace().gap(numbers), [[0.01, -0.02, 0.03]], atol=1e-6)
 
 
 def test_actions_come_back_from_their_scale() -> None:

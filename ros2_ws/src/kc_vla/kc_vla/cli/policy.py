@@ -103,7 +103,9 @@ def _told(figures: dict[str, float]) -> str:
         for unit in ("m", "rad")
         if (key := f"{name}_{unit}") in figures
     ]
-    return ", ".join(found)
+    right = figures.get("right_place")
+    chosen = "" if right is None else f", and right in where to go next in {right:.1%} of the frames in which it moves"
+    return ", ".join(found) + chosen
 
 
 def _export_parser() -> argparse.ArgumentParser:
