@@ -147,15 +147,29 @@ def test_a_round_begins_with_what_the_one_before_has_learnt(run: PolicyRun, data
     assert not (again.folder / "maps").exists()  # the pictures were looked at before
     with PolicyRun.begun(tmp_path / "later", {}, {"init": str(again.folder)}, {}) as later:
         assert later.maps == run.folder / "maps"
-    write_episodes(tmp_path / "other", 3, "Go home.")
-    with pytest.raises(DataError, match=r"has not learnt 'Go home\.'"):
-        train_policy(tmp_path / "third", [tmp_path / "other"], quick, CPU, run)
-    with pytest.raises(DataError, match="another size"):
+    with pytest.raises(DataError, match="has slots 3, not 2"):
         train_policy(tmp_path / "fourth", [data], replace(quick, slots=2), CPU, run)
     condensed = train_policy(tmp_path / "condensed", [data], replace(quick, condensed=True), CPU, run)
     assert condensed.read_log()[-1]["loss"] < 0.5 * fresh.read_log()[-1]["loss"]
     back = train_policy(tmp_path / "back", [data], replace(quick, structured=False), CPU, condensed)
     assert back.read_log()[-1]["loss"] < 0.5 * fresh.read_log()[-1]["loss"]
+
+
+@pytest.mark.parametrize("condensed", [False, True])
+def test_what_has_been_learnt_learns_another_instruction_besides(
+    run: PolicyRun, data: Path, tmp_path: Path, condensed: bool
+) -> None:
+    write_episodes(tmp_path / "other", 3, "Go home.")
+    still = replace(SMALL, steps=1, every=1, learning_rate=1e-9, condensed=condensed)
+    first = train_policy(tmp_path / "first", [data], still, CPU, run)
+    more = train_policy(tmp_path / "more", [tmp_path / "other"], still, CPU, first)
+    assert more.instructions == (*run.instructions, "Go home.")
+    before, after = (each.need(CHECKPOINT, "")["average"] for each in (first, more))
+    known = len(run.instructions)
+    for name, weight in after.items():
+        kept = weight[:known] if name.endswith(("instruction.weight", "ask.weight")) else weight
+        torch.testing.assert_close(kept, before[name], rtol=0, atol=1e-6)
+    assert len(after["situation.instruction.weight"]) == known + 1
 
 
 @given_any(st.lists(st.integers(1, 13), max_size=40), st.integers(1, 4), st.integers(1, 30), st.data())

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from kc_vla.core.chunk import ActionType
 from kc_vla.keyframes.cameras import Camera, parse_cameras
 from kc_vla.learning.common.run import Run
@@ -17,6 +20,10 @@ from kc_vla.policy.numbers import ActionScale
 CHECKPOINT, STEM = "policy", "stem"
 HOW = "let kc-vla train policy come to its first checkpoint"
 SCALE = ("mean", "spread", "lowest", "highest")
+_CONDENSE = "condense."
+"""What the names of the weights begin with that make tokens of keyframes."""
+_OF_INSTRUCTIONS = ("situation.instruction.weight", f"{_CONDENSE}ask.weight")
+"""Weights with a row for each instruction."""
 
 
 class PolicyRun(Run):
@@ -76,3 +83,17 @@ def trained_policy(run: PolicyRun) -> tuple[Stem, Policy, ActionScale]:
 def scale_of(state: Mapping[str, Any]) -> ActionScale:
     """That of a checkpoint."""
     return ActionScale(*(tuple(state["scale"][part]) for part in SCALE))
+
+
+def begun_with(own: Mapping[str, Tensor], learnt: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Fresh weights with all that has been learnt in their place.
+
+    What makes tokens of keyframes begins as if it were not there, so that it can be added; so can instructions.
+    """
+    found = {name: each for name, each in own.items() if name.startswith(_CONDENSE)}
+    for name, each in learnt.items():
+        if name in own and name.endswith(_OF_INSTRUCTIONS):
+            found[name] = torch.cat([each, own[name][len(each) :].to(each)])
+        elif name in own or not name.startswith(_CONDENSE):
+            found[name] = each
+    return found

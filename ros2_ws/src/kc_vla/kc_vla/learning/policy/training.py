@@ -26,15 +26,13 @@ from kc_vla.learning.policy.holding_out import balanced, held_out
 from kc_vla.learning.policy.material import Material, find_material
 from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
 from kc_vla.learning.policy.restoring import shipped_eyes
-from kc_vla.learning.policy.run import CHECKPOINT, HOW, SCALE, STEM, PolicyRun, scale_of
+from kc_vla.learning.policy.run import CHECKPOINT, HOW, SCALE, STEM, PolicyRun, begun_with, scale_of
 from kc_vla.learning.policy.samples import Samples, load_samples, pictures_of
 from kc_vla.learning.policy.sampling import draw_chunks
 from kc_vla.policy.model import EVENTS
 from kc_vla.policy.numbers import Space, space_of
 
 STAGE = "policy"
-CONDENSE = "condense."
-"""What the names of the weights begin with that make tokens of keyframes."""
 _FITTED_ON = 256
 """Pictures whose main directions are taken."""
 _JUDGED = 600
@@ -91,7 +89,8 @@ def train_policy(
         facts["init"] = str(init.folder)
         _require_of(init, material)
         _require_like(init, config)
-        facts["instructions"] = _instructions(init, material)
+        # what it has learnt to do, in that order, of which there may be nothing among the data, and then what is new
+        facts["instructions"] = list(dict.fromkeys((*init.instructions, *material.instructions)))
     if eyes is not None:
         facts["stem"] = str(eyes.folder)
     arithmetic = {"device": device.name, "precision": device.precision}
@@ -102,13 +101,6 @@ def train_policy(
         _Training(run, samples, _sizes(config, samples, len(run.instructions)), space, device, init).go()
         draw_curves(run.read_log(), folder / "curves.png", "step")
     return run
-
-
-def _instructions(init: PolicyRun, material: Material) -> list[str]:
-    """What it has learnt to do, in that order; there may be nothing else among the data."""
-    if new := [text for text in material.instructions if text not in init.instructions]:
-        raise DataError(f"{init.folder} has not learnt '{new[0]}': train without --init to learn it, too")
-    return list(init.instructions)
 
 
 def _require_of(init: PolicyRun, material: Material) -> None:
@@ -179,14 +171,10 @@ class _Training:
         self._policy = Policy(sizes, self._config.dropout).train().to(device.torch)
         if init is not None:
             begun = init.need(CHECKPOINT, HOW)
-            before = replace(Sizes(**begun["sizes"]), condensed=sizes.condensed, structured=sizes.structured)
-            if before != sizes:  # what makes tokens of keyframes begins as if it were not there, so that can be added
+            free = {name: getattr(sizes, name) for name in ("condensed", "structured", "instructions")}
+            if replace(Sizes(**begun["sizes"]), **free) != sizes:
                 raise DataError(f"{init.folder} is of another size than these settings ask for: see its run.json")
-            own = {name: each for name, each in self._policy.state_dict().items() if name.startswith(CONDENSE)}
-            learnt = {
-                name: each for name, each in begun["average"].items() if name in own or not name.startswith(CONDENSE)
-            }
-            self._policy.load_state_dict(own | learnt)
+            self._policy.load_state_dict(begun_with(self._policy.state_dict(), begun["average"]))
             self._samples = samples = samples.in_units_of(scale_of(begun))
         self._average = copy.deepcopy(self._policy).eval().requires_grad_(False)
         config = self._config
