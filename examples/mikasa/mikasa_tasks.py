@@ -196,7 +196,7 @@ class _Touches:
         return plan_ahead(horizon, tool, self._decide, lambda tool, action: tool.after(action[:6]))
 
     def _decide(self, tool: Tool) -> Step:
-        phase, way = ("touch", self._next(tool)) if self._world.cubes_are_back else ("wait", np.array([-0.05, 0, 0.2]))
+        phase, way = ("go", self._next(tool)) if self._world.cubes_are_back else ("wait", np.array([-0.05, 0, 0.2]))
         return phase, np.append(tool.delta_towards(way, POINTING_DOWN, self.speed, self.settling), 0.0)
 
     def _next(self, tool: Tool) -> Vector:

@@ -22,6 +22,7 @@ from kc_vla.inference.models import read_registry
 from kc_vla.keyframes.learned import LearnedScorer, LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import load_selector
 from kc_vla.keyframes.scoring import Sight
+from kc_vla.learning.common.quantizing import is_quantized
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.selector.evaluation import episode_scores
 from kc_vla.learning.selector.export import export_trunk
@@ -175,7 +176,11 @@ def test_the_papers_baselines_can_be_trained_and_exported(data, method, tmp_path
     assert read_registry(tmp_path / "models")[method]["source"]["method"] == method
 
 
-def test_a_training_begins_with_the_weights_of_a_model(data, models, tmp_path, capsys):
+@pytest.mark.parametrize("own", ["int8", "fp32"])
+def test_a_training_begins_with_the_weights_of_a_model(data, run, tmp_path, capsys, own):
+    models = tmp_path / "models"
+    splits = [f"--data={data / 'train'}", f"--validation={data / 'validation'}"]
+    assert main(["export", "selector", str(run), *splits, f"--models={models}", f"--precision={own}"]) == 0
     begun = ["--init=keyframe_selector", f"--models={models}", "--method=no-metric"]
     assert train(data, tmp_path / "run", *begun, **{"stage_two.epochs": 1, "stage_two.learning_rate": 1e-6}) == 0
     run = SelectorRun(tmp_path / "run")
@@ -189,13 +194,15 @@ def test_a_training_begins_with_the_weights_of_a_model(data, models, tmp_path, c
     assert "kept that of model 'keyframe_selector': take --init keyframe_selector --init-parts trunk" in told
     assert train(data, tmp_path / "wide", *begun, "--set=window=5") == 1
     assert "the head of model 'keyframe_selector' sees 3 frames: take --set window=3" in capsys.readouterr().err
-    splits = [f"--data={data / 'train'}", f"--validation={data / 'validation'}"]
     words = ["export", "selector", str(tmp_path / "run"), *splits, f"--models={tmp_path}"]
-    own = read_registry(models)["keyframe_selector"]["settings"]["precision"]
-    other = "fp32" if own == "int8" else "int8"
-    assert main([*words, f"--precision={other}"]) == 1
-    assert f"has kept the trunk of a model, which is {own}: leave out --precision" in capsys.readouterr().err
-    assert main(words) == 0
+    if own == "int8":
+        assert main([*words, "--precision=fp32"]) == 1
+        assert "has kept the trunk of a model, which is int8: leave out --precision" in capsys.readouterr().err
+    else:
+        assert main([*words, "--precision=int8", "--name=smaller"]) == 0
+        trunks = (load_selector(tmp_path, "smaller").trunk, load_selector(models, "keyframe_selector").trunk)
+        assert [is_quantized(trunk) for trunk in trunks] == [True, False]
+    assert main([*words, f"--precision={own}"]) == 0
     made = read_registry(tmp_path)["keyframe_selector"]
     assert made["source"]["init"] == "keyframe_selector"
     assert "init" not in made["source"]["training"]

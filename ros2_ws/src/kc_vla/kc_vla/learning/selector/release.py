@@ -136,13 +136,16 @@ def _source(run: SelectorRun) -> dict[str, Any]:
 
 def _trunks(run: SelectorRun, learnt_from: Sequence[Recording], precision: str, folder: Path) -> dict[str, Path]:
     """The file of the trunk in each precision that comes into question."""
-    if run.frozen_trunk.exists():
-        own = "int8" if is_quantized(run.frozen_trunk) else "fp32"
-        if precision not in ("auto", own):
-            raise LearningError(f"{run.folder} has kept the trunk of a model, which is {own}: leave out --precision")
-        return {own: run.frozen_trunk}
+    kept = run.frozen_trunk.exists()
+    if kept and is_quantized(run.frozen_trunk):
+        if precision == "fp32":
+            raise LearningError(f"{run.folder} has kept the trunk of a model, which is int8: leave out --precision")
+        return {"int8": run.frozen_trunk}
     made = {each: folder / f"{each}.onnx" for each in ("int8", "fp32")}
-    export_trunk(trained_trunk(run), run.config.image_size, made["fp32"], len(run.cameras))
+    if kept:
+        made["fp32"] = run.frozen_trunk
+    else:
+        export_trunk(trained_trunk(run), run.config.image_size, made["fp32"], len(run.cameras))
     if precision != "fp32":
         shown = sample_pictures(learnt_from, run.config.image_size, _CALIBRATION)
         quantize_pictures(made["fp32"], [picture[None] for picture in shown], made["int8"])
