@@ -146,6 +146,8 @@ def _collect(options: argparse.Namespace) -> int:
         raise DataSetError("--whole goes with --from-policy: without it every frame is recorded anyway")
     if options.policy_models and policy is None:
         raise DataSetError("--policy-models goes with --from-policy: without it an expert moves the arm")
+    if options.late is not None and policy is None:
+        raise DataSetError("--late goes with --from-policy: an expert needs no keyframes")
     plans = options.plans or (policy is not None and not options.whole)
     if wanted.stretch != WHOLE and not plans:
         raise DataSetError("--stretch and --begin-by leave the rest of an episode: they go with --plans, --from-policy")

@@ -185,6 +185,8 @@ class _Touches:
 
     speed: ClassVar[float] = SPEED
     settling: ClassVar[float] = 1.0
+    travels: ClassVar[str] = "touch"
+    """Phase of its way: in 25 steps there is no time to be pushed off it, as `kc-vla collect --plans` does in "go"."""
 
     def __init__(self, world: Any) -> None:
         self._world = world
@@ -196,7 +198,10 @@ class _Touches:
         return plan_ahead(horizon, tool, self._decide, lambda tool, action: tool.after(action[:6]))
 
     def _decide(self, tool: Tool) -> Step:
-        phase, way = ("go", self._next(tool)) if self._world.cubes_are_back else ("wait", np.array([-0.05, 0, 0.2]))
+        phase, way = "wait", np.array([-0.05, 0, 0.2])
+        if self._world.cubes_are_back:
+            way = self._next(tool)
+            phase = self.travels if np.linalg.norm(way - tool.position) > 2 * NEAR else "touch"
         return phase, np.append(tool.delta_towards(way, POINTING_DOWN, self.speed, self.settling), 0.0)
 
     def _next(self, tool: Tool) -> Vector:
@@ -217,7 +222,7 @@ class TouchesTheColor(_Touches):
 class TouchesTheChain(_Touches):
     """Expert of ChainOfColors: travels above the cubes, touches those of the chain in order, presses the button."""
 
-    speed, settling = SLOW, 0.5  # a cube that is hit is tossed
+    speed, settling, travels = SLOW, 0.5, "go"  # a cube that is hit is tossed
 
     def _next(self, tool: Tool) -> Vector:
         world = self._world

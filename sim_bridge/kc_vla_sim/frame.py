@@ -89,6 +89,7 @@ class Frame:
         success: it ended well.
         reason: why it ended, "success" or the failure in the task's own words; empty before.
         completed_stages: how many stages of the task were reached, in order.
+        keyframe_index: which of the task's keyframes that is; 0 where it is none, too.
     """
 
     index: int
@@ -103,3 +104,4 @@ class Frame:
     success: bool
     reason: str
     completed_stages: int
+    keyframe_index: int = 0

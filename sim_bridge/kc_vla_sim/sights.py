@@ -23,4 +23,6 @@ def sight_of_frame(frame: Frame, views: Views) -> Sight:
     """
     opening = float(sum(frame.joint_positions[k] for k in gripper_joints(frame.joint_names)))
     place = np.array(frame.tool_pose.position)
-    return Sight(frame.index * PERIOD_NS, views, opening, place, float(frame.keyframe is not None))
+    return Sight(
+        frame.index * PERIOD_NS, views, opening, place, float(frame.keyframe is not None), frame.keyframe_index
+    )

@@ -264,6 +264,7 @@ class Simulator:
         labels = self._task.keyframes
         known = world.keyframes_until_now()
         self._keyframes = tuple(Keyframe(frame, self._name(labels, phase, "keyframes")) for phase, frame in known)
+        now = next((phase for phase, frame in known if frame == self._index), None)
         robot = world.agent.robot
         return Frame(
             index=self._index,
@@ -273,11 +274,12 @@ class Simulator:
             joint_velocities=robot.get_qvel()[0].numpy().astype(np.float64),
             tool_pose=to_pose(world.agent.tcp.pose),
             detections=world.detections(),
-            keyframe=next((k.label for k in self._keyframes if k.frame == self._index), None),
+            keyframe=None if now is None else labels[now],
             done=bool(reason),
             success=success,
             reason=reason,
             completed_stages=int(info["completed_stages"]),
+            keyframe_index=now or 0,
         )
 
 

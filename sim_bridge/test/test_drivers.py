@@ -28,7 +28,8 @@ def taken(seed: int, late: int = LATE, true: tuple[int, ...] = TRUE) -> list[int
     selector.begin(Episode("e", "identity", "", 0, 50_000_000, True))
     frames: list[int] = []
     for frame in range(100):
-        sight = Sight(frame * 50_000_000, {}, oracle=float(frame in true))
+        known = frame in true
+        sight = Sight(frame * 50_000_000, {}, oracle=float(known), of=true.index(frame) if known else 0)
         found = selector.take(Look(frame, sight, -1.0, Start()))
         frames += [event.frame for event in found.events if event.decision is Decision.COMMITTED] if found else []
     return frames

@@ -101,11 +101,11 @@ class LateSource(OracleSource):
     def __init__(self, chance: np.random.Generator, late: int = LATE) -> None:
         """Args: `late` frames at most."""
         self._chance, self._late = chance, late
-        self._frame, self._due = -1, deque[int]()
+        self._frame, self._due, self._of = -1, deque[tuple[int, int]](), 0
 
     def begin(self, episode: Episode) -> Scoring:
         """See `kc_vla.keyframes.scoring.Source.begin`."""
-        return Scoring(find_task(episode.task).keyframes, self, exact=True)
+        return Scoring(find_task(episode.task).keyframes, self, tells=lambda: self._of or None)
 
     def score(self, sight: Sight, phase: int) -> float:
         """See `kc_vla.keyframes.scoring.Scorer`."""
@@ -113,11 +113,13 @@ class LateSource(OracleSource):
         self._frame += 1
         if sight.oracle > 0:
             late = int(self._chance.integers(self._late + 1)) if self._frame else 0  # nobody is late for frame 0
-            after = self._due[-1] + 1 if self._due else 0  # each in its turn
-            self._due.append(max(self._frame + late, after))
-        if not self._due or self._due[0] > self._frame:
+            if self._due and self._due[-1][1] == sight.of:
+                self._due.pop()  # the same one is better seen now
+            after = self._due[-1][0] + 1 if self._due else 0  # each in its turn
+            self._due.append((max(self._frame + late, after), sight.of))
+        if not self._due or self._due[0][0] > self._frame:
             return 0.0
-        self._due.popleft()
+        _, self._of = self._due.popleft()
         return 1.0
 
 

@@ -50,6 +50,7 @@ class FramePublisher:
         score = KeyframeScore(
             episode_id=episode_id,
             frame_index=frame.index,
+            phase=frame.keyframe_index,
             score=0.0 if frame.keyframe is None else 1.0,
             threshold=0.5,
             source="oracle",

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from kc_vla.cli import main
 from kc_vla.core.rig import load_rig
+from kc_vla.core.tasks import TASKS
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.inference.models import read_registry
 from kc_vla.inference.onnx_sessions import open_session
@@ -170,6 +171,16 @@ def test_what_has_been_learnt_learns_another_instruction_besides(
         kept = weight[:known] if name.endswith(("instruction.weight", "ask.weight")) else weight
         torch.testing.assert_close(kept, before[name], rtol=0, atol=1e-6)
     assert len(after["situation.instruction.weight"]) == known + 1
+
+
+def test_another_wording_of_what_has_been_learnt_is_no_new_instruction(run: PolicyRun, tmp_path: Path) -> None:
+    said, meant = TASKS["spatial"].wordings[0], TASKS["spatial"].instruction
+    for name, instruction in (("first", meant), ("second", said)):
+        write_episodes(tmp_path / name, 3, instruction)
+    quick = replace(SMALL, steps=1, every=1)
+    first = train_policy(tmp_path / "run", [tmp_path / "first"], quick, CPU)
+    with pytest.raises(DataError, match=f"'{said}' is another wording of '{meant}', which .* has learnt: write it so"):
+        train_policy(tmp_path / "more", [tmp_path / "second"], quick, CPU, first)
 
 
 @given_any(st.lists(st.integers(1, 13), max_size=40), st.integers(1, 4), st.integers(1, 30), st.data())

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.keyframes.selector import KeyframeSelector
+from kc_vla.keyframes.selector import Held, KeyframeSelector
 from kc_vla.keyframes.smoothing import FARTHEST_BACK, Candidate, Decision, GreedySmoother
 
 THRESHOLD = 0.5
@@ -53,13 +53,17 @@ def test_every_hit_is_shown_at_once_and_the_latest_wins(scores: list[float], win
             pending = pending and decision is None
 
 
+LABELS = [str(k) for k in range(60)]
+
+
 @given(st.lists(st.sampled_from([0.0, THRESHOLD, 1.0, math.nan]), max_size=40), st.integers(1, 6))
-def test_of_an_exact_source_every_hit_is_a_keyframe_however_soon_the_next_comes(
+def test_who_tells_which_keyframe_a_hit_is_of_has_them_all_however_soon_the_next_one_comes(
     scores: list[float], window: int
 ) -> None:
     hits = [frame for frame, score in enumerate(scores) if frame and score > THRESHOLD]
-    selector = KeyframeSelector([str(k) for k in range(60)], GreedySmoother(THRESHOLD, window, exact=True))
-    events = [event for frame, score in enumerate(scores) for event in selector.update(frame, score)]
+    selector = KeyframeSelector(LABELS, GreedySmoother(THRESHOLD, window))
+    told = {frame: number for number, frame in enumerate(hits, start=1)}
+    events = [event for frame, score in enumerate(scores) for event in selector.update(frame, score, told.get(frame))]
     shown = [event.frame for event in events if event.decision is Decision.PROVISIONAL]
     committed = [event.frame for event in events if event.decision is Decision.COMMITTED and event.frame]
     assert shown == hits  # each at once
@@ -67,14 +71,21 @@ def test_of_an_exact_source_every_hit_is_a_keyframe_however_soon_the_next_comes(
     assert [event.phase for event in events] == sorted(event.phase for event in events)
 
 
-def test_after_the_last_keyframe_an_exact_source_adds_none() -> None:
-    selector = KeyframeSelector(["start", "second"], GreedySmoother(THRESHOLD, exact=True))
-    events = [event for frame in range(9) for event in selector.update(frame, 1.0)]
-    assert [(event.frame, event.decision) for event in events] == [
-        (0, Decision.COMMITTED),
-        (1, Decision.PROVISIONAL),
-        (1, Decision.COMMITTED),
+def test_hits_of_one_keyframe_supersede_one_another() -> None:
+    rising = {16: 1, 17: 1, 18: 1, 20: 2, 21: 2}  # the highest point of a lift so far, and of the next
+    selector = KeyframeSelector(["start", "red", "green"], GreedySmoother(THRESHOLD))
+    events = [
+        event for frame in range(40) for event in selector.update(frame, float(frame in rising), rising.get(frame))
     ]
+    committed = [(event.label, event.frame) for event in events if event.decision is Decision.COMMITTED]
+    assert committed == [("start", 0), ("red", 18), ("green", 21)]
+
+
+def test_a_restarted_selector_takes_a_frame_that_it_sees_again_for_one_keyframe() -> None:
+    selector = KeyframeSelector(["start", "red", "green"], GreedySmoother(THRESHOLD))
+    selector.restore([Held(0, 0, 1.0, True), Held(5, 1, 1.0, False)], 4)
+    assert [event.decision for event in selector.update(5, 1.0, 1)] == [Decision.SUPERSEDED]
+    assert selector.phase == 1
 
 
 def test_a_score_on_the_threshold_is_no_hit() -> None:

@@ -73,9 +73,7 @@ def propose(
     if scoring.remark:
         raise AnnotationError(scoring.remark)
     joints, poses = _felt(episode, curves, name) if "tool_pose" in source.needs else ([], [])
-    selector = KeyframeSelector(
-        scoring.labels, GreedySmoother(scoring.threshold, first=scoring.first, exact=scoring.exact)
-    )
+    selector = KeyframeSelector(scoring.labels, GreedySmoother(scoring.threshold, first=scoring.first))
     found: list[Event] = []
     for frame in range(episode.length):
         sight = sight_of(

@@ -103,9 +103,9 @@ def _told(figures: dict[str, float]) -> str:
         for unit in ("m", "rad")
         if (key := f"{name}_{unit}") in figures
     ]
-    right = figures.get("right_place")
-    chosen = "" if right is None else f", and right in where to go next in {right:.1%} of the frames in which it moves"
-    return ", ".join(found) + chosen
+    if (right := figures.get("right_place")) is not None:
+        found.append(f"in where to go next in {1 - right:.1%} of the frames in which it moves")
+    return ", ".join(found)
 
 
 def _export_parser() -> argparse.ArgumentParser:

@@ -77,7 +77,7 @@ class LiveSelector:
         self._scoring = self._selector = None
         scoring = self._source.begin(episode)
         self._fresh = True
-        smoother = GreedySmoother(scoring.threshold, self._window, scoring.first, scoring.exact)
+        smoother = GreedySmoother(scoring.threshold, self._window, scoring.first)
         self._scoring, self._selector = scoring, KeyframeSelector(scoring.labels, smoother)
         return scoring.remark
 
@@ -93,6 +93,7 @@ class LiveSelector:
         score, events = math.nan, list[Event]()
         if look.frame > self._selector.last_frame:
             score = self._scoring.scorer.score(look.sight, self._selector.phase)
-            events = self._selector.update(look.frame, score)
+            of = None if self._scoring.tells is None else self._scoring.tells()
+            events = self._selector.update(look.frame, score, of)
         took = time.perf_counter() - began
         return Found(score, events, self._selector.phase, self._selector.threshold, took, look.sight.unsound)

@@ -15,13 +15,22 @@ class OracleSource:
 
     def begin(self, episode: Episode) -> Scoring:
         """See `kc_vla.keyframes.scoring.Source.begin`."""
-        return Scoring(find_task(episode.task).keyframes, OracleScorer(), exact=True)
+        scorer = OracleScorer()
+        return Scoring(find_task(episode.task).keyframes, scorer, tells=scorer.told)
 
 
 class OracleScorer:
     """Hands on what the simulator says of its own frames."""
 
+    def __init__(self) -> None:
+        self._of = 0
+
+    def told(self) -> int | None:
+        """Which keyframe the last score was of; None where the simulator did not say, as in bags of before."""
+        return self._of or None
+
     def score(self, sight: Sight, phase: int) -> float:
         """Return the oracle's score."""
         assert sight.oracle is not None
+        self._of = sight.of
         return sight.oracle

@@ -5,7 +5,7 @@ A source knows which streams it needs beside the first camera; told of an episod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -31,6 +31,7 @@ class Sight:
         gripper: opening, m; None if the source was not asked for proprioception.
         tool_position: (3,) m, tool centre point in the robot base frame; likewise.
         oracle: the simulator's own score of this frame, 0..1; None without an oracle.
+        of: which keyframe of the task that is of; 0 where it is not said, or of the first frame.
     """
 
     stamp_ns: int
@@ -38,6 +39,7 @@ class Sight:
     gripper: float | None = None
     tool_position: NDArray[np.float64] | None = None
     oracle: float | None = None
+    of: int = 0
 
     @property
     def pixels(self) -> NDArray[np.uint8]:
@@ -58,6 +60,7 @@ def sight_of(
     joints: Any = None,
     tool_pose: Any = None,
     oracle: float | None = None,
+    of: int = 0,
 ) -> Sight:
     """Put together what a scorer may look at, of messages from a topic or from a bag; None where there is none.
 
@@ -67,6 +70,7 @@ def sight_of(
         joints: sensor_msgs/JointState; those called finger or gripper add up to the opening.
         tool_pose: geometry_msgs/Pose.
         oracle: the simulator's own score.
+        of: which keyframe that is of.
     """
     return Sight(
         stamp_ns,
@@ -74,6 +78,7 @@ def sight_of(
         gripper=None if joints is None else float(sum(joints.position[k] for k in gripper_joints(joints.name))),
         tool_position=None if tool_pose is None else pose_of(tool_pose)[:3],
         oracle=oracle,
+        of=of,
     )
 
 
@@ -94,7 +99,8 @@ class Scoring:
         scorer: fresh, for this episode.
         threshold: a score above it is a candidate.
         remark: what a user should know of it; mostly empty.
-        first, exact: which frames are kept, see `kc_vla.keyframes.smoothing.GreedySmoother`.
+        first: which frame is kept, see `kc_vla.keyframes.smoothing.GreedySmoother`.
+        tells: which keyframe the last score was of, where the source knows that, see `KeyframeSelector.update`.
     """
 
     labels: tuple[str, ...]
@@ -102,7 +108,7 @@ class Scoring:
     threshold: float = DEFAULT_THRESHOLD
     remark: str = ""
     first: bool = False
-    exact: bool = False
+    tells: Callable[[], int | None] | None = None
 
 
 class SourceError(StackError):

@@ -80,8 +80,14 @@ class KeyframeSelector:
         self._smoother.reset(Candidate(pending[-1].frame, pending[-1].score) if pending else None)
         self.last_frame = frame
 
-    def update(self, frame: int, score: float) -> list[Event]:
+    def update(self, frame: int, score: float, of: int | None = None) -> list[Event]:
         """Take in the score of the next frame and return what it decides.
+
+        Args:
+            frame: its number.
+            score: 0..1, NaN for "nothing to say".
+            of: which keyframe the score is of, where the source knows: a later one than the next ends the next one's
+                window.
 
         Raises:
             ValueError: the frame is not after the one before it.
@@ -94,7 +100,8 @@ class KeyframeSelector:
         if self.done:
             return []
         events = []
-        if (settled := self._smoother.settled_by(score)) is not None:
+        later = of is not None and of > self.phase and score > self.threshold
+        if later and (settled := self._smoother.settle()) is not None:
             events.append(self._advance(settled, frame))
         if self.done or (decided := self._smoother.update(frame, score)) is None:
             return events

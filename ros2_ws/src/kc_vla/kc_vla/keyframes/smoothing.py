@@ -7,6 +7,9 @@ at or below the threshold for a whole validation window.
 Scores of a network stay high for as long as its window still shows what has happened, some ten frames. The first of
 them is the nearest to the moment itself, so it may be kept instead of the last, at once and for good. A candidate that
 is always the newest frame tells a policy that what it waits for is happening now, while it has long gone on.
+
+Who knows which keyframe a hit is of, as a simulator does, ends the window of the one before it:
+`GreedySmoother.settle`.
 """
 
 from __future__ import annotations
@@ -41,14 +44,13 @@ class Candidate:
 class GreedySmoother:
     """Decides, score by score, which frame is the keyframe of the phase that is waited for."""
 
-    def __init__(self, threshold: float, window: int = WINDOW_FRAMES, first: bool = False, exact: bool = False) -> None:
+    def __init__(self, threshold: float, window: int = WINDOW_FRAMES, first: bool = False) -> None:
         """Prepare for the first frame.
 
         Args:
             threshold: in 0..1; a score strictly above it is a hit.
             window: in frames, 1 or more.
             first: keep the first of the hits, with the best score of them, instead of the last.
-            exact: each hit is a keyframe of its own, however soon the next one comes.
         """
         if not 0.0 <= threshold <= 1.0:
             raise ValueError(f"threshold is {threshold}: it must lie in 0..1")
@@ -57,7 +59,6 @@ class GreedySmoother:
         self.threshold = threshold
         self.window = window
         self.first = first
-        self.exact = exact
         self._candidate: Candidate | None = None
         self._first = self._quiet = 0
         self._best = 0.0
@@ -67,11 +68,9 @@ class GreedySmoother:
         """The last hit of those that are pending, if there is one."""
         return self._candidate
 
-    def settled_by(self, score: float) -> Candidate | None:
-        """The candidate that is committed at once, if this score is of another keyframe; asked before `update`."""
-        if not self.exact or self._candidate is None or not score > self.threshold:
-            return None
-        settled = self._kept(self._candidate)
+    def settle(self) -> Candidate | None:
+        """Commit the candidate at once, if there is one: what comes now is of another keyframe."""
+        settled = None if self._candidate is None else self._kept(self._candidate)
         self.reset()
         return settled
 

@@ -93,6 +93,7 @@ def sight_in(moment: Moment) -> Sight:
         joints=there.get("joints"),
         tool_pose=there["tool_pose"].pose if "tool_pose" in there else None,
         oracle=there["oracle"].score if "oracle" in there else None,
+        of=there["oracle"].phase if "oracle" in there else 0,
     )
 
 

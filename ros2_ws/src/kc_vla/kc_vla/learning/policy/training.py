@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from kc_vla.core.tasks import UnknownTaskError, find_task_of_instruction
 from kc_vla.keyframes.cameras import Camera
 from kc_vla.learning.common.curves import draw_curves
 from kc_vla.learning.common.device import Device
@@ -89,8 +91,7 @@ def train_policy(
         facts["init"] = str(init.folder)
         _require_of(init, material)
         _require_like(init, config)
-        # what it has learnt to do, in that order, of which there may be nothing among the data, and then what is new
-        facts["instructions"] = list(dict.fromkeys((*init.instructions, *material.instructions)))
+        facts["instructions"] = _instructions(init, material)
     if eyes is not None:
         facts["stem"] = str(eyes.folder)
     arithmetic = {"device": device.name, "precision": device.precision}
@@ -101,6 +102,19 @@ def train_policy(
         _Training(run, samples, _sizes(config, samples, len(run.instructions)), space, device, init).go()
         draw_curves(run.read_log(), folder / "curves.png", "step")
     return run
+
+
+def _instructions(init: PolicyRun, material: Material) -> list[str]:
+    """What it has learnt to do, in that order, of which there may be nothing among the data, and then what is new."""
+    new = [text for text in material.instructions if text not in init.instructions]
+    for text in new:
+        with suppress(UnknownTaskError):
+            meant = find_task_of_instruction(text).instruction
+            if meant in init.instructions:  # a policy in use takes it for that
+                raise DataError(
+                    f"'{text}' is another wording of '{meant}', which {init.folder} has learnt: write it so"
+                )
+    return [*init.instructions, *new]
 
 
 def _require_of(init: PolicyRun, material: Material) -> None:

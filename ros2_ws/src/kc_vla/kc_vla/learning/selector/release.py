@@ -137,10 +137,11 @@ def _source(run: SelectorRun) -> dict[str, Any]:
 def _trunks(run: SelectorRun, learnt_from: Sequence[Recording], precision: str, folder: Path) -> dict[str, Path]:
     """The file of the trunk in each precision that comes into question."""
     kept = run.frozen_trunk.exists()
-    if kept and is_quantized(run.frozen_trunk):
-        if precision == "fp32":
-            raise LearningError(f"{run.folder} has kept the trunk of a model, which is int8: leave out --precision")
-        return {"int8": run.frozen_trunk}
+    own = "int8" if kept and is_quantized(run.frozen_trunk) else "fp32"
+    if kept and precision in ("auto", own):  # the head has learnt with it as it is
+        return {own: run.frozen_trunk}
+    if kept and own == "int8":
+        raise LearningError(f"{run.folder} has kept the trunk of a model, which is int8: leave out --precision")
     made = {each: folder / f"{each}.onnx" for each in ("int8", "fp32")}
     if kept:
         made["fp32"] = run.frozen_trunk

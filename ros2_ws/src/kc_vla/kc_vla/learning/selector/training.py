@@ -205,7 +205,7 @@ def _trunk_of(other: SelectorRun, run: SelectorRun) -> Trunk:
     if other.frozen_trunk.exists():
         raise RunError(
             f"{other.folder} has no trunk of its own, it kept that of model '{other.data['init']}': "
-            f"take --init {other.data['init']} --init-parts trunk, with the same --models, in place of --trunk"
+            f"take --init {other.data['init']} --init-parts trunk --method no-metric, with the same --models, for that"
         )
     mine, theirs = run.config, other.config
     if replace(theirs, stage_two=mine.stage_two, window=mine.window, stride=mine.stride) != mine:
