@@ -198,7 +198,8 @@ def test_a_killed_server_is_told_and_found_again(tmp_path: Path, wire: str) -> N
     with asked(tmp_path, wire, timeout_s=1.0) as (backend, server):
         backend.reset(EPISODE)
         server.kill()
-        with pytest.raises(PolicyError, match=r"cannot be reached: .*; it is tried again"):
+        # on a busy machine a request may leave before it is noticed that nobody is there any more
+        with pytest.raises(PolicyError, match=r"(cannot be reached: .*|has not answered for .*); it is tried again"):
             backend.infer(given(1))
         server.start()
         assert backend.infer(given(2)).shape == (16, 7)
