@@ -105,7 +105,7 @@ class LateSource(OracleSource):
 
     def begin(self, episode: Episode) -> Scoring:
         """See `kc_vla.keyframes.scoring.Source.begin`."""
-        return Scoring(find_task(episode.task).keyframes, self, tells=lambda: self._of or None)
+        return Scoring(find_task(episode.task).keyframes, self, tells=lambda: self._of)
 
     def score(self, sight: Sight, phase: int) -> float:
         """See `kc_vla.keyframes.scoring.Scorer`."""

@@ -198,8 +198,10 @@ def test_a_killed_server_is_told_and_found_again(tmp_path: Path, wire: str) -> N
     with asked(tmp_path, wire, timeout_s=1.0) as (backend, server):
         backend.reset(EPISODE)
         server.kill()
-        # on a busy machine a request may leave before it is noticed that nobody is there any more
-        with pytest.raises(PolicyError, match=r"(cannot be reached: .*|has not answered for .*); it is tried again"):
+        told = "cannot be reached: .*"
+        if wire == "groot":  # on a busy machine a request may leave before it is noticed that nobody is there any more
+            told = f"({told}|has not answered for .*)"
+        with pytest.raises(PolicyError, match=f"{told}; it is tried again"):
             backend.infer(given(1))
         server.start()
         assert backend.infer(given(2)).shape == (16, 7)

@@ -63,7 +63,9 @@ def test_who_tells_which_keyframe_a_hit_is_of_has_them_all_however_soon_the_next
     hits = [frame for frame, score in enumerate(scores) if frame and score > THRESHOLD]
     selector = KeyframeSelector(LABELS, GreedySmoother(THRESHOLD, window))
     told = {frame: number for number, frame in enumerate(hits, start=1)}
-    events = [event for frame, score in enumerate(scores) for event in selector.update(frame, score, told.get(frame))]
+    events = [
+        event for frame, score in enumerate(scores) for event in selector.update(frame, score, told.get(frame, 0))
+    ]
     shown = [event.frame for event in events if event.decision is Decision.PROVISIONAL]
     committed = [event.frame for event in events if event.decision is Decision.COMMITTED and event.frame]
     assert shown == hits  # each at once
@@ -75,7 +77,7 @@ def test_hits_of_one_keyframe_supersede_one_another() -> None:
     rising = {16: 1, 17: 1, 18: 1, 20: 2, 21: 2}  # the highest point of a lift so far, and of the next
     selector = KeyframeSelector(["start", "red", "green"], GreedySmoother(THRESHOLD))
     events = [
-        event for frame in range(40) for event in selector.update(frame, float(frame in rising), rising.get(frame))
+        event for frame in range(40) for event in selector.update(frame, float(frame in rising), rising.get(frame, 0))
     ]
     committed = [(event.label, event.frame) for event in events if event.decision is Decision.COMMITTED]
     assert committed == [("start", 0), ("red", 18), ("green", 21)]

@@ -8,7 +8,7 @@ says what it holds.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from kc_vla.core.task import Task as Task
@@ -134,6 +134,14 @@ def find_task_of_instruction(instruction: str, tasks: Iterable[Task] = TASKS.val
     if task is None:
         raise UnknownTaskError(f"no task has the instruction '{instruction}'")
     return task
+
+
+def meant_among(instruction: str, known: Sequence[str]) -> str | None:
+    """Which of the instructions that are `known` this one means: that of its task, or itself; None: none of them."""
+    task = _with_instruction(instruction, TASKS.values())
+    if task is not None and task.instruction in known:
+        return task.instruction
+    return instruction if instruction in known else None
 
 
 def _with_instruction(instruction: str, tasks: Iterable[Task]) -> Task | None:

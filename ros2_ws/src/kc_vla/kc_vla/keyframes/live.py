@@ -93,7 +93,7 @@ class LiveSelector:
         score, events = math.nan, list[Event]()
         if look.frame > self._selector.last_frame:
             score = self._scoring.scorer.score(look.sight, self._selector.phase)
-            of = None if self._scoring.tells is None else self._scoring.tells()
+            of = 0 if self._scoring.tells is None else self._scoring.tells()
             events = self._selector.update(look.frame, score, of)
         took = time.perf_counter() - began
         return Found(score, events, self._selector.phase, self._selector.threshold, took, look.sight.unsound)

@@ -25,9 +25,9 @@ class OracleScorer:
     def __init__(self) -> None:
         self._of = 0
 
-    def told(self) -> int | None:
-        """Which keyframe the last score was of; None where the simulator did not say, as in bags of before."""
-        return self._of or None
+    def told(self) -> int:
+        """Which keyframe the last score was of; 0 where the simulator did not say, as in bags of before."""
+        return self._of
 
     def score(self, sight: Sight, phase: int) -> float:
         """Return the oracle's score."""

@@ -100,7 +100,7 @@ class Scoring:
         threshold: a score above it is a candidate.
         remark: what a user should know of it; mostly empty.
         first: which frame is kept, see `kc_vla.keyframes.smoothing.GreedySmoother`.
-        tells: which keyframe the last score was of, where the source knows that, see `KeyframeSelector.update`.
+        tells: which keyframe the last score was of, see `KeyframeSelector.update`; None: the source never knows.
     """
 
     labels: tuple[str, ...]
@@ -108,7 +108,7 @@ class Scoring:
     threshold: float = DEFAULT_THRESHOLD
     remark: str = ""
     first: bool = False
-    tells: Callable[[], int | None] | None = None
+    tells: Callable[[], int] | None = None
 
 
 class SourceError(StackError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from kc_vla.keyframes.smoothing import Candidate, Decision, GreedySmoother
 
@@ -80,14 +79,13 @@ class KeyframeSelector:
         self._smoother.reset(Candidate(pending[-1].frame, pending[-1].score) if pending else None)
         self.last_frame = frame
 
-    def update(self, frame: int, score: float, of: int | None = None) -> list[Event]:
+    def update(self, frame: int, score: float, of: int = 0) -> list[Event]:
         """Take in the score of the next frame and return what it decides.
 
         Args:
             frame: its number.
             score: 0..1, NaN for "nothing to say".
-            of: which keyframe the score is of, where the source knows: a later one than the next ends the next one's
-                window.
+            of: which keyframe the score is of, 0 where the source does not say; one after `phase` ends its window.
 
         Raises:
             ValueError: the frame is not after the one before it.
@@ -100,14 +98,14 @@ class KeyframeSelector:
         if self.done:
             return []
         events = []
-        later = of is not None and of > self.phase and score > self.threshold
+        later = of > self.phase and score > self.threshold
         if later and (settled := self._smoother.settle()) is not None:
             events.append(self._advance(settled, frame))
-        if self.done or (decided := self._smoother.update(frame, score)) is None:
-            return events
-        decision, candidate = decided
-        event = self._advance if decision is Decision.COMMITTED else partial(self._event, decision)
-        return [*events, event(candidate, frame)]
+        if not self.done and (decided := self._smoother.update(frame, score)) is not None:
+            decision, candidate = decided
+            committed = decision is Decision.COMMITTED
+            events.append(self._advance(candidate, frame) if committed else self._event(decision, candidate, frame))
+        return events
 
     def _advance(self, candidate: Candidate, frame: int) -> Event:
         event = self._event(Decision.COMMITTED, candidate, frame)

@@ -70,9 +70,7 @@ class GreedySmoother:
 
     def settle(self) -> Candidate | None:
         """Commit the candidate at once, if there is one: what comes now is of another keyframe."""
-        settled = None if self._candidate is None else self._kept(self._candidate)
-        self.reset()
-        return settled
+        return None if self._candidate is None else self._commit(self._candidate)
 
     def update(self, frame: int, score: float) -> tuple[Decision, Candidate] | None:
         """Take in the score of the next frame; return what it decides, if anything.
@@ -93,9 +91,12 @@ class GreedySmoother:
         self._quiet += 1
         if self._quiet < self.window:
             return None
-        committed = self._kept(self._candidate)
+        return Decision.COMMITTED, self._commit(self._candidate)
+
+    def _commit(self, last: Candidate) -> Candidate:
+        committed = self._kept(last)
         self.reset()
-        return Decision.COMMITTED, committed
+        return committed
 
     def _kept(self, last: Candidate) -> Candidate:
         """What is kept of the hits by now."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import Rig
-from kc_vla.core.tasks import UnknownTaskError, find_task_of_instruction
+from kc_vla.core.tasks import meant_among
 from kc_vla.core.views import Views
 from kc_vla.inference.models import ModelError, models_in
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
@@ -107,12 +107,8 @@ class LearnedBackend:
     def _known(self, instruction: str) -> int:
         """Which of the model's instructions this one means."""
         known = self._model.instructions
-        try:
-            task = find_task_of_instruction(instruction)
-            return known.index(task.instruction)
-        except (UnknownTaskError, ValueError):
-            if instruction in known:
-                return known.index(instruction)
+        if (meant := meant_among(instruction, known)) is not None:
+            return known.index(meant)
         told = "; ".join(f"'{text}'" for text in known)
         raise UnfitPolicyError(
             f"the policy '{self._model.name}' does not know what to do for '{instruction}': it has learnt {told}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from kc_vla.core.tasks import UnknownTaskError, find_task_of_instruction
+from kc_vla.core.tasks import meant_among
 from kc_vla.keyframes.cameras import Camera
 from kc_vla.learning.common.curves import draw_curves
 from kc_vla.learning.common.device import Device
@@ -108,12 +107,8 @@ def _instructions(init: PolicyRun, material: Material) -> list[str]:
     """What it has learnt to do, in that order, of which there may be nothing among the data, and then what is new."""
     new = [text for text in material.instructions if text not in init.instructions]
     for text in new:
-        with suppress(UnknownTaskError):
-            meant = find_task_of_instruction(text).instruction
-            if meant in init.instructions:  # a policy in use takes it for that
-                raise DataError(
-                    f"'{text}' is another wording of '{meant}', which {init.folder} has learnt: write it so"
-                )
+        if (meant := meant_among(text, init.instructions)) is not None:  # a policy in use takes it for that
+            raise DataError(f"'{text}' is another wording of '{meant}', which {init.folder} has learnt: write it so")
     return [*init.instructions, *new]
 
 
@@ -267,10 +262,11 @@ class _Training:
         off = np.linalg.norm(gap.sum(axis=1) if space.deltas else gap[:, -1], axis=1)
         waits = samples.waits[rows]
         told_place, true_place = known.place.cpu().numpy(), samples.places[rows]
-        place = np.linalg.norm(space.near_gap(told_place) - space.near_gap(true_place), axis=1)
+        near_gap = space.near_gap(true_place)
+        place = np.linalg.norm(space.near_gap(told_place) - near_gap, axis=1)
         # of two places the right one: a median says nothing of those few frames in which it has to choose
         chosen = np.linalg.norm(space.gap(told_place) - space.gap(true_place), axis=1) < space.near
-        near = np.abs(space.near_gap(true_place)).max(axis=1) < 0.05
+        near = np.abs(near_gap).max(axis=1) < 0.05
         right = float(((known.rest.cpu().numpy() > 0) == waits).mean())
         figures = {"moving_off": off[~waits], "waiting_off": off[waits], "place_off": place[near & ~waits]}
         told = {f"{name}_{space.unit}": float(np.median(values)) for name, values in figures.items() if len(values)}

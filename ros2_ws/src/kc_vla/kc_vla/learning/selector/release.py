@@ -136,14 +136,13 @@ def _source(run: SelectorRun) -> dict[str, Any]:
 
 def _trunks(run: SelectorRun, learnt_from: Sequence[Recording], precision: str, folder: Path) -> dict[str, Path]:
     """The file of the trunk in each precision that comes into question."""
-    kept = run.frozen_trunk.exists()
-    own = "int8" if kept and is_quantized(run.frozen_trunk) else "fp32"
-    if kept and precision in ("auto", own):  # the head has learnt with it as it is
-        return {own: run.frozen_trunk}
-    if kept and own == "int8":
-        raise LearningError(f"{run.folder} has kept the trunk of a model, which is int8: leave out --precision")
     made = {each: folder / f"{each}.onnx" for each in ("int8", "fp32")}
-    if kept:
+    if run.frozen_trunk.exists():
+        own = "int8" if is_quantized(run.frozen_trunk) else "fp32"
+        if precision in ("auto", own):  # the head has learnt with it as it is
+            return {own: run.frozen_trunk}
+        if own == "int8":
+            raise LearningError(f"{run.folder} has kept the trunk of a model, which is int8: leave out --precision")
         made["fp32"] = run.frozen_trunk
     else:
         export_trunk(trained_trunk(run), run.config.image_size, made["fp32"], len(run.cameras))
