@@ -58,6 +58,8 @@ _kc_vla_environment() {
   export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-33554432}"
   export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-268435456}"
   export ROS_AUTOMATIC_DISCOVERY_RANGE="${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}"
+  # ONNX Runtime sends events to its maker otherwise.
+  export ORT_DISABLE_TELEMETRY="${ORT_DISABLE_TELEMETRY:-1}"
 }
 
 _kc_vla_environment "$_kc_vla_root"

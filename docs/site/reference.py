@@ -31,6 +31,8 @@ _PLACES = {
     "ROS_DOMAIN_ID": "0",
 }
 """Of this machine, and not to be seen in a default."""
+_LESS_SOUGHT = "---\nsearch:\n  boost: 0.2\n---\n"
+"""What a search finds in the pages of guidance stands before what it finds in the API."""
 
 
 def cell(text: str) -> str:
@@ -172,7 +174,9 @@ def api() -> dict[str, str]:
                 for path in init.parent.rglob("*.py")
                 if path.name != "__init__.py" and "data" not in path.parts
             )
-            pages[f"api/{package}.md"] = f"# {package}\n\n" + "\n".join(f"::: {name}\n" for name in modules)
+            pages[f"api/{package}.md"] = f"{_LESS_SOUGHT}# {package}\n\n" + "\n".join(
+                f"::: {name}\n" for name in modules
+            )
     index = [
         "# API\n",
         "Every package, read from the source; [architecture](../../architecture.md) is how they go together.\n",

@@ -82,8 +82,10 @@ def test_a_person_who_took_over_is_told_and_shown(tmp_path: Path) -> None:
     report = write_report(bag, tmp_path / "episode")
     spans = [(each["first"], each["last"], each["device"]) for each in report.summary["takeovers"]]
     assert spans == [(10, 19, "joy"), (30, 44, "joy")]
-    told = episode_in(tmp_path / "episode").notes
-    assert "a person drove from frame 10 to 19 (joy)" in told
+    told = episode_in(tmp_path / "episode")
+    assert "a person drove from frame 10 to 19 (joy)" in told.driven
+    assert not [note for note in told.notes if "person" in note]  # it is as it should be
+    assert "joy" not in told.settings["policy"]
     assert report.video is not None
     with av.open(str(report.video)) as container:
         *_, last = (frame.to_ndarray(format="rgb24") for frame in container.decode(video=0))

@@ -66,9 +66,11 @@ def test_what_the_arm_waits_for_beside_the_stop_is_said_again_once_that_is_relea
     blocked = ["the arm was found with power: call arm/resume"]
     stop.on_release(lambda: blocked[0])
     assert node.call(topics.STOP).message == "stopped"
-    assert node.call(topics.RELEASE_E_STOP).success
+    released = node.call(topics.RELEASE_E_STOP)
+    assert released.success
+    assert released.message == f"released, but: {blocked[0]}"
     assert node.problems[-1] == (blocked[0], ERROR)
     blocked[0] = ""
     node.call(topics.STOP)
-    node.call(topics.RELEASE_E_STOP)
+    assert node.call(topics.RELEASE_E_STOP).message == "released"
     assert node.problems[-1] == ("",)

@@ -1,5 +1,9 @@
 """A session runs on what was asked for, or says why not."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from kc_vla.inference import onnx_sessions
@@ -41,6 +45,14 @@ def test_without_a_gpu_the_processor_runs_it_and_no_library_of_cuda_is_loaded(mo
     monkeypatch.setattr(onnx_sessions.onnxruntime, "get_available_providers", lambda: [CPU])
     assert open_session(model, device).get_providers() == [CPU]
     assert loaded == []
+
+
+def test_nothing_is_noted_to_be_sent_to_the_makers_of_the_runtime(model, tmp_path):
+    plain = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    opens = f"from kc_vla.inference.onnx_sessions import open_session; open_session({str(model)!r})"
+    at_home = plain | {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", opens], env=at_home, check=True)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_cudas_libraries_are_loaded_once_and_not_for_the_processor(model, monkeypatch, loaded):

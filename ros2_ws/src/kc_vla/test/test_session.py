@@ -171,7 +171,9 @@ def test_a_stop_while_it_connects_keeps_it_without_power(bus_path):
         assert rig.session.begin_to_resume() == (
             "not resumed: the emergency stop is set: call arm/release_e_stop first"
         )
+        assert rig.session.blocked == "not enabled yet: call arm/resume"  # which is told once the stop is released
         assert rig.leave()
+        assert rig.said[-1] == (Gravity.NEWS, "the arm has no power")
 
 
 def test_a_stop_while_it_gets_power_ends_that(rig):

@@ -11,7 +11,7 @@ from enum import Enum, auto
 import numpy as np
 
 from kc_vla.arm.control_process import Told
-from kc_vla.arm.last_words import LEFT
+from kc_vla.arm.last_words import LEFT, NO_POWER
 from kc_vla.arm.remote import Answer
 from kc_vla.arm.servo_modes import NOT_ENABLED, Mode
 from kc_vla.arm.session import ERRORS, HANGS_S, PATIENCE_S, ArmSession, Failure, Gravity
@@ -135,6 +135,7 @@ class Leaving:
         if has_power:
             self._give_up(reason)
         else:
+            self._session.say(Gravity.NEWS, NO_POWER)
             self._end()
 
     def _give_up(self, reason: str) -> None:

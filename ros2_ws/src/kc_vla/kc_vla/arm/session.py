@@ -103,7 +103,9 @@ class ArmSession:
     @property
     def blocked(self) -> str:
         """Why the arm does not move until a person resumes, or until it is connected; empty if it may."""
-        return self._blocked if self.ready else "the arm is not connected yet"
+        if not self.ready:
+            return "the arm is not connected yet"
+        return f"{NOT_ENABLED}: call {RESUME}" if self._blocked == NOT_ENABLED else self._blocked
 
     @property
     def held_back(self) -> str:

@@ -58,7 +58,7 @@ def _check(arguments: argparse.Namespace) -> None:
     troubled = 0
     for bag in arguments.bags:
         facts = look_into(Path(bag), decode=True)
-        print(*facts.lines(), sep="\n")
+        print(*facts.lines(), *([] if facts.troubles else ["  well: every message can be read"]), sep="\n")
         troubled += bool(facts.troubles)
     if troubled:
         raise BagReadError(f"{troubled} of {len(arguments.bags)} bags are not well, see above")

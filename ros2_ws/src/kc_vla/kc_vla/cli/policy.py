@@ -64,7 +64,7 @@ def _train(options: argparse.Namespace) -> None:
     config = load_policy_config(options.config, dict(pair(text, "steps=2000") for text in options.set))
     PolicyRun.require_own(options.output)
     device = device_of_run(PolicyRun(options.output), options.device, options.precision)
-    print(f"Computes on {device.name} in {device.precision}: {device.why}")
+    print(f"Computes on {device.name} in {device.precision}: {device.why}", flush=True)
     run = train_policy(
         options.output,
         options.data or options.default_data,
@@ -103,9 +103,10 @@ def _told(figures: dict[str, float]) -> str:
         for unit in ("m", "rad")
         if (key := f"{name}_{unit}") in figures
     ]
+    told = ", ".join(found)
     if (right := figures.get("right_place")) is not None:
-        found.append(f"in where to go next in {1 - right:.1%} of the frames in which it moves")
-    return ", ".join(found)
+        told += f", and knows where to go next in {right:.0%} of the frames in which it moves"
+    return told
 
 
 def _export_parser() -> argparse.ArgumentParser:

@@ -101,5 +101,7 @@ def _person() -> str:
 
 def _agreed() -> bool:
     if not sys.stdin.isatty():
-        return False
+        from kc_vla.machine.plan import SetupError
+
+        raise SetupError("nothing was done: there is no terminal to ask in; --yes does it without asking")
     return input("\ndo this? [y/N] ").strip().lower() in ("y", "yes")

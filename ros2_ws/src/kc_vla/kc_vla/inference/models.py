@@ -77,7 +77,8 @@ def find_model(folder: Path, name: str, kind: str) -> Entry:
     registry = read_registry(folder)
     if name not in registry:
         known = sorted(each for each, row in registry.items() if isinstance(row, dict) and row.get("kind") == kind)
-        raise ModelError(f"no model '{name}' in {folder / REGISTRY}: choose one of {', '.join(known) or '-'}")
+        choice = f"choose one of {', '.join(known)}" if known else f"it has no {kind} at all; kc-vla export makes one"
+        raise ModelError(f"no model '{name}' in {folder / REGISTRY}: {choice}")
     row = registry[name]
     try:
         if row["kind"] != kind:

@@ -87,7 +87,8 @@ class ArmControllerNode(StackNode):
             take_priority(0)
 
     def lingers(self) -> bool:
-        """While the arm is parked; an emergency stop is heard."""
+        """While the arm is parked; an emergency stop is heard, and the policy asked for nothing any more."""
+        self._policy.forget()
         return self._link is not None and self._link.leaves()
 
     def on_episode(self, episode: Episode) -> None:

@@ -50,7 +50,8 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
 def _settings(episode: RecordedEpisode) -> dict[str, str]:
     """What the episode was run with, as those who took part in it said; what nobody said is left out."""
     told = {
-        "policy": {chunk.backend for chunk in episode.chunks} or _said(episode, "policy_server", "backend"),
+        "policy": {chunk.backend for chunk in episode.chunks} - {each.device for each in episode.takeovers}
+        or _said(episode, "policy_server", "backend"),
         "keyframes": {score.source for score in episode.scores.values()}
         or _said(episode, "keyframe_selector", "source"),
         "selector_runs_on": _said(episode, "keyframe_selector", "runs on"),

@@ -83,5 +83,5 @@ class EmergencyStop:
         self._stopped.publish(Bool(data=False))
         wrong = next(filter(None, (tell() for tell in self._still_wrong)), "")
         self._node.problem(wrong, *([ERROR] if wrong else []))
-        response.success, response.message = True, "released"
+        response.success, response.message = True, f"released, but: {wrong}" if wrong else "released"
         return response

@@ -44,6 +44,7 @@ class RunEpisode:
         latencies: ms, (p50, p99), by node and stage.
         settings: what it was run with, by name.
         stages: what there was to do, in order; `completed` of them were done.
+        driven: when a person had taken over from the policy, a line each.
         notes: what is missing or was not well, a line each.
     """
 
@@ -64,6 +65,7 @@ class RunEpisode:
     settings: Mapping[str, str] = field(default_factory=dict)
     stages: tuple[str, ...] = ()
     completed: int | None = None
+    driven: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -152,6 +154,10 @@ def _with_summary(episode: RunEpisode, told: Fields) -> RunEpisode:
             },
             stages=told.texts("stages"),
             completed=told.whole("completed_stages"),
+            driven=tuple(
+                f"a person drove from frame {span.whole('first')} to {span.whole('last')} ({span.text('device')})"
+                for span in told.rows("takeovers")
+            ),
         ),
         *_notes(told, episode.files),
     )
@@ -193,9 +199,8 @@ def _notes(told: Fields, files: frozenset[str]) -> Iterable[str]:
         topics = dropped.inner(node)
         lost = {topic: count for topic in topics.names() if (count := topics.whole(topic))}
         yield from (_lost(node, count, topic) for topic, count in lost.items())
-    for span in told.rows("takeovers"):
-        yield f"a person drove from frame {span.whole('first')} to {span.whole('last')} ({span.text('device')})"
     for hold in told.rows("holds"):
-        yield f"the arm held {hold.whole('count')} times: {hold.text('reason')}"
+        count = hold.whole("count")
+        yield f"the arm held {'once' if count == 1 else f'{count} times'}: {hold.text('reason')}"
     if told.whole("frames") and VIDEO not in files:
         yield "no film: it was not wanted, or could not be made"
