@@ -29,6 +29,8 @@ from kc_vla.ros.emergency_stop import EmergencyStop
 KEEPS_POWER = 3
 """Exit code of a controller that ended in order and left its arm with power; `kc_vla.launching` knows it, too."""
 _POLL_S = 0.02
+_LIES_RAD = 0.2
+"""An arm lies whose joints are so near to its rest pose."""
 
 
 class ArmLink:
@@ -80,7 +82,13 @@ class ArmLink:
         try:
             self._aim(action, seconds)
         except UnreachableError as error:  # a person who leads it comes to its bounds all the time
-            self._node.problem(f"{error}: it stays where it is; from its rest pose it must be lifted first")
+            advice = "; from its rest pose it must be lifted first" if self._lies else ""
+            self._node.problem(f"{error}: it stays where it is{advice}")
+
+    @property
+    def _lies(self) -> bool:
+        told = self._session.told
+        return told is not None and bool(np.abs(told.report.state.angles - self._session.rig.rest).max() < _LIES_RAD)
 
     def _aim(self, action: Action, seconds: float) -> None:
         values, session = np.asarray(action.values, float), self._session
