@@ -24,12 +24,16 @@ def quantize_pictures(path: Path, batches: Sequence[NDArray[np.uint8]], output: 
     with tempfile.TemporaryDirectory() as folder:
         prepared = Path(folder) / "prepared.onnx"
         quant_pre_process(str(path), str(prepared), skip_symbolic_shape=True)
+        nodes = onnx.load(str(prepared)).graph.node
         quantize_static(
             str(prepared),
             str(output),
             _Reader(batches),
             quant_format=QuantFormat.QDQ,
             op_types_to_quantize=["Conv", "Add", "MaxPool", "Relu"],
+            nodes_to_exclude=[
+                node.name for node in nodes if node.name.count("/") == 1
+            ],  # of no layer: plain arithmetic
             per_channel=True,
             activation_type=QuantType.QUInt8,
             weight_type=QuantType.QInt8,

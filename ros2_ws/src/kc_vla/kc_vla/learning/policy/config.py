@@ -33,6 +33,8 @@ class PolicyConfig:
     """All keyframes, however many, become `slots` tokens by attention."""
     structured: bool = True
     """It is told which keyframe is which (table 3 of the paper asks what that is worth)."""
+    colors: bool = False
+    """What stands out by its color in a keyframe is looked for in the present: for one of many that differ in it."""
     keyframes: str = MARKED
     """Whose keyframes are learnt with, one of `CHOSEN`: those that the data have, or those of events, for a task in
     which nobody has marked any."""
@@ -101,6 +103,8 @@ def policy_config_from(values: Mapping[str, Any]) -> PolicyConfig:
         raise ConfigError(str(error)) from error
     if config.image_size % _MAP_STRIDE:
         raise ConfigError(f"setting 'image_size' is {config.image_size}: it must be a multiple of {_MAP_STRIDE}")
+    if config.colors and not config.structured:
+        raise ConfigError("colors ask for a keyframe by its place in the order: that is not with structured=false")
     if history.count > config.slots:
         raise ConfigError(f"a history of {history.count} frames needs as many slots, not {config.slots}")
     return config

@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.policy.condensing import Condense
+from kc_vla.learning.policy.matching import COLORS, KEPT, Match, colors, stand_out
 
 STEM_STRIDE, STEM_CHANNELS = 8, 128
 _CLOSE = 6.0
@@ -29,7 +30,7 @@ class Sizes:
 
     Attributes:
         map: side of a picture's map.
-        channels: of a map.
+        channels: of a map, those of colors, which are the last ones, included.
         views: cameras.
         slots: keyframes that it attends to at most, or tokens that stand for all of them.
         instructions: that it knows.
@@ -40,6 +41,7 @@ class Sizes:
         place: numbers of a place, see `kc_vla.policy.numbers`.
         condensed: whether any number of keyframes becomes `slots` tokens, see `Condense`.
         structured: whether it is told which keyframe is which; see `Situation`.
+        colors: whether what stands out by its color in a keyframe is looked for; see `Match`.
     """
 
     map: int
@@ -54,17 +56,19 @@ class Sizes:
     place: int = 8
     condensed: bool = False
     structured: bool = True
+    colors: bool = False
 
 
 class Stem(nn.Module):
-    """Pictures to maps: the first half of a trunk, frozen, and its main directions."""
+    """Pictures to maps: the first half of a trunk, frozen, and its main directions; and colors, if they are wanted."""
 
     mean: Tensor
     std: Tensor
     centre: Tensor
 
-    def __init__(self, trunk: Trunk, channels: int) -> None:
+    def __init__(self, trunk: Trunk, channels: int, with_colors: bool = False) -> None:
         super().__init__()
+        self.with_colors = with_colors
         resnet = trunk.resnet
         self.layers = nn.Sequential(resnet.conv1, resnet.bn1, resnet.relu, resnet.maxpool, resnet.layer1, resnet.layer2)
         self.register_buffer("mean", trunk.mean.clone())
@@ -74,9 +78,10 @@ class Stem(nn.Module):
         self.eval().requires_grad_(False)
 
     def forward(self, pictures: Tensor) -> Tensor:
-        """(N, S, S, 3) RGB, uint8, to maps (N, channels, S / 8, S / 8)."""
+        """(N, S, S, 3) RGB, uint8, to maps (N, channels, S / 8, S / 8), with `COLORS` channels more for those."""
         x = pictures.permute(0, 3, 1, 2).to(self.mean.dtype)
-        return cast(Tensor, self.reduce(self.layers((x - self.mean) / self.std) - self.centre))
+        maps = cast(Tensor, self.reduce(self.layers((x - self.mean) / self.std) - self.centre))
+        return torch.cat([maps, colors(x)], 1) if self.with_colors else maps
 
     @torch.no_grad()
     def fit(self, pictures: Tensor) -> None:
@@ -105,14 +110,16 @@ class Memory(nn.Module):
         )
         side = (sizes.map + 3) // 4
         self.project = nn.Linear(64 * side * side * sizes.views + sizes.state, numbers)
-        self.numbers = numbers + sizes.state
+        self.kept = sizes.views * KEPT if sizes.colors else 0
+        self.numbers = numbers + self.kept + sizes.state
         self._grid = _Grid(sizes.map)
 
     def forward(self, maps: Tensor, state: Tensor) -> Tensor:
         """(N, V, C, M, M) maps and (N, S) states of keyframes to (N, numbers), of which the last S are the states."""
         n, views = maps.shape[:2]
         x = self.convolve(self._grid(maps.flatten(0, 1))).reshape(n, views, -1).flatten(1)
-        return torch.cat([self.project(torch.cat([self.drop(x), state], 1)), state], 1)
+        kept = [stand_out(maps[:, :, -COLORS:])] if self.kept else []
+        return torch.cat([self.project(torch.cat([self.drop(x), state], 1)), *kept, state], 1)
 
 
 class Known(NamedTuple):
@@ -152,8 +159,11 @@ class Situation(nn.Module):
         self.gather = nn.Sequential(nn.Linear(192 * sizes.slots + 64 + sizes.state, width), nn.SiLU())
         self.looks = nn.ModuleList(_Look(sizes, width, dropout) for _ in range(sizes.views))
         seen = sum(cast(_Look, look).numbers for look in self.looks)
-        self.mix = _Mlp(width + seen + sizes.state + 64, width, width)
-        self.place = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, sizes.place))
+        self.match = Match(sizes.slots, sizes.views, 64, sizes.map) if sizes.colors else None
+        found = self.match.numbers if self.match else 0
+        self.kept = sizes.views * KEPT
+        self.mix = _Mlp(width + seen + sizes.state + 64 + found, width, width)
+        self.place = nn.Sequential(nn.Linear(width + found, width), nn.SiLU(), nn.Linear(width, sizes.place))
         self.feed_back = _Mlp(width + sizes.place, width, width)
         self.rest = nn.Linear(width, 1)
 
@@ -177,8 +187,12 @@ class Situation(nn.Module):
             each = (each.sum(1, keepdim=True) / present.sum(1).clamp(min=1)[:, None, None]).expand(each.shape)
         context = self.gather(torch.cat([each.flatten(1), asked, state], 1))
         seen = [look(maps[:, view], context) for view, look in enumerate(self.looks)]
-        mixed = self.drop(self.mix(torch.cat([context, *seen, state, asked], 1)))
-        place = self.place(mixed)
+        found: list[Tensor] = []
+        if self.match is not None:
+            own = memory.shape[-1] - state.shape[1]
+            found = [self.match(memory[..., own - self.kept : own], present, maps[:, :, -COLORS:], asked)]
+        mixed = self.drop(self.mix(torch.cat([context, *seen, state, asked, *found], 1)))
+        place = self.place(torch.cat([mixed, *found], 1))
         condition = self.feed_back(torch.cat([mixed, place], 1))
         return Known(condition, place, self.rest(condition).squeeze(1))
 

@@ -18,6 +18,7 @@ from kc_vla.learning.common.onnx_weights import as_tensor, module_of, stored_val
 from kc_vla.learning.common.run import BEGUN_FROM
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
+from kc_vla.learning.policy.matching import COLORS
 from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
 from kc_vla.learning.policy.run import CHECKPOINT, HOW, SCALE, STEM, PolicyRun
 from kc_vla.policy.model import KIND, PolicyModel, load_policy, policy_from
@@ -80,11 +81,12 @@ def restored_run(models: Path, name: str, folder: Path) -> PolicyRun:
 
 
 def _stem(model: PolicyModel, config: PolicyConfig) -> Stem:
-    stem = Stem(first_trunk("scratch", []), config.channels)
+    stem = Stem(first_trunk("scratch", []), config.channels, config.colors)
     graph = onnx.load(str(model.stem)).graph
     give_layers(stem, graph)
     values = stored_values(graph)
-    (directions,) = (node.input[1] for node in graph.node if module_of(node.name) == "reduce")
+    convolutions = (node for node in graph.node if node.op_type == "Conv")
+    (directions,) = (node.input[1] for node in convolutions if module_of(node.name) == "reduce")
     stem.reduce.weight.data.copy_(as_tensor(values, directions))
     stem.centre.copy_(as_tensor(values, "centre"))
     return stem
@@ -148,7 +150,7 @@ def _sizes(model: PolicyModel, config: PolicyConfig, chunk: onnx.GraphProto) -> 
     }
     return Sizes(
         map=model.image_size // STEM_STRIDE,
-        channels=config.channels,
+        channels=config.channels + (COLORS if config.colors else 0),
         views=len(model.views),
         slots=model.slots,
         instructions=len(model.instructions),
@@ -158,4 +160,5 @@ def _sizes(model: PolicyModel, config: PolicyConfig, chunk: onnx.GraphProto) -> 
         place=ends["place"][1],
         condensed=model.condense is not None,
         structured=config.structured,
+        colors=config.colors,
     )

@@ -75,7 +75,7 @@ def trained_policy(run: PolicyRun) -> tuple[Stem, Policy, ActionScale]:
     state = run.need(CHECKPOINT, HOW)
     policy = Policy(Sizes(**state["sizes"]))
     policy.load_state_dict(state["average"])
-    stem = Stem(first_trunk("scratch", []), run.config.channels)
+    stem = Stem(first_trunk("scratch", []), run.config.channels, run.config.colors)
     stem.load_state_dict(run.need(STEM, HOW)["stem"])
     return stem.eval(), policy.eval(), scale_of(state)
 

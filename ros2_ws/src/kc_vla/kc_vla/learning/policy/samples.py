@@ -199,7 +199,8 @@ def _maps(
     device: Device,
 ) -> NDArray[np.float16]:
     """Maps (K, V, C, M, M) of an episode, out of the cache where they are there."""
-    name = hashlib.sha256(f"{key} {size} {' '.join(views)}".encode()).hexdigest()[:20]
+    what = f"{key} {size} {' '.join(views)}" + (" colors" if stem.with_colors else "")
+    name = hashlib.sha256(what.encode()).hexdigest()[:20]
     kept = cache / f"{name}.npy"
     if not kept.exists():
         cache.mkdir(parents=True, exist_ok=True)

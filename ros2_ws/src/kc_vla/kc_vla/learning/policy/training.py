@@ -127,7 +127,7 @@ def _require_of(init: PolicyRun, material: Material) -> None:
 def _require_like(init: PolicyRun, config: PolicyConfig) -> None:
     """See that its networks take what these settings give, before a picture is looked at."""
     theirs = init.config
-    for name in ("image_size", "channels", "slots"):
+    for name in ("image_size", "channels", "slots", "colors"):
         if getattr(theirs, name) != getattr(config, name):
             raise DataError(f"{init.folder} has {name} {getattr(theirs, name)}, not {getattr(config, name)}: set it so")
 
@@ -141,7 +141,7 @@ def _stem(run: PolicyRun, before: PolicyRun | None, pictures: Sequence[NDArray[n
     state = run.load(STEM)
     begins = "scratch" if state or config.init == SHIPPED_EYES else config.init
     trunk = first_trunk(begins, pictures[:64] if begins == "package" else [])
-    stem = Stem(trunk.eval(), config.channels)
+    stem = Stem(trunk.eval(), config.channels, config.colors)
     if state is None:
         if config.init == SHIPPED_EYES:
             shipped_eyes(stem)
@@ -155,7 +155,7 @@ def _stem(run: PolicyRun, before: PolicyRun | None, pictures: Sequence[NDArray[n
 def _sizes(config: PolicyConfig, samples: Samples, instructions: int) -> Sizes:
     return Sizes(
         map=config.image_size // STEM_STRIDE,
-        channels=config.channels,
+        channels=samples.maps.shape[2],
         views=samples.maps.shape[1],
         slots=config.slots,
         instructions=instructions,
@@ -165,6 +165,7 @@ def _sizes(config: PolicyConfig, samples: Samples, instructions: int) -> Sizes:
         place=samples.places.shape[1],
         condensed=config.condensed,
         structured=config.structured,
+        colors=config.colors,
     )
 
 
