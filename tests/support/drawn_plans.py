@@ -17,6 +17,7 @@ CPU = Device("cpu")
 SMALL = PolicyConfig(
     image_size=32, init="scratch", channels=8, slots=3, steps=240, batch=32, warm_up=10, every=120, average=0.95
 )
+BRIEF = replace(SMALL, steps=2, every=2)
 SPEED = 0.02
 DOWN = (1.0, 0.0, 0.0, 0.0)
 

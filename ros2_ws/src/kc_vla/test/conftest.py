@@ -20,3 +20,13 @@ def emulator(bus_path: Path) -> Iterator[EmulatorProcess]:
     """An arm that answers at `bus_path`."""
     with running_emulator(bus_path) as process:
         yield process
+
+
+@pytest.fixture(scope="session")
+def few_plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of six drawn episodes with plans, of one task."""
+    from drawn_plans import write_episodes  # brings torch with it, which few tests need
+
+    folder = tmp_path_factory.mktemp("plans")
+    write_episodes(folder / "light", 6)
+    return folder

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from drawn_plans import CPU, SMALL, write_episodes
+from drawn_plans import BRIEF, CPU
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,15 +100,8 @@ def test_it_learns_to_ask_for_the_keyframe_that_the_number_of_them_points_to() -
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("plans")
-    write_episodes(folder / "light", 6)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> PolicyRun:
-    return train_policy(tmp_path_factory.mktemp("run"), [data], replace(SMALL, colors=True, steps=2, every=2), CPU)
+def run(few_plans: Path, tmp_path_factory: pytest.TempPathFactory) -> PolicyRun:
+    return train_policy(tmp_path_factory.mktemp("run"), [few_plans], replace(BRIEF, colors=True), CPU)
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
@@ -134,6 +127,6 @@ def test_colors_need_the_order_of_keyframes() -> None:
         load_policy_config(None, {"colors": "true", "structured": "false"})
 
 
-def test_a_run_with_colors_is_no_beginning_for_one_without(run: PolicyRun, data: Path, tmp_path: Path) -> None:
+def test_a_run_with_colors_is_no_beginning_for_one_without(run: PolicyRun, few_plans: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="has colors True, not False: set it so"):
-        train_policy(tmp_path, [data], replace(SMALL, steps=2), CPU, init=run)
+        train_policy(tmp_path, [few_plans], BRIEF, CPU, init=run)

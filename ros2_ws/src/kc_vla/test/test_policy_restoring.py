@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from drawn_plans import CPU, SMALL, write_episodes
+from drawn_plans import BRIEF, CPU, SMALL
 
 from kc_vla.cli import main
 from kc_vla.inference.models import find_model, register, shipped_models
@@ -19,19 +19,10 @@ from kc_vla.learning.policy.run import PolicyRun, trained_policy
 from kc_vla.learning.policy.training import train_policy
 from kc_vla.policy.model import KIND
 
-BRIEF = replace(SMALL, steps=2, every=2)
-
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("plans")
-    write_episodes(folder / "light", 6)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> PolicyRun:
-    return train_policy(tmp_path_factory.mktemp("run"), [data], BRIEF, CPU)
+def run(few_plans: Path, tmp_path_factory: pytest.TempPathFactory) -> PolicyRun:
+    return train_policy(tmp_path_factory.mktemp("run"), [few_plans], BRIEF, CPU)
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +52,8 @@ def test_a_model_has_the_weights_of_its_run(run: PolicyRun, models: Path, tmp_pa
 
 
 @pytest.mark.nightly
-def test_so_has_one_that_condenses_and_is_not_told_which_keyframe_is_which(data: Path, tmp_path: Path) -> None:
-    run = train_policy(tmp_path / "run", [data], replace(BRIEF, condensed=True, structured=False), CPU)
+def test_so_has_one_that_condenses_and_is_not_told_which_keyframe_is_which(few_plans: Path, tmp_path: Path) -> None:
+    run = train_policy(tmp_path / "run", [few_plans], replace(BRIEF, condensed=True, structured=False), CPU)
     release_policy(run, tmp_path, "mine", "fp32")
     check_same(run, restored_run(tmp_path, "mine", tmp_path / "again"))
 
@@ -92,8 +83,8 @@ def test_the_policy_that_comes_with_the_stack_acts_the_same_when_it_was_restored
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-def test_a_fresh_policy_can_have_the_eyes_of_the_one_that_comes_with_the_stack(data: Path, tmp_path: Path) -> None:
-    fresh = train_policy(tmp_path / "run", [data], replace(BRIEF, init="shipped"), CPU)
+def test_a_fresh_policy_can_have_the_eyes_of_the_one_that_comes_with_the_stack(few_plans: Path, tmp_path: Path) -> None:
+    fresh = train_policy(tmp_path / "run", [few_plans], replace(BRIEF, init="shipped"), CPU)
     shipped = restored_run(shipped_models(), "policy", tmp_path / "shipped")
     (stem, _, _), (other, _, _) = trained_policy(fresh), trained_policy(shipped)
     pictures = torch.rand(1, 3, SMALL.image_size, SMALL.image_size)
@@ -102,9 +93,20 @@ def test_a_fresh_policy_can_have_the_eyes_of_the_one_that_comes_with_the_stack(d
 
 
 def test_a_training_begins_with_a_model_by_its_name(
-    run: PolicyRun, models: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    run: PolicyRun, models: Path, few_plans: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["train", "policy", "--data", str(data), "--models", str(models), "--device", "cpu", "--precision", "fp32"]
+    words = [
+        "train",
+        "policy",
+        "--data",
+        str(few_plans),
+        "--models",
+        str(models),
+        "--device",
+        "cpu",
+        "--precision",
+        "fp32",
+    ]
     changed = {name: value for name, value in vars(BRIEF).items() if value != getattr(type(BRIEF)(), name)}
     words += [word for name, value in changed.items() for word in ("--set", f"{name}={value}")]
     words += ["--set", "learning_rate=1e-9", "--output", str(tmp_path / "run")]

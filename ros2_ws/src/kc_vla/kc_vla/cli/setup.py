@@ -68,6 +68,8 @@ def _set_up(options: argparse.Namespace) -> None:
     if not options.yes and not options.do:
         print("\nnothing was done: --do does it, after asking")
         return
+    if not options.yes and not sys.stdin.isatty():
+        raise SetupError("nothing was done: there is no terminal to ask in; --yes does it without asking")
     if not options.yes and not _agreed():
         raise SetupError("nothing was done")
     carry_out(plan, is_root)
@@ -100,8 +102,4 @@ def _person() -> str:
 
 
 def _agreed() -> bool:
-    if not sys.stdin.isatty():
-        from kc_vla.machine.plan import SetupError
-
-        raise SetupError("nothing was done: there is no terminal to ask in; --yes does it without asking")
     return input("\ndo this? [y/N] ").strip().lower() in ("y", "yes")

@@ -12,6 +12,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from kc_vla.arm.control_process import Told
+from kc_vla.arm.interface import LIES
 from kc_vla.arm.inverse import UnreachableError, joints_after
 from kc_vla.arm.leaving import Leaving
 from kc_vla.arm.servo_modes import Mode, ServoSettings
@@ -29,8 +30,6 @@ from kc_vla.ros.emergency_stop import EmergencyStop
 KEEPS_POWER = 3
 """Exit code of a controller that ended in order and left its arm with power; `kc_vla.launching` knows it, too."""
 _POLL_S = 0.02
-_LIES_RAD = 0.2
-"""An arm lies whose joints are so near to its rest pose."""
 
 
 class ArmLink:
@@ -88,7 +87,7 @@ class ArmLink:
     @property
     def _lies(self) -> bool:
         told = self._session.told
-        return told is not None and bool(np.abs(told.report.state.angles - self._session.rig.rest).max() < _LIES_RAD)
+        return told is not None and bool(np.abs(told.report.state.angles - self._session.rig.rest).max() < LIES)
 
     def _aim(self, action: Action, seconds: float) -> None:
         values, session = np.asarray(action.values, float), self._session

@@ -16,10 +16,10 @@ from torch.nn import functional
 
 PATCH = 4
 """Side of a patch, px."""
-COLORS = 16
-"""Numbers of a map's cell of 2 x 2 patches: red, green, blue and how much it stands out, of each."""
 KEPT = 4
-"""The same numbers of what stands out most in a view of a keyframe."""
+"""Numbers of what stands out most in a view of a keyframe: red, green, blue and how much it stands out."""
+COLORS = 4 * KEPT
+"""The same numbers of a map's cell of 2 x 2 patches."""
 ASKED = 4
 """Colors that are looked for at a time."""
 _NOISE = 25.0
