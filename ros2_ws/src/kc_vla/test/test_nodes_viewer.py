@@ -257,6 +257,22 @@ def test_the_keyframes_have_the_pictures_that_the_buffer_keeps(
     assert len(asked) == 1
 
 
+def test_the_keyframes_of_an_episode_are_shown_though_they_were_told_before_it_and_once(
+    graph: Graph, viewer: Callable[..., tuple[int, str]], open_page: Callable[..., LivePage]
+) -> None:
+    page = open_page(viewer()[0])
+    see(graph, page, lambda: "keyframes" in page.parts, graph.say_all)
+    told = {type(message): publisher for publisher, message in graph.publishers}
+    early = KeyframeIndex(
+        episode_id="e-2", frame_indices=[7], phases=[0], labels=["start"], scores=[1.0], committed=[True]
+    )
+    told[KeyframeIndex].publish(early)
+    told[KeyframeScore].publish(KeyframeScore(episode_id="e-1", frame_index=77))
+    see(graph, page, lambda: page.series["scores"][-1][0] == 77)  # by then the node has looked at both
+    graph.status.publish(EpisodeStatus(episode_id="e-2", frame_period=0.05, state=EpisodeStatus.RUNNING))
+    see(graph, page, lambda: [each["frame"] for each in page.parts["keyframes"]] == [7])
+
+
 def test_the_page_tells_what_the_arm_answered_to_a_stop(graph: Graph, viewer: Callable[..., tuple[int, str]]) -> None:
     port, token = viewer(control=True)
     assert len(token) >= 20

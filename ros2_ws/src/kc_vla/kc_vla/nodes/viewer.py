@@ -1,7 +1,8 @@
 """Node `viewer`: the live page of a running stack in a browser; without a token nobody controls by it.
 
 It only looks on: pictures, joints and commands are listened to while a page is open and taken when it asks for them,
-nothing that is told waits for this node, and its process takes what time the others leave.
+what comes with every frame wakes nobody here, nothing that is told waits for this node, and its process takes what time
+the others leave.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import secrets
 import time
 from dataclasses import dataclass
 
+import cv2
 from diagnostic_msgs.msg import DiagnosticArray
 from std_msgs.msg import Bool
 
@@ -75,7 +77,8 @@ class ViewerNode(StackNode):
         rig = values.robot()
         self._board = Board()
         self._board.tell("robot", messages.robot_part(rig))
-        self._streams = LiveStreams(self, self._board, rig.views)
+        self._index = KeyframeIndex()
+        self._streams = LiveStreams(self, self._board, rig.views, self._on_index)
         self._pictures = Pictures(self._streams.picture, values.longest, 0.5 / values.rate)
         on_watched = self.from_any_thread(self._watch)
         self._feed = Feed(self._board, self._pictures, rig.views, values.rate, on_watched, self._streams.look)
@@ -116,7 +119,6 @@ class ViewerNode(StackNode):
             EpisodeResult, topics.EPISODE_RESULT, lambda each: tell("result", messages.result_part(each)), qos.STATUS
         )
         self.subscribe(Driver, topics.DRIVER, lambda each: tell("driver", messages.driver_part(each)), qos.EVENT_LOG)
-        self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
         self.subscribe(Bool, topics.STOPPED, lambda each: tell("stopped", bool(each.data)), qos.EVENT_LOG)
         self.subscribe(KeyframeEvent, topics.KEYFRAME_EVENT, self._on_event, qos.EVENT_LOG)
         self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_health, qos.WATCHED)
@@ -139,12 +141,17 @@ class ViewerNode(StackNode):
             self._thumbs.begin()
             self._board.begin(status.episode_id)
         self._board.tell("episode", messages.episode_part(status))
+        self._follow()  # the list of its keyframes may have come before
 
     def _on_index(self, index: KeyframeIndex) -> None:
-        if index.episode_id != self._board.episode:
-            return
-        self._thumbs.follow(index)
-        self._board.tell("keyframes", messages.keyframes_part(index))
+        self._index = index
+        self._follow()
+
+    def _follow(self) -> None:
+        index = self._index
+        if index.episode_id == self._board.episode:
+            self._thumbs.follow(index)
+            self._board.tell("keyframes", messages.keyframes_part(index))
 
     def _on_thumb(self, frame: int, picture: str) -> None:
         self._board.add(shown.THUMBS, {"frame": frame, "picture": picture})
@@ -160,4 +167,5 @@ class ViewerNode(StackNode):
 def main() -> None:
     """Run the node."""
     os.nice(_NICE)
+    cv2.setNumThreads(1)  # to share the work on a small picture costs half as much again, and the others' cores
     run_node(ViewerNode)

@@ -1,6 +1,6 @@
 """What a live page shows of the streams of a stack: taken when it asks for it, and nothing listened to unwatched.
 
-The scores alone are listened to always: a page that comes later shows those that were before.
+Scores and keyframes alone are listened to always: a page that comes later shows those that were before.
 """
 
 from __future__ import annotations
@@ -21,27 +21,31 @@ from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import image_pixels
 from kc_vla.ros.mailbox import Mailbox
-from kc_vla_msgs.msg import ActionChunk, ArmCommand, KeyframeScore
+from kc_vla_msgs.msg import ActionChunk, ArmCommand, KeyframeIndex, KeyframeScore
 
 _LOOK_S = 0.5
 """So often, whoever looks, what has come is taken: none of the topics kept has more than its depth by then."""
 
 
 class LiveStreams:
-    """Pictures, joints, scores, chunks and commands. Safe for any threads but `watch`, which is the node's."""
+    """Pictures, joints, scores, keyframes, chunks, commands. Safe for any threads but `watch`, which is the node's."""
 
-    def __init__(self, node: StackNode, board: Board, views: Sequence[str]) -> None:
+    def __init__(
+        self, node: StackNode, board: Board, views: Sequence[str], on_index: Callable[[KeyframeIndex], None]
+    ) -> None:
         """Begin.
 
         Args:
             node: that listens.
             board: is told.
             views: of the robot.
+            on_index: is given the newest list of keyframes, by any thread.
         """
-        self._node, self._board, self._views = node, board, tuple(views)
+        self._node, self._board, self._views, self._on_index = node, board, tuple(views), on_index
         self._cameras: dict[str, Mailbox] = {}
         self._arm: dict[str, Mailbox] = {}
         self._scores = Mailbox(node, KeyframeScore, topics.KEYFRAME_SCORE, qos.WATCHED)
+        self._index = Mailbox(node, KeyframeIndex, topics.KEYFRAME_INDEX, qos.STATUS)
         self._looking = threading.Lock()
         node.every(_LOOK_S, self.look)
 
@@ -63,7 +67,7 @@ class LiveStreams:
         }
 
     def unwatch(self) -> None:
-        """Listen to the scores alone."""
+        """Listen to scores and keyframes alone."""
         cameras, arm, self._cameras, self._arm = self._cameras, self._arm, {}, {}
         for mailbox in (*cameras.values(), *arm.values()):
             mailbox.close()
@@ -78,6 +82,8 @@ class LiveStreams:
         """Tell the board what else has come."""
         with self._looking:
             self._take(self._scores, shown.SCORES, messages.score_row)
+            if (index := self._index.newest()) is not None:
+                self._on_index(index)
             if not (arm := self._arm):
                 return
             self._take(arm[topics.POLICY_CHUNK], shown.CHUNKS, messages.chunk_row)
