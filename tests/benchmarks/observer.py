@@ -21,6 +21,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import Image
 
+from kc_vla.arm.scheduling import take_priority
 from kc_vla.core import topics
 from kc_vla.ros import qos
 from kc_vla.ros.convert import nanoseconds
@@ -52,7 +53,8 @@ def _chunk(message: ActionChunk) -> dict[str, Any]:
 def _command(message: ArmCommand) -> dict[str, Any]:
     moves = message.mode != ArmCommand.HOLD
     row = {"sequence": message.chunk_sequence, "index": message.chunk_index} if moves else {}
-    return {"episode": message.episode_id, "step": message.step, **row}
+    made = nanoseconds(message.header.stamp)
+    return {"episode": message.episode_id, "step": message.step, "made": made, **row}
 
 
 def _diagnostics(message: DiagnosticArray) -> dict[str, Any]:
@@ -80,6 +82,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True, help="JSON")
     parser.add_argument("--watch", choices=WATCHED, required=True, help="which topics")
+    parser.add_argument("--priority", type=int, default=0, help="real-time priority; 0: an ordinary process")
     options = parser.parse_args()
     rclpy.init()
     node = Node(f"observer_of_{options.watch}")
@@ -92,6 +95,8 @@ def main() -> None:
 
     for kind, topic, profile, fields in WATCHED[options.watch]:
         listen(kind, topic, profile, fields)
+    if options.priority:
+        take_priority(options.priority)  # also of the middleware's threads, which are there by now
     try:
         rclpy.spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):

@@ -32,10 +32,11 @@ class Processes:
         self._running: list[subprocess.Popen[bytes]] = []
 
     def start(self, *command: str) -> subprocess.Popen[bytes]:
-        """Start a command in a session of its own."""
-        process = subprocess.Popen(
-            command, cwd=ROOT, stdout=self._log, stderr=subprocess.STDOUT, start_new_session=True
-        )
+        """Start a command in a group of its own, but in the session of all, as a launch does.
+
+        The system may share the processor among sessions first, and priorities count only within each.
+        """
+        process = subprocess.Popen(command, cwd=ROOT, stdout=self._log, stderr=subprocess.STDOUT, process_group=0)
         self._running.append(process)
         return process
 

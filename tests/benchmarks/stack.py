@@ -34,6 +34,8 @@ class Setting:
         frames: of an episode.
         control_period: s of a control step; None: that of a frame.
         helpers: further modules of this folder to run beside, with their options.
+        observers_priority: real-time priority of those who note when a message comes, so that they note it at once;
+            0: ordinary processes, as other readers are.
     """
 
     width: int
@@ -44,6 +46,7 @@ class Setting:
     frames: int = 80
     control_period: float | None = None
     helpers: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    observers_priority: int = 0
 
     @property
     def pictures(self) -> str:
@@ -81,7 +84,10 @@ def record(setting: Setting, seconds: float, work: Path, what: str) -> Record:
     helper_files = {module: work / f"{module}.json" for module, _ in setting.helpers}
     with Processes(work / "nodes.log") as processes:
         nodes = {node: processes.node(node, **setting.parameters.get(node, {})) for node in setting.nodes}
-        observers = [processes.helper("observer", watch=name, output=files[name]) for name in ("images", "results")]
+        observers = [
+            processes.helper("observer", watch=name, output=files[name], priority=setting.observers_priority)
+            for name in ("images", "results")
+        ]
         readers = sum(n in (*SELECTION, "policy_server", "recorder") for n in setting.nodes) + 1
         optional = {"control_period": setting.control_period} if setting.control_period else {}
         stream = processes.helper(
