@@ -1,7 +1,8 @@
 """Publishes what a simulator would, at an exact rate and without rendering, until it is interrupted.
 
-A short episode warms everything up; then episode follows episode. Pictures are noise, made once; they are brighter
-between the keyframes, as under the lamp of the counting task, so that rules find what the oracle tells.
+A short episode warms everything up; then episode follows episode. Pictures are soft blots under a camera's noise, as
+hard to pack as those of a camera, made once; they are brighter between the keyframes, as under the lamp of the counting
+task, so that rules find what the oracle tells.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import rclpy
 from geometry_msgs.msg import PoseStamped
@@ -101,10 +103,12 @@ class Stream(Node):
 
 def _pictures(width: int, height: int) -> list[tuple[Image, Image]]:
     """Return third-person and wrist image, dark and bright."""
-    noise = np.random.default_rng(0)
+    chance = np.random.default_rng(0)
     pairs = []
     for brightness in (80, 120):
-        pixels = noise.integers(brightness - 40, brightness + 40, (2, height, width, 3), np.uint8)
+        blots = chance.integers(brightness - 40, brightness + 40, (2, max(1, height // 8), max(1, width // 8), 3))
+        soft = [cv2.resize(each.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR) for each in blots]
+        pixels = np.clip(soft + chance.normal(0.0, 3.0, (2, height, width, 3)), 0, 255).astype(np.uint8)
         stamp = time_message(0)
         pairs.append(
             (image_message(pixels[0], stamp, "third_person_camera"), image_message(pixels[1], stamp, "wrist_camera"))

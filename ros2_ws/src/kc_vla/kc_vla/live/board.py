@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, takewhile
 from types import MappingProxyType
 from typing import Any
 
@@ -85,8 +85,10 @@ class Board:
             series = {}
             for name, rows in self._series.items():
                 last = seen.rows.get(name, 0)
-                if rows and rows[-1][0] > last:
-                    series[name] = [row for number, row in rows if number > last]
+                # From the end on: a page asks ten times a second, and thousands of rows are known to it already.
+                new = [row for _, row in takewhile(lambda each: each[0] > last, reversed(rows))]  # noqa: B023
+                if new:
+                    series[name] = new[::-1]
                     seen.rows[name] = rows[-1][0]
         return found | ({"parts": parts} if parts else {}) | ({"series": series} if series else {})
 
