@@ -64,6 +64,7 @@ class Script:
     oracle: tuple[int, ...] = ORACLE
     late: int = 0  # frames by which the last keyframe is late
     hold_steps: tuple[int, ...] = ()
+    hold_reason: str = "chunk is stale"
     with_result: bool = True
     chunk_length: int = 16
     joints: tuple[str, ...] = tuple(f"joint{i}" for i in range(1, 8))
@@ -282,7 +283,7 @@ def _command(script: Script, step: int) -> ArmCommand:
     message = ArmCommand(episode_id=script.episode_id, step=step)
     message.header.stamp = stamp(step)
     if step in script.hold_steps:
-        message.mode, message.reason = ArmCommand.HOLD, "chunk is stale"
+        message.mode, message.reason = ArmCommand.HOLD, script.hold_reason
         return message
     message.mode, message.names, message.values = ArmCommand.TOOL_DELTA, NAMES, action(step)
     message.chunk_sequence, message.chunk_index = step // half, step % half

@@ -77,6 +77,33 @@ def test_the_summary_has_latencies_drops_and_holds(report: Report) -> None:
     assert report.summary["holds"] == [{"reason": "chunk is stale", "count": 3, "first_step": 8}]
 
 
+@pytest.mark.parametrize(
+    ("waited", "reason", "counted"),
+    [
+        (3, "no chunk yet", 0),
+        (3, "no joint state for 0.5 s", 0),
+        (3, "emergency stop", 3),
+        (59, "no chunk yet", 0),
+        (61, "no chunk yet", 61),  # of 61: it never moved
+    ],
+)
+def test_an_arm_that_only_waits_to_begin_does_not_count_as_held(
+    tmp_path: Path, waited: int, reason: str, counted: int
+) -> None:
+    script = Script(size=16, hold_steps=(*range(waited),), hold_reason=reason)
+    summary = write_report(write_episode(tmp_path / "bag", script), tmp_path / "out", pictures=False).summary
+    assert sum(hold["count"] for hold in summary["holds"]) == counted
+
+
+def test_a_hold_later_on_and_a_long_wait_count(tmp_path: Path) -> None:
+    later = Script(size=16, hold_steps=(0, 1, 7), hold_reason="no joint state for 0.5 s")
+    summary = write_report(write_episode(tmp_path / "later", later), tmp_path / "out", pictures=False).summary
+    assert [(hold["count"], hold["first_step"]) for hold in summary["holds"]] == [(1, 7)]
+    long = Script(size=16, steps=80, hold_steps=(*range(70),), hold_reason="no chunk yet")  # 3.5 s
+    summary = write_report(write_episode(tmp_path / "long", long), tmp_path / "out", pictures=False).summary
+    assert summary["holds"][0]["count"] == 70
+
+
 def test_a_person_who_took_over_is_told_and_shown(tmp_path: Path) -> None:
     bag = write_episode(tmp_path / "bag", Script(takeovers=((10, 19), (30, 44))))
     report = write_report(bag, tmp_path / "episode")

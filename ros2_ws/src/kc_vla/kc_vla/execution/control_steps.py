@@ -9,6 +9,7 @@ from typing import Protocol
 
 from kc_vla.core.chunk import BadChunkError, Chunk
 from kc_vla.core.episode import Episode
+from kc_vla.core.holds import no_joint_state
 from kc_vla.core.latency import Statistics
 from kc_vla.execution.controller import ArmController
 from kc_vla.execution.scheduler import Action, Hold, Request
@@ -265,7 +266,7 @@ class RealTime(ControlSteps):
             return
         self._step = step
         if self._steady() - self._state_at > self._stale_after:
-            self._send(step, Hold(f"no joint state for {self._stale_after:g} s"))
+            self._send(step, Hold(no_joint_state(self._stale_after)))
         elif self.arm is not None and self.arm.blocked and not self._controller.stopped:
             self._send(step, Hold(self.arm.blocked))
         else:

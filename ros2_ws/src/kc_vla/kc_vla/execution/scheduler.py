@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.chunk import ActionType, BadChunkError, Chunk, ChunkLimits, check_chunk
+from kc_vla.core.holds import NO_CHUNK_YET
 from kc_vla.execution.blending import blend
 
 
@@ -157,7 +158,7 @@ class ChunkScheduler:
         """Return what to do in control step `step`."""
         chunk = self._chunk
         if chunk is None:
-            return Hold("no chunk yet")
+            return Hold(NO_CHUNK_YET)
         if step >= chunk.end:
             return Hold("the chunk is used up and no new one has come")
         index = step - chunk.start

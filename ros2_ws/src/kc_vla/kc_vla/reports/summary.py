@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from kc_vla.core.holds import is_wait
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.episodes.episode_data import Command, CommandMode, NodeDiagnostics
+from kc_vla.episodes.episode_data import CommandMode, NodeDiagnostics
 from kc_vla.episodes.keyframe_match import match_keyframes
+
+_BEGINS_S = 3.0
+"""So long an arm may wait for its first chunk, and for the first joint states, s."""
 
 
 def summarize(episode: RecordedEpisode) -> dict[str, Any]:
@@ -40,7 +44,7 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
         "problems": {node.name: node.message for node in nodes if node.level > 0},
         "chunks": len(episode.chunks),
         "commands": len(episode.commands),
-        "holds": _holds(episode.commands),
+        "holds": _holds(episode),
         "takeovers": [{"first": each.first, "last": each.last, "device": each.device} for each in episode.takeovers],
         "messages": dict(sorted(episode.message_counts.items())),
         "damages": list(episode.damages),
@@ -126,11 +130,15 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _holds(commands: tuple[Command, ...]) -> list[dict[str, Any]]:
-    """Return each reason for which the arm held, how often, and when first."""
+def _holds(episode: RecordedEpisode) -> list[dict[str, Any]]:
+    """Return each reason for which the arm held, how often, and when first; a short wait to begin is none."""
+    moved = (command.step for command in episode.commands if command.mode != CommandMode.HOLD)
+    begun = next(moved, 0)
+    if begun * episode.status.frame_period_s > _BEGINS_S:
+        begun = 0
     holds: dict[str, dict[str, Any]] = {}
-    for command in commands:
-        if command.mode == CommandMode.HOLD:
+    for command in episode.commands:
+        if command.mode == CommandMode.HOLD and not (command.step < begun and is_wait(command.reason)):
             entry = holds.setdefault(command.reason, {"reason": command.reason, "count": 0, "first_step": command.step})
             entry["count"] += 1
     return list(holds.values())
