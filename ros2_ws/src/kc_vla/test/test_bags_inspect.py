@@ -8,6 +8,7 @@ from mcap.reader import make_reader
 from mcap.writer import Writer
 from rosbags.highlevel import AnyReader
 
+from kc_vla.bags.inspect import TopicFacts
 from kc_vla.bags.storage import Storage
 from kc_vla.cli import main
 
@@ -30,6 +31,20 @@ def test_a_bag_that_is_well(bag, capsys):
     assert f"MB unpacked, {sum(file.stat().st_size for file in bag.glob('*.mcap')) / 1e6:.1f} MB on disk" in text
     (line,) = [line for line in text.splitlines() if line.strip().startswith("/joint_states ")]
     assert line.split()[1:] == ["41", "20.0", "Hz", "sensor_msgs/msg/JointState"]
+
+
+def test_what_is_said_a_few_times_at_the_beginning_has_no_rate():
+    said = TopicFacts("tf2_msgs/msg/TFMessage")
+    for at_ns in (0, 3_000_000, 5_000_000):
+        said.add(at_ns, 100)
+    assert said.rate is None
+    for at_ns in range(10_000_000, 500_000_000, 33_000_000):
+        said.add(at_ns, 100)
+    assert said.rate == pytest.approx(17 / 0.472, rel=0.01)
+    slow = TopicFacts("diagnostic_msgs/msg/DiagnosticArray")
+    for second in range(4):
+        slow.add(second * 1_000_000_000, 100)
+    assert slow.rate == pytest.approx(1.0)
 
 
 def test_a_torn_bag_is_told_and_made_whole(bag, capsys):

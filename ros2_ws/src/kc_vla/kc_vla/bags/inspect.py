@@ -23,6 +23,9 @@ _WORST = 5
 _SHUFFLED_NS = 1_000_000_000
 """Messages of several publishers of a topic may overtake each other by so much."""
 
+_A_STREAM = 10
+"""So many messages within a second have a rate; fewer may be all that there ever are."""
+
 
 @dataclass
 class TopicFacts:
@@ -57,10 +60,10 @@ class TopicFacts:
         self.last_ns = log_time_ns
 
     @property
-    def rate(self) -> float:
-        """Messages a second; 0 for fewer than two."""
+    def rate(self) -> float | None:
+        """Messages a second; None of a few that came within a second, as of topics on which each node speaks once."""
         seconds = (self.last_ns - self.first_ns) * 1e-9
-        return (self.count - 1) / seconds if self.count > 1 and seconds > 0 else 0.0
+        return (self.count - 1) / seconds if seconds >= 1.0 or (self.count >= _A_STREAM and seconds > 0) else None
 
 
 @dataclass
@@ -93,7 +96,8 @@ class BagFacts:
         yield f"{self.path}: {seconds:.1f} s from {begun}, {messages} messages, {sizes}{episode}"
         width = max(map(len, self.topics), default=0)
         for name, facts in sorted(self.topics.items()):
-            yield one_line(f"  {name:<{width}}  {facts.count:>7}  {facts.rate:>6.1f} Hz  {facts.type}")
+            rate = "-" if facts.rate is None else f"{facts.rate:.1f} Hz"
+            yield one_line(f"  {name:<{width}}  {facts.count:>7}  {rate:>9}  {facts.type}")
         yield from (one_line(f"  {trouble}") for trouble in self.troubles)
 
 
