@@ -139,7 +139,7 @@ def generate_launch_description() -> LaunchDescription:
             node("recorder", texts(output_folder="output", rig="rig"), sigterm_timeout=CLOSE_S, **AGAIN),
             OpaqueFunction(function=transforms),
             memories(),
-            *viewers(),
+            *viewers("simulated"),
             node(
                 "episode_runner",
                 {

@@ -162,6 +162,11 @@ def arm(context: LaunchContext) -> list:
     return actions
 
 
+def looking_on(context: LaunchContext) -> list[Node]:
+    """The live page says which arm moves: an emulated one may stand in for a real one."""
+    return viewers({EMULATED: EMULATED, "piper": "real"}.get(_kind(context), ""))
+
+
 def session(context: LaunchContext) -> list[Node]:
     """Start what begins and ends the episode; with a recorder, not before that hears."""
     given = {"duration": LaunchConfiguration("duration"), **texts(task="task", instruction="instruction", rig="rig")}
@@ -255,7 +260,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             OpaqueFunction(function=told_transforms),
             memories(),
-            *viewers(),
+            OpaqueFunction(function=looking_on),
             OpaqueFunction(function=session),
         ]
     )

@@ -128,7 +128,8 @@ def test_a_small_picture_is_not_made_larger() -> None:
 
 
 def test_joints_are_told_with_their_bounds() -> None:
-    robot = messages.robot_part(load_rig("piper"))
+    robot = messages.robot_part(load_rig("piper"), "emulated")
+    assert (robot["name"], robot["kind"]) == ("piper", "emulated")
     assert [joint["unit"] for joint in robot["joints"]].count("rad") == 6
     assert all(joint["low"] < joint["high"] for joint in robot["joints"])
     state = SimpleNamespace(name=["joint1", "joint2"], position=[0.25, math.nan])

@@ -33,8 +33,7 @@ def take_priority(priority: int) -> None:
     except PermissionError as error:
         raise PriorityError(
             f"no real-time priority {priority}: the control loop will be late beside other work. Allow it with "
-            f"'kc-vla setup realtime --do' (a line '<user> - rtprio {priority}' in /etc/security/limits.d) and log in "
-            "again"
+            "'kc-vla setup realtime --do' and log in again"
         ) from error
 
 
@@ -48,6 +47,5 @@ def lock_memory() -> None:
         reason = os.strerror(ctypes.get_errno())
         raise PriorityError(
             f"memory cannot be locked ({reason}): the control loop may be late. Allow it with "
-            "'kc-vla setup realtime --do' (a line '<user> - memlock unlimited' in /etc/security/limits.d) and log in "
-            "again"
+            "'kc-vla setup realtime --do' and log in again"
         )

@@ -8,7 +8,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from kc_vla.core.ports import FOXGLOVE, LIVE_PAGE
-from kc_vla.launching.graph import AGAIN, node, texts
+from kc_vla.launching.graph import AGAIN, node, text, texts
 
 _SWITCH = ["true", "false"]
 
@@ -48,10 +48,10 @@ def viewer_arguments(default: bool) -> tuple[DeclareLaunchArgument, ...]:
     )
 
 
-def viewers() -> list[Node]:
-    """The live page and the server for Foxglove, by those arguments and `rig`."""
+def viewers(arm: str = "") -> list[Node]:
+    """The live page and the server for Foxglove, by those arguments and `rig`; `arm`: which kind moves, in a word."""
     argument = LaunchConfiguration
-    own = {"port": argument("viewer_port"), "control": argument("viewer_control")}
+    own = {"port": argument("viewer_port"), "control": argument("viewer_control"), "arm": text(arm)}
     return [
         node(
             "viewer",

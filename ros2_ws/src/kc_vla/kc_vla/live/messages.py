@@ -14,15 +14,15 @@ _PERSON = 1
 """See Driver.msg."""
 
 
-def robot_part(rig: Rig) -> dict[str, Any]:
-    """The robot: each joint with its bounds (rad, of fingers m), and the views."""
+def robot_part(rig: Rig, kind: str = "") -> dict[str, Any]:
+    """The robot: each joint with its bounds (rad, of fingers m), the views, and what kind of arm it is, in words."""
     bounds = [*zip(numbers(rig.limits.lowest), numbers(rig.limits.highest), strict=True)]
     bounds += [(0.0, rig.opening / len(rig.gripper))] * len(rig.gripper)
     joints = [
         {"name": name, "low": low, "high": high, "unit": unit_of(name)}
         for name, (low, high) in zip(rig.names, bounds, strict=True)
     ]
-    return {"name": rig.name, "joints": joints, "views": list(rig.views)}
+    return {"name": rig.name, "kind": kind, "joints": joints, "views": list(rig.views)}
 
 
 def episode_part(status: Any) -> dict[str, Any]:

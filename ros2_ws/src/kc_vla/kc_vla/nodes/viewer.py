@@ -59,6 +59,7 @@ class ViewerParameters(RobotParameters):
     port: int = parameter(LIVE_PAGE, "of the page; 0: any free one", low=0, high=65535)
     control: bool = parameter(False, "whoever has the token that is printed once may stop the arm")
     rate: float = parameter(10.0, "times a second that a page is told what is new at most", low=0.5, high=60.0)
+    arm: str = parameter("", "what kind of arm moves, for who looks: real, emulated, simulated; empty: not known")
     longest: int = parameter(640, "px of a side of the pictures shown", low=16, high=4096)
 
 
@@ -76,7 +77,7 @@ class ViewerNode(StackNode):
         values = self.parameters
         rig = values.robot()
         self._board = Board()
-        self._board.tell("robot", messages.robot_part(rig))
+        self._board.tell("robot", messages.robot_part(rig, values.arm))
         self._index = KeyframeIndex()
         self._streams = LiveStreams(self, self._board, rig.views, self._on_index)
         self._pictures = Pictures(self._streams.picture, values.longest, 0.5 / values.rate)
