@@ -139,19 +139,19 @@ class ViewerNode(StackNode):
 
     def _on_episode(self, status: EpisodeStatus) -> None:
         if status.episode_id != self._board.episode:
-            self._thumbs.begin()
+            self._thumbs.begin(status.episode_id)
             self._board.begin(status.episode_id)
         self._board.tell("episode", messages.episode_part(status))
-        self._follow()  # the list of its keyframes may have come before
+        self._tell_keyframes()  # their list may have come before
 
     def _on_index(self, index: KeyframeIndex) -> None:
         self._index = index
-        self._follow()
+        self._thumbs.follow(index)
+        self._tell_keyframes()
 
-    def _follow(self) -> None:
+    def _tell_keyframes(self) -> None:
         index = self._index
         if index.episode_id == self._board.episode:
-            self._thumbs.follow(index)
             self._board.tell("keyframes", messages.keyframes_part(index))
 
     def _on_thumb(self, frame: int, picture: str) -> None:

@@ -29,21 +29,23 @@ class KeyframeThumbs:
         """
         self._node, self._is_wanted, self._take = node, is_wanted, take
         self._client = node.call(GetKeyframes, topics.GET_KEYFRAMES)
-        self._index = KeyframeIndex()
+        self._index, self._episode = KeyframeIndex(), ""
         self._has: set[int] = set()
         node.every(_LOOK_S, self._ask)
 
-    def begin(self) -> None:
+    def begin(self, episode_id: str) -> None:
         """Another episode: nobody has any of its pictures."""
-        self._has, self._index = set(), KeyframeIndex()
+        self._has, self._episode = set(), episode_id
 
     def follow(self, index: KeyframeIndex) -> None:
-        """The buffer holds these."""
+        """The buffer holds these, of whatever episode; may be called by any thread."""
         self._index = index
 
     async def _ask(self) -> None:
         index, has = self._index, self._has
-        if set(index.frame_indices) <= has or not self._is_wanted() or not self._client.service_is_ready():
+        if index.episode_id != self._episode or set(index.frame_indices) <= has:
+            return
+        if not self._is_wanted() or not self._client.service_is_ready():
             return
         request = GetKeyframes.Request(
             episode_id=index.episode_id, as_of_frame=-1, known_frames=sorted(has), images=True, provisional=True
