@@ -63,7 +63,7 @@ def measure(quick: bool, work: Path) -> Table:
 
 def _row(rate: int, nodes: Sequence[str], threads: int, found: Record) -> dict[str, Any]:
     commands = [c["at"] for c in found.results[topics.ARM_COMMAND] if c["episode"] != "warm-up"]
-    outside, beats = _periods_ms(commands), _periods_ms(found.helpers["bare_loop"])
+    outside, beats = periods_ms(commands), periods_ms(found.helpers["bare_loop"])
     own = own_latency(found.diagnostics("arm_controller"), "control_period_error")
     bare = Spread.of(np.abs(beats - 1e3 / rate))
     load = found.helpers.get("inference_load")
@@ -82,7 +82,8 @@ def _row(rate: int, nodes: Sequence[str], threads: int, found: Record) -> dict[s
     }
 
 
-def _periods_ms(times_ns: Sequence[int]) -> np.ndarray:
+def periods_ms(times_ns: Sequence[int]) -> np.ndarray:
+    """Return the time between each and the next, ms."""
     return np.diff(np.asarray(times_ns, np.int64)) / 1e6
 
 

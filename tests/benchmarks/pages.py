@@ -1,7 +1,7 @@
 """Browsers that have the live page open, as far as it notices: they take what it tells and say that they drew it.
 
 They come and go: for a spell none is open, for the next all are. The last one takes nothing if it is to be stalled.
-Writes, when interrupted, when they were open, and how many pictures a second each got.
+Writes, when interrupted, when they were open, and when each got a picture.
 """
 
 from __future__ import annotations

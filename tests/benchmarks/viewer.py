@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 from kc_vla.core import topics
 
+from .jitter import periods_ms
 from .measuring import MeasurementError, Spread, Table
 from .stack import CONTROL, SELECTION, Record, Setting, chain_parameters, record
 
@@ -50,10 +53,13 @@ class _Spell:
 def measure(quick: bool, work: Path) -> Table:
     """Open and close the pages of a running stack, in turns, so that other work on the machine weighs on both alike."""
     pairs = 3 if quick else 20
+    priority = _OBSERVERS if _may_take(_OBSERVERS) else 0
     rows = []
     for number, (pages, (count, stalled)) in enumerate(PAGES.items()):
         folder = work / str(number)
-        found = record(_setting(folder, count, stalled), (2 * pairs + 1) * _SPELL_S, folder, f"pages: {pages}")
+        found = record(
+            _setting(folder, count, stalled, priority), (2 * pairs + 1) * _SPELL_S, folder, f"pages: {pages}"
+        )
         rows.append({"pages": pages} | _row(_pairs(found), found.cpu["viewer"]))
     return Table(
         f"A live page open, two {WIDTH}x{HEIGHT} cameras at {CAMERA_HZ} Hz: p50 / p99 / max, closed and open",
@@ -63,8 +69,8 @@ def measure(quick: bool, work: Path) -> Table:
             f"processes of one session, as a launch starts them. The pages are closed for {_SPELL_S:g} s and open for "
             f"{_SPELL_S:g} s in turns, in one run, {pairs} times; the first {_SETTLING_S:g} s of each are left out. "
             "They are open on the same machine, and what they do themselves gives way, as if they were open elsewhere.",
-            "`picture to score`: at a reader of real-time priority in another process. `control period off`: by the "
-            "stamps of the commands; `at a reader`: when they came there.",
+            f"`picture to score`: at a reader in another process, {'at real-time' if priority else 'of no'} priority. "
+            "`control period off`: by the stamps of the commands; `at a reader`: when they came there.",
             f"`p99 ratio`: open by closed, all spells together; in brackets the 95 % of {_DRAWS} draws of pairs of "
             "spells.",
             "`viewer's CPU`: of one core, pages open for half the time. `pictures/s`: of both cameras together, "
@@ -106,7 +112,7 @@ def _pairs(found: Record) -> Sequence[tuple[_Spell, _Spell]]:
         if (at := sent.get((score["episode"], score["frame"]))) is not None
     ]
     commands = found.results[topics.ARM_COMMAND]
-    made, came = (np.array([command[key] for command in commands], np.int64) for key in ("made", "at"))
+    made, came = ([command[key] for command in commands] for key in ("made", "at"))
     begun = found.sent[0]["at"]
     spells = [spell for spell in found.helpers["pages"] if spell["from"] >= begun]
     first = next((place for place, spell in enumerate(spells) if not spell["open"]), len(spells))
@@ -117,10 +123,10 @@ def _pairs(found: Record) -> Sequence[tuple[_Spell, _Spell]]:
     return pairs
 
 
-def _spell(told: Mapping[str, Any], scores: Sample, made: NDArray[np.int64], came: NDArray[np.int64]) -> _Spell:
+def _spell(told: Mapping[str, Any], scores: Sample, made: Sequence[int], came: Sequence[int]) -> _Spell:
     begin, end = told["from"] + _SETTLING_S * 1e9, told["to"]
-    within = (came[1:] > begin) & (came[1:] < end)
-    off = [np.abs(np.diff(times) / 1e6 - 1e3 / CONTROL_HZ)[within] for times in (made, came)]
+    within = [begin < at < end for at in came[1:]]
+    off = [np.abs(periods_ms(times) - 1e3 / CONTROL_HZ)[within] for times in (made, came)]
     looking = [[at for at in page if begin < at < end] for page in told["seen"]]
     return _Spell(
         scores[(scores[:, 0] > begin) & (scores[:, 0] < end), 1],
@@ -129,7 +135,13 @@ def _spell(told: Mapping[str, Any], scores: Sample, made: NDArray[np.int64], cam
     )
 
 
-def _setting(folder: Path, pages: int, stalled: int) -> Setting:
+def _may_take(priority: int) -> bool:
+    """Whether this user's processes may have a real-time priority: asked of one that ends again."""
+    ask = f"from kc_vla.arm.scheduling import take_priority; take_priority({priority})"
+    return subprocess.run([sys.executable, "-c", ask], capture_output=True, check=False).returncode == 0
+
+
+def _setting(folder: Path, pages: int, stalled: int, observers_priority: int) -> Setting:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -143,5 +155,5 @@ def _setting(folder: Path, pages: int, stalled: int) -> Setting:
         frames=100_000,
         control_period=0.5 / CONTROL_HZ,
         helpers=(("pages", {"port": port, "number": pages, "stalled": stalled, "spell": _SPELL_S}),),
-        observers_priority=_OBSERVERS,
+        observers_priority=observers_priority,
     )
