@@ -84,16 +84,19 @@ class Board:
             seen.parts = {part: number for part, (number, _) in self._parts.items()}
             series = {}
             for name, rows in self._series.items():
-                last = seen.rows.get(name, 0)
-                # From the end on: a page asks ten times a second, and thousands of rows are known to it already.
-                new = [row for _, row in takewhile(lambda each: each[0] > last, reversed(rows))]  # noqa: B023
-                if new:
-                    series[name] = new[::-1]
+                if new := _after(rows, seen.rows.get(name, 0)):
+                    series[name] = new
                     seen.rows[name] = rows[-1][0]
         return found | ({"parts": parts} if parts else {}) | ({"series": series} if series else {})
 
     def _clear(self) -> None:
         self._series = {name: deque(maxlen=most) for name, most in _MOST_ROWS.items()}
+
+
+def _after(rows: deque[tuple[int, Any]], number: int) -> list[Any]:
+    """The rows after one, found from the end on: a page asks ten times a second, and has thousands of them already."""
+    new = takewhile(lambda each: each[0] > number, reversed(rows))
+    return [row for _, row in new][::-1]
 
 
 def health(level: int, message: str, values: Mapping[str, str], at_s: float) -> dict[str, Any]:

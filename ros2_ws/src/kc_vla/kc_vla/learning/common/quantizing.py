@@ -25,15 +25,14 @@ def quantize_pictures(path: Path, batches: Sequence[NDArray[np.uint8]], output: 
         prepared = Path(folder) / "prepared.onnx"
         quant_pre_process(str(path), str(prepared), skip_symbolic_shape=True)
         nodes = onnx.load(str(prepared)).graph.node
+        of_no_layer = [node.name for node in nodes if node.name.count("/") == 1]  # plain arithmetic
         quantize_static(
             str(prepared),
             str(output),
             _Reader(batches),
             quant_format=QuantFormat.QDQ,
             op_types_to_quantize=["Conv", "Add", "MaxPool", "Relu"],
-            nodes_to_exclude=[
-                node.name for node in nodes if node.name.count("/") == 1
-            ],  # of no layer: plain arithmetic
+            nodes_to_exclude=of_no_layer,
             per_channel=True,
             activation_type=QuantType.QUInt8,
             weight_type=QuantType.QInt8,

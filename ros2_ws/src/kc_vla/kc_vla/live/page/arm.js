@@ -41,8 +41,8 @@ export function drawArm({ parts, series }) {
   const wanted = told(robot, joints);
   if (wanted.length !== rows.size || !wanted.every(({ name }) => rows.has(name))) make(wanted);
   const command = series.commands.at(-1);
-  const name = robot.kind ? `${robot.name} (${robot.kind})` : robot.name;
-  say("arm", `${name}${command ? (command.reason ? ` · holds: ${command.reason}` : ` · follows step ${command.step}`) : ""}`);
+  const title = robot.kind ? `${robot.name} (${robot.kind})` : robot.name;
+  say("arm", `${title}${command ? (command.reason ? ` · holds: ${command.reason}` : ` · follows step ${command.step}`) : ""}`);
   for (const [name, { joint, track, mark, value }] of rows) {
     const at = joints?.[name];
     if (at === undefined || at === null) continue;
