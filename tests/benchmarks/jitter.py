@@ -13,7 +13,7 @@ from kc_vla.core import topics
 
 from .chunk import own_latency
 from .measuring import Spread, Table
-from .stack import CONTROL, SELECTION, Record, Setting, chain_parameters, record
+from .stack import CONTROL, LONG_CHUNK, SELECTION, Record, Setting, moving_parameters, record
 
 WHOLE = (*SELECTION, *CONTROL)
 FULL = (
@@ -23,7 +23,6 @@ FULL = (
 QUICK = ((100, WHOLE, 0), (200, WHOLE, 0), (200, WHOLE, 2))
 LATE = 0.1
 """A period is late if it is longer than it should be by more than this share."""
-_CHUNK_STEPS = 500
 CAMERA_HZ = 20
 
 
@@ -32,9 +31,7 @@ def measure(quick: bool, work: Path) -> Table:
     rows = []
     for number, (rate, nodes, threads) in enumerate(QUICK if quick else FULL):
         folder = work / str(number)
-        parameters = chain_parameters(folder)
-        parameters["policy_server"]["horizon"] = _CHUNK_STEPS
-        parameters["arm_controller"] |= {"control_rate": float(rate), "execute_steps": _CHUNK_STEPS // 2}
+        parameters = moving_parameters(folder, rate)
         load = (("inference_load", {"threads": threads}),) if threads else ()
         size = 256 if nodes == WHOLE else 0
         setting = Setting(
@@ -50,7 +47,7 @@ def measure(quick: bool, work: Path) -> Table:
         rows,
         [
             f"`whole`: {', '.join(WHOLE)} with two 256x256 cameras at {CAMERA_HZ} Hz, the arm executing replayed "
-            f"chunks of {_CHUNK_STEPS} steps. `controller`: arm_controller alone, holding.",
+            f"chunks of {LONG_CHUNK} steps. `controller`: arm_controller alone, holding.",
             "Control steps last half a period of the loop here, so that every period sends a command and can be seen "
             "from outside.",
             "`own`: the controller's `latency/control_period_error`. `outside`: time between two commands at a reader "

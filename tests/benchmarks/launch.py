@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import psutil
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -51,6 +52,8 @@ class Watcher:
     def run(self, launch: subprocess.Popen[bytes], began: float) -> None:
         """Watch until the first command and all nodes are seen; `began` on the wall clock, s."""
         self._began = began
+        # The system tells both by one clock, which may be a second off that of the wall.
+        command = psutil.Process(launch.pid).create_time()
         wanted = {"command", *(f"{kind} {name}" for kind in ("node", "process") for name in MODULES)}
         while missing := wanted - self.first.keys():
             if time.time() - began > _START_S or launch.poll() is not None:
@@ -62,7 +65,7 @@ class Watcher:
                 self.first.setdefault(f"node {name}", time.time() - began)
             if any(name.startswith("process") for name in missing):
                 for name, process in node_processes(launch).items():
-                    self.first.setdefault(f"process {name}", process.create_time() - began)
+                    self.first.setdefault(f"process {name}", process.create_time() - command)
 
     def close(self) -> None:
         """Leave the graph."""

@@ -19,6 +19,8 @@ from .processes import Processes, cpu_seconds
 
 SELECTION = ("keyframe_selector", "keyframe_buffer")
 CONTROL = ("policy_server", "arm_controller")
+LONG_CHUNK = 500
+"""Steps of the chunks with which an arm moves for as long as it is watched."""
 _START_S = 4.0  # warm-up episode and the pauses around it
 
 
@@ -143,3 +145,11 @@ def chain_parameters(work: Path) -> dict[str, dict[str, Any]]:
         "arm_controller": {"mode": "realtime"},
         "recorder": {"output_folder": work / "runs"},
     }
+
+
+def moving_parameters(work: Path, control_hz: float) -> dict[str, dict[str, Any]]:
+    """Return those with which the arm executes long chunks, one after the other."""
+    parameters = chain_parameters(work)
+    parameters["policy_server"]["horizon"] = LONG_CHUNK
+    parameters["arm_controller"] |= {"control_rate": float(control_hz), "execute_steps": LONG_CHUNK // 2}
+    return parameters

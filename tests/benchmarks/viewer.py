@@ -17,12 +17,11 @@ from kc_vla.core import topics
 
 from .jitter import periods_ms
 from .measuring import MeasurementError, Spread, Table
-from .stack import CONTROL, SELECTION, Record, Setting, chain_parameters, record
+from .stack import CONTROL, SELECTION, Record, Setting, moving_parameters, record
 
 WIDTH, HEIGHT, CAMERA_HZ, CONTROL_HZ = 640, 480, 30, 120
 _STEPS = 2 * CONTROL_HZ // CAMERA_HZ
 """Control steps of half a period between two pictures: by these the frames of an episode are counted."""
-_CHUNK_STEPS = 500
 _SPELL_S, _SETTLING_S = 8.0, 1.0
 """How long the pages are closed, and open, in turns; and how much of each spell is not measured."""
 _OBSERVERS = 40
@@ -145,10 +144,8 @@ def _setting(folder: Path, pages: int, stalled: int, observers_priority: int) ->
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    parameters = chain_parameters(folder)
+    parameters = moving_parameters(folder, CONTROL_HZ)
     parameters["keyframe_selector"] = {"source": "rules"}
-    parameters["policy_server"]["horizon"] = _CHUNK_STEPS
-    parameters["arm_controller"] |= {"control_rate": float(CONTROL_HZ), "execute_steps": _CHUNK_STEPS // 2}
     parameters["viewer"] = {"port": port}
     return Setting(
         *(WIDTH, HEIGHT, CAMERA_HZ, (*SELECTION, *CONTROL, "viewer"), parameters),
