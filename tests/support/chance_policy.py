@@ -15,7 +15,8 @@ from kc_vla.inference.models import register
 from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.policy.config import PolicyConfig
 from kc_vla.learning.policy.export import ACTS, CONDENSES, REMEMBERS, SEES, export_policy
-from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
+from kc_vla.learning.policy.networks import Policy, Sizes
+from kc_vla.learning.policy.stem import STEM_STRIDE, Stem
 from kc_vla.policy.model import KIND
 from kc_vla.policy.numbers import ActionScale
 

@@ -108,10 +108,12 @@ def test_a_training_begins_with_a_model_by_its_name(
         "fp32",
     ]
     changed = {name: value for name, value in vars(BRIEF).items() if value != getattr(type(BRIEF)(), name)}
+    del changed["init"]
     words += [word for name, value in changed.items() for word in ("--set", f"{name}={value}")]
     words += ["--set", "learning_rate=1e-9", "--output", str(tmp_path / "run")]
     assert main([*words, "--init", "mine"]) == 0, capsys.readouterr().err
     check_same(run, PolicyRun(tmp_path / "run"))
+    assert PolicyRun(tmp_path / "run").config.init == run.config.init  # where what looks at the pictures came from
     assert main([*words, "--init", "mine"]) == 0  # it goes on
     assert (tmp_path / "run" / BEGUN_FROM / "maps").is_dir()
     capsys.readouterr()

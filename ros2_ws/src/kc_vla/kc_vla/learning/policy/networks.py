@@ -1,4 +1,4 @@
-"""The networks of the policy: what a picture is reduced to, what the robot knows now, and what it does next.
+"""The networks of the policy: what is remembered of a picture's map, what the robot knows, and what it does next.
 
 Keyframe-Chaining VLA gives a large model the keyframes as pictures within a structured prompt (section 4.3). Here the
 prompt becomes structure: the role of a picture (history i or current), its view and its place in the order are
@@ -15,11 +15,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.policy.condensing import Condense
-from kc_vla.learning.policy.matching import COLORS, KEPT, Match, colors, stand_out
+from kc_vla.learning.policy.matching import COLORS, KEPT, Match, stand_out
 
-STEM_STRIDE, STEM_CHANNELS = 8, 128
 _CLOSE = 6.0
 """Differences of states are told twice: as they are, and so much enlarged."""
 
@@ -58,42 +56,10 @@ class Sizes:
     structured: bool = True
     colors: bool = False
 
-
-class Stem(nn.Module):
-    """Pictures to maps: the first half of a trunk, frozen, and its main directions; and colors, if they are wanted."""
-
-    mean: Tensor
-    std: Tensor
-    centre: Tensor
-
-    def __init__(self, trunk: Trunk, channels: int, with_colors: bool = False) -> None:
-        super().__init__()
-        self.with_colors = with_colors
-        resnet = trunk.resnet
-        self.layers = nn.Sequential(resnet.conv1, resnet.bn1, resnet.relu, resnet.maxpool, resnet.layer1, resnet.layer2)
-        self.register_buffer("mean", trunk.mean.clone())
-        self.register_buffer("std", trunk.std.clone())
-        self.register_buffer("centre", torch.zeros(1, STEM_CHANNELS, 1, 1))
-        self.reduce = nn.Conv2d(STEM_CHANNELS, channels, 1, bias=False)
-        self.eval().requires_grad_(False)
-
-    def forward(self, pictures: Tensor) -> Tensor:
-        """(N, S, S, 3) RGB, uint8, to maps (N, channels, S / 8, S / 8), with `COLORS` channels more for those."""
-        x = pictures.permute(0, 3, 1, 2).to(self.mean.dtype)
-        maps = cast(Tensor, self.reduce(self.layers((x - self.mean) / self.std) - self.centre))
-        return torch.cat([maps, colors(x)], 1) if self.with_colors else maps
-
-    @torch.no_grad()
-    def fit(self, pictures: Tensor) -> None:
-        """Take the main directions of what the layers say of `pictures` (N, S, S, 3), each of variance one."""
-        x = pictures.permute(0, 3, 1, 2).to(self.mean.dtype)
-        seen = torch.cat([self.layers((part - self.mean) / self.std) for part in x.split(32)])
-        rows = seen.permute(0, 2, 3, 1).reshape(-1, STEM_CHANNELS)
-        self.centre.copy_(rows.mean(0).view(1, -1, 1, 1))
-        variances, directions = torch.linalg.eigh(torch.cov((rows - rows.mean(0)).T))
-        kept = self.reduce.out_channels
-        weights = directions[:, -kept:].flip(1) / variances[-kept:].flip(0).clamp(min=1e-6).sqrt()
-        self.reduce.weight.copy_(weights.T[:, :, None, None])
+    @property
+    def kept(self) -> int:
+        """Numbers of a memory that are what stood out by its color; see `stand_out`."""
+        return self.views * KEPT if self.colors else 0
 
 
 class Memory(nn.Module):
@@ -110,7 +76,7 @@ class Memory(nn.Module):
         )
         side = (sizes.map + 3) // 4
         self.project = nn.Linear(64 * side * side * sizes.views + sizes.state, numbers)
-        self.kept = sizes.views * KEPT if sizes.colors else 0
+        self.kept = sizes.kept
         self.numbers = numbers + self.kept + sizes.state
         self._grid = _Grid(sizes.map)
 
@@ -161,7 +127,7 @@ class Situation(nn.Module):
         seen = sum(cast(_Look, look).numbers for look in self.looks)
         self.match = Match(sizes.slots, sizes.views, 64, sizes.map) if sizes.colors else None
         found = self.match.numbers if self.match else 0
-        self.kept = sizes.views * KEPT
+        self.kept = sizes.kept
         self.mix = _Mlp(width + seen + sizes.state + 64 + found, width, width)
         self.place = nn.Sequential(nn.Linear(width + found, width), nn.SiLU(), nn.Linear(width, sizes.place))
         self.feed_back = _Mlp(width + sizes.place, width, width)

@@ -19,8 +19,9 @@ from kc_vla.learning.common.run import BEGUN_FROM
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
 from kc_vla.learning.policy.matching import COLORS
-from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
+from kc_vla.learning.policy.networks import Policy, Sizes
 from kc_vla.learning.policy.run import CHECKPOINT, HOW, SCALE, STEM, PolicyRun
+from kc_vla.learning.policy.stem import STEM_STRIDE, Stem
 from kc_vla.policy.model import KIND, PolicyModel, load_policy, policy_from
 
 SHIPPED = "policy"

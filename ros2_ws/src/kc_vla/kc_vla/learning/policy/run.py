@@ -14,7 +14,8 @@ from kc_vla.keyframes.cameras import Camera, parse_cameras
 from kc_vla.learning.common.run import Run
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
-from kc_vla.learning.policy.networks import Policy, Sizes, Stem
+from kc_vla.learning.policy.networks import Policy, Sizes
+from kc_vla.learning.policy.stem import Stem
 from kc_vla.policy.numbers import ActionScale
 
 CHECKPOINT, STEM = "policy", "stem"

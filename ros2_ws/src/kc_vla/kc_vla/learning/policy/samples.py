@@ -20,7 +20,7 @@ from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.config import PolicyConfig
 from kc_vla.learning.policy.demonstrated import RESTS
 from kc_vla.learning.policy.material import Material
-from kc_vla.learning.policy.networks import Stem
+from kc_vla.learning.policy.stem import Stem
 from kc_vla.policy.history import History
 from kc_vla.policy.numbers import ActionScale, Space, space_of
 

@@ -25,11 +25,12 @@ from kc_vla.learning.policy.config import SHIPPED_EYES, PolicyConfig, as_dict
 from kc_vla.learning.policy.event_keyframes import EventKeyframes
 from kc_vla.learning.policy.holding_out import balanced, held_out
 from kc_vla.learning.policy.material import Material, find_material
-from kc_vla.learning.policy.networks import STEM_STRIDE, Policy, Sizes, Stem
+from kc_vla.learning.policy.networks import Policy, Sizes
 from kc_vla.learning.policy.restoring import shipped_eyes
 from kc_vla.learning.policy.run import CHECKPOINT, HOW, SCALE, STEM, PolicyRun, begun_with, scale_of
 from kc_vla.learning.policy.samples import Samples, load_samples, pictures_of
 from kc_vla.learning.policy.sampling import draw_chunks
+from kc_vla.learning.policy.stem import STEM_STRIDE, Stem
 from kc_vla.policy.model import EVENTS
 from kc_vla.policy.numbers import Space, space_of
 
@@ -86,13 +87,15 @@ def train_policy(
         driven = [episode.driven for episode in material.episodes if episode.driven]
         facts["takeovers"] = {"frames": sum(driven), "episodes": len(driven)}
         tqdm.write(f"A person drove in {sum(driven)} frames of {len(driven)} episodes")
-    if init is not None:
+    if init is not None:  # whose stem came from where it says
         facts["init"] = str(init.folder)
         _require_of(init, material)
         _require_like(init, config)
         facts["instructions"] = _instructions(init, material)
+        config = replace(config, init=init.config.init)
     if eyes is not None:
         facts["stem"] = str(eyes.folder)
+        config = replace(config, init=eyes.config.init)
     arithmetic = {"device": device.name, "precision": device.precision}
     with PolicyRun.begun(folder, as_dict(config), facts, arithmetic) as run:
         stem = _stem(run, init or eyes, pictures_of(material, config.image_size, _FITTED_ON)).to(device.torch)
