@@ -93,6 +93,8 @@ class ArmSession:
         self._bus_patience = wiring.patience
         self._blocked = ""
         self._lost = False
+        self._answers_again = ""
+        """The block of which it was told that the arm answers again."""
         self._heard_since: float | None = None
         self._hung_up = False
         self._polled_at = self._listens_since = time.monotonic()
@@ -261,12 +263,14 @@ class ArmSession:
         blocked = report.reason if report.mode is Mode.BLOCKED else ""
         if blocked not in ("", NOT_ENABLED, self._blocked):
             self.say(Gravity.PROBLEM, f"the arm is blocked until {RESUME} is called: {blocked}")
+            self._answers_again = ""
         self._blocked = blocked
         hangs, age = self.silent > HANGS_S, now - told.at + report.state.age
         if hangs and not self._lost:
             self.say(Gravity.PROBLEM, "the arm's own process hangs: what the arm does is not known")
         if age > self._stale_after:
-            self._heard_since, self._lost = None, self._lost or hangs or blocked not in ("", NOT_ENABLED)
+            told_of = blocked in ("", NOT_ENABLED, self._answers_again)
+            self._heard_since, self._lost = None, self._lost or hangs or not told_of
             return None
         if self._lost:
             self._heard_since = self._heard_since or now
@@ -274,6 +278,7 @@ class ArmSession:
                 self._lost = False
                 if blocked:
                     self.say(Gravity.WARNING, f"the arm answers again; look at it, then call {RESUME}")
+                    self._answers_again = blocked
         return told, age
 
     def _tell(self, name: str, *arguments: object) -> None:
