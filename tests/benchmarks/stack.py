@@ -21,7 +21,8 @@ SELECTION = ("keyframe_selector", "keyframe_buffer")
 CONTROL = ("policy_server", "arm_controller")
 LONG_CHUNK = 500
 """Steps of the chunks with which an arm moves for as long as it is watched."""
-_START_S = 4.0  # warm-up episode and the pauses around it
+_BEGINS_S = 120.0
+"""Until the nodes are found and warmed up, also on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Record:
 
 
 def record(setting: Setting, seconds: float, work: Path, what: str) -> Record:
-    """Run a setting for some seconds; `what` is written beside the progress bar."""
+    """Run a setting for some seconds from when it is warmed up; `what` is written beside the progress bar."""
     files = {name: work / f"{name}.json" for name in ("sent", "images", "results")}
     helper_files = {module: work / f"{module}.json" for module, _ in setting.helpers}
     with Processes(work / "nodes.log") as processes:
@@ -95,6 +96,7 @@ def record(setting: Setting, seconds: float, work: Path, what: str) -> Record:
         stream = processes.helper(
             "stream",
             output=files["sent"],
+            begun=work / "begun",
             rate=setting.rate,
             width=setting.width,
             height=setting.height,
@@ -103,10 +105,10 @@ def record(setting: Setting, seconds: float, work: Path, what: str) -> Record:
             **optional,
         )
         helpers = [processes.helper(m, output=helper_files[m], **o) for m, o in setting.helpers]
-        for second in tqdm(range(round(_START_S + seconds)), desc=what, unit="s", file=sys.stderr):
-            if second == round(_START_S):
-                before = {node: cpu_seconds(process.pid) for node, process in nodes.items()}
-                began = time.monotonic()
+        _wait_for(work / "begun", processes)
+        before = {node: cpu_seconds(process.pid) for node, process in nodes.items()}
+        began = time.monotonic()
+        for _ in tqdm(range(round(seconds)), desc=what, unit="s", file=sys.stderr):
             processes.sleep(1.0)
         took = time.monotonic() - began
         cpu = {node: (cpu_seconds(process.pid) - before[node]) / took for node, process in nodes.items()}
@@ -122,6 +124,14 @@ def record(setting: Setting, seconds: float, work: Path, what: str) -> Record:
         {module: _written(file) for module, file in helper_files.items()},
         cpu,
     )
+
+
+def _wait_for(begun: Path, processes: Processes) -> None:
+    until = time.monotonic() + _BEGINS_S
+    while not begun.exists():
+        if time.monotonic() > until:
+            raise MeasurementError(f"nothing began within {_BEGINS_S:g} s: do the nodes run? Their output is above")
+        processes.sleep(0.1)
 
 
 def _written(file: Path) -> Any:

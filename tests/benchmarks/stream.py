@@ -120,6 +120,7 @@ def main() -> None:
     """Publish until interrupted, then write down what was sent when."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True, help="JSON: one entry for each frame")
+    parser.add_argument("--begun", type=Path, required=True, help="file that is made when all is warmed up")
     parser.add_argument("--rate", type=float, required=True, help="frames per s")
     parser.add_argument("--width", type=int, required=True, help="pixels, both cameras; 0: no pictures")
     parser.add_argument("--height", type=int, required=True, help="pixels, both cameras")
@@ -133,6 +134,7 @@ def main() -> None:
     try:
         stream.wait_for_readers(options.readers)
         stream.play("warm-up", WARM_UP_FRAMES)
+        options.begun.touch()
         for number in itertools.count():
             stream.play(f"episode-{number:04d}", options.frames)
     except KeyboardInterrupt:
