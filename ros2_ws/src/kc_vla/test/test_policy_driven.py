@@ -20,6 +20,7 @@ from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, Chunk, ChunkLimits, 
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import Rig, load_rig
 from kc_vla.policy.backends import BackendSettings, open_backend
+from kc_vla.policy.driven import server
 from kc_vla.policy.driven.client import Driver
 from kc_vla.policy.driven.meeting import Meeting
 from kc_vla.policy.driven.wire import WireError, receive, send
@@ -96,6 +97,24 @@ def test_what_is_seen_is_shown_and_what_is_said_is_done_once(panda: Asking, path
         np.testing.assert_allclose(rows[0], action * (number + 1), atol=1e-7)
         assert not rows[4:, :-1].any()  # it stops soon where nothing follows
         check_chunk(Chunk(0, number, ActionType.TOOL_DELTA, TOOL_DELTA_NAMES, np.clip(rows, -0.1, 1)), ChunkLimits())
+
+
+def test_a_program_that_has_patience_waits_for_longer_than_the_stack_does(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As while a person has taken over: what it saw before is not shown to it as if it were news."""
+    monkeypatch.setattr(server, "_MOST_PATIENCE_S", 0.1)
+    meeting = Meeting()
+    listening = server.DriverServer(str(path), server.About("panda", (), ("dx",), 20.0), meeting)
+    asked(meeting, frame=4)
+    with Driver(str(path)) as driver:
+        assert driver.look().frame == 4
+        begun = time.monotonic()
+        assert driver.look(0.3).age >= 0.3
+        assert time.monotonic() - begun >= 0.3
+        threading.Timer(0.5, asked, (meeting,), {"frame": 5}).start()
+        assert driver.look(60.0).frame == 5
+    listening.close()
 
 
 def test_an_arm_is_told_positions_of_its_joints(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,7 +107,12 @@ class Driver:
         Raises:
             WireError: no episode runs, or the stack is gone.
         """
-        said, arrays = self._ask({"ask": "look", "after": self._newest, "patience": patience})
+        last, said = time.monotonic() + patience, {"number": self._newest}
+        while said.get("number") == self._newest:  # the stack waits for some seconds only
+            left = max(last - time.monotonic(), 0.0)
+            said, arrays = self._ask({"ask": "look", "after": self._newest, "patience": left})
+            if not left:
+                break
         try:
             state, age = arrays.pop("state"), float(said["age"])
             views = {name.removeprefix("view/"): values for name, values in arrays.items()}
