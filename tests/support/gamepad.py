@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from itertools import count
 
@@ -13,6 +14,7 @@ from tests.support.node_process import Peer
 from tests.support.stack import Stack
 
 KEYS = JoySettings()
+_LET_GO_S = 1.0
 
 
 class Gamepad:
@@ -31,6 +33,12 @@ class Gamepad:
     def lift(self) -> None:
         """Hold the button and lift, and let go of it now and then, as it may have been missed for long."""
         self.tell([KEYS.enable] if next(self._ticks) % 20 else [], up=1.0)
+
+    def hold(self, seconds: float) -> None:
+        """Hold the button that enables, which was let go of before, for so long."""
+        begun = time.monotonic()
+        self._peer.until(lambda: self.tell() or time.monotonic() > begun + _LET_GO_S)
+        self._peer.until(lambda: self.tell([KEYS.enable]) or time.monotonic() > begun + _LET_GO_S + seconds)
 
     def press_until(self, line: str, *buttons: int) -> None:
         """Press again and again, as a person does, until the terminal tells it."""
