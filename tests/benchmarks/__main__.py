@@ -55,7 +55,7 @@ def main() -> int:
     """Read the command line and measure."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)} (default: all)")
-    parser.add_argument("--quick", action="store_true", help="short runs, about 4 minutes for all of them")
+    parser.add_argument("--quick", action="store_true", help="short runs, about 6 minutes for all of them")
     parser.add_argument("--output", type=Path, default=Path("runs/benchmarks"), help="folder (default runs/benchmarks)")
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in BENCHMARKS]
