@@ -17,10 +17,11 @@ from kc_vla_sim import envs as envs  # registers the tasks
 from kc_vla_sim.actions import TOOL_DELTA_SIZE, normalise_joint_positions, normalise_tool_delta
 from kc_vla_sim.cameras import camera_model
 from kc_vla_sim.envs.tabletop import THIRD_PERSON_CAMERA, TabletopEnv
-from kc_vla_sim.errors import BadImageSizeError, BadTaskError, EpisodeOverError, UnplayedTaskError
+from kc_vla_sim.errors import BadTaskError, EpisodeOverError, UnplayedTaskError
 from kc_vla_sim.experts import make_expert
 from kc_vla_sim.frame import CameraModel, Frame, Image, Keyframe
 from kc_vla_sim.geometry import to_pose
+from kc_vla_sim.image_size import image_size_of
 from kc_vla_sim.looks import STANDARD_LOOKS, check_looks
 from kc_vla_sim.protocol import Expert, check_seed
 from kc_vla_sim.renderer import choose_renderer
@@ -28,7 +29,6 @@ from kc_vla_sim.robots.panda import WRIST_CAMERA
 from kc_vla_sim.variants import STANDARD, check_variant
 
 VIEWS = (THIRD_PERSON_CAMERA, WRIST_CAMERA)
-LARGEST_IMAGE = 4096
 _NO_PICTURE = np.zeros((0, 0, 3), np.uint8)
 
 
@@ -65,7 +65,7 @@ class Simulator:
             BadImageSizeError: a size that is not made of whole numbers in 1..4096.
             RendererError: no usable Vulkan driver, no such renderer.
         """
-        self._width, self._height = _image_size(image_size)
+        self._width, self._height = image_size_of(image_size)
         self._renderer = choose_renderer(renderer)
         self._draw = draw
         self._shadows = shadows
@@ -291,13 +291,3 @@ def _spare_libraries_the_collector() -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-def _image_size(size: int | tuple[int, int]) -> tuple[int, int]:
-    """Width and height, or a `BadImageSizeError`."""
-    pair = size if isinstance(size, tuple) else (size, size)
-    if len(pair) == 2 and all(type(side) is int and 1 <= side <= LARGEST_IMAGE for side in pair):
-        return pair
-    raise BadImageSizeError(
-        f"bad image size {size!r}: give one whole number from 1 to {LARGEST_IMAGE}, or (width, height)"
-    )

@@ -20,10 +20,10 @@ from kc_vla_sim.collect.drivers import LATE, DrivingPolicy, driving_backend
 from kc_vla_sim.collect.planned import WHOLE, PlanJob, Stretch, record_planned
 from kc_vla_sim.collect.record import DRAWN, Job, Setting, record
 from kc_vla_sim.errors import BadImageSizeError
+from kc_vla_sim.image_size import LARGEST_IMAGE
 from kc_vla_sim.looks import check_looks
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robot import CONTROL_RATE, RIG
-from kc_vla_sim.simulator import LARGEST_IMAGE
 from kc_vla_sim.variants import check_variant
 from kc_vla_sim.workers import run_jobs
 

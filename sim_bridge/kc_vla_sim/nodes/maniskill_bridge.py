@@ -105,8 +105,6 @@ class ManiskillBridgeNode(StackNode):
         frame = getattr(self, "_frame", None)
         return asked if frame is None else {**asked, "frame": frame.index, "held_steps": self._held}
 
-    # -- episodes -----------------------------------------------------------------------------------------------
-
     def _reset(self, request: ResetSimulation.Request, response: ResetSimulation.Response) -> ResetSimulation.Response:
         """Begin an episode; a request that is sent again, since its answer was lost, does not begin another."""
         if not request.request_id or request.request_id != self._answered[0]:
@@ -169,8 +167,6 @@ class ManiskillBridgeNode(StackNode):
         self._results.publish(result)
         self._statuses.publish(self._status)
         self._status = None
-
-    # -- steps --------------------------------------------------------------------------------------------------
 
     def _on_command(self, command: ArmCommand) -> None:
         if self._status is None or command.episode_id != self._status.episode_id:
@@ -254,8 +250,6 @@ class ManiskillBridgeNode(StackNode):
         self._publisher.show(self._frame, self._status.episode_id, self._clock_ns)
         self.statistics.add("publish", time.monotonic() - self._shown_at)
 
-    # -- waiting ------------------------------------------------------------------------------------------------
-
     def _watch(self) -> None:
         """Show a frame again that somebody has not answered, say who, and end the episode if nobody ever does."""
         if self._status is None or self._frame is None:
@@ -278,8 +272,6 @@ class ManiskillBridgeNode(StackNode):
         if self._settled < self._frame.index:
             return f"no keyframe index of frame {self._frame.index}: are keyframe_selector and keyframe_buffer alive?"
         return f"no arm command for frame {self._frame.index}: see what arm_controller and policy_server say"
-
-    # -- the expert ---------------------------------------------------------------------------------------------
 
     def _expert(self, request: ExpertChunk.Request, response: ExpertChunk.Response) -> ExpertChunk.Response:
         if request.episode_id != self._plans.episode_id:  # one that has just ended is still answered

@@ -1,0 +1,184 @@
+"""What can be said to `kc-vla sim`, `kc-vla collect` and `kc-vla eval policy`. Nothing here takes long to import."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+from kc_vla.cli.numbers import not_negative, positive
+from kc_vla.core.splits import SPLITS
+from kc_vla.core.tasks import simulated_tasks
+from kc_vla.keyframes.sources import DRIVEN_SELECTOR, SELECTOR
+
+ALL = "all"
+"""In place of a task's name."""
+CHECKS = ("experts", "probes", "determinism")
+MODES = ("step", "chunk", "chunk-2", "chunk-5")
+_TASKS = "can be repeated (default all)"
+_KEYFRAMES = ("learned", "events", "oracle", "none")
+
+Verb = Callable[[argparse.Namespace], int]
+"""Does what was asked for; returns the exit status."""
+
+
+def parser_of(play: Verb, check: Verb, collect: Verb, evaluate: Verb) -> argparse.ArgumentParser:
+    """Return the parser; what it gives has `run`, the verb asked for, and `prog`, what that is called."""
+    parser = _Parser(prog="kc-vla sim", description="The memory benchmark in the simulator.")
+    add = parser.add_subparsers(dest="verb", required=True, metavar="verb").add_parser
+    plays = add("play", help="film an episode of the expert")
+    checks = add("check", help="experts, probes of state aliasing, determinism: the table")
+    collects = add("collect", prog="kc-vla collect", help="record data sets of the experts' episodes")
+    evaluates = add("eval", prog="kc-vla eval", help="play episodes of a learned policy: how often it succeeds")
+    for verb, run, ask in (
+        (plays, play, _ask_play),
+        (checks, check, _ask_check),
+        (collects, collect, _ask_collect),
+        (evaluates, evaluate, _ask_evaluate),
+    ):
+        ask(verb)
+        verb.set_defaults(run=run, prog=verb.prog)
+        if verb is not checks:
+            verb.add_argument("--looks", default="standard", help="standard or varied (default standard)")
+        verb.add_argument("--variant", default="standard", help="standard, hard or paper (default standard)")
+        verb.add_argument("--renderer", default="auto", help="auto, gpu or cpu (default auto)")
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} ({self.prog} --help tells more)\n")
+
+
+def _ask_play(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--task", required=True, choices=sorted(simulated_tasks()), help="name in the task table")
+    verb.add_argument("--seed", type=not_negative, required=True, help="of the episode")
+    verb.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
+    verb.add_argument("--skip-waits", action="store_true", help="leave out what is drawn while the arm only waits")
+    verb.add_argument("-o", "--output", type=Path, help="file (default: TASK-VARIANT[-LOOKS]-SEED.mp4 here)")
+
+
+def _ask_check(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--task", action="append", choices=[*sorted(simulated_tasks()), ALL], help=_TASKS)
+    verb.add_argument("--only", action="append", choices=CHECKS, help="one of the checks; can be repeated")
+    verb.add_argument(
+        "--mode",
+        action="append",
+        choices=MODES,
+        help="how experts are executed: planned at every step, or in chunks that come 0, 2 or 5 steps late; "
+        "can be repeated",
+    )
+    verb.add_argument("--split", default="test", choices=list(SPLITS), help="seeds of experts and determinism")
+    verb.add_argument("--episodes", type=positive, default=100, help="per expert and way of executing it (100)")
+    verb.add_argument("--probe-episodes", type=positive, default=400, help="that a probe learns from (400)")
+    verb.add_argument("--repeats", type=positive, default=20, help="episodes per task that are played twice (20)")
+    verb.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    verb.add_argument("--image-size", type=positive, default=96, help="px of the pictures (default 96)")
+    verb.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
+
+
+def _ask_collect(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--task", action="append", choices=[*sorted(simulated_tasks()), ALL], help=_TASKS)
+    verb.add_argument("--episodes", type=positive, default=100, help="of each task (default 100)")
+    verb.add_argument("--split", default="train", choices=list(SPLITS), help="to take seeds from (default train)")
+    verb.add_argument("--skip", type=not_negative, default=0, help="seeds at its start that are left out (0)")
+    verb.add_argument("--image-size", type=positive, default=128, help="px of each camera, even (default 128)")
+    verb.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    verb.add_argument("-o", "--output", type=Path, default=Path("data"), help="folder (default data)")
+    verb.add_argument(
+        "--plans",
+        action="store_true",
+        help="for a policy: few frames, the arm pushed off its way at times, and what the expert would do from each",
+    )
+    verb.add_argument(
+        "--from-policy",
+        nargs="?",
+        const="policy",
+        metavar="MODEL",
+        help="the same, but a learned policy drives, called policy by default: it is taught where it comes to",
+    )
+    verb.add_argument(
+        "--whole",
+        action="store_true",
+        help="with --from-policy: every frame and what was done, for a selector that is to know a policy's tempo",
+    )
+    verb.add_argument(
+        "--events",
+        action="store_true",
+        help="with plans: what events take for keyframes is kept too, for kc-vla train policy --set keyframes=events",
+    )
+    verb.add_argument("--policy-models", default="", help="folder of models with it (default: those shipped)")
+    verb.add_argument("--policy-share", type=_share, default=0.8, help="of the time in which it drives (default 0.8)")
+    verb.add_argument(
+        "--late",
+        type=not_negative,
+        metavar="N",
+        help="frames that it is given a keyframe late at most, as by a selector (12); 0 where cues are short",
+    )
+    verb.add_argument(
+        "--stretch", type=positive, metavar="N", help="frames that are kept of each episode with plans (default: all)"
+    )
+    verb.add_argument(
+        "--begin-by", type=not_negative, default=0, metavar="N", help="they begin at a frame drawn up to this one (0)"
+    )
+
+
+def _ask_evaluate(verb: argparse.ArgumentParser) -> None:
+    verb.description = (
+        "Play episodes of a learned selector and policy, each in lock-step. The same command goes on where "
+        "it was interrupted. Writes table.md, results.json, episodes.jsonl, and a film of each failure."
+    )
+    verb.add_argument("what", choices=["policy"], help="what is measured")
+    verb.add_argument("--task", action="append", choices=[*sorted(simulated_tasks()), ALL], help=_TASKS)
+    verb.add_argument("--episodes", type=positive, default=50, help="of each task (default 50)")
+    verb.add_argument("--split", default="test", choices=list(SPLITS), help="to take seeds from (default test)")
+    verb.add_argument("--skip", type=not_negative, default=0, help="seeds at its start that are left out (0)")
+    verb.add_argument("--models", default="", help="folder of models with the policy (default: those shipped)")
+    verb.add_argument("--model", default="policy", help="name of the policy there (default policy)")
+    verb.add_argument(
+        "--selector-models", default="", help="folder of models with the selector (default: those shipped)"
+    )
+    verb.add_argument(
+        "--selector",
+        default="",
+        help=f"its name there (default {DRIVEN_SELECTOR} of those shipped, {SELECTOR} elsewhere)",
+    )
+    verb.add_argument(
+        "--keyframes",
+        choices=_KEYFRAMES,
+        help="who chooses them: the learned selector, events that need no labels, the simulator's truth, or none "
+        "is given (default events for a policy that was taught with them, or else learned)",
+    )
+    verb.add_argument("--execute-steps", type=positive, default=5, help="of a chunk before the next is asked for (5)")
+    verb.add_argument(
+        "--latency-steps",
+        type=not_negative,
+        default=0,
+        help="control steps of 50 ms until a chunk is used, with --execute-steps at most 16 (default 0)",
+    )
+    verb.add_argument("--blend-steps", type=not_negative, default=3, help="fade from chunk to chunk (default 3)")
+    verb.add_argument("--untold", action="store_true", help="do not tell the policy which actions run meanwhile")
+    verb.add_argument(
+        "--noise",
+        type=_share,
+        default=0.0,
+        help="that a chunk begins with: 0 its middle, 1 as it was learnt (default 0)",
+    )
+    verb.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
+    verb.add_argument("--no-films", action="store_true", help="write no films of failures")
+    verb.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    verb.add_argument("-o", "--output", type=Path, default=Path("runs/policy_eval"), help="(default runs/policy_eval)")
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a share from 0 to 1")
+    return value
