@@ -36,6 +36,9 @@ from kc_vla_sim.household.simulator import Household
 
 _SLICE_S = 0.05
 """Between two looks at whether a skill was cancelled, s."""
+_KEPT_S = 30
+"""How long the result of a skill is kept for one who asks late, s. Each holds all that was seen: in rclpy's 900 s they
+become hundreds of megabytes where skills take no time."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ class HouseholdNode(StackNode):
             goal_callback=self._accept,
             cancel_callback=lambda goal: CancelResponse.ACCEPT,
             callback_group=self._together,
+            result_timeout=_KEPT_S,
         )
         self._tell(self._home.look())
 
