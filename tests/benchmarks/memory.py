@@ -15,7 +15,6 @@ from .processes import Processes, node_processes
 
 _SAMPLE_S = 2.0
 _WINDOW_S = 20.0
-_START_S = 120.0
 IMAGE_SIZE = 64
 
 Sample = tuple[float, int, float, float]
@@ -31,7 +30,7 @@ def measure(quick: bool, work: Path) -> Table:
             *("ros2", "launch", "kc_vla", "maniskill.launch.py", "task:=counting", "seed:=0", "episodes:=100000"),
             *(f"image_size:={IMAGE_SIZE}", f"output:={runs}"),
         )
-        _wait_for_episode(processes, runs)
+        processes.wait_for_episode(lambda: any(runs.glob("counting-*")))
         samples: defaultdict[str, list[Sample]] = defaultdict(list)
         began = time.monotonic()
         with tqdm(total=minutes * 60, desc="memory", unit="s") as progress:
@@ -58,14 +57,6 @@ def measure(quick: bool, work: Path) -> Table:
             *(["Quick: 2 minutes in place of 10."] if quick else []),
         ],
     )
-
-
-def _wait_for_episode(processes: Processes, runs: Path) -> None:
-    deadline = time.monotonic() + _START_S
-    while not any(runs.glob("counting-*")):
-        if time.monotonic() > deadline:
-            raise MeasurementError(f"no episode began within {_START_S:g} s")
-        processes.sleep(0.5)
 
 
 def _row(name: str, samples: list[Sample], minutes: int) -> dict[str, object]:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +20,8 @@ from .measuring import MeasurementError
 
 ROOT = Path(__file__).parents[2]
 _PATIENCE_S = 30.0
+_BEGINS_S = 120.0
+"""Until nodes are found and warmed up, also on a busy machine."""
 
 
 class Processes:
@@ -76,6 +78,14 @@ class Processes:
         while (left := until - time.monotonic()) > 0:
             time.sleep(min(left, 0.5))
             self.check()
+
+    def wait_for_episode(self, has_begun: Callable[[], bool]) -> None:
+        """Let time pass, while all of them run, until an episode `has_begun()`; `MeasurementError` if none does."""
+        until = time.monotonic() + _BEGINS_S
+        while not has_begun():
+            if time.monotonic() > until:
+                raise MeasurementError(f"no episode began within {_BEGINS_S:g} s: do the nodes run?")
+            self.sleep(0.1)
 
     def __enter__(self) -> Processes:
         """Begin."""

@@ -21,8 +21,6 @@ SELECTION = ("keyframe_selector", "keyframe_buffer")
 CONTROL = ("policy_server", "arm_controller")
 LONG_CHUNK = 500
 """Steps of the chunks with which an arm moves for as long as it is watched."""
-_BEGINS_S = 120.0
-"""Until the nodes are found and warmed up, also on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +103,7 @@ def record(setting: Setting, seconds: float, work: Path, what: str) -> Record:
             **optional,
         )
         helpers = [processes.helper(m, output=helper_files[m], **o) for m, o in setting.helpers]
-        _wait_for(work / "begun", processes)
+        processes.wait_for_episode((work / "begun").exists)
         before = {node: cpu_seconds(process.pid) for node, process in nodes.items()}
         began = time.monotonic()
         for _ in tqdm(range(round(seconds)), desc=what, unit="s", file=sys.stderr):
@@ -124,14 +122,6 @@ def record(setting: Setting, seconds: float, work: Path, what: str) -> Record:
         {module: _written(file) for module, file in helper_files.items()},
         cpu,
     )
-
-
-def _wait_for(begun: Path, processes: Processes) -> None:
-    until = time.monotonic() + _BEGINS_S
-    while not begun.exists():
-        if time.monotonic() > until:
-            raise MeasurementError(f"nothing began within {_BEGINS_S:g} s: do the nodes run? Their output is above")
-        processes.sleep(0.1)
 
 
 def _written(file: Path) -> Any:
