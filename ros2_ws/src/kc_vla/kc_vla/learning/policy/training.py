@@ -87,18 +87,19 @@ def train_policy(
         driven = [episode.driven for episode in material.episodes if episode.driven]
         facts["takeovers"] = {"frames": sum(driven), "episodes": len(driven)}
         tqdm.write(f"A person drove in {sum(driven)} frames of {len(driven)} episodes")
-    if init is not None:  # whose stem came from where it says
+    if init is not None:
         facts["init"] = str(init.folder)
         _require_of(init, material)
         _require_like(init, config)
         facts["instructions"] = _instructions(init, material)
-        config = replace(config, init=init.config.init)
     if eyes is not None:
         facts["stem"] = str(eyes.folder)
-        config = replace(config, init=eyes.config.init)
+    before = init or eyes
+    if before is not None:  # its stem is taken over, which came from where it says
+        config = replace(config, init=before.config.init)
     arithmetic = {"device": device.name, "precision": device.precision}
     with PolicyRun.begun(folder, as_dict(config), facts, arithmetic) as run:
-        stem = _stem(run, init or eyes, pictures_of(material, config.image_size, _FITTED_ON)).to(device.torch)
+        stem = _stem(run, before, pictures_of(material, config.image_size, _FITTED_ON)).to(device.torch)
         samples = load_samples(material, facts["instructions"], stem, config, run.maps, device)
         space = space_of(material.rig, material.action)
         _Training(run, samples, _sizes(config, samples, len(run.instructions)), space, device, init).go()

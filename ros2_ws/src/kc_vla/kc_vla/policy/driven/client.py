@@ -107,11 +107,11 @@ class Driver:
         Raises:
             WireError: no episode runs, or the stack is gone.
         """
-        last, said = time.monotonic() + patience, {"number": self._newest}
-        while said.get("number") == self._newest:  # the stack waits for some seconds only
+        last = time.monotonic() + patience
+        while True:  # the stack waits for some seconds only
             left = max(last - time.monotonic(), 0.0)
             said, arrays = self._ask({"ask": "look", "after": self._newest, "patience": left})
-            if not left:
+            if said.get("number") != self._newest or not left:
                 break
         try:
             state, age = arrays.pop("state"), float(said["age"])
