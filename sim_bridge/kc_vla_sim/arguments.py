@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from kc_vla.cli.numbers import not_negative, positive
+from kc_vla.cli.numbers import not_negative, positive, share
 from kc_vla.core.splits import SPLITS
 from kc_vla.core.tasks import simulated_tasks
 from kc_vla.keyframes.sources import DRIVEN_SELECTOR, SELECTOR
@@ -17,7 +17,6 @@ ALL = "all"
 """In place of a task's name."""
 CHECKS = ("experts", "probes", "determinism")
 MODES = ("step", "chunk", "chunk-2", "chunk-5")
-_TASKS = "can be repeated (default all)"
 _KEYFRAMES = ("learned", "events", "oracle", "none")
 
 Verb = Callable[[argparse.Namespace], int]
@@ -47,11 +46,27 @@ def parser_of(play: Verb, check: Verb, collect: Verb, evaluate: Verb) -> argpars
     return parser
 
 
+def ask_seeds(parser: argparse.ArgumentParser, split: str) -> None:
+    """Ask which seeds are taken, of `split` where nobody says."""
+    parser.add_argument("--split", default=split, choices=list(SPLITS), help=f"to take seeds from (default {split})")
+    parser.add_argument("--skip", type=not_negative, default=0, help="seeds at its start that are left out (0)")
+
+
+def ask_processes(parser: argparse.ArgumentParser) -> None:
+    """Ask how many processes work."""
+    parser.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
+
+
 class _Parser(argparse.ArgumentParser):
     """Tells what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} ({self.prog} --help tells more)\n")
+
+
+def _ask_tasks(verb: argparse.ArgumentParser) -> None:
+    names = [*sorted(simulated_tasks()), ALL]
+    verb.add_argument("--task", action="append", choices=names, help="can be repeated (default all)")
 
 
 def _ask_play(verb: argparse.ArgumentParser) -> None:
@@ -63,7 +78,7 @@ def _ask_play(verb: argparse.ArgumentParser) -> None:
 
 
 def _ask_check(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--task", action="append", choices=[*sorted(simulated_tasks()), ALL], help=_TASKS)
+    _ask_tasks(verb)
     verb.add_argument("--only", action="append", choices=CHECKS, help="one of the checks; can be repeated")
     verb.add_argument(
         "--mode",
@@ -76,18 +91,17 @@ def _ask_check(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--episodes", type=positive, default=100, help="per expert and way of executing it (100)")
     verb.add_argument("--probe-episodes", type=positive, default=400, help="that a probe learns from (400)")
     verb.add_argument("--repeats", type=positive, default=20, help="episodes per task that are played twice (20)")
-    verb.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    ask_processes(verb)
     verb.add_argument("--image-size", type=positive, default=96, help="px of the pictures (default 96)")
     verb.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
 
 
 def _ask_collect(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--task", action="append", choices=[*sorted(simulated_tasks()), ALL], help=_TASKS)
+    _ask_tasks(verb)
     verb.add_argument("--episodes", type=positive, default=100, help="of each task (default 100)")
-    verb.add_argument("--split", default="train", choices=list(SPLITS), help="to take seeds from (default train)")
-    verb.add_argument("--skip", type=not_negative, default=0, help="seeds at its start that are left out (0)")
+    ask_seeds(verb, "train")
     verb.add_argument("--image-size", type=positive, default=128, help="px of each camera, even (default 128)")
-    verb.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    ask_processes(verb)
     verb.add_argument("-o", "--output", type=Path, default=Path("data"), help="folder (default data)")
     verb.add_argument(
         "--plans",
@@ -112,7 +126,7 @@ def _ask_collect(verb: argparse.ArgumentParser) -> None:
         help="with plans: what events take for keyframes is kept too, for kc-vla train policy --set keyframes=events",
     )
     verb.add_argument("--policy-models", default="", help="folder of models with it (default: those shipped)")
-    verb.add_argument("--policy-share", type=_share, default=0.8, help="of the time in which it drives (default 0.8)")
+    verb.add_argument("--policy-share", type=share, default=0.8, help="of the time in which it drives (default 0.8)")
     verb.add_argument(
         "--late",
         type=not_negative,
@@ -133,10 +147,9 @@ def _ask_evaluate(verb: argparse.ArgumentParser) -> None:
         "it was interrupted. Writes table.md, results.json, episodes.jsonl, and a film of each failure."
     )
     verb.add_argument("what", choices=["policy"], help="what is measured")
-    verb.add_argument("--task", action="append", choices=[*sorted(simulated_tasks()), ALL], help=_TASKS)
+    _ask_tasks(verb)
     verb.add_argument("--episodes", type=positive, default=50, help="of each task (default 50)")
-    verb.add_argument("--split", default="test", choices=list(SPLITS), help="to take seeds from (default test)")
-    verb.add_argument("--skip", type=not_negative, default=0, help="seeds at its start that are left out (0)")
+    ask_seeds(verb, "test")
     verb.add_argument("--models", default="", help="folder of models with the policy (default: those shipped)")
     verb.add_argument("--model", default="policy", help="name of the policy there (default policy)")
     verb.add_argument(
@@ -164,21 +177,11 @@ def _ask_evaluate(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--untold", action="store_true", help="do not tell the policy which actions run meanwhile")
     verb.add_argument(
         "--noise",
-        type=_share,
+        type=share,
         default=0.0,
         help="that a chunk begins with: 0 its middle, 1 as it was learnt (default 0)",
     )
     verb.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
     verb.add_argument("--no-films", action="store_true", help="write no films of failures")
-    verb.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    ask_processes(verb)
     verb.add_argument("-o", "--output", type=Path, default=Path("runs/policy_eval"), help="(default runs/policy_eval)")
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a share from 0 to 1")
-    return value

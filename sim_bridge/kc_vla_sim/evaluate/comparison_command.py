@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kc_vla.bags.errors import BagError
-from kc_vla.cli.numbers import not_negative, positive
+from kc_vla.cli.numbers import positive
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
-from kc_vla.core.splits import SPLITS, SplitError
+from kc_vla.core.splits import SplitError
 from kc_vla.core.tasks import simulated_tasks
 from kc_vla.keyframes.sources import DRIVEN_SELECTOR, SELECTOR, fitting_selector
+from kc_vla_sim.arguments import ask_processes, ask_seeds
 from kc_vla_sim.errors import SimulationError
 from kc_vla_sim.evaluate.regimes import TABLES
 
@@ -63,8 +64,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--episodes", type=positive, default=50, help="of each task, for the rows selector and condensed (50)"
     )
     parser.add_argument("--others", type=positive, default=20, help="of each task, for all other rows (20)")
-    parser.add_argument("--split", default="test", choices=list(SPLITS), help="to take seeds from (default test)")
-    parser.add_argument("--skip", type=not_negative, default=0, help="seeds at its start that are left out (0)")
+    ask_seeds(parser, "test")
     parser.add_argument("--variant", default="standard", help="standard, hard or paper (default standard)")
     parser.add_argument(
         "--selector",
@@ -74,7 +74,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--selector-models", default="", help="folder of models with it (default: those shipped)")
     parser.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
     parser.add_argument("--renderer", default="auto", help="auto, gpu or cpu (default auto)")
-    parser.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    ask_processes(parser)
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/tables"), help="folder (default runs/tables)")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from kc_vla.cli.numbers import positive
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
+from kc_vla_sim.arguments import ask_processes
 
 _ABOUT = """\
 Play sequences of household tasks in the symbolic household, planned offline, with each memory, and each task also
@@ -61,7 +61,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="in place of all that: how costs grow with 10 to 200 tasks in one home and 100 to 10,000 things",
     )
-    parser.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    ask_processes(parser)
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/household"), help="folder for the results")
 
 

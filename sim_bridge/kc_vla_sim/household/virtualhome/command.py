@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from kc_vla.cli.numbers import positive
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
+from kc_vla_sim.arguments import ask_processes
 from kc_vla_sim.household.command import MEMORIES
 
 _ABOUT = """\
@@ -43,7 +43,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=_SHOWN,
         help="what the long-term memory kept of the home before; can be repeated (furniture)",
     )
-    parser.add_argument("--processes", type=positive, default=os.cpu_count() or 1, help="(default: one per core)")
+    ask_processes(parser)
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/virtualhome"), help="folder for the results")
 
 

@@ -26,12 +26,17 @@ def port(text: str) -> int:
     return value
 
 
+def share(text: str) -> float:
+    """A number from 0 to 1; argparse tells what is wrong with another."""
+    value = _float(text)
+    if not 0.0 <= value <= 1.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a share from 0 to 1")
+    return value
+
+
 def seconds(text: str) -> float:
     """A time from 0 s; argparse tells what is wrong with another."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
+    value = _float(text)
     if not 0.0 <= value < math.inf:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds from 0")
     return value
@@ -43,6 +48,14 @@ def moment(text: str) -> float:
     if value == 0.0:
         raise argparse.ArgumentTypeError("0 s is no time")
     return value
+
+
+def _float(text: str) -> float:
+    """The number; none of all, `nan`, for what is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _at_least(least: int, text: str) -> int:
