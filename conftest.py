@@ -71,6 +71,12 @@ def ros_domain() -> Iterator[int]:
         yield domain
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_maps(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Trainings of tests take nothing from those of the user, and leave nothing among them."""
+    os.environ["KC_VLA_MAPS"] = str(tmp_path_factory.mktemp("maps"))
+
+
 @pytest.fixture
 def other_domain() -> Iterator[int]:
     """A second domain, for a test that runs two stacks at once."""

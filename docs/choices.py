@@ -5,31 +5,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kc_vla.core.choice import Choice
-from kc_vla.keyframes.sources import SOURCES
+from kc_vla.arm.kinds import ARMS
+from kc_vla.core.options import OptionRule, rules_of
+from kc_vla.core.tables import OpenTable
+from kc_vla.keyframes.selectors import SELECTORS
 from kc_vla.policy.backends import BACKENDS
+from kc_vla_sim.simulators import SIMULATORS
 
 PAGE = Path(__file__).parent / "architecture.md"
 _BEGIN, _END = "<!-- choices: python docs/choices.py -->\n", "<!-- end of choices -->\n"
 
 
-def table(argument: str, choices: Mapping[str, Choice[Any, Any]]) -> str:
-    """The rows as Markdown."""
+def table(argument: str, choices: OpenTable[Any]) -> str:
+    """The rows that come with the stack, as Markdown, and the options of all of them."""
     lines = [f"| `{argument}:=` | what it is | launch files | thread of its own |", "| --- | --- | --- | --- |"]
-    for name, row in choices.items():
-        lines.append(f"| `{name}` | {row.meaning} | {', '.join(row.graphs)} | {'no' if row.at_once else 'yes'} |")
+    options: dict[OptionRule, list[str]] = {}
+    for each in choices.rows():
+        if each.package == "kc_vla" and (row := each.row) is not None:
+            own = "no" if row.inline else "yes"
+            lines.append(f"| `{each.name}` | {row.meaning} | {', '.join(row.graphs)} | {own} |")
+            for rule in rules_of(row.options):
+                options.setdefault(rule, []).append(f"`{each.name}`")
+    lines += ["", f"| option | of `{argument}:=` | what it is | default |", "| --- | --- | --- | --- |"]
+    for rule, names in options.items():
+        default = "-" if rule.default == "" else f"`{rule.default}`"
+        lines.append(f"| `{rule.name}` | {', '.join(names)} | {_meaning(rule)} | {default} |")
+    return "\n".join(lines) + "\n"
+
+
+def _meaning(rule: OptionRule) -> str:
+    return f"{rule.meaning} ({rule.allowed})" if rule.allowed else rule.meaning
+
+
+def brief_table(heads: str, rows: OpenTable[Any]) -> str:
+    """The rows that come with the stack, each with its options, as Markdown."""
+    lines = [heads, "| --- | --- | --- |"]
+    for each in rows.rows():
+        if each.package == "kc_vla" and (row := each.row) is not None:
+            options = [f"`{rule.name}`: {_meaning(rule)} (`{rule.default}`)" for rule in rules_of(row.options)]
+            lines.append(f"| `{each.name}` | {row.meaning} | {'; '.join(options) or 'none'} |")
     return "\n".join(lines) + "\n"
 
 
 def with_choices(page: str) -> str:
     """The page with the tables as they are."""
     before, _, rest = page.partition(_BEGIN)
-    tables = table("source", SOURCES) + "\n" + table("policy", BACKENDS)
-    return f"{before}{_BEGIN}{tables}{_END}{rest.partition(_END)[2]}"
+    tables = (
+        table("source", SELECTORS),
+        table("policy", BACKENDS),
+        brief_table("| `arm:=` | what it moves | options of `driver` |", ARMS),
+        brief_table("| `simulator:=` | what it simulates | options |", SIMULATORS),
+    )
+    text = "\n".join(tables)
+    return f"{before}{_BEGIN}{text}{_END}{rest.partition(_END)[2]}"
 
 
 if __name__ == "__main__":

@@ -4,21 +4,24 @@ ros2 launch kc_vla annotate.launch.py bag:=runs
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, ExecuteProcess
+from launch.actions import ExecuteProcess
 from launch.substitutions import LaunchConfiguration
 from launch_ros.substitutions import ExecutableInPackage
 
 from kc_vla.core.ports import ANNOTATION_PAGE
+from kc_vla.launching.arguments import Argument
 from kc_vla.launching.endings import end_with
+from kc_vla.launching.kinds import PORT, ExistingPath, HostAddress
 
 
 def generate_launch_description() -> LaunchDescription:
     """Describe the one process."""
-    arguments = {
-        "bag": (None, "a bag, or a folder with bags in it"),
-        "port": (str(ANNOTATION_PAGE), "of the page"),
-        "host": ("127.0.0.1", "address to listen at; the default is reached from this machine alone"),
-    }
+    here = "address to listen at; the default is reached from this machine alone"
+    arguments = [
+        Argument("bag", ExistingPath(needed=True), description="a bag, or a folder with bags in it"),
+        Argument("port", PORT, default_value=str(ANNOTATION_PAGE), description="of the page"),
+        Argument("host", HostAddress(), default_value="127.0.0.1", description=here),
+    ]
     server = ExecuteProcess(
         cmd=[
             # not by this interpreter, which may be the system's: the program knows the one of its package
@@ -30,8 +33,4 @@ def generate_launch_description() -> LaunchDescription:
         output="screen",
         on_exit=end_with,
     )
-    declared = [
-        DeclareLaunchArgument(name, default_value=default, description=text)
-        for name, (default, text) in arguments.items()
-    ]
-    return LaunchDescription([*declared, server])
+    return LaunchDescription([*arguments, server])

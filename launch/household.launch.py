@@ -3,33 +3,66 @@
 ros2 launch kc_vla household.launch.py instruction:="wash an apple, then bring it to the table"
 """
 
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from kc_vla.core.ports import HOUSEHOLD_PAGE
+from kc_vla.launching.arguments import Argument, chosen
 from kc_vla.launching.endings import end_with, last_word
-from kc_vla.launching.graph import AGAIN, CLOSE_S, node, parameter_arguments, text, texts
+from kc_vla.launching.graph import AGAIN, CLOSE_S, node, text, texts
+from kc_vla.launching.kinds import PORT, AnyText, NewPath, Number, OneOf, ServerAddress, Switch, typed
+from kc_vla.launching.namespace import Suffix
+from kc_vla.launching.parameters import parameter_arguments
+
+
+def check(context: LaunchContext) -> None:
+    """See that the arguments fit one another before anything starts.
+
+    Raises:
+        RuntimeError: they do not, or the package with the homes is not installed.
+        ValueError: there is no such home or sequence.
+    """
+    for name in ("server", "cache"):
+        if planned_by(context) == "grammar" and chosen(context, name):
+            raise RuntimeError(f"{name}:= is of a language model, and none plans: name it with llm:=")
+    if planned_by(context) == "model" and not chosen(context, "llm"):
+        raise RuntimeError("planner:=model needs llm:=: the name of the language model")
+    try:
+        scenes, sessions = (import_module(f"kc_vla_sim.household.{name}") for name in ("scenes", "session"))
+    except ImportError as error:
+        raise RuntimeError(f"the package kc_vla_sim, which has the homes, cannot be used: {error}") from error
+    sequence = chosen(context, "sequence")
+    sessions.wanted(chosen(context, "instruction"), sequence)
+    scenes.build(*sessions.home_of(sequence, chosen(context, "scene"), typed(chosen(context, "seed"))))
+
+
+def planned_by(context: LaunchContext) -> str:
+    """What makes the plans: "grammar" or "model"."""
+    asked = chosen(context, "planner")
+    return asked if asked != "auto" else "model" if chosen(context, "llm") else "grammar"
 
 
 def planner(context: LaunchContext) -> list[Node]:
     """The planner; a language model plans where one is named."""
-    names = ("planner", "llm", "map_id", "sequence", "scene", "seed")
-    asked, model, map_id, sequence, scene, seed = (LaunchConfiguration(each).perform(context) for each in names)
+    map_id, sequence, scene, seed = (chosen(context, each) for each in ("map_id", "sequence", "scene", "seed"))
     given = texts(memory="memory", store="memory_store", model="llm", server="server", cache="cache")
-    chosen = asked if asked != "auto" else "model" if model else "grammar"
-    for name in ("server", "cache"):
-        if chosen == "grammar" and LaunchConfiguration(name).perform(context):
-            raise RuntimeError(f"{name}:= is of a language model, and none plans: name it with llm:=")
     if not map_id:  # a sequence that comes with the stack has a scene of its own
         map_id = sequence if sequence and not Path(sequence).expanduser().is_file() else f"{scene}-{seed}"
     return [
         node(
             "planner",
-            {"planner": chosen, "offline": LaunchConfiguration("offline"), "map_id": text(map_id), **given},
+            {
+                "planner": planned_by(context),
+                "offline": LaunchConfiguration("offline"),
+                "map_id": text(map_id),
+                **given,
+            },
             **AGAIN,
         )
     ]
@@ -37,7 +70,7 @@ def planner(context: LaunchContext) -> list[Node]:
 
 def session(context: LaunchContext) -> list[Node]:
     """With something to do: what gives it, and the recorder; all ends when it is done."""
-    if not any(LaunchConfiguration(each).perform(context).strip() for each in ("instruction", "sequence")):
+    if not any(chosen(context, each).strip() for each in ("instruction", "sequence")):
         return []
     given = texts(
         instruction="instruction", sequence="sequence", scene="scene", memory="memory", output_folder="output"
@@ -56,12 +89,10 @@ def session(context: LaunchContext) -> list[Node]:
 
 def page(context: LaunchContext) -> list[Node]:
     """The live map, unless nobody wants it."""
-    port = LaunchConfiguration("page").perform(context)
-    if port == "none":
+    if chosen(context, "page") == "none":
         return []
-    if not port.isdecimal():
-        raise RuntimeError(f"page:={port} is no port: give a number, or none")
-    return [node("home_page", {"port": int(port), **texts(token="token")}, package="kc_vla_sim", **AGAIN)]
+    port = LaunchConfiguration("page")
+    return [node("home_page", {"port": port, **texts(token="token")}, package="kc_vla_sim", **AGAIN)]
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -69,72 +100,96 @@ def generate_launch_description() -> LaunchDescription:
     argument = LaunchConfiguration
     return LaunchDescription(
         [
-            DeclareLaunchArgument(
+            Argument(
                 "instruction",
+                AnyText(),
                 default_value="",
                 description="what to do; empty: wait for the action execute_instruction",
             ),
-            DeclareLaunchArgument(
+            Argument(
                 "sequence",
+                AnyText(),
                 default_value="",
                 description="or what to do one after the other: composite-test-001 and the like, which have their own "
                 "scene, or a file with an instruction in each line",
             ),
-            DeclareLaunchArgument(
-                "scene", default_value="home1", description="home1 to home30, or the number of a floor plan of ALFRED's"
+            Argument(
+                "scene",
+                AnyText(),
+                default_value="home1",
+                description="home1 to home30, or the number of a floor plan of ALFRED's",
             ),
-            DeclareLaunchArgument("seed", default_value="0", description="of what is where"),
-            DeclareLaunchArgument(
-                "pace", default_value="20.0", description="times as fast as it would be; 0: no time passes"
+            Argument("seed", Number(0, 2**31 - 1, whole=True), default_value="0", description="of what is where"),
+            Argument(
+                "pace",
+                Number(0, 1e6),
+                default_value="20.0",
+                description="times as fast as it would be; 0: no time passes",
             ),
-            DeclareLaunchArgument(
+            Argument(
                 "memory",
+                OneOf(("both", "long", "short", "none", "history", "context")),
                 default_value="both",
-                choices=["both", "long", "short", "none", "history", "context"],
                 description="what the robot remembers with; history: the last things seen; context: those handled",
             ),
-            DeclareLaunchArgument(
-                "output", default_value="runs", description="folder for reports, bags and the memory"
+            Argument(
+                "output",
+                NewPath("folder"),
+                default_value="runs",
+                description="folder for reports, bags and the memory",
             ),
-            DeclareLaunchArgument(
+            Argument(
                 "page",
+                replace(PORT, word="none"),
                 default_value=str(HOUSEHOLD_PAGE),
                 description="port of the live map on this machine; none: no map",
             ),
-            DeclareLaunchArgument(
+            Argument(
                 "token",
+                AnyText(),
                 default_value="",
                 description="that the live map asks for before it says what is to be done; empty: it only shows",
             ),
-            DeclareLaunchArgument(
+            Argument(
                 "memory_store",
-                default_value=[argument("output"), "/memory.db"],
+                NewPath("file"),
+                default_value=[argument("output"), "/memory", Suffix(), ".db"],
                 description="file of the long-term memory, which outlives it; a new one is made. The home begins anew "
                 "with each launch: what was moved the last time is not where it is remembered",
             ),
-            DeclareLaunchArgument(
+            Argument(
                 "map_id",
+                AnyText(),
                 default_value="",
                 description="map that the long-term memory is in; empty: called after scene and seed, or the sequence",
             ),
-            DeclareLaunchArgument(
+            Argument(
                 "planner",
+                OneOf(("auto", "grammar", "model")),
                 default_value="auto",
-                choices=["auto", "grammar", "model"],
                 description="what makes plans; grammar: offline; model: a language model; auto: that of llm:=, if any",
             ),
-            DeclareLaunchArgument("llm", default_value="", description="name of the language model"),
-            DeclareLaunchArgument(
-                "server", default_value="", description="address of its OpenAI-compatible API; empty: OpenAI's own"
+            Argument("llm", AnyText(), default_value="", description="name of the language model"),
+            Argument(
+                "server",
+                ServerAddress(("http", "https")),
+                default_value="",
+                description="address of its OpenAI-compatible API; empty: OpenAI's own",
             ),
-            DeclareLaunchArgument(
+            Argument(
                 "offline",
+                Switch(),
                 default_value="true",
-                choices=["true", "false"],
                 description="whether the grammar plans where the model does not answer; what planned is in each result",
             ),
-            DeclareLaunchArgument("cache", default_value="", description="folder for the model's answers; empty: none"),
+            Argument(
+                "cache",
+                NewPath("folder", needed=False),
+                default_value="",
+                description="folder for the model's answers; empty: none",
+            ),
             *parameter_arguments("household.yaml"),
+            OpaqueFunction(function=check),
             *last_word(),
             node(
                 "household",

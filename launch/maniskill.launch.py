@@ -4,40 +4,55 @@ ros2 launch kc_vla maniskill.launch.py task:=counting seed:=3
 """
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import SetParameter
 
+from kc_vla.core.tables import added_names
+from kc_vla.core.tasks import find_task
+from kc_vla.launching.arguments import Argument
 from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
     CLOSE_S,
-    POLICY_FILES,
-    POLICY_SERVER,
-    execution,
     memories,
     memory_arguments,
     node,
-    parameter_arguments,
-    policy_argument,
-    policy_model_arguments,
-    policy_server_arguments,
     replayed_bag_argument,
-    socket_argument,
-    source_argument,
     state_folder,
-    takeover_argument,
+    text,
     texts,
     transforms,
     transforms_argument,
 )
-from kc_vla.launching.selector import model_arguments, selector
+from kc_vla.launching.kinds import Checked, NewPath, Number, OneOf
+from kc_vla.launching.parameters import parameter_arguments
+from kc_vla.launching.policies import (
+    check_options,
+    check_policy,
+    execution,
+    policy_argument,
+    policy_model_arguments,
+    policy_server,
+    policy_server_arguments,
+    socket_argument,
+    source_argument,
+    takeover_argument,
+)
+from kc_vla.launching.robot import robot_arguments
+from kc_vla.launching.selector import check_selector, model_arguments, selector
 from kc_vla.launching.viewer import viewer_arguments, viewers
+
+
+def check_task(name: str) -> None:
+    """See that there is a task of that name; UnknownTaskError, a ValueError, where there is none."""
+    if name not in ("all", "none"):
+        find_task(name)
 
 
 def controller(context: LaunchContext) -> list:
     """Start the arm's controller."""
-    own = {"state_folder": state_folder(), **texts(mode="mode")}
+    own = {"state_folder": state_folder(), **texts(mode="mode", rig="robot")}
     return [node("arm_controller", own, files=execution(context), **AGAIN)]
 
 
@@ -46,41 +61,59 @@ def generate_launch_description() -> LaunchDescription:
     argument = LaunchConfiguration
     return LaunchDescription(
         [
-            DeclareLaunchArgument(
-                "task", default_value="counting", description="which task to run; all: each; none: wait"
+            Argument(
+                "task",
+                Checked(check_task),
+                default_value="counting",
+                description="which task to run; all: each; none: wait",
             ),
-            DeclareLaunchArgument(
+            Argument(
                 "simulator",
+                OneOf(tuple(dict.fromkeys(("maniskill", "toy", *added_names("kc_vla.simulators"))))),
                 default_value="maniskill",
-                choices=["maniskill", "toy"],
                 description="what plays the robot; toy: task counting on a line, to try and to break the graph",
             ),
-            DeclareLaunchArgument(
-                "rig",
-                default_value="panda_sim",
-                description="the robot: a rig that comes with the stack, or a YAML file, e.g. with other views",
+            Argument(
+                "simulator_options",
+                Checked(check_options, empty=True),
+                default_value="",
+                description="options without an argument here, as of another package's simulator, e.g. '{length: 50}'",
             ),
-            DeclareLaunchArgument("seed", default_value="0", description="seed of the first episode, 0 or more"),
-            DeclareLaunchArgument(
-                "episodes", default_value="1", description="how many episodes of a task, seeds counting up"
+            *robot_arguments("panda_sim", "the robot: a name of robots/, or a YAML file, e.g. with other views"),
+            Argument(
+                "seed",
+                Number(0, 2**32 - 1, whole=True),
+                default_value="0",
+                description="seed of the first episode, 0 or more",
             ),
-            DeclareLaunchArgument(
+            Argument(
+                "episodes",
+                Number(1, 100_000, whole=True),
+                default_value="1",
+                description="how many episodes of a task, seeds counting up",
+            ),
+            Argument(
                 "variant",
+                OneOf(("standard", "hard", "paper")),
                 default_value="standard",
-                choices=["standard", "hard", "paper"],
                 description="ranges of what chance decides in the task",
             ),
-            DeclareLaunchArgument(
+            Argument(
                 "looks",
+                OneOf(("standard", "varied")),
                 default_value="standard",
-                choices=["standard", "varied"],
                 description="one room for all episodes, or each episode its own",
             ),
-            DeclareLaunchArgument("output", default_value="runs", description="folder for bags, videos and summaries"),
-            DeclareLaunchArgument(
+            Argument(
+                "output",
+                NewPath("folder"),
+                default_value="runs",
+                description="folder for bags, videos and summaries",
+            ),
+            Argument(
                 "mode",
+                OneOf(("lockstep", "realtime")),
                 default_value="lockstep",
-                choices=["lockstep", "realtime"],
                 description="lockstep: the simulator waits for the stack; realtime: it does not",
             ),
             source_argument("maniskill"),
@@ -91,23 +124,30 @@ def generate_launch_description() -> LaunchDescription:
             *policy_server_arguments(),
             socket_argument(),
             replayed_bag_argument(),
-            DeclareLaunchArgument("image_size", default_value="256", description="pixels, every camera, square"),
-            DeclareLaunchArgument(
-                "renderer",
-                default_value="auto",
-                choices=["auto", "gpu", "cpu"],
-                description="what draws the cameras' pictures",
+            Argument(
+                "image_size",
+                Number(16, 2048, whole=True),
+                default_value="256",
+                description="pixels, every camera, square",
             ),
-            DeclareLaunchArgument(
+            Argument(
+                "renderer",
+                OneOf(("auto", "gpu", "cpu")),
+                default_value="auto",
+                description="what renders the cameras' images",
+            ),
+            Argument(
                 "report",
+                OneOf(("full", "summary", "none")),
                 default_value="full",
-                choices=["full", "summary", "none"],
                 description="what is made of each episode; full: video, contact sheet and summary",
             ),
             transforms_argument(),
             *memory_arguments("maniskill"),
             *viewer_arguments(default=True),
             *parameter_arguments("maniskill.yaml"),
+            OpaqueFunction(function=check_policy),
+            OpaqueFunction(function=check_selector),
             SetParameter("use_sim_time", True),
             *last_word(),
             node(
@@ -115,28 +155,17 @@ def generate_launch_description() -> LaunchDescription:
                 {
                     "image_size": argument("image_size"),
                     **texts(simulator="simulator", mode="mode", renderer="renderer", variant="variant", looks="looks"),
-                    **texts(rig="rig"),
+                    **texts(options="simulator_options"),
+                    **texts(rig="robot"),
                 },
                 package="kc_vla_sim",
                 on_exit=end_with,
             ),
             selector(),
-            node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="rig")}, **AGAIN),
-            node(
-                "policy_server",
-                texts(
-                    backend="policy",
-                    takeover="takeover",
-                    bag="bag",
-                    rig="rig",
-                    socket="socket",
-                    **POLICY_FILES,
-                    **POLICY_SERVER,
-                ),
-                **AGAIN,
-            ),
+            node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="robot")}, **AGAIN),
+            policy_server(("takeover", "bag", "socket"), backend=text(argument("policy"))),
             OpaqueFunction(function=controller),
-            node("recorder", texts(output_folder="output", rig="rig"), sigterm_timeout=CLOSE_S, **AGAIN),
+            node("recorder", texts(output_folder="output", rig="robot"), sigterm_timeout=CLOSE_S, **AGAIN),
             OpaqueFunction(function=transforms),
             memories(),
             *viewers("simulated"),
@@ -145,7 +174,7 @@ def generate_launch_description() -> LaunchDescription:
                 {
                     "seed": argument("seed"),
                     "episodes": argument("episodes"),
-                    **texts(task="task", output_folder="output", report="report", rig="rig"),
+                    **texts(task="task", output_folder="output", report="report", rig="robot"),
                 },
                 on_exit=end_with,
             ),

@@ -7,34 +7,30 @@ import json
 import subprocess
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, SetLaunchConfiguration
+from launch.actions import LogInfo, OpaqueFunction, SetLaunchConfiguration
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import SetParameter
 from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
+from kc_vla.core.rig import load_rig
+from kc_vla.launching.arguments import Argument, chosen
 from kc_vla.launching.endings import end_if_it_cannot_start, end_with, last_word
-from kc_vla.launching.graph import (
-    AGAIN,
-    POLICY_FILES,
-    POLICY_SERVER,
-    SHIPPED_PARAMETERS,
-    memories,
-    memory_arguments,
-    node,
-    parameters_of,
+from kc_vla.launching.graph import AGAIN, memories, memory_arguments, node, text, texts, transforms, transforms_argument
+from kc_vla.launching.kinds import ExistingPath, NewPath, Number
+from kc_vla.launching.namespace import InStack
+from kc_vla.launching.parameters import SHIPPED_PARAMETERS, parameters_of, params_argument
+from kc_vla.launching.policies import (
     policy_argument,
     policy_model_arguments,
+    policy_server,
     policy_server_arguments,
     source_argument,
-    text,
-    texts,
-    transforms,
-    transforms_argument,
 )
+from kc_vla.launching.robot import robot_arguments
 from kc_vla.launching.selector import KeyframeSource, model_arguments, selector
 from kc_vla.launching.viewer import viewer_arguments, viewers
 
-_PLANNED = ("source", "policy", "rig", "output")
+_PLANNED = ("source", "policy", "robot", "output")
 
 
 def plan(context: LaunchContext) -> dict:
@@ -44,14 +40,20 @@ def plan(context: LaunchContext) -> dict:
         RuntimeError: it cannot be replayed.
     """
     program = ExecutableInPackage(executable="replay_plan", package="kc_vla").perform(context)
-    bag = LaunchConfiguration("bag").perform(context)
-    options = [f"--{name}={LaunchConfiguration(name).perform(context)}" for name in _PLANNED]
+    bag = chosen(context, "bag")
+    options = [f"--{name}={chosen(context, name)}" for name in _PLANNED]
     done = subprocess.run([program, *options, "--", bag], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(
             (done.stderr.strip() or f"replay_plan ended with exit code {done.returncode}").splitlines()[-1]
         )
     return json.loads(done.stdout)
+
+
+def check_robot(name: str) -> None:
+    """See that there is such a robot; RigError where there is none."""
+    if name != "auto":
+        load_rig(name)
 
 
 def replay(context: LaunchContext) -> list:
@@ -71,19 +73,20 @@ def replay(context: LaunchContext) -> list:
     }
     comparison = {"bag": bag, "folder": text(folder), "policy": policy, "notes": text("\n".join(planned["notes"]))}
     rate = LaunchConfiguration("rate")
-    actions.append(SetLaunchConfiguration("rig", planned["rig"]))
+    actions.append(SetLaunchConfiguration("robot", planned["rig"]))
     actions.append(SetLaunchConfiguration("policy", planned["moved_by"]))  # by this the selector is chosen
     actions.append(SetLaunchConfiguration("source", KeyframeSource()))
     actions += [
         *viewers(),
         selector(),
-        node("keyframe_buffer", {"state_folder": text(f"{folder}/state"), **texts(rig="rig")}, **AGAIN),
+        node("keyframe_buffer", {"state_folder": text(f"{folder}/state"), **texts(rig="robot")}, **AGAIN),
         node(
             "bag_player",
             {**player, "rate": rate},
-            remappings=[
+            remapped=[
                 ("/keyframes/score", "oracle/score"),  # played for source:=oracle alone
                 ("/tf_static", "camera_places"),  # the links are told anew, of what is played
+                *((topic, InStack(topic.lstrip("/"))) for topic in planned["topics"]),
             ],
             on_exit=end_if_it_cannot_start,
         ),
@@ -91,9 +94,7 @@ def replay(context: LaunchContext) -> list:
     ]
     actions += [*transforms(context), memories()]
     if policy != "none":
-        models = texts(**POLICY_FILES, **POLICY_SERVER)
-        asked = {"backend": policy, "bag": bag, **models, **texts(script="script", rig="rig")}
-        actions.append(node("policy_server", asked, **AGAIN))
+        actions.append(policy_server(("script",), backend=policy, bag=bag))
     return actions
 
 
@@ -102,8 +103,10 @@ def generate_launch_description() -> LaunchDescription:
     script = PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", "params", "piper_script.yaml"])
     return LaunchDescription(
         [
-            DeclareLaunchArgument("bag", description="recorded episode: a bag folder, or a file of one"),
-            DeclareLaunchArgument("rate", default_value="1.0", description="times as fast as the cameras saw it"),
+            Argument("bag", ExistingPath(needed=True), description="recorded episode: a bag folder, or a file of one"),
+            Argument(
+                "rate", Number(0.01, 100.0), default_value="1.0", description="times as fast as the cameras saw it"
+            ),
             source_argument("replay"),
             *model_arguments(),
             policy_argument(
@@ -111,22 +114,24 @@ def generate_launch_description() -> LaunchDescription:
             ),
             *policy_model_arguments(),
             *policy_server_arguments(),
-            DeclareLaunchArgument(
-                "rig",
-                default_value="auto",
-                description="the robot, as for piper.launch.py; auto: the simulated one, or the Piper",
+            *robot_arguments(
+                "auto", "the robot, as for robot.launch.py; auto: the simulated one, or the Piper", check_robot
             ),
-            DeclareLaunchArgument("script", default_value=script, description="poses for policy:=scripted"),
-            DeclareLaunchArgument(
-                "output", default_value="runs", description="folder; the comparison goes to <output>/<episode>-replay"
+            Argument(
+                "script",
+                ExistingPath("file", needed=True),
+                default_value=script,
+                description="poses for policy:=scripted",
+            ),
+            Argument(
+                "output",
+                NewPath("folder"),
+                default_value="runs",
+                description="folder; the comparison goes to <output>/<episode>-replay",
             ),
             *memory_arguments("replayed"),
             transforms_argument(),
-            DeclareLaunchArgument(
-                "params",
-                default_value="",
-                description="YAML file with parameters of nodes, on top of those of the launch that recorded the bag",
-            ),
+            params_argument("those of the launch that recorded the bag"),
             *viewer_arguments(default=False),
             *last_word(),
             SetParameter("use_sim_time", True),

@@ -14,7 +14,7 @@ from kc_vla.bags.errors import BagError
 from kc_vla.core.errors import StackError
 from kc_vla.core.splits import SplitError
 from kc_vla.core.tasks import UnknownTaskError, simulated_tasks
-from kc_vla.keyframes.sources import fitting_selector
+from kc_vla.keyframes.selectors import fitting_selector
 from kc_vla_sim.arguments import ALL, CHECKS, MODES, parser_of
 
 INTERRUPTED = 130
@@ -50,6 +50,8 @@ def _run(options: argparse.Namespace) -> int:
     """Run the verb that was asked for; return the exit status."""
     try:
         from kc_vla_sim.errors import SimulationError  # a driver that is missing is told by the renderer, in one line
+    except ModuleNotFoundError:
+        raise  # `kc-vla` says which part of the stack brings it
     except ImportError as error:
         return _fail(options, f"the simulation cannot be imported ({error}): run ./setup.sh", status=2)
     try:
@@ -110,7 +112,7 @@ def _collect(options: argparse.Namespace) -> int:
     from kc_vla.datasets.lerobot.errors import DataSetError
     from kc_vla_sim.collect.command import CollectOptions, collect, collect_plans
     from kc_vla_sim.collect.drivers import LATE, DrivingPolicy
-    from kc_vla_sim.collect.planned import WHOLE, Stretch
+    from kc_vla_sim.collect.planned import WHOLE, PlannedSegment
 
     policy = None
     if options.from_policy is not None:
@@ -132,7 +134,7 @@ def _collect(options: argparse.Namespace) -> int:
         renderer=options.renderer,
         policy=policy,
         skip=options.skip,
-        stretch=Stretch(options.stretch, options.begin_by),
+        stretch=PlannedSegment(options.stretch, options.begin_by),
         events=options.events,
     )
     if options.whole and policy is None:
@@ -156,10 +158,10 @@ def _collect(options: argparse.Namespace) -> int:
 def _evaluate(options: argparse.Namespace) -> int:
     from kc_vla.policy.learned import find_policy
     from kc_vla_sim.evaluate.agent import Execution
-    from kc_vla_sim.evaluate.command import EvalOptions, Setting, evaluate
+    from kc_vla_sim.evaluate.command import EvalOptions, EvaluationSetting, evaluate
 
     execution = Execution(options.execute_steps, options.blend_steps, options.latency_steps, not options.untold)
-    setting = Setting(
+    setting = EvaluationSetting(
         models=options.models,
         model=options.model,
         selector_models=options.selector_models,
@@ -182,7 +184,7 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _tasks(options: argparse.Namespace) -> tuple[str, ...]:
-    """Those asked for, in their order, each once."""
+    """Return those asked for, in their order, each once."""
     asked: list[str] = options.task or [ALL]
     return simulated_tasks() if ALL in asked else tuple(dict.fromkeys(asked))
 

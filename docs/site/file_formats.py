@@ -31,21 +31,26 @@ class Format(NamedTuple):
 
 
 FORMATS = (
-    Format("Robots: `rig:=`", "core/rig", "Rig", "other_robots.md", "rigs/piper.yaml"),
+    Format("Robots: `robot:=`", "core/robot_file", "core/robot_model:Rig", "robot_file.md", "robots/piper.yaml"),
     Format("Tasks: `KC_VLA_TASKS`, `--tasks`", "core/task_file", "core/task:Task", "your_own_task.md"),
     Format("Cameras of a robot: `cameras:=`", "launching/cameras", "", "cameras.md", "launch/desk/cameras.yaml"),
     Format("Intrinsics of a camera", "cameras/calibration", "Calibration", "calibration.md"),
     Format("Joint offsets, latency, hand-eye", "calibration/reading", "", "calibration.md"),
-    Format("Poses of `policy:=scripted`", "policy/scripted", "Pose", "piper.md", "launch/params/piper_script.yaml"),
-    Format("Models: `registry.yaml`", "inference/models", "Entry", "keyframe_selector.md", "models/registry.yaml"),
+    Format(
+        "Poses of `policy:=scripted`", "policy/scripted", "TimedPose", "piper.md", "launch/params/piper_script.yaml"
+    ),
+    Format(
+        "Models: `registry.yaml`", "inference/models", "RegisteredModel", "keyframe_selector.md", "models/registry.yaml"
+    ),
     Format(
         "What a policy server calls things: `mapping:=`",
         "policy/remote/mapping_file",
         "policy/remote/mapping:PolicyMapping",
         "policy_servers.md",
-        "rigs/servers/panda_sim-libero.yaml",
+        "robots/servers/panda_sim-libero.yaml",
     ),
-    Format("Data sets", "datasets/lerobot/layout", "", "data_sets.md"),
+    Format("Data sets of LeRobot 3.0", "datasets/lerobot/v3_layout", "", "data_sets.md"),
+    Format("Data sets of LeRobot 2.1", "datasets/lerobot/layout", "", "data_sets.md"),
     Format("Keyframes of a data set", "datasets/lerobot/annotations", "Annotation", "data_sets.md"),
     Format("Episodes with plans", "datasets/planned", "PlannedEpisode", "policy.md"),
     Format("Annotations of a bag: `annotations.jsonl`", "episodes/annotation_log", "Track", "annotation.md"),

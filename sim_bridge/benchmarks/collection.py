@@ -29,7 +29,7 @@ class Job:
 
 @lru_cache(maxsize=1)
 def simulator_for(variant: str, image_size: int) -> Simulator:
-    """This process's simulator."""
+    """Return this process's simulator."""
     return Simulator(image_size, variant=variant)
 
 
@@ -44,7 +44,7 @@ def play(job: Job) -> tuple[int, float, float]:
 
 
 def measure(task: str, variant: str, size: int, processes: int, episodes: int) -> tuple[float, float, int]:
-    """Episodes per hour, frames per second and median frames of an episode of `processes` together."""
+    """Measure episodes per hour, frames per second and median frames of an episode of `processes` together."""
     jobs = [Job(task, variant, size, seed) for seed in range(episodes * processes)]
     title = f"{task}, 2 x {size} pixels, {processes} processes"
     played = [result for _, result in run_jobs(play, jobs, processes, title)]

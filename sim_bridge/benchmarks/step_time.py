@@ -40,7 +40,7 @@ class Times:
 
 
 def make(task: str, size: int, variant: dict[str, Any]) -> gymnasium.Env:
-    """The task with both cameras at `size` pixels square."""
+    """Return the task with both cameras at `size` pixels square."""
     assert kc_vla_sim.envs  # importing it registers the tasks
     env = gymnasium.make(
         find_task(task).environment,
@@ -55,7 +55,7 @@ def make(task: str, size: int, variant: dict[str, Any]) -> gymnasium.Env:
 
 
 def step(env: gymnasium.Env, draw: bool, times: Times) -> None:
-    """Take one step, draw both pictures if asked to, and note the time."""
+    """Take one step, draw both images if asked to, and note the time."""
     wall, processor = time.perf_counter(), time.process_time()
     env.step(STILL)
     if draw:
@@ -65,7 +65,7 @@ def step(env: gymnasium.Env, draw: bool, times: Times) -> None:
 
 
 def measure(task: str, size: int, steps: int) -> dict[str, Times]:
-    """Times of `steps` steps for each variant, drawn, and for the light one without drawing."""
+    """Measure the times of `steps` steps for each variant, drawn, and for the light one without drawing."""
     environments = {name: make(task, size, variant) for name, variant in VARIANTS.items()}
     times = {name: Times() for name in [*environments, "undrawn"]}
     for _ in range(BLOCK):  # shaders are compiled and buffers made in the first steps
@@ -105,12 +105,12 @@ def main() -> None:
 
 
 def ratio(one: list[float], other: list[float]) -> float:
-    """How many times the median of `other` goes into that of `one`."""
+    """Return how many times the median of `other` goes into that of `one`."""
     return float(np.median(one) / np.median(other))
 
 
 def told(milliseconds: list[float]) -> str:
-    """Median, and what nine of ten steps stay below."""
+    """Return the median, and what nine of ten steps stay below, in words."""
     return f"{np.median(milliseconds):.1f} ({np.percentile(milliseconds, 90):.1f})"
 
 

@@ -1,4 +1,4 @@
-"""Commands in physical units, and the one place that turns them into ManiSkill's normalised actions.
+"""Commands in physical units, and the one place that turns them into ManiSkill's normalized actions.
 
 A tool delta is dx, dy, dz (m), a rotation vector (rad), both in the robot's base frame and per control step of 50 ms,
 and the gripper opening, 0 closed to 1 open. A joint command is the seven arm joints (rad) and the two fingers (m).
@@ -68,7 +68,7 @@ def checked_joint_positions(positions: ArrayLike) -> NDArray[np.float64]:
 
 
 def _finite(values: ArrayLike, size: int, rule: str) -> NDArray[np.float64]:
-    """`values` as an array of `size` finite numbers, or a `BadActionError` that quotes `rule`."""
+    """Return `values` as an array of `size` finite numbers, or a `BadActionError` that quotes `rule`."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -11,7 +11,7 @@ from typing import NoReturn
 from kc_vla.cli.numbers import not_negative, positive, share
 from kc_vla.core.splits import SPLITS
 from kc_vla.core.tasks import simulated_tasks
-from kc_vla.keyframes.sources import DRIVEN_SELECTOR, SELECTOR
+from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR
 
 ALL = "all"
 """In place of a task's name."""
@@ -27,7 +27,7 @@ def parser_of(play: Verb, check: Verb, collect: Verb, evaluate: Verb) -> argpars
     """Return the parser; what it gives has `run`, the verb asked for, and `prog`, what that is called."""
     parser = _Parser(prog="kc-vla sim", description="The memory benchmark in the simulator.")
     add = parser.add_subparsers(dest="verb", required=True, metavar="verb").add_parser
-    plays = add("play", help="film an episode of the expert")
+    plays = add("play", help="make a video of an episode of the expert")
     checks = add("check", help="experts, probes of state aliasing, determinism: the table")
     collects = add("collect", prog="kc-vla collect", help="record data sets of the experts' episodes")
     evaluates = add("eval", prog="kc-vla eval", help="play episodes of a learned policy: how often it succeeds")
@@ -92,7 +92,7 @@ def _ask_check(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--probe-episodes", type=positive, default=400, help="that a probe learns from (400)")
     verb.add_argument("--repeats", type=positive, default=20, help="episodes per task that are played twice (20)")
     ask_processes(verb)
-    verb.add_argument("--image-size", type=positive, default=96, help="px of the pictures (default 96)")
+    verb.add_argument("--image-size", type=positive, default=96, help="px of the images (default 96)")
     verb.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
 
 
@@ -113,7 +113,7 @@ def _ask_collect(verb: argparse.ArgumentParser) -> None:
         nargs="?",
         const="policy",
         metavar="MODEL",
-        help="the same, but a learned policy drives, called policy by default: it is taught where it comes to",
+        help="the same in the states that a learned policy reaches (DAgger), by default the one called policy",
     )
     verb.add_argument(
         "--whole",
@@ -164,7 +164,7 @@ def _ask_evaluate(verb: argparse.ArgumentParser) -> None:
         "--keyframes",
         choices=_KEYFRAMES,
         help="who chooses them: the learned selector, events that need no labels, the simulator's truth, or none "
-        "is given (default events for a policy that was taught with them, or else learned)",
+        "is given (default events for a policy that was trained with them, or else learned)",
     )
     verb.add_argument("--execute-steps", type=positive, default=5, help="of a chunk before the next is asked for (5)")
     verb.add_argument(
@@ -179,9 +179,9 @@ def _ask_evaluate(verb: argparse.ArgumentParser) -> None:
         "--noise",
         type=share,
         default=0.0,
-        help="that a chunk begins with: 0 its middle, 1 as it was learnt (default 0)",
+        help="that a chunk begins with: 0 its middle, 1 as in the training (default 0)",
     )
     verb.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
-    verb.add_argument("--no-films", action="store_true", help="write no films of failures")
+    verb.add_argument("--no-films", action="store_true", help="write no videos of failures")
     ask_processes(verb)
     verb.add_argument("-o", "--output", type=Path, default=Path("runs/policy_eval"), help="(default runs/policy_eval)")

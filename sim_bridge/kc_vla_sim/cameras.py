@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import sapien
 
-from kc_vla_sim.envs.tabletop import ROBOT_BASE, TabletopEnv
+from kc_vla_sim.envs.tabletop import ROBOT_BASE, THIRD_PERSON_CAMERA, TabletopEnv
 from kc_vla_sim.frame import BASE_FRAME, TOOL_FRAME, CameraModel
 from kc_vla_sim.geometry import plain_pose
 from kc_vla_sim.robot import RIG
+from kc_vla_sim.robots.panda import WRIST_CAMERA
+
+VIEWS = (THIRD_PERSON_CAMERA, WRIST_CAMERA)
+"""The cameras that every environment has."""
 
 _OPTICAL = sapien.Pose(q=[0.5, -0.5, 0.5, -0.5])
 """The optical frame (x right, y down, z forward) in SAPIEN's camera frame (x forward, y left, z up)."""
 
 
 def camera_model(world: TabletopEnv, name: str) -> CameraModel:
-    """The model of the camera called `name`; a camera on the robot is given relative to the tool."""
+    """Return the model of the camera called `name`; a camera on the robot is given relative to the tool."""
     sensor = world.scene.sensors[name]
     mounted = sensor.config.mount is not None
     if mounted:

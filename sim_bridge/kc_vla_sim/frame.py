@@ -18,21 +18,21 @@ BASE_FRAME, TOOL_FRAME = RIG.base_frame, RIG.tool_frame
 
 @dataclass(frozen=True)
 class Pose:
-    """A place and a turn: metres and a unit quaternion x, y, z, w."""
+    """A place and a turn: meters and a unit quaternion x, y, z, w."""
 
     position: tuple[float, float, float]
     quaternion: tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
-class Detection:
+class GroundTruthObject:
     """One object as the simulator knows it.
 
     Attributes:
         object_id: stable within an episode, e.g. "cube".
         object_type: its class, e.g. "cube".
         state: e.g. "on", "off"; empty if it has none.
-        pose: its centre.
+        pose: its center.
         size: extent along the axes of that pose, m.
         attributes: what else there is to tell, e.g. its "colour".
     """
@@ -65,7 +65,7 @@ class CameraModel:
 
 
 @dataclass(frozen=True)
-class Keyframe:
+class GroundTruthKeyframe:
     """A ground-truth keyframe: the frame and the label of the task table."""
 
     frame: int
@@ -73,16 +73,16 @@ class Keyframe:
 
 
 @dataclass(frozen=True)
-class Frame:
+class SimulatedFrame:
     """Everything at one moment; frame 0 is the observation at reset, frame k the one after k control steps.
 
     Attributes:
         index: of this frame.
-        views: what each camera shows; pictures of (0, 0, 3) if the simulator does not draw.
+        views: what each camera shows; images of (0, 0, 3) if the simulator does not draw.
         joint_names: seven arm joints and two fingers.
         joint_positions: (9,), rad and m.
         joint_velocities: (9,), rad/s and m/s.
-        tool_pose: tool centre point.
+        tool_pose: tool center point.
         detections: the objects of the task.
         keyframe: label of the ground-truth keyframe that this frame is, or None.
         done: the episode is over.
@@ -98,7 +98,7 @@ class Frame:
     joint_positions: NDArray[np.float64]
     joint_velocities: NDArray[np.float64]
     tool_pose: Pose
-    detections: tuple[Detection, ...]
+    detections: tuple[GroundTruthObject, ...]
     keyframe: str | None
     done: bool
     success: bool

@@ -10,13 +10,13 @@ from kc_vla_sim.frame import Pose
 
 
 def to_pose(pose: BatchedPose | sapien.Pose) -> Pose:
-    """The first (or only) of `pose`, given in the world, in the robot's base frame."""
+    """Return the first (or only) of `pose`, given in the world, in the robot's base frame."""
     single = pose if isinstance(pose, sapien.Pose) else pose.sp
     return plain_pose(ROBOT_BASE.inv() * single)
 
 
 def plain_pose(pose: sapien.Pose) -> Pose:
-    """`pose` in the form of the stack, in the frame that it was given in."""
+    """Return `pose` in the form of the stack, in the frame that it was given in."""
     w, x, y, z = (float(value) for value in pose.q)
     px, py, pz = (float(value) for value in pose.p)
     return Pose((px, py, pz), (x, y, z, w))

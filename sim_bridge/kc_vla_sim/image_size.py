@@ -1,4 +1,4 @@
-"""How large a camera's pictures may be."""
+"""How large a camera's images may be."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LARGEST_IMAGE = 4096
 
 
 def image_size_of(size: int | tuple[int, int]) -> tuple[int, int]:
-    """Width and height, or a `BadImageSizeError`."""
+    """Return the width and height, or a `BadImageSizeError`."""
     pair = size if isinstance(size, tuple) else (size, size)
     if len(pair) == 2 and all(type(side) is int and 1 <= side <= LARGEST_IMAGE for side in pair):
         return pair

@@ -1,4 +1,4 @@
-"""The looks of a task: the same episode, other light, colours, camera and clutter."""
+"""The looks of a task: the same episode, other light, colors, camera and clutter."""
 
 from __future__ import annotations
 

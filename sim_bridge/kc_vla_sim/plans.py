@@ -20,7 +20,11 @@ class RecentPlans:
     """Plans by the frame that they start from; bounded."""
 
     def __init__(self, horizon: int) -> None:
-        """Args: `horizon` of every plan, control steps."""
+        """Begin without a plan.
+
+        Args:
+            horizon: of every plan, control steps.
+        """
         self._horizon = horizon
         self.episode_id = ""
         self._plans: OrderedDict[int, tuple[NDArray[np.float32], str]] = OrderedDict()

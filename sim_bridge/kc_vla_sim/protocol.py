@@ -1,4 +1,4 @@
-"""What the bridge asks of a simulator. One that does this is a file of its own and a line in `simulators`."""
+"""What the bridge asks of a simulator. One that does this is a file of its own and a row of `simulators`."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from kc_vla.core.tasks import Task
 from kc_vla_sim.errors import BadSeedError
-from kc_vla_sim.frame import CameraModel, Frame, Keyframe
+from kc_vla_sim.frame import CameraModel, GroundTruthKeyframe, SimulatedFrame
 
 LARGEST_SEED = 2**32 - 1
 
 
 class Expert(Protocol):
-    """Plans actions for one task; it sees the simulator's state as it is when asked."""
+    """Plans actions for one task; it sees the simulator's state as it is when asked.
+
+    It is made with the environment alone, for each episode: `Expert(world)`.
+    """
 
     def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
-        """The next `horizon` tool deltas (horizon, 7) from the present state, and the name of the present phase.
+        """Return the next `horizon` tool deltas (horizon, 7) from the present state, and the name of the present phase.
 
-        Nothing is stepped and nothing is remembered: asked twice in one state, it answers the same.
+        Nothing is stepped and nothing is remembered: asked twice in one state, it answers the same. What the phases
+        mean is in `kc_vla_sim.experts.phases`; another name has no meaning.
 
         Raises:
             ValueError: `horizon` is below 1.
@@ -34,7 +38,7 @@ class Simulation(Protocol):
     The same task and seed give the same episode on one machine.
     """
 
-    def reset(self, task: str, seed: int) -> Frame:
+    def reset(self, task: str, seed: int) -> SimulatedFrame:
         """Begin a new episode of `task` and return its frame 0.
 
         Raises:
@@ -44,7 +48,7 @@ class Simulation(Protocol):
         """
         ...
 
-    def step(self, tool_delta: ArrayLike) -> Frame:
+    def step(self, tool_delta: ArrayLike) -> SimulatedFrame:
         """Move the tool for one control step (50 ms).
 
         Args:
@@ -56,8 +60,8 @@ class Simulation(Protocol):
         """
         ...
 
-    def step_joints(self, positions: ArrayLike) -> Frame:
-        """Drive the joints towards `positions`, in the order of `Frame.joint_names`, for one control step.
+    def step_joints(self, positions: ArrayLike) -> SimulatedFrame:
+        """Drive the joints towards `positions`, in the order of `SimulatedFrame.joint_names`, for one control step.
 
         Raises:
             BadActionError: not one finite number a joint; nothing moves.
@@ -65,7 +69,7 @@ class Simulation(Protocol):
         """
         ...
 
-    def hold(self) -> Frame:
+    def hold(self) -> SimulatedFrame:
         """Stay in place for one control step, with the gripper as last commanded.
 
         Raises:
@@ -75,12 +79,12 @@ class Simulation(Protocol):
 
     @property
     def task(self) -> Task | None:
-        """The task of the present episode; None before the first reset."""
+        """Return the task of the present episode; None before the first reset."""
         ...
 
     @property
     def expert(self) -> Expert:
-        """The expert of the present episode.
+        """Return the expert of the present episode.
 
         Raises:
             EpisodeOverError: before the first reset.
@@ -88,13 +92,13 @@ class Simulation(Protocol):
         ...
 
     @property
-    def keyframes(self) -> tuple[Keyframe, ...]:
-        """Ground-truth keyframes of the present episode so far, in order."""
+    def keyframes(self) -> tuple[GroundTruthKeyframe, ...]:
+        """Return the ground-truth keyframes of the present episode so far, in order."""
         ...
 
     @property
     def cameras(self) -> tuple[CameraModel, ...]:
-        """Of each view of the frames, in that order.
+        """Return the camera of each view of the frames, in their order.
 
         Raises:
             EpisodeOverError: before the first reset.
@@ -107,7 +111,7 @@ class Simulation(Protocol):
 
 
 def check_seed(seed: int) -> int:
-    """`seed` as an int, or a `BadSeedError`."""
+    """Return `seed` as an int, or raise a `BadSeedError`."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
         raise BadSeedError(f"bad seed {seed!r}: a seed is a whole number from 0 to {LARGEST_SEED}")
     return int(seed)

@@ -1,4 +1,4 @@
-"""Which device draws the pictures: a GPU when there is one, software Vulkan otherwise.
+"""Which device draws the images: a GPU when there is one, software Vulkan otherwise.
 
 SAPIEN ends the whole process, or prints a page of driver errors, when it starts to draw without a usable Vulkan
 driver. Everything that draws asks here first.
@@ -45,7 +45,7 @@ def _require_vulkan() -> None:
 
 
 def _has_gpu() -> bool:
-    """Whether SAPIEN finds a CUDA device that can draw."""
+    """Return whether SAPIEN finds a CUDA device that can draw."""
     try:
         return bool(sapien.Device("cuda").can_render())
     except RuntimeError:  # SAPIEN's way of saying that there is no such device

@@ -1,6 +1,6 @@
-"""The shaders that draw the cameras' pictures: ManiSkill's minimal ones, without a table that nothing here needs.
+"""The shaders that draw the cameras' images: ManiSkill's minimal ones, without a table that nothing here needs.
 
-Shaders that look up reflections of surroundings make SAPIEN integrate a reflection table before the first picture,
+Shaders that look up reflections of surroundings make SAPIEN integrate a reflection table before the first image,
 which takes six seconds of a processor without a GPU, in every process. The tasks have no surroundings to reflect
 (an environment map), so the table only ever scales black. The edited copy lives in the user's cache.
 """
@@ -48,7 +48,7 @@ def camera_shader() -> ShaderConfig:
 
 
 def set_picture_formats() -> None:
-    """Tell SAPIEN the pixel formats of these shaders, as ManiSkill does for those that it knows by name."""
+    """Give SAPIEN the pixel formats of these shaders, as ManiSkill does for those that it knows by name."""
     sapien.render.set_picture_format("Color", "r8g8b8a8unorm")
     sapien.render.set_picture_format("ColorRaw", "r8g8b8a8unorm")
     sapien.render.set_picture_format("PositionSegmentation", "r16g16b16a16sint")

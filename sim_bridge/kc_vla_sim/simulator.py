@@ -6,7 +6,6 @@ import gc
 from functools import cache
 from typing import Any
 
-import gymnasium
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
@@ -15,27 +14,28 @@ from kc_vla.core.tasks import Task, find_task
 from kc_vla.core.views import Views
 from kc_vla_sim import envs as envs  # registers the tasks
 from kc_vla_sim.actions import TOOL_DELTA_SIZE, normalise_joint_positions, normalise_tool_delta
+from kc_vla_sim.cameras import VIEWS as VIEWS
 from kc_vla_sim.cameras import camera_model
 from kc_vla_sim.envs.tabletop import THIRD_PERSON_CAMERA, TabletopEnv
 from kc_vla_sim.errors import BadTaskError, EpisodeOverError, UnplayedTaskError
 from kc_vla_sim.experts import make_expert
-from kc_vla_sim.frame import CameraModel, Frame, Image, Keyframe
+from kc_vla_sim.frame import CameraModel, GroundTruthKeyframe, Image, SimulatedFrame
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.image_size import image_size_of
 from kc_vla_sim.looks import STANDARD_LOOKS, check_looks
+from kc_vla_sim.making import make_environment
 from kc_vla_sim.protocol import Expert, check_seed
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import WRIST_CAMERA
 from kc_vla_sim.variants import STANDARD, check_variant
 
-VIEWS = (THIRD_PERSON_CAMERA, WRIST_CAMERA)
 _NO_PICTURE = np.zeros((0, 0, 3), np.uint8)
 
 
 class Simulator:
     """One robot, one task at a time, 20 control steps a second of simulated time.
 
-    The same task and seed give the same episode, picture for picture, on one machine.
+    The same task and seed give the same episode, image for image, on one machine.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class Simulator:
         Args:
             image_size: pixels, of a square or (width, height), of both cameras.
             renderer: "auto" (a GPU when there is one), "gpu" or "cpu".
-            draw: False leaves the pictures of the frames empty and a step several times faster; see `look`.
+            draw: False leaves the images of the frames empty and a step several times faster; see `look`.
             shadows: draw them, which doubles the time of a step without a GPU.
             variant: of every task, a name in `kc_vla_sim.variants`.
-            looks: of every task, a name in `kc_vla_sim.looks`; they change pictures and cameras, nothing else.
+            looks: of every task, a name in `kc_vla_sim.looks`; they change images and cameras, nothing else.
             whims: False leaves the expert nothing to draw for itself: another episode of the same seed.
 
         Raises:
@@ -78,10 +78,10 @@ class Simulator:
         self._index = 0
         self._running = False
         self._gripper = 0.0
-        self._keyframes: tuple[Keyframe, ...] = ()
+        self._keyframes: tuple[GroundTruthKeyframe, ...] = ()
 
     @torch.no_grad()  # nothing here has a gradient, and to be ready for one takes a sixth of a step
-    def reset(self, task: str, seed: int) -> Frame:
+    def reset(self, task: str, seed: int) -> SimulatedFrame:
         """Begin a new episode of `task` and return its frame 0.
 
         Raises:
@@ -105,18 +105,26 @@ class Simulator:
         self._running = True
         return self._frame(info, truncated=False)
 
-    def step(self, tool_delta: ArrayLike) -> Frame:
-        """See `protocol.Simulation.step`."""
+    def step(self, tool_delta: ArrayLike) -> SimulatedFrame:
+        """Move the tool for one control step (50 ms).
+
+        Args:
+            tool_delta: (7,): dx, dy, dz (m) and rotation vector (rad) in the robot's base frame, gripper 0..1.
+
+        Raises:
+            BadActionError: not seven finite numbers; nothing moves.
+            EpisodeOverError: no episode is running.
+        """
         action = normalise_tool_delta(tool_delta)
         frame = self._advance("pd_ee_delta_pose", action)
         self._gripper = float(np.clip(np.asarray(tool_delta, dtype=float)[6], 0, 1))
         return frame
 
-    def step_joints(self, positions: ArrayLike) -> Frame:
+    def step_joints(self, positions: ArrayLike) -> SimulatedFrame:
         """Drive the joints towards `positions` for one control step (50 ms).
 
         Args:
-            positions: (9,), in the order of `Frame.joint_names`, rad and m; the fingers move to their mean.
+            positions: (9,), in the order of `SimulatedFrame.joint_names`, rad and m; the fingers move to their mean.
 
         Raises:
             BadActionError: not nine finite numbers; nothing moves.
@@ -127,14 +135,18 @@ class Simulator:
         self._gripper = float((action[7] + 1) / 2)
         return frame
 
-    def hold(self) -> Frame:
-        """See `protocol.Simulation.hold`."""
+    def hold(self) -> SimulatedFrame:
+        """Stay in place for one control step, with the gripper as last commanded.
+
+        Raises:
+            EpisodeOverError: no episode is running.
+        """
         still = np.zeros(TOOL_DELTA_SIZE)
         still[6] = self._gripper
         return self._advance("pd_ee_delta_pose", normalise_tool_delta(still))
 
     def look(self) -> tuple[Image, Image]:
-        """Draw the present frame, also in a simulator that does not draw: a picture of each of `VIEWS`.
+        """Draw the present frame, also in a simulator that does not draw: an image of each of `VIEWS`.
 
         Raises:
             EpisodeOverError: before the first reset.
@@ -151,17 +163,17 @@ class Simulator:
         return self._world.pictures((view,))[view]
 
     def views(self) -> Views:
-        """What `look` draws, by name."""
+        """Return what `look` draws, by name."""
         return dict(zip(VIEWS, self.look(), strict=True))
 
     @property
     def task(self) -> Task | None:
-        """The task of the present episode; None before the first reset."""
+        """Return the task of the present episode; None before the first reset."""
         return self._task
 
     @property
     def expert(self) -> Expert:
-        """The expert of the present episode; it sees the simulator's state as it is when asked.
+        """Return the expert of the present episode; it sees the simulator's state as it is when asked.
 
         Raises:
             EpisodeOverError: before the first reset.
@@ -171,13 +183,13 @@ class Simulator:
         return self._expert
 
     @property
-    def keyframes(self) -> tuple[Keyframe, ...]:
-        """Ground-truth keyframes of the present episode so far, in order."""
+    def keyframes(self) -> tuple[GroundTruthKeyframe, ...]:
+        """Return the ground-truth keyframes of the present episode so far, in order."""
         return self._keyframes
 
     @property
     def decisions(self) -> tuple[tuple[int, str], ...]:
-        """The moments of decision of the present episode so far, in order: the frame and the right choice."""
+        """Return the moments of decision of the present episode so far, in order: the frame and the right choice."""
         if self._env is None or self._task is None:
             return ()
         choices = self._task.choices
@@ -185,7 +197,7 @@ class Simulator:
 
     @property
     def cameras(self) -> tuple[CameraModel, CameraModel]:
-        """Those of `VIEWS`.
+        """Return those of `VIEWS`.
 
         Raises:
             EpisodeOverError: before the first reset.
@@ -203,7 +215,7 @@ class Simulator:
 
     @property
     def _world(self) -> TabletopEnv:
-        """The task's environment below gymnasium's wrappers."""
+        """Return the task's environment below gymnasium's wrappers."""
         world: TabletopEnv = self._env.unwrapped
         return world
 
@@ -211,26 +223,22 @@ class Simulator:
         """Replace the environment by that of `task`."""
         _spare_libraries_the_collector()
         self.close()
-        try:
-            self._env = gymnasium.make(
-                task.environment,
-                obs_mode="none",  # pictures and state are read here, once, in the form that is needed
-                reward_mode="none",
-                sim_backend="physx_cpu",
-                render_backend=self._renderer,
-                enable_shadow=self._shadows,
-                sensor_configs={"width": self._width, "height": self._height},
-                variant=self._variant,
-                looks=self._looks,
-                **({} if self._whims else {"whims": False}),  # others' environments need not know of it
-            )
-        except (gymnasium.error.Error, ImportError) as error:
-            told = f"the environment '{task.environment}' of task '{task.name}' cannot be had: {error}"
-            raise BadTaskError(" ".join(told.split())) from error
+        self._env = make_environment(
+            task,
+            self._variant,
+            self._looks,
+            self._whims,
+            obs_mode="none",  # pictures and state are read here, once, in the form that is needed
+            reward_mode="none",
+            sim_backend="physx_cpu",
+            render_backend=self._renderer,
+            enable_shadow=self._shadows,
+            sensor_configs={"width": self._width, "height": self._height},
+        )
         self._task = task
 
     def _name(self, names: tuple[str, ...], number: int, what: str) -> str:
-        """What the task table calls a keyframe or a choice that the environment tells of."""
+        """Return what the task table calls a keyframe or a choice of the environment."""
         assert self._task is not None
         if not 0 <= number < len(names):
             told = f"the environment of task '{self._task.name}' tells of number {number} of its {what}"
@@ -238,7 +246,7 @@ class Simulator:
         return names[number]
 
     @torch.no_grad()
-    def _advance(self, mode: str, action: NDArray[np.float32]) -> Frame:
+    def _advance(self, mode: str, action: NDArray[np.float32]) -> SimulatedFrame:
         """Take one control step with the controller called `mode`."""
         if not self._running:
             raise EpisodeOverError("the episode is over: reset the simulator before the next step")
@@ -247,10 +255,13 @@ class Simulator:
         self._index += 1
         return self._frame(info, truncated=bool(truncated))
 
-    def _frame(self, info: dict[str, torch.Tensor], truncated: bool) -> Frame:
+    def _frame(self, info: dict[str, torch.Tensor], truncated: bool) -> SimulatedFrame:
         """Read the present state."""
         world = self._world
-        success, fail = bool(info["success"]), bool(info["fail"])
+        if "success" not in info:
+            assert self._task is not None
+            raise BadTaskError(f"the environment of task '{self._task.name}' does not say 'success' in evaluate()")
+        success, fail = bool(info["success"]), bool(info.get("fail", False))
         reason = ""
         if success:
             reason = "success"
@@ -263,10 +274,12 @@ class Simulator:
         assert self._task is not None  # there is no frame before the first reset
         labels = self._task.keyframes
         known = world.keyframes_until_now()
-        self._keyframes = tuple(Keyframe(frame, self._name(labels, phase, "keyframes")) for phase, frame in known)
+        self._keyframes = tuple(
+            GroundTruthKeyframe(frame, self._name(labels, phase, "keyframes")) for phase, frame in known
+        )
         now = next((phase for phase, frame in known if frame == self._index), None)
         robot = world.agent.robot
-        return Frame(
+        return SimulatedFrame(
             index=self._index,
             views=dict(zip(VIEWS, pictures, strict=True)),
             joint_names=tuple(joint.name for joint in robot.get_active_joints()),
@@ -278,7 +291,7 @@ class Simulator:
             done=bool(reason),
             success=success,
             reason=reason,
-            completed_stages=int(info["completed_stages"]),
+            completed_stages=int(info.get("completed_stages", 0)),
             keyframe_index=now or 0,
         )
 

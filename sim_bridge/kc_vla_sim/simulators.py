@@ -1,65 +1,121 @@
-"""The simulators behind the bridge, by name: a new one is a file that does `protocol.Simulation`, and a line here."""
+"""The table of simulators behind the bridge: `simulator:=` of the launch file, `simulator` of `maniskill_bridge`.
+
+Another package adds a simulator with an entry point of the group `kc_vla.simulators` that names a `SimulatorKind`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
+from kc_vla.core.options import NoOptions, OptionError, known_options, option, read_options
 from kc_vla.core.rig import Rig
+from kc_vla.core.tables import OpenTable, TableError
 from kc_vla_sim.errors import SimulationError
-from kc_vla_sim.looks import STANDARD_LOOKS
+from kc_vla_sim.looks import LOOKS, STANDARD_LOOKS
 from kc_vla_sim.protocol import Simulation
 from kc_vla_sim.robot import RIG
-from kc_vla_sim.variants import STANDARD
+from kc_vla_sim.variants import STANDARD, VARIANTS
+
+T = TypeVar("T")
+_NOTHING: Mapping[str, Any] = types.MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a simulator is made with; one that has no use for a setting leaves it.
+class SimulatorContext:
+    """What every simulator is made with.
 
     Attributes:
-        image_size: pixels, width and height of every camera.
-        renderer: "auto", "gpu" or "cpu".
-        variant: of every task, a name in `kc_vla_sim.variants`.
-        looks: of every task, a name in `kc_vla_sim.looks`.
         rig: the robot to play, of which the views count.
+        image_size: pixels, width and height of every camera.
     """
 
-    image_size: int = 256
-    renderer: str = "auto"
-    variant: str = STANDARD
-    looks: str = STANDARD_LOOKS
     rig: Rig = RIG
+    image_size: int = 256
 
 
-def _maniskill(settings: Settings) -> Simulation:
+@dataclass(frozen=True)
+class SimulatorKind(Generic[T]):
+    """A row of the table.
+
+    Attributes:
+        meaning: what it simulates, half a line, for the documentation.
+        options: frozen dataclass of the simulator's options, its fields made by `kc_vla.core.options.option`. The node
+            fills those that have the name of one of its parameters; all can be given in its parameter `options`.
+        make: makes the simulator, or raises a `SimulationError`. It imports what it needs, the row does not.
+    """
+
+    meaning: str
+    options: type[T]
+    make: Callable[[SimulatorContext, T], Simulation]
+
+
+@dataclass(frozen=True)
+class ManiskillOptions:
+    """The options of ManiSkill."""
+
+    renderer: str = option("what renders the images", "auto", choices=("auto", "gpu", "cpu"))
+    variant: str = option("of every task", STANDARD, choices=tuple(VARIANTS))
+    looks: str = option("of every task", STANDARD_LOOKS, choices=tuple(LOOKS))
+
+
+def _maniskill(context: SimulatorContext, options: ManiskillOptions) -> Simulation:
     from kc_vla_sim.renderer import choose_renderer
 
-    choose_renderer(settings.renderer)  # first: what is missing is told at once
+    choose_renderer(options.renderer)  # first: what is missing is reported without a wait
     from kc_vla_sim.simulator import VIEWS, Simulator  # takes seconds to import
 
-    if settings.rig.views != VIEWS:
-        told, asked = ", ".join(VIEWS), ", ".join(settings.rig.views)
+    if context.rig.views != VIEWS:
+        there, asked = ", ".join(VIEWS), ", ".join(context.rig.views)
         raise SimulationError(
-            f"the simulator maniskill has the views {told}, the rig '{settings.rig.name}' has {asked}: "
+            f"the simulator maniskill has the views {there}, the rig '{context.rig.name}' has {asked}: "
             "name a rig with those, or play with simulator:=toy"
         )
-    return Simulator(settings.image_size, settings.renderer, variant=settings.variant, looks=settings.looks)
+    return Simulator(context.image_size, options.renderer, variant=options.variant, looks=options.looks)
 
 
-def _toy(settings: Settings) -> Simulation:
+def _toy(context: SimulatorContext, options: NoOptions) -> Simulation:
     from kc_vla_sim.toy import ToySimulator
 
-    return ToySimulator(settings.image_size, settings.rig.cameras)
+    return ToySimulator(context.image_size, context.rig.cameras)
 
 
-SIMULATORS: dict[str, Callable[[Settings], Simulation]] = {"maniskill": _maniskill, "toy": _toy}
+MANISKILL = SimulatorKind("the memory tasks, in ManiSkill", ManiskillOptions, _maniskill)
+TOY = SimulatorKind("the task counting on a line, to try and to break the graph", NoOptions, _toy)
+SIMULATORS: OpenTable[SimulatorKind[Any]] = OpenTable(
+    "kc_vla.simulators",
+    "simulator",
+    SimulatorKind,
+    {"maniskill": f"{__name__}:MANISKILL", "toy": f"{__name__}:TOY"},
+)
 
 
-def open_simulator(name: str, settings: Settings) -> Simulation:
-    """Return the simulator called `name`, a key of `SIMULATORS`.
+def open_simulator(
+    name: str,
+    context: SimulatorContext,
+    given: Mapping[str, Any] = _NOTHING,
+    shared: Mapping[str, Any] = _NOTHING,
+) -> Simulation:
+    """Return the simulator of that name.
+
+    Args:
+        name: of its row.
+        context: what every simulator is made with.
+        given: the values of its options by their names; they replace the shared ones.
+        shared: values of which a simulator takes those that are options of its own.
 
     Raises:
-        SimulationError: it cannot be used on this machine, or not with these settings.
+        SimulationError: There is none, its package cannot be loaded, or it cannot be used here or with these options.
     """
-    return SIMULATORS[name](settings)
+    try:
+        kind = SIMULATORS.get(name)
+        values = {**known_options(kind.options, shared), **given}
+        options = read_options(kind.options, values, f"simulator '{name}'")
+    except (TableError, OptionError) as error:
+        raise SimulationError(str(error)) from error
+    try:
+        return kind.make(context, options)
+    except ImportError as error:
+        raise SimulationError(f"simulator '{name}' needs what is not installed here: {error}") from error

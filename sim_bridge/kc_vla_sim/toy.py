@@ -14,7 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from kc_vla.core.tasks import Task, find_task
 from kc_vla_sim.actions import JOINT_COUNT, MOVE_LIMIT, checked_joint_positions, checked_tool_delta
 from kc_vla_sim.errors import EpisodeOverError, UnplayedTaskError
-from kc_vla_sim.frame import BASE_FRAME, TOOL_FRAME, CameraModel, Detection, Frame, Image, Keyframe, Pose
+from kc_vla_sim.frame import (
+    BASE_FRAME,
+    TOOL_FRAME,
+    CameraModel,
+    GroundTruthKeyframe,
+    GroundTruthObject,
+    Image,
+    Pose,
+    SimulatedFrame,
+)
 from kc_vla_sim.protocol import Expert, check_seed
 from kc_vla_sim.robot import RIG
 
@@ -42,15 +51,20 @@ _WAITS = ((30, 50), (20, 30), (30, 50), (20, 30))
 
 
 class ToySimulator:
-    """See the module; it does `protocol.Simulation`."""
+    """A `protocol.Simulation` of a few lines, which plays the counting task without physics."""
 
     def __init__(self, image_size: int, cameras: Mapping[str, str] = RIG.cameras) -> None:
-        """Args: `image_size` in pixels, of the square pictures; `cameras`, one or more, and the frame of each."""
+        """Prepare; the first `reset` begins an episode.
+
+        Args:
+            image_size: of the square images, px.
+            cameras: one or more, and the frame of each.
+        """
         self._size, self._cameras = image_size, cameras
         self._task: Task | None = None
         self._running = False
 
-    def reset(self, task: str, seed: int) -> Frame:
+    def reset(self, task: str, seed: int) -> SimulatedFrame:
         """Begin a new episode of `task`.
 
         Raises:
@@ -71,45 +85,45 @@ class ToySimulator:
         self._running = True
         return self._frame(np.zeros(3))
 
-    def step(self, tool_delta: ArrayLike) -> Frame:
+    def step(self, tool_delta: ArrayLike) -> SimulatedFrame:
         """Move the tool by the first three numbers of a tool delta; the turn is left."""
         delta = checked_tool_delta(tool_delta)
         return self._advance(np.clip(delta[:3], -MOVE_LIMIT, MOVE_LIMIT), float(np.clip(delta[6], 0, 1)))
 
-    def step_joints(self, positions: ArrayLike) -> Frame:
+    def step_joints(self, positions: ArrayLike) -> SimulatedFrame:
         """Slide the tool towards what the first three joints say."""
         joints = checked_joint_positions(positions)
         move = np.clip(joints[:3] - self._tool, -MOVE_LIMIT, MOVE_LIMIT)
         return self._advance(move, float(np.clip(joints[7:].mean() / _WIDEST_FINGER, 0, 1)))
 
-    def hold(self) -> Frame:
+    def hold(self) -> SimulatedFrame:
         """Stay in place for one control step."""
         return self._advance(np.zeros(3), self._gripper)
 
     @property
     def task(self) -> Task | None:
-        """The task of the present episode; None before the first reset."""
+        """Return the task of the present episode; None before the first reset."""
         return self._task
 
     @property
     def expert(self) -> Expert:
-        """The expert of the present episode: it waits for the second flash, then pushes."""
+        """Return the expert of the present episode, which waits for the second flash, then pushes."""
         if self._task is None:
             raise EpisodeOverError(_NO_EPISODE)
         return _Expert(self)
 
     @property
-    def keyframes(self) -> tuple[Keyframe, ...]:
-        """Frame 0 and every change of the lamp so far."""
+    def keyframes(self) -> tuple[GroundTruthKeyframe, ...]:
+        """Return frame 0 and every change of the lamp so far."""
         if self._task is None:
             return ()
         frames = (0, *(int(edge) for edge in self._edges))
         labelled = zip(frames, self._task.keyframes, strict=True)
-        return tuple(Keyframe(frame, label) for frame, label in labelled if frame <= self._index)
+        return tuple(GroundTruthKeyframe(frame, label) for frame, label in labelled if frame <= self._index)
 
     @property
     def cameras(self) -> tuple[CameraModel, ...]:
-        """The first stands above the line and looks down; the others are on the tool, each further ahead."""
+        """Return the cameras: the first is above the line, the others are on the tool, each further ahead."""
         if self._task is None:
             raise EpisodeOverError(_NO_EPISODE)
         middle, focal = self._size / 2, float(self._size)
@@ -129,13 +143,13 @@ class ToySimulator:
 
     @property
     def may_push(self) -> bool:
-        """Whether the second flash is over."""
+        """Return whether the second flash is over."""
         return self._edges_passed() == len(_WAITS)
 
     def _edges_passed(self) -> int:
         return int((self._edges <= self._index).sum())
 
-    def _advance(self, move: NDArray[np.float64], gripper: float) -> Frame:
+    def _advance(self, move: NDArray[np.float64], gripper: float) -> SimulatedFrame:
         if not self._running:
             raise EpisodeOverError("the episode is over: reset the simulator before the next step")
         before = self._tool
@@ -145,7 +159,7 @@ class ToySimulator:
         self._index += 1
         return self._frame(move * 20)
 
-    def _frame(self, speed: NDArray[np.float64]) -> Frame:
+    def _frame(self, speed: NDArray[np.float64]) -> SimulatedFrame:
         assert self._task is not None
         passed = self._edges_passed()
         moved_early = not self.may_push and self._cube - self._cube_start > _MOVED
@@ -168,7 +182,7 @@ class ToySimulator:
         velocities[:3] = speed
         x, y, z = (float(value) for value in self._tool)
         cube, lamp = Pose((float(self._cube), 0.0, 0.02), _DOWN), Pose((0.5, -0.3, 0.1), _DOWN)
-        return Frame(
+        return SimulatedFrame(
             index=self._index,
             views={view: self._picture(lit, centre) for view, centre in zip(self._cameras, centres, strict=True)},
             joint_names=JOINT_NAMES,
@@ -176,8 +190,8 @@ class ToySimulator:
             joint_velocities=velocities,
             tool_pose=Pose((x, y, z), _DOWN),
             detections=(
-                Detection("cube", "cube", "", cube, (0.04, 0.04, 0.04)),
-                Detection("lamp", "lamp", "on" if lit else "off", lamp, (0.05, 0.05, 0.2)),
+                GroundTruthObject("cube", "cube", "", cube, (0.04, 0.04, 0.04)),
+                GroundTruthObject("lamp", "lamp", "on" if lit else "off", lamp, (0.05, 0.05, 0.2)),
             ),
             keyframe=next((k.label for k in self.keyframes if k.frame == self._index), None),
             done=bool(reason),
@@ -187,7 +201,10 @@ class ToySimulator:
         )
 
     def _picture(self, lit: bool, centre: float) -> Image:
-        """The line from 0.5 m left to 0.5 m right of `centre` (x, m): cube, tool and target; the lamp lights it all."""
+        """Draw the line from 0.5 m left to 0.5 m right of `centre` (x, m): cube, tool and target.
+
+        The lamp lights it all.
+        """
         picture = np.full((self._size, self._size, 3), 140 if lit else 90, np.uint8)
         rows = slice(self._size * 2 // 5, self._size * 3 // 5)
         for x, colour in ((_TARGET, (160, 10, 10)), (self._cube, (20, 40, 180)), (self._tool[0], (30, 30, 30))):

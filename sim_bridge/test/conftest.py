@@ -23,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def undrawn() -> Iterator[Simulator]:
-    """A simulator without pictures, with short waits: several hundred steps a second."""
+    """Yield a simulator without images, with short waits: several hundred steps a second."""
     simulator = Simulator(image_size=16, draw=False, variant="paper")
     yield simulator
     simulator.close()
@@ -31,7 +31,7 @@ def undrawn() -> Iterator[Simulator]:
 
 @pytest.fixture(scope="session")
 def drawn() -> Iterator[Simulator]:
-    """A simulator with small pictures and short waits."""
+    """Yield a simulator with small images and short waits."""
     simulator = Simulator(image_size=(96, 64), variant="paper")
     yield simulator
     simulator.close()
@@ -39,13 +39,16 @@ def drawn() -> Iterator[Simulator]:
 
 @pytest.fixture(scope="session")
 def project() -> Callable[..., tuple[int, int]]:
-    """A function that tells the column and row in which a camera sees a point."""
+    """Return a function that returns the column and row in which a camera sees a point."""
 
     def into(pose: Pose, point: ArrayLike) -> np.ndarray:
         return Rotation.from_quat(pose.quaternion).inv().apply(np.asarray(point) - pose.position)
 
     def column_and_row(camera: CameraModel, point: ArrayLike, parent: Pose | None = None) -> tuple[int, int]:
-        """`point` is in the base frame, m; `parent` is where the camera's parent frame is, if not there."""
+        """Return the column and row of `point`, which is in the base frame, m.
+
+        `parent` is where the camera's parent frame is, if not there.
+        """
         point = point if parent is None else into(parent, point)
         x, y, depth = np.array(camera.k) @ into(camera.pose, point)
         assert depth > 0, "the point is behind the camera"
@@ -56,6 +59,6 @@ def project() -> Callable[..., tuple[int, int]]:
 
 @pytest.fixture
 def robot(tmp_path: Path) -> Iterator[Open]:
-    """A function that opens a robot in a symbolic household."""
+    """Yield a function that opens a robot in a symbolic household."""
     with robots(tmp_path, shared_embedder()) as opened:
         yield opened

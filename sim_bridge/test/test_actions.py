@@ -1,4 +1,4 @@
-"""Physical commands to ManiSkill's normalised actions."""
+"""Physical commands to ManiSkill's normalized actions."""
 
 from __future__ import annotations
 

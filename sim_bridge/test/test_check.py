@@ -10,7 +10,7 @@ import pytest
 from kc_vla.core.shares import Share
 from kc_vla.core.splits import SPLITS
 from kc_vla.core.tasks import simulated_tasks
-from kc_vla_sim.check import Outcome
+from kc_vla_sim.check import CheckedEpisode
 from kc_vla_sim.check.aliasing import ProbeResult
 from kc_vla_sim.check.determinism import DeterminismResult, episode_fingerprint
 from kc_vla_sim.check.experts import MODES, ExpertResult
@@ -23,11 +23,11 @@ from kc_vla_sim_cli import main
 
 def experts(successes: int, episodes: int = 100) -> ExpertResult:
     ends = [(True, "success")] * successes + [(False, "time limit")] * (episodes - successes)
-    return ExpertResult("counting", "chunk", 2, tuple(Outcome(40 + n, *end, 300) for n, end in enumerate(ends)))
+    return ExpertResult("counting", "chunk", 2, tuple(CheckedEpisode(40 + n, *end, 300) for n, end in enumerate(ends)))
 
 
 def probes(frame: int, time: int, keyframes: int) -> ProbeResult:
-    """Right answers out of 200, where chance is right in 100."""
+    """Return a result with right answers out of 200, where chance is right in 100."""
     told = {FRAME: frame, FRAME_AND_TIME: time, KEYFRAMES: keyframes}
     verdict = Verdict(0.5, {given: Share(right, 200) for given, right in told.items()})
     return ProbeResult("counting", 400, 80, 200, verdict)

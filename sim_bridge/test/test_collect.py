@@ -27,13 +27,13 @@ def collect(output: Path, episodes: int, *options: str) -> int:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Content of all files by their paths."""
+    """Return the content of all files by their paths."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture(scope="module")
 def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two episodes of the counting task."""
+    """Return two episodes of the counting task."""
     output = tmp_path_factory.mktemp("collected")
     assert collect(output, 2) == 0
     return output
@@ -72,7 +72,7 @@ def test_an_episode_is_what_happened_in_the_simulator(collected: Path, undrawn: 
 
 
 def test_the_lamp_is_seen_in_the_keyframes(collected: Path) -> None:
-    """Pictures and keyframes belong together: the first picture with a flash is the brighter one."""
+    """Check that images and keyframes belong together: the first image with a flash is the brighter one."""
     data_set = DataSet(collected / SET)
     bright = [float(picture.astype(int).max(axis=2).mean()) for picture in data_set.frames(0)]
     for number, frame in enumerate(data_set.keyframes(0)[1:], start=1):
@@ -130,6 +130,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(
     assert files(output) == files(collected)
 
 
+@pytest.mark.nightly
 def test_a_seed_that_always_fails_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,8 +12,8 @@ import torch
 
 from kc_vla.cli import main
 from kc_vla.datasets.planned import PlannedEpisode, read_folder, read_planned
-from kc_vla_sim.collect.planned import HORIZON, Stretch, drawn_size, next_place
-from kc_vla_sim.collect.record import Setting
+from kc_vla_sim.collect.planned import HORIZON, PlannedSegment, drawn_size, next_place
+from kc_vla_sim.collect.record import RecordingSetting
 from kc_vla_sim.envs.counting import CountingRanges
 from kc_vla_sim.envs.cube_stack import MIDDLE, TOP
 from kc_vla_sim.envs.identity import IdentityRanges
@@ -43,6 +43,7 @@ def episode(collected: Path) -> PlannedEpisode:
     return read_planned(read_folder(collected).file(1))
 
 
+@pytest.mark.nightly
 def test_few_frames_are_kept_and_all_keyframes(episode: PlannedEpisode) -> None:
     assert len(episode.frames) < 0.6 * episode.frames[-1]
     assert episode.frames[0] == 0
@@ -52,6 +53,7 @@ def test_few_frames_are_kept_and_all_keyframes(episode: PlannedEpisode) -> None:
     assert episode.plans.shape[1:] == (HORIZON, 7)
 
 
+@pytest.mark.nightly
 def test_what_events_take_for_keyframes_is_kept_too_and_nothing_else_is_changed(
     episode: PlannedEpisode, tmp_path: Path
 ) -> None:
@@ -76,11 +78,13 @@ def test_events_go_with_plans(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.nightly
 def test_seeds_that_another_folder_has_are_left_out(episode: PlannedEpisode, tmp_path: Path) -> None:
     assert collect(tmp_path, 1, "--skip", "1") == 0
     assert read_planned(read_folder(tmp_path / SET).file(0)).about == episode.about
 
 
+@pytest.mark.nightly
 def test_the_first_frames_alone_are_kept_where_starts_are_wanted(episode: PlannedEpisode, tmp_path: Path) -> None:
     assert collect(tmp_path, 1, "--skip", "1", "--stretch", "40") == 0
     start = read_planned(read_folder(tmp_path / SET).file(0))
@@ -93,7 +97,7 @@ def test_the_first_frames_alone_are_kept_where_starts_are_wanted(episode: Planne
 def test_a_middle_alone_is_kept_with_the_keyframes_before_it(episode: PlannedEpisode, tmp_path: Path) -> None:
     assert collect(tmp_path, 1, "--skip", "1", "--stretch", "60", "--begin-by", "400") == 0
     part = read_planned(read_folder(tmp_path / SET).file(0))
-    begins = Stretch(60, 400).begins(int(part.about["seed"]))
+    begins = PlannedSegment(60, 400).begins(int(part.about["seed"]))
     assert 0 < begins <= 400
     before = part.frames < begins
     assert set(part.frames[before]) == {0, *episode.keyframes[episode.keyframes < begins]}
@@ -108,11 +112,12 @@ def test_a_part_alone_is_no_data_set(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert not (tmp_path / "data").exists()
 
 
-def test_pictures_are_drawn_at_other_sizes_than_they_are_kept(collected: Path) -> None:
-    setting = Setting("standard", "standard", 32, "cpu")
+def test_pictures_are_drawn_at_other_sizes_than_they_are_kept() -> None:
+    setting = RecordingSetting("standard", "standard", 32, "cpu")
     assert {drawn_size(setting, seed) for seed in range(40)} == {32, 48, 64, 80}
 
 
+@pytest.mark.nightly
 def test_the_expert_waits_in_its_plans_as_long_as_the_lamp_may_still_flash(episode: PlannedEpisode) -> None:
     """The executed actions know when it ends; the plan must not."""
     waits = episode.phases == "wait"
@@ -120,6 +125,7 @@ def test_the_expert_waits_in_its_plans_as_long_as_the_lamp_may_still_flash(episo
     assert np.abs(episode.plans[waits][:, :, :3]).max() < 0.01 / REACHED_SHARE
 
 
+@pytest.mark.nightly
 def test_the_next_place_of_a_push_is_where_it_ends(episode: PlannedEpisode) -> None:
     pushes = np.flatnonzero(episode.phases == "push")
     gaps = np.linalg.norm(episode.places[pushes, :3] - episode.states[pushes, :3], axis=1)
@@ -149,6 +155,7 @@ def test_it_goes_on_where_it_ended_and_makes_the_same_again(collected: Path, tmp
         assert one.read_bytes() == other.read_bytes()
 
 
+@pytest.mark.nightly
 def test_another_way_of_collecting_is_refused(collected: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert collect(collected.parents[1], 2, "--looks", "varied") == 1
     assert "begun with looks 'standard', not 'varied'" in capsys.readouterr().err
@@ -188,7 +195,7 @@ def test_an_expert_without_whims_goes_from_cube_to_cube_and_succeeds(task: str) 
 
 @pytest.mark.nightly
 def test_an_expert_without_whims_sets_off_while_the_other_arm_is_seen_to_leave() -> None:
-    """How long that one has stood still is seen nowhere."""
+    """Nothing shows how long that one has stood still."""
     simulator = Simulator(32, draw=False, whims=False)
     frame = simulator.reset("identity", 3)
     teacher: Any = simulator._world.teacher
@@ -213,7 +220,7 @@ def test_where_a_cube_is_put_aside_without_whims_does_not_tell_the_order() -> No
 
 
 def _by_colour(world: Any) -> dict[int, list[float]]:
-    """Where each cube is put aside."""
+    """Return where each cube is put aside."""
     return {
         int(world.order[0, TOP]): world.places[0, 1].tolist(),
         int(world.order[0, MIDDLE]): world.places[0, 2].tolist(),

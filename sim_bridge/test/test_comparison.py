@@ -12,16 +12,18 @@ from drawn_plans import write_episodes
 from kc_vla.cli import main
 from kc_vla.learning.policy.config import as_dict, load_policy_config
 from kc_vla_sim.evaluate.agent import Execution
-from kc_vla_sim.evaluate.comparison_results import Row, write_comparison
-from kc_vla_sim.evaluate.player import Outcome
+from kc_vla_sim.evaluate.comparison_results import RegimeRow, write_comparison
+from kc_vla_sim.evaluate.player import EpisodeOutcome
 from kc_vla_sim.evaluate.regimes import TABLES
 from kc_vla_sim.evaluate.results import summary
 
 SMALL = ["image_size=32", "init=scratch", "channels=8", "slots=3", "steps=4", "every=4", "batch=8"]
 
 
-def outcome(task: str, seed: int, success: bool) -> Outcome:
-    return Outcome(task, seed, success, "" if success else "time limit", 1, 100, (0,), (0,), {}, 0.1, 0.1, 0.01, 1.0)
+def outcome(task: str, seed: int, success: bool) -> EpisodeOutcome:
+    return EpisodeOutcome(
+        task, seed, success, "" if success else "time limit", 1, 100, (0,), (0,), {}, 0.1, 0.1, 0.01, 1.0
+    )
 
 
 def test_a_table_says_of_each_row_what_it_is_made_of(tmp_path: Path) -> None:
@@ -30,7 +32,7 @@ def test_a_table_says_of_each_row_what_it_is_made_of(tmp_path: Path) -> None:
         "selector": [outcome(task, seed, seed != 3) for task in ("counting", "spatial") for seed in range(10)],
         "none": [outcome(task, seed, seed < 2) for task in ("counting", "spatial") for seed in range(4)],
     }
-    rows = [Row(chosen[name], 300, outcomes) for name, outcomes in played.items()]
+    rows = [RegimeRow(chosen[name], 300, outcomes) for name, outcomes in played.items()]
     text = write_comparison(tmp_path, "table1", rows, {"data": ["plans"], "split": "test"})
     assert text == (tmp_path / "table1.md").read_text()
     ours, none = text.splitlines()[2:]

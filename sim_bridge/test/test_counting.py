@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla_sim.envs.counting import COUNTING_RANGES, Progress, edge_frames, edges_passed
+from kc_vla_sim.envs.counting import COUNTING_RANGES, CountingProgress, edge_frames, edges_passed
 from kc_vla_sim.robot import CONTROL_RATE
 
 durations = st.sampled_from(list(COUNTING_RANGES.values())).flatmap(
@@ -32,8 +32,8 @@ def test_every_state_lasts_as_long_as_was_drawn(seconds: tuple[float, ...]) -> N
 
 @given(events)
 def test_stages_are_counted_in_order_and_never_taken_back(history: list[tuple[bool, bool, bool]]) -> None:
-    """Each event: whether a flash ended in this frame, the cube is away from its place, it is at the target."""
-    progress = Progress.start(1, torch.device("cpu"))
+    """Play events: whether a flash ended in this frame, the cube is away from its place, it is at the target."""
+    progress = CountingProgress.start(1, torch.device("cpu"))
     flashes, moved_early, completed = 0, False, 0
     for flash_ended, moved, at_goal in history:
         flashes = min(flashes + flash_ended, 2)
@@ -50,7 +50,7 @@ def test_stages_are_counted_in_order_and_never_taken_back(history: list[tuple[bo
 def test_environments_of_a_batch_are_judged_and_restarted_on_their_own() -> None:
     flashes = torch.tensor([1, 2, 2])
     moved = torch.tensor([True, True, False])
-    progress = Progress.start(3, torch.device("cpu")).after(flashes, moved, torch.tensor([True, True, False]))
+    progress = CountingProgress.start(3, torch.device("cpu")).after(flashes, moved, torch.tensor([True, True, False]))
     assert progress.moved_early.tolist() == [True, False, False]
     assert progress.success.tolist() == [False, True, False]
     assert progress.completed.tolist() == [0, 3, 2]

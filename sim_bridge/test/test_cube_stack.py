@@ -14,13 +14,13 @@ places = st.tuples(st.floats(-0.3, 0.3), st.floats(-0.3, 0.3))
 
 
 def cubes(*positions: tuple[float, float, float], upright: tuple[bool, ...] = (True, True, True)) -> Cubes:
-    """One environment with three free cubes."""
+    """Return one environment with three free cubes."""
     held = torch.zeros((1, 3), dtype=torch.bool)
     return Cubes(torch.tensor([positions]), torch.tensor([upright]), held)
 
 
 def quaternion(rotation: Rotation) -> torch.Tensor:
-    """(4,), w first."""
+    """Return a quaternion (4,), w first."""
     return torch.as_tensor(rotation.as_quat(scalar_first=True), dtype=torch.float32)
 
 

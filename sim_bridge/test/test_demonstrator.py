@@ -42,7 +42,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def act_through(written: list[tuple[str, list[float]]], seed: int, attempt: int) -> list[NDArray[np.float32]]:
-    """All actions until the script has ended."""
+    """Return all actions until the script has ended."""
     expert = Scripted(list(written))
     demonstrator = Demonstrator(expert, seed, attempt)
     actions = []

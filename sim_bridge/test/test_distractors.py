@@ -39,7 +39,7 @@ def cluttered() -> Iterator[TabletopEnv]:
 
 
 def places(env: TabletopEnv) -> np.ndarray:
-    """Positions (N, distractors, 3) in the world, m."""
+    """Return the positions (N, distractors, 3) of the distractors in the world, m."""
     return torch.stack([actor.pose.p for actor in env._distractors._actors], dim=1).numpy()
 
 

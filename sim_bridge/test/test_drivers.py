@@ -10,8 +10,8 @@ import pytest
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
 from kc_vla.keyframes.joining import Start
-from kc_vla.keyframes.live import LiveSelector, Look
-from kc_vla.keyframes.scoring import Sight
+from kc_vla.keyframes.live import FrameToScore, LiveSelector
+from kc_vla.keyframes.scoring import ScorerInput
 from kc_vla.keyframes.smoothing import Decision
 from kc_vla.policy.history import KEYFRAMES
 from kc_vla.policy.interface import PolicyInput
@@ -23,14 +23,14 @@ TRUE = (0, 40, 70)
 
 
 def taken(seed: int, late: int = LATE, true: tuple[int, ...] = TRUE) -> list[int]:
-    """The frames that are taken for keyframes of an episode of 100 frames."""
+    """Return the frames that are taken for keyframes of an episode of 100 frames."""
     selector = LiveSelector(LateSource(np.random.default_rng(seed), late))
     selector.begin(Episode("e", "identity", "", 0, 50_000_000, True))
     frames: list[int] = []
     for frame in range(100):
         known = frame in true
-        sight = Sight(frame * 50_000_000, {}, oracle=float(known), of=true.index(frame) if known else 0)
-        found = selector.take(Look(frame, sight, -1.0, Start()))
+        sight = ScorerInput(frame * 50_000_000, {}, oracle=float(known), of=true.index(frame) if known else 0)
+        found = selector.take(FrameToScore(frame, sight, -1.0, Start()))
         frames += [event.frame for event in found.events if event.decision is Decision.COMMITTED] if found else []
     return frames
 

@@ -20,7 +20,7 @@ from kc_vla_sim.simulator import Simulator
     ],
 )
 def test_the_expert_succeeds(undrawn: Simulator, mode: str, latency: int) -> None:
-    """Of a hundred seeds each: `kc-vla sim check`."""
+    """Play two seeds of each mode; `kc-vla sim check` plays a hundred."""
     outcomes = [run_episode(undrawn, "counting", seed, mode, latency) for seed in (500, 501)]
     assert [outcome.reason for outcome in outcomes] == ["success"] * 2
 

@@ -1,4 +1,4 @@
-"""The film of an episode: what `kc-vla sim play` writes."""
+"""The video of an episode: what `kc-vla sim play` writes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kc_vla.core.tasks import find_task
-from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout, Moment, Seen
+from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout, KeyframeTile, VideoFrame
 from kc_vla_sim.simulator import Simulator
 from kc_vla_sim_cli import main
 
@@ -19,7 +19,7 @@ ENDING = 40
 
 
 def lengths(path: Path) -> tuple[int, float]:
-    """Pictures of a film, and its seconds."""
+    """Return the number of images of a video, and its seconds."""
     with av.open(str(path)) as film:
         assert (film.streams.video[0].width, film.streams.video[0].height) == (WIDTH, HEIGHT)
         times = [float(picture.time) for picture in film.decode(video=0)]
@@ -65,10 +65,10 @@ def test_a_folder_is_no_film(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_the_picture_shows_what_is_known(drawn: Simulator) -> None:
     layout = FilmLayout(find_task("counting"), 4, "paper", "standard")
     frame = drawn.reset("counting", 4)
-    start = Seen(0, frame.views)
+    start = KeyframeTile(0, frame.views)
 
-    def compose(keyframes: dict[str, Seen], decisions: tuple[tuple[int, str], ...], phase: str) -> np.ndarray:
-        return layout.compose(Moment(frame, phase, {"start": start, **keyframes}, decisions)).astype(int)
+    def compose(keyframes: dict[str, KeyframeTile], decisions: tuple[tuple[int, str], ...], phase: str) -> np.ndarray:
+        return layout.compose(VideoFrame(frame, phase, {"start": start, **keyframes}, decisions)).astype(int)
 
     bare = compose({}, (), "wait")
     strip = np.abs(compose({"flash 1 on": start}, (), "wait") - bare)[560:].max(axis=(0, 2))
@@ -78,7 +78,7 @@ def test_the_picture_shows_what_is_known(drawn: Simulator) -> None:
 
 
 def test_a_film_that_breaks_off_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(self: FilmLayout, moment: Moment) -> np.ndarray:
+    def interrupt(self: FilmLayout, moment: VideoFrame) -> np.ndarray:
         if moment.frame.index == 3:
             raise KeyboardInterrupt
         return np.zeros((HEIGHT, WIDTH, 3), np.uint8)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
 from kc_vla_sim.experts.grasping import Step, fetch, go, put
-from kc_vla_sim.experts.hand import Cube, Scene, facing, grasp_clearance, hand_yaw, nearest_yaw
+from kc_vla_sim.experts.hand import Cube, HandScene, facing, grasp_clearance, hand_yaw, nearest_yaw
 from kc_vla_sim.experts.tempo import Tempo
 from kc_vla_sim.experts.tool import Tool
 
@@ -26,12 +26,16 @@ def cube(x: float, y: float, z: float = CUBE_HALF_SIZE, yaw: float = 0.0) -> Cub
     return Cube(np.array([x, y, z]), yaw)
 
 
-def scene(*cubes: Cube, at: tuple[float, float, float] = (0, 0, 0.2), yaw: float = 0.0, opening: float = 0.0) -> Scene:
-    return Scene(Tool(np.array(at), facing(yaw)), opening, cubes, None)
+def scene(
+    *cubes: Cube, at: tuple[float, float, float] = (0, 0, 0.2), yaw: float = 0.0, opening: float = 0.0
+) -> HandScene:
+    return HandScene(Tool(np.array(at), facing(yaw)), opening, cubes, None)
 
 
-def foresee(state: Scene, move: Callable[[Scene], Step], over: Callable[[Scene], bool], steps: int) -> list[Scene]:
-    """All scenes until one is as wanted; it must be within so many steps."""
+def foresee(
+    state: HandScene, move: Callable[[HandScene], Step], over: Callable[[HandScene], bool], steps: int
+) -> list[HandScene]:
+    """Return all scenes until one is as wanted; it must be within so many steps."""
     scenes = [state]
     while not over(scenes[-1]):
         assert len(scenes) <= steps, f"not there after {steps} steps: {move(scenes[-1])[0]}"

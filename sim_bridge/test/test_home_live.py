@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from kc_vla.planning.skills import Call
 from kc_vla.web.serving import PageThread, listening
 from kc_vla_sim.household.errors import HouseholdError
-from kc_vla_sim.household.live.board import BELIEF, TRUTH, Board
+from kc_vla_sim.household.live.board import BELIEF, TRUTH, HomeBoard
 from kc_vla_sim.household.live.server import create_app
 from kc_vla_sim.household.overview import overview
 from kc_vla_sim.household.scenes import build_home
@@ -21,8 +21,8 @@ from kc_vla_sim.household.simulator import Household
 HERE = "http://127.0.0.1:8766"
 
 
-def page(token: str = "") -> tuple[TestClient, Board, list[str]]:
-    board, wanted = Board(), list[str]()
+def page(token: str = "") -> tuple[TestClient, HomeBoard, list[str]]:
+    board, wanted = HomeBoard(), list[str]()
     return TestClient(create_app(board, token, wanted.append, lambda: wanted.append("stop")), HERE), board, wanted
 
 
@@ -50,7 +50,7 @@ def test_only_what_is_new_is_told_and_the_way_goes_through_doors() -> None:
 @pytest.mark.skipif(chromium() is None, reason="there is no Chromium: apt-get install chromium")
 @pytest.mark.parametrize("token", ["", "secret"])
 def test_who_may_not_control_is_shown_no_form(token: str) -> None:
-    board = Board()
+    board = HomeBoard()
     board.tell(TRUTH, json.dumps(overview(Household(build_home(1)).world)))
     server = PageThread(create_app(board, token, list[str]().append, lambda: None), listening("127.0.0.1", 0, ""))
     try:
@@ -69,11 +69,11 @@ def test_who_may_not_control_is_shown_no_form(token: str) -> None:
 )
 def test_what_is_no_state_is_refused(text: str) -> None:
     with pytest.raises(HouseholdError):
-        Board().tell(BELIEF, text)
+        HomeBoard().tell(BELIEF, text)
 
 
 def test_a_state_without_ways_is_shown_as_it_is() -> None:
-    board = Board()
+    board = HomeBoard()
     for odd in ({"robot": "a"}, {"robot": "b", "areas": {"a": 3}}, {"robot": [], "areas": None}):
         board.tell(TRUTH, json.dumps(odd))
     assert board.shown()["way"] == ["b"]

@@ -12,12 +12,12 @@ from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.home_report import PICTURE, TABLE, VALUES, table, write_report
 from kc_vla_sim.household.journey import Journey, points_of, without_memory
 from kc_vla_sim.household.overview import overview, restored
-from kc_vla_sim.household.played import Played
+from kc_vla_sim.household.played_instructions import PlayedInstructions
 from kc_vla_sim.household.scenes import build_home, build_scene
 from kc_vla_sim.household.session import Judge, home_of, wanted
 from kc_vla_sim.household.simulator import Household
 from kc_vla_sim.household.tasks import sequence
-from kc_vla_sim.household.way_plot import Pair
+from kc_vla_sim.household.way_plot import InstructionWays
 
 TASKS = "composite-development-007"
 
@@ -68,7 +68,7 @@ def test_a_home_is_again_as_it_was_told() -> None:
 
 def test_each_instruction_is_played_beside_and_judged() -> None:
     tasks = sequence(TASKS)
-    world, judge, played = tasks.world(), Judge(tasks), Played()
+    world, judge, played = tasks.world(), Judge(tasks), PlayedInstructions()
     said = tasks.tasks[0].instruction
     judged = judge.begin(world)
     played.begin(world, said, judged)
@@ -90,7 +90,7 @@ def test_the_report_has_both_ways_and_survives_what_people_say(tmp_path: Path) -
     one = Journey("both", True, "", 20.0, 9.0, 1, 5, (first, last), planner="model", notes=("planned by grammar",))
     other = Journey("none", True, "", 40.0, 19.0, 4, 9, (first, last, first, last))
     failed = Journey("both", False, "nothing | \x1b[2J was found", 1.0, 0.0, 0, 1, (first,), False)
-    pairs = [Pair("wash | an\napple" + "!" * 500, one, other), Pair("fly", failed, None)]
+    pairs = [InstructionWays("wash | an\napple" + "!" * 500, one, other), InstructionWays("fly", failed, None)]
     write_report(tmp_path, world, pairs, 3)
     text = (tmp_path / TABLE).read_text()
     assert "1 places explored in place of 4, 20 s in place of 40 s" in text

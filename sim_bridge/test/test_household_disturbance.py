@@ -10,7 +10,7 @@ from nightly import tried
 
 from kc_vla_sim.household.disturbance import DEEDS, disturb, noise_of
 from kc_vla_sim.household.oracle import play
-from kc_vla_sim.household.states import State, consistent
+from kc_vla_sim.household.states import ThingState, with_state
 from kc_vla_sim.household.tasks import Referee, TaskSequence, sequences
 
 SHIPPED = list(sequences().values())
@@ -31,8 +31,8 @@ def test_a_disturbance_changes_one_thing_and_what_comes_after_can_still_be_done(
     assert world.held() == held
     for thing in world.things.values():
         assert thing.id in world.contents(thing.place.holder)
-        assert consistent(thing.states)
-        assert State.BROKEN not in thing.states
+        assert all(with_state(thing.states, each) == thing.states for each in thing.states)
+        assert ThingState.BROKEN not in thing.states
     assert all(solution.calls for solution in play(world, referee.copy(), len(each.tasks) - referee.number))
 
 

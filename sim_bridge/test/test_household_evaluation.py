@@ -15,7 +15,7 @@ from kc_vla_sim.household.growth_evaluation import PLAYED as GROWN
 from kc_vla_sim.household.growth_evaluation import TABLE as GROWTH
 from kc_vla_sim.household.growth_evaluation import WHOLE
 from kc_vla_sim.household.tasks import BUILDING, HOME, sequence
-from kc_vla_sim.household.trial import ALL, INSIDE, Arm, TaskRecord, play
+from kc_vla_sim.household.trial import ALL, INSIDE, TaskRecord, TrialArm, play
 
 RECORD = TaskRecord("a", "composite", 0, True, True, "", 2, 50.0, 9, 1, 2, False, True, 8, 100.0)
 ONE = ["eval", "household", "--split", "development", "--kind", "composite", "--sequences", "1", "--processes", "1"]
@@ -29,7 +29,7 @@ def test_what_is_reduced_is_counted_over_tasks_that_both_did() -> None:
         replace(RECORD, number=2, explorations=90, reached=False),
         replace(RECORD, number=3, explorations=0, alone_explorations=0),
     ]
-    (row,) = rows_of(Arm("both"), records)
+    (row,) = rows_of(TrialArm("both"), records)
     assert row.exploration.value == pytest.approx(1 - 2 / 12)
     assert row.exploration.of == 12
     assert row.exploration.low <= row.exploration.value <= row.exploration.high
@@ -53,24 +53,24 @@ def test_each_reading_of_reduced_exploration_counts_what_it_says() -> None:
     assert (failed.value, failed.of) == (pytest.approx(1 - 8 / 15), 15)
     assert (later.value, later.of) == (1.0, 4)
     assert (known.value, known.of) == (1.0, 4)
-    (line,) = readings([(Arm("both"), records)]).splitlines()[2:]
+    (line,) = readings([(TrialArm("both"), records)]).splitlines()[2:]
     assert line.startswith("| both | composite | 83.3 ")
 
 
 def test_nothing_is_no_figure() -> None:
-    (row,) = rows_of(Arm("none"), [replace(RECORD, recalls=0, recalled=0, alone_explorations=0)])
+    (row,) = rows_of(TrialArm("none"), [replace(RECORD, recalls=0, recalled=0, alone_explorations=0)])
     assert row.exploration.value is None
     assert str(row.retrieval) == "-"
 
 
 def test_kinds_are_told_one_by_one_and_together() -> None:
-    rows = rows_of(Arm("both"), [RECORD, replace(RECORD, kind="simple", reached=False)])
+    rows = rows_of(TrialArm("both"), [RECORD, replace(RECORD, kind="simple", reached=False)])
     assert [(row.kind, row.success.value) for row in rows] == [("simple", 0.0), ("composite", 1.0), ("all", 0.5)]
 
 
 @pytest.mark.nightly
 def test_a_memory_saves_looking_for_what_was_seen() -> None:
-    played = play(sequence("composite-development-001"), Arm("both", shown=ALL))
+    played = play(sequence("composite-development-001"), TrialArm("both", shown=ALL))
     assert all(each.reached and each.believed for each in played)
     assert sum(each.explorations for each in played) == 0
     assert sum(each.alone_explorations for each in played) > 0
@@ -79,7 +79,9 @@ def test_a_memory_saves_looking_for_what_was_seen() -> None:
 
 @pytest.mark.nightly
 def test_who_has_looked_into_what_is_shut_need_not_look_for_what_is_in_it() -> None:
-    lay_open, inside = (play(sequence("complex-development-006"), Arm("both", shown=shown)) for shown in (ALL, INSIDE))
+    lay_open, inside = (
+        play(sequence("complex-development-006"), TrialArm("both", shown=shown)) for shown in (ALL, INSIDE)
+    )
     assert all(each.reached for each in (*lay_open, *inside))
     assert sum(each.explorations for each in lay_open) > 0
     assert sum(each.explorations for each in inside) == 0
@@ -87,17 +89,17 @@ def test_who_has_looked_into_what_is_shut_need_not_look_for_what_is_in_it() -> N
 
 @pytest.mark.nightly
 def test_a_robot_without_a_memory_is_compared_with_itself() -> None:
-    played = play(sequence("composite-development-001"), Arm("none"))
+    played = play(sequence("composite-development-001"), TrialArm("none"))
     assert [each.explorations for each in played] == [each.alone_explorations for each in played]
     assert [each.reached for each in played] == [each.alone_reached for each in played]
 
 
 @pytest.mark.nightly
 def test_a_disturbed_sequence_says_what_somebody_did_and_is_the_same_each_time() -> None:
-    played = play(sequence("composite-development-001"), Arm("both", disturbed=True))
+    played = play(sequence("composite-development-001"), TrialArm("both", disturbed=True))
     assert any("somebody" in each.disturbance for each in played)
     assert not played[0].disturbance
-    assert play(sequence("composite-development-001"), Arm("both", disturbed=True)) == played
+    assert play(sequence("composite-development-001"), TrialArm("both", disturbed=True)) == played
 
 
 @pytest.mark.nightly

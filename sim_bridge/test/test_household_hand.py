@@ -15,9 +15,9 @@ from kc_vla.memory.long_term.store import Store
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.memories import open_memories
 from kc_vla.planning.grammar.planner import GrammarPlanner
-from kc_vla.planning.interface import Happened, Plan, Request, Seen
+from kc_vla.planning.interface import CallResult, ObservedThing, Plan, Request
 from kc_vla.planning.skills import Call
-from kc_vla_sim.household.ground import grounds_of
+from kc_vla_sim.household.navigation_map import navigation_map_of
 from kc_vla_sim.household.scenes import build_scene
 from kc_vla_sim.household.simulator import Household
 from kc_vla_sim.household.world import HELD, World
@@ -39,26 +39,29 @@ class Told(GrammarPlanner):
 class Through:
     """A household seen through a camera of its own."""
 
-    def __init__(self, household: Household, camera: Callable[[Seen], Seen]) -> None:
+    def __init__(self, household: Household, camera: Callable[[ObservedThing], ObservedThing]) -> None:
         self._household, self._camera = household, camera
 
-    def do(self, call: Call) -> Happened:
+    def do(self, call: Call) -> CallResult:
         happened = self._household.do(call)
         return replace(happened, seen=tuple(map(self._camera, happened.seen)))
 
-    def look(self) -> list[Seen]:
+    def look(self) -> list[ObservedThing]:
         return [*map(self._camera, self._household.look())]
 
 
-def _foreign(seen: Seen) -> Seen:
-    """With types of furniture that ALFRED does not know; of one only people would say what it is."""
+def _foreign(seen: ObservedThing) -> ObservedThing:
+    """Return a thing with a type of furniture that ALFRED does not know.
+
+    Of one type only people would say what it is.
+    """
     if seen.movable:
         return seen
     return replace(seen, object_type="KitchenCounter" if seen.object_type == "CounterTop" else "Furniture")
 
 
-def _without_colour(seen: Seen) -> Seen:
-    """Without the colour of what is in the gripper, which the camera does not see."""
+def _without_colour(seen: ObservedThing) -> ObservedThing:
+    """Return a thing without the color of what is in the gripper, which the camera does not see."""
     if seen.relation != HELD:
         return seen
     return replace(seen, attributes={name: text for name, text in seen.attributes.items() if name != "colour"})
@@ -71,7 +74,7 @@ def embedder() -> Embedder:
 
 @pytest.fixture
 def world() -> World:
-    """With a blue mug and a red one, and no other."""
+    """Return a world with a blue mug and a red one, and no other."""
     world = build_scene(18)
     assert sorted(thing.colour for thing in world.of_kind("Mug")) == ["blue", "red"]
     return world
@@ -82,7 +85,7 @@ def robot(tmp_path: Path, embedder: Embedder) -> Iterator[Open]:
     with Store(tmp_path / "memory.db") as store:
 
         def opened(world: World, memory: str = "both", blind: bool = False) -> Loop:
-            grounds, household = grounds_of(world.plan), Household(world)
+            grounds, household = navigation_map_of(world.plan), Household(world)
             memories = open_memories(memory, embedder, grounds, LongTermMemory(store))
             return Loop(
                 Through(household, _without_colour) if blind else household, Told(), memories, grounds, world.at
@@ -112,7 +115,7 @@ def test_a_mug_of_another_colour_is_fetched_and_the_one_in_the_hand_is_put_down(
 
 
 def test_the_hand_is_emptied_in_a_home_whose_furniture_has_types_of_its_own(embedder: Embedder, world: World) -> None:
-    grounds = grounds_of(world.plan)
+    grounds = navigation_map_of(world.plan)
     memories = open_memories("none", embedder, grounds)
     loop = Loop(Through(Household(world), _foreign), GrammarPlanner(), memories, grounds, world.at)
     assert loop.carry_out("pick up the blue mug").success

@@ -10,13 +10,13 @@ from nightly import at_night
 
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.planning.execution.memories import open_memories
+from kc_vla.planning.execution.results import EXPLORE, MEMORY
 from kc_vla.planning.execution.robot import ExecutionError, Limits
-from kc_vla.planning.execution.told import EXPLORE, MEMORY
-from kc_vla.planning.interface import PlanningError, Seen
+from kc_vla.planning.interface import ObservedThing, PlanningError
 from kc_vla.planning.skills import BY_NAME, Call
-from kc_vla_sim.household.ground import grounds_of
+from kc_vla_sim.household.navigation_map import navigation_map_of
 from kc_vla_sim.household.scenes import build_home, build_scene
-from kc_vla_sim.household.states import State
+from kc_vla_sim.household.states import ThingState
 from kc_vla_sim.household.world import FLOOR, IN, Place
 
 
@@ -49,7 +49,7 @@ def test_what_somebody_hid_is_found_again_and_the_long_term_memory_says_so(robot
     remembered = home.long_term.graph("home").named(apple)
     assert remembered is not None
     assert remembered.attributes["place"] == "in Fridge_1"
-    assert State.CLOSED in world.things["Fridge_1"].states
+    assert ThingState.CLOSED in world.things["Fridge_1"].states
     again = home.carry_out("PickupObject(apple); PutObject(apple, counter)")
     assert again.success
     assert again.explorations == 0
@@ -93,7 +93,7 @@ def test_what_is_closed_is_opened_and_closed_again(robot: Open) -> None:
     assert home.carry_out("PickupObject(apple); PutObject(apple, fridge)").success
     assert home.met("INSIDE(apple, fridge), STATE(apple, cold)")
     assert home.carry_out("PickupObject(apple)").success
-    assert State.CLOSED in world.things["Fridge_1"].states
+    assert ThingState.CLOSED in world.things["Fridge_1"].states
     assert home.met("HOLDON(robot, apple)")
 
 
@@ -253,10 +253,10 @@ def test_hostile_names_of_detections_do_nothing_outside_of_the_table(robot: Open
     assert all(call.skill in BY_NAME for call in home.body.calls)
 
 
-def _hostile() -> list[Seen]:
+def _hostile() -> list[ObservedThing]:
     place, size = (1.0, 1.0, 1.0), (0.1, 0.1, 0.1)
-    names = [Seen(text, text, place, size, text, {text: text}, "on", text, "area_0", True) for text in HOSTILE]
-    return [*names, Seen("Mug", "Mug_9", (float("nan"), 0.0, 0.0), size, "", {}, "", "", "area_0", True)]
+    names = [ObservedThing(text, text, place, size, text, {text: text}, "on", text, "area_0", True) for text in HOSTILE]
+    return [*names, ObservedThing("Mug", "Mug_9", (float("nan"), 0.0, 0.0), size, "", {}, "", "", "area_0", True)]
 
 
 def test_a_plan_that_is_none_is_refused_before_anything_is_done(robot: Open) -> None:
@@ -310,7 +310,7 @@ def test_a_home_of_four_rooms_is_searched_room_by_room_and_rooms_have_names(robo
     assert result.success
     assert home.world.plan.areas[home.world.at].room == "bathroom"
     with pytest.raises(PlanningError, match="no memory"):
-        open_memories("elephant", shared_embedder(), grounds_of(home.world.plan))
+        open_memories("elephant", shared_embedder(), navigation_map_of(home.world.plan))
 
 
 def test_what_is_not_called_so_is_told_as_a_guess(robot: Open) -> None:

@@ -16,12 +16,12 @@ from kc_vla_sim.household.growth import building_sequence, home_sequence
 from kc_vla_sim.household.oracle import UnsolvableError, play, solve
 from kc_vla_sim.household.scenes import SPLITS, build_scene, split_of
 from kc_vla_sim.household.simulator import Household, act
-from kc_vla_sim.household.states import State
+from kc_vla_sim.household.states import ThingState
 from kc_vla_sim.household.tasks import (
     KINDS,
-    Meaning,
+    GoalReferent,
+    InstructedTask,
     Referee,
-    Task,
     TaskSequence,
     as_json,
     read_sequences,
@@ -33,8 +33,8 @@ from kc_vla_sim.household.world import IN, Place, World
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHIPPED = list(sequences().values())
-WASH = Task("wash a mug", "STATE(Mug, clean)")
-PUT_AWAY = Task("put the mug in the cabinet", "INSIDE(Mug, Cabinet)", {"Mug": Meaning(0)})
+WASH = InstructedTask("wash a mug", "STATE(Mug, clean)")
+PUT_AWAY = InstructedTask("put the mug in the cabinet", "INSIDE(Mug, Cabinet)", {"Mug": GoalReferent(0)})
 
 
 def in_one_line(error: HouseholdError) -> bool:
@@ -46,7 +46,7 @@ def after(world: World, goal: str) -> World:
 
 
 def two_mugs() -> World:
-    """A kitchen with two mugs, neither of which is clean or in a cabinet."""
+    """Return a kitchen with two mugs, neither of which is clean or in a cabinet."""
     found = next(world for world in map(build_scene, range(1, 31)) if len(list(world.of_kind("Mug"))) > 1)
     for mug, top in zip(found.of_kind("Mug"), found.of_kind("CounterTop"), strict=False):
         found.move(mug.id, Place("on", top.id, found.free_spot(top) or 0))
@@ -134,8 +134,10 @@ def test_the_mug_is_the_one_that_was_washed() -> None:
 
 def test_a_description_is_looked_up_when_its_task_begins() -> None:
     world = two_mugs()
-    clean = Task(
-        "bring me the clean dish", "HOLDON(robot, Mug)", {"Mug": Meaning(word="dish", states=(State.CLEANED,))}
+    clean = InstructedTask(
+        "bring me the clean dish",
+        "HOLDON(robot, Mug)",
+        {"Mug": GoalReferent(word="dish", states=(ThingState.CLEANED,))},
     )
     referee = Referee((WASH, clean))
     referee.begin(world)
@@ -222,8 +224,10 @@ def test_a_hostile_goal_is_refused_in_a_line(goal: str) -> None:
         "[" * 100_000,
         '{"tasks": 3}',
         '{"name": "x", "kind": "simple", "split": "test", "scene": "one", "seed": 0, "tasks": []}',
-        as_json(TaskSequence("x", "simple", "test", 1, 0, (Task("eat", "EAT(apple)\n"),))),
-        as_json(TaskSequence("x", "simple", "test", 1, 0, (Task("wash", WASH.goal, {"Cup\n": Meaning(0)}),))),
+        as_json(TaskSequence("x", "simple", "test", 1, 0, (InstructedTask("eat", "EAT(apple)\n"),))),
+        as_json(
+            TaskSequence("x", "simple", "test", 1, 0, (InstructedTask("wash", WASH.goal, {"Cup\n": GoalReferent(0)}),))
+        ),
         '{"tasks": [{"instruction": "a", "goal": "STATE(mug, clean)", "means": {"Mug": {"states": ["\\n"]}}}]}',
     ],
 )
@@ -253,4 +257,4 @@ def test_an_unknown_name_is_told() -> None:
 def test_a_task_that_means_a_thing_of_a_later_one_is_refused() -> None:
     world = build_scene(1)
     with pytest.raises(HouseholdError, match="earlier"):
-        Referee((Task("wash it", WASH.goal, {"Mug": Meaning(0)}),)).begin(world)
+        Referee((InstructedTask("wash it", WASH.goal, {"Mug": GoalReferent(0)}),)).begin(world)

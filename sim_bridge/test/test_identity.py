@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kc_vla_sim.envs.identity import FAILURES, IDENTITY_RANGES, Progress
+from kc_vla_sim.envs.identity import FAILURES, IDENTITY_RANGES, IdentityProgress
 from kc_vla_sim.envs.teacher_arm_shuffle import LONGEST_EPISODE
 
 events = st.lists(
@@ -25,8 +25,8 @@ events = st.lists(
 @settings(deadline=None)
 @given(events)
 def test_the_first_failure_stays_and_stages_are_never_taken_back(history: list[tuple]) -> None:
-    """Each event: the shuffle ends, a cube is astray, the robot is near, which cubes are lifted and held up."""
-    progress = Progress.start(1, torch.device("cpu"))
+    """Play events: the shuffle ends, a cube is astray, the robot is near, which cubes are lifted and held up."""
+    progress = IdentityProgress.start(1, torch.device("cpu"))
     ended, reason, completed = False, "", 0
     for ends, astray, near, lifted, held in history:
         ended = ended or ends
@@ -49,7 +49,7 @@ def test_environments_of_a_batch_are_judged_and_restarted_on_their_own() -> None
     astray = torch.tensor([True, False, True])
     near = torch.tensor([True, True, True])
     lifted = torch.tensor([[False] * 3, [True, False, False], [False, True, False]])
-    progress = Progress.start(3, torch.device("cpu")).after(ended, astray, near, lifted, lifted)
+    progress = IdentityProgress.start(3, torch.device("cpu")).after(ended, astray, near, lifted, lifted)
     assert [FAILURES[k] for k in progress.failure.tolist()] == [FAILURES[1], FAILURES[3], ""]
     assert progress.success.tolist() == [False, False, True]
     assert progress.completed.tolist() == [0, 0, 2]

@@ -13,7 +13,7 @@ from kc_vla_sim.simulator import Simulator
 
 @pytest.fixture(scope="module")
 def simulator() -> Iterator[Simulator]:
-    """A simulator of the standard variant without pictures."""
+    """Yield a simulator of the standard variant without images."""
     simulator = Simulator(image_size=16, draw=False)
     yield simulator
     simulator.close()

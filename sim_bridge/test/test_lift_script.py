@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kc_vla_sim.actions import TURN_LIMIT
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
-from kc_vla_sim.experts.hand import Cube, Scene, facing
+from kc_vla_sim.experts.hand import Cube, HandScene, facing
 from kc_vla_sim.experts.lift_script import SHIFTED, STRAY, LiftScript, Posture
 from kc_vla_sim.experts.tempo import Tempo
 from kc_vla_sim.experts.tool import REACHED_SHARE, Tool
@@ -30,9 +30,9 @@ def standing(x: float = 0.0, y: float = 0.0, yaw: float = 0.0) -> Cube:
     return Cube(np.array([x, y, CUBE_HALF_SIZE]), yaw)
 
 
-def play(script: LiftScript, place: Cube) -> list[Scene]:
-    """The scenes that the model of the hand foresees, the script's own at each step."""
-    scenes = [Scene(Tool(START.position, facing(START.yaw)), 0.0, (place,), None)]
+def play(script: LiftScript, place: Cube) -> list[HandScene]:
+    """Return the scenes that the model of the hand foresees, the script's own at each step."""
+    scenes = [HandScene(Tool(START.position, facing(START.yaw)), 0.0, (place,), None)]
     for step in range(len(script.grippers)):
         assert script.follows(scenes[-1], step, 0, place), f"left at step {step}, {script.phases[step]}"
         scenes.append(scenes[-1].after(script.step(scenes[-1], step)[1]))
@@ -66,7 +66,7 @@ def test_a_hand_or_a_cube_that_is_elsewhere_has_left_the_script() -> None:
     scenes = play(script, place)
     before, carrying = 3, script.grasp + 6
 
-    def moved(step: int) -> Scene:
+    def moved(step: int) -> HandScene:
         tool = scenes[step].tool
         return replace(scenes[step], tool=Tool(tool.position + np.array([0, 1.1 * STRAY, 0]), tool.rotation))
 

@@ -17,8 +17,8 @@ from kc_vla_sim.envs.lifting import (
     PUSHED,
     REST_FRAMES,
     TOO_SOON,
-    CubesSeen,
-    Progress,
+    CubesObserved,
+    LiftingProgress,
     fault_in_words,
 )
 
@@ -28,9 +28,9 @@ places = st.sampled_from([ON_TABLE, ON_TABLE, ON_TABLE, HIGH, ASIDE, HELD_LOW])
 stories = st.lists(st.tuples(st.tuples(places, places, places), st.integers(1, 8)), max_size=25)
 
 
-def look(*cubes: str, height: float = 0.2) -> CubesSeen:
-    """One environment with its cubes at these places."""
-    return CubesSeen(
+def look(*cubes: str, height: float = 0.2) -> CubesObserved:
+    """Return one environment with its cubes at these places."""
+    return CubesObserved(
         height=torch.tensor([[{HIGH: height, HELD_LOW: 0.1}.get(cube, 0.02) for cube in cubes]]),
         displaced=torch.tensor([[{ON_TABLE: 0.01, HELD_LOW: 0.08}.get(cube, 0.2) for cube in cubes]]),
         resting=torch.tensor([[cube in (ON_TABLE, ASIDE) for cube in cubes]]),
@@ -38,9 +38,9 @@ def look(*cubes: str, height: float = 0.2) -> CubesSeen:
     )
 
 
-def tell(*story: tuple[tuple[str, ...], int]) -> Progress:
-    """Progress after each of the situations of the story has lasted for so many frames."""
-    progress, frame = Progress.start(1, CPU), 0
+def tell(*story: tuple[tuple[str, ...], int]) -> LiftingProgress:
+    """Return the progress after each of the situations of the story has lasted for so many frames."""
+    progress, frame = LiftingProgress.start(1, CPU), 0
     for cubes, frames in story:
         for _ in range(frames):
             progress = progress.after(torch.tensor([frame], dtype=torch.int32), look(*cubes))
@@ -128,7 +128,7 @@ def test_a_lifted_cube_may_be_put_down_elsewhere_and_fetched_again() -> None:
 
 @given(st.lists(st.floats(0.1, 0.3), min_size=1, max_size=60))
 def test_the_keyframe_is_what_a_selector_commits_from_its_scores(heights: list[float]) -> None:
-    smoother, progress = GreedySmoother(0.5), Progress.start(1, CPU)
+    smoother, progress = GreedySmoother(0.5), LiftingProgress.start(1, CPU)
     committed = None
     for frame, height in enumerate([*heights, *[0.1] * 8]):
         cubes = HIGH if height > 0.15 else HELD_LOW
@@ -142,8 +142,8 @@ def test_the_keyframe_is_what_a_selector_commits_from_its_scores(heights: list[f
 
 def test_environments_of_a_batch_are_judged_and_restarted_on_their_own() -> None:
     one, other = look(HIGH, ON_TABLE, ON_TABLE), look(ON_TABLE, HIGH, ON_TABLE)
-    both = CubesSeen(*(torch.cat(pair) for pair in zip(vars(one).values(), vars(other).values(), strict=True)))
-    progress = Progress.start(2, CPU).after(torch.tensor([3, 4], dtype=torch.int32), both)
+    both = CubesObserved(*(torch.cat(pair) for pair in zip(vars(one).values(), vars(other).values(), strict=True)))
+    progress = LiftingProgress.start(2, CPU).after(torch.tensor([3, 4], dtype=torch.int32), both)
     assert progress.lifted.tolist() == [True, False]
     assert progress.peak_frame.tolist() == [[3, -1, -1], [-1, -1, -1]]
     assert progress.failed.tolist() == [False, True]

@@ -19,7 +19,7 @@ URDF = """<robot name="ball"><link name="ball">
 
 @pytest.fixture
 def ball(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A robot of one very round ball, and an empty cache."""
+    """Return a robot of one very round ball, and an empty cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     trimesh.creation.icosphere(subdivisions=6, radius=0.1).export(tmp_path / "ball.stl")
     urdf = tmp_path / "ball.urdf"

@@ -1,4 +1,4 @@
-"""Varied looks: other pictures, drawn from the seed, of the same episode."""
+"""Varied looks: other images, drawn from the seed, of the same episode."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kc_vla.core.tasks import simulated_tasks
 from kc_vla_sim.envs.cubes import CUBE_COLOURS
 from kc_vla_sim.envs.varied_looks import EYE_JITTER, STANDARD_ROOM, RoomLooks, draw_room
 from kc_vla_sim.errors import BadLooksError
-from kc_vla_sim.frame import Detection
+from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.protocol import LARGEST_SEED
 from kc_vla_sim.simulator import Simulator
 from kc_vla_sim_cli import main
@@ -43,7 +43,7 @@ def difference(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def flash(simulator: Simulator, seed: int) -> float:
-    """How much brighter the third-person picture is on average, of 255, when the lamp goes on."""
+    """Return how much brighter the third-person image is on average, of 255, when the lamp goes on."""
     simulator.reset("counting", seed)
     dark = simulator.look()[0]
     while len(simulator.keyframes) < 2:
@@ -51,8 +51,8 @@ def flash(simulator: Simulator, seed: int) -> float:
     return float(simulator.look()[0].mean() - dark.mean())
 
 
-def reach(thing: Detection) -> np.ndarray:
-    """The six points (6, 3) of a thing furthest from its centre along its own axes, in the base frame, m."""
+def reach(thing: GroundTruthObject) -> np.ndarray:
+    """Return the six points (6, 3) of a thing furthest from its center along its own axes, in the base frame, m."""
     along = np.concatenate([np.eye(3), -np.eye(3)]) * thing.size / 2
     return thing.pose.position + Rotation.from_quat(thing.pose.quaternion).apply(along)
 

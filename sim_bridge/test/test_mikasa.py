@@ -21,7 +21,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "mikasa"
 
 
 def kc_vla(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A command in a shell in which the tasks are known."""
+    """Return a command in a shell in which the tasks are known."""
     paths = os.pathsep.join([str(EXAMPLE), *sys.path])
     env = os.environ | {"KC_VLA_TASKS": str(EXAMPLE / "mikasa.yaml"), "PYTHONPATH": paths}
     return subprocess.run(["kc-vla", *words], cwd=folder, env=env, capture_output=True, text=True, timeout=250)
@@ -65,5 +65,8 @@ def test_what_has_been_done_of_a_chain_is_a_keyframe_as_no_picture_tells_it(tmp_
 def test_a_variant_that_it_has_not_is_one_line(tmp_path: Path) -> None:
     done = kc_vla(tmp_path, "sim", "play", "--task", "remember_color_3", "--seed", "1", "--variant", "paper")
     assert done.returncode != 0
-    assert "no variant 'paper': tasks of MIKASA-Robo have 'standard' alone" in done.stderr
+    assert (
+        "no variant 'paper': the environment 'mikasa_tasks:RememberColor3-Stack-v0' of task 'remember_color_3'"
+        in done.stderr
+    )
     assert "Traceback" not in done.stderr

@@ -77,12 +77,12 @@ class Person(Peer):
         return self.until(lambda: asked.done() and asked.result())
 
     def heard(self, kind: str, words: str) -> bool:
-        """Whether a step was told."""
+        """Return whether a step was reported."""
         return any(each.feedback.kind == kind and words in each.feedback.text for each in self.steps)
 
     @property
     def home(self) -> dict[str, Any]:
-        """What is true."""
+        """Return what is true."""
         self.until(lambda: self.truth)
         found: dict[str, Any] = json.loads(self.truth[-1].data)
         return found

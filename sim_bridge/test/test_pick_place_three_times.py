@@ -17,7 +17,7 @@ from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 from kc_vla_sim.envs.lifting import LIFTED_HEIGHT
 from kc_vla_sim.envs.pick_place_three_times import LONGEST_EPISODE, PickPlaceThreeTimesEnv
 from kc_vla_sim.envs.temporal import TEMPORAL_RANGES
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.simulator import Simulator
 
 TASK = find_task("temporal")
@@ -26,8 +26,8 @@ SETTLED = 12
 """Frames after which a cube that was let go counts as back."""
 
 
-def centres(frame: Frame) -> np.ndarray:
-    """Of red, green and blue, in the robot's base frame, m."""
+def centres(frame: SimulatedFrame) -> np.ndarray:
+    """Return the middles of the red, green and blue cubes in the robot's base frame, m."""
     return np.array([detection.pose.position for detection in frame.detections])
 
 
@@ -40,7 +40,7 @@ class Table:
         self.world: PickPlaceThreeTimesEnv = simulator._env.unwrapped
         self.starts = self.world.places[0].numpy().astype(float)
 
-    def place(self, cube: int, shift: tuple[float, float, float], frames: int) -> Frame:
+    def place(self, cube: int, shift: tuple[float, float, float], frames: int) -> SimulatedFrame:
         """Put a cube so far from where it began (m) and wait for some frames."""
         self.world.cubes[cube].set_pose(Pose.create(sapien.Pose(p=self.starts[cube] + shift)))
         self.world.cubes[cube].set_linear_velocity(np.zeros((1, 3)))
@@ -49,15 +49,15 @@ class Table:
                 self.frame = self.simulator.hold()
         return self.frame
 
-    def lift(self, cube: int, back: tuple[float, float, float] = (0, 0, 0)) -> Frame:
+    def lift(self, cube: int, back: tuple[float, float, float] = (0, 0, 0)) -> SimulatedFrame:
         """Lift a cube, then put it so far from where it began."""
         self.place(cube, (0, 0, 0.25), frames=1)
         return self.place(cube, back, frames=SETTLED)
 
 
 @pytest.fixture(scope="module")
-def played(undrawn: Simulator) -> tuple[list[Frame], list[tuple[str, int]], list[tuple[int, str]]]:
-    """All frames of an episode of the expert, its keyframes and its decisions."""
+def played(undrawn: Simulator) -> tuple[list[SimulatedFrame], list[tuple[str, int]], list[tuple[int, str]]]:
+    """Return all frames of an episode of the expert, its keyframes and its decisions."""
     frames = [undrawn.reset("temporal", 31)]
     while not frames[-1].done:
         frames.append(undrawn.step(undrawn.expert.plan(1)[0][0]))
@@ -138,7 +138,7 @@ def test_seeds_differ_and_stay_within_the_ranges(undrawn: Simulator) -> None:
 
 
 def test_the_same_seed_gives_the_same_episode_byte_for_byte(drawn: Simulator) -> None:
-    def run() -> list[Frame]:
+    def run() -> list[SimulatedFrame]:
         start = drawn.reset("temporal", 12)
         return [start, *(drawn.step(drawn.expert.plan(1)[0][0]) for _ in range(15))]
 

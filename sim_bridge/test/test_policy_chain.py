@@ -22,7 +22,7 @@ from kc_vla.policy.interface import PolicyInput
 from kc_vla_sim.errors import BadExecutionError
 from kc_vla_sim.evaluate.agent import Agent, Execution
 from kc_vla_sim.evaluate.command import EvalOptions
-from kc_vla_sim.evaluate.player import FILM_EVERY, Outcome, Player
+from kc_vla_sim.evaluate.player import FILM_EVERY, EpisodeOutcome, Player
 from kc_vla_sim.evaluate.results import EPISODES, add_outcome, read_outcomes, summary, table
 from kc_vla_sim.simulator import Simulator
 
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def models(folder: Path) -> Path:
-    """A policy that has learnt next to nothing."""
+    """Return a policy that was hardly trained."""
     assert main(["collect", "--plans", *HOW, "--episodes", "2", "--output", str(folder / "plans")]) == 0
     small = ["image_size=32", "init=scratch", "channels=8", "steps=10", "every=10", "batch=16"]
     settings = [word for setting in small for word in ("--set", setting)]
@@ -116,7 +116,7 @@ def test_a_policy_is_given_the_keyframes_that_it_was_taught_with(
 
 
 class Narrow(OracleSource):
-    """A source that has learnt one task."""
+    """A source that has learned one task."""
 
     def begin(self, episode: Episode) -> Scoring:
         if episode.task != "counting":
@@ -184,9 +184,9 @@ def test_who_knows_what_to_do_succeeds_and_is_given_what_is_kept() -> None:
     assert all(given.keyframes == [] for given in told.given)
 
 
-def outcome(seed: int, success: bool, task: str = "counting") -> Outcome:
+def outcome(seed: int, success: bool, task: str = "counting") -> EpisodeOutcome:
     reason = "success" if success else "pushed too early"
-    return Outcome(task, seed, success, reason, 1, 100, (0, 12), (0, 10), {}, 0.3, 0.1, 0.01, 9.0)
+    return EpisodeOutcome(task, seed, success, reason, 1, 100, (0, 12), (0, 10), {}, 0.3, 0.1, 0.01, 9.0)
 
 
 def test_the_summary_has_intervals_and_reasons(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from nightly import at_night
 
 from kc_vla.core.tasks import Task, find_task
 from kc_vla_sim.probes.features import Reduction, blobs
-from kc_vla_sim.probes.gather import Decision, Episode, ProbeError, Views, play_for_probes
+from kc_vla_sim.probes.gather import ProbeDecision, ProbeEpisode, ProbeError, Views, play_for_probes
 from kc_vla_sim.probes.inputs import FRAME, FRAME_AND_TIME, KEYFRAMES
 from kc_vla_sim.probes.verdict import chance, judge
 from kc_vla_sim.simulator import Simulator
@@ -23,7 +23,7 @@ SWAP = replace(find_task("counting"), keyframes=("put away", "taken"), cues=(), 
 
 
 def picture(chance: np.random.Generator, red_at: int | None) -> Views:
-    """Both views of a table, with or without a red thing in column `red_at`."""
+    """Draw both views of a table, with or without a red thing in column `red_at`."""
     views = np.full((2, SIDE, SIDE, 3), (150, 125, 100), float) + chance.normal(0, 2, (2, SIDE, SIDE, 3))
     if red_at is not None:
         column, row = red_at + chance.integers(-1, 2), 16 + chance.integers(-1, 2)
@@ -31,8 +31,8 @@ def picture(chance: np.random.Generator, red_at: int | None) -> Views:
     return np.clip(views, 0, 255).astype(np.uint8)
 
 
-def swap(seed: int, leak: str = "") -> Episode:
-    """Two of three places change their things; where is now what was in the middle? Both keyframes must be combined.
+def swap(seed: int, leak: str = "") -> ProbeEpisode:
+    """Return an episode in which two of three places change their things, so that both keyframes are needed.
 
     `leak` gives it away: in the "frame", by the "time", or by what the robot is "feeling".
     """
@@ -45,7 +45,7 @@ def swap(seed: int, leak: str = "") -> Episode:
     feeling = random.normal(0, 1e-4, 25)
     if leak == "feeling":
         feeling[3 + choice] += 1e-3
-    return Episode(seed, (Decision(frame, choice, views, feeling, keyframes),))
+    return ProbeEpisode(seed, (ProbeDecision(frame, choice, views, feeling, keyframes),))
 
 
 def shares(task: Task, leak: str = "") -> dict[str, float]:
@@ -72,7 +72,7 @@ def test_a_leak_is_found(leak: str, found_by: str) -> None:
 
 
 def test_episodes_without_decisions_are_refused() -> None:
-    empty = Episode(1, ())
+    empty = ProbeEpisode(1, ())
     with pytest.raises(ProbeError, match="no moment of decision in 1 validation episodes of counting"):
         list(judge(SWAP, [swap(1)], [empty], [swap(2)]))
 
@@ -129,7 +129,7 @@ def test_a_blob_is_found_where_it_is(column: int, row: int, channel: int) -> Non
 
 
 def _by_number(found: np.ndarray) -> np.ndarray:
-    """(2, 15), colour by colour, to (2, 5, 3): mass, column, row and their spreads of red, green, blue."""
+    """Map (2, 15), color by color, to (2, 5, 3): mass, column, row and their spreads of red, green, blue."""
     return found.reshape(2, 3, 5).transpose(0, 2, 1)
 
 
@@ -145,4 +145,4 @@ def test_what_is_reduced_has_mean_0_and_variance_1(samples: int, features: int) 
 def test_chance_is_the_commonest_choice() -> None:
     decisions = [swap(seed).decisions[0] for seed in range(30)]
     most = max(np.bincount([decision.choice for decision in decisions])) / 30
-    assert chance([Episode(1, tuple(decisions))]) == pytest.approx(most)
+    assert chance([ProbeEpisode(1, tuple(decisions))]) == pytest.approx(most)

@@ -10,23 +10,23 @@ import pytest
 
 from kc_vla.core.tasks import TASKS, UnknownTaskError
 from kc_vla_sim.errors import BadActionError, BadSeedError, EpisodeOverError, SimulationError, UnplayedTaskError
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.protocol import Simulation
 from kc_vla_sim.robot import RIG
-from kc_vla_sim.simulators import SIMULATORS, Settings, open_simulator
+from kc_vla_sim.simulators import SIMULATORS, SimulatorContext, open_simulator
 
 STILL = [0.0] * 7
 
 
-@pytest.fixture(scope="module", params=SIMULATORS)
+@pytest.fixture(scope="module", params=SIMULATORS.names())
 def simulation(request: pytest.FixtureRequest) -> Iterator[Simulation]:
-    simulation = open_simulator(request.param, Settings(image_size=48, variant="paper"))
+    simulation = open_simulator(request.param, SimulatorContext(image_size=48), shared={"variant": "paper"})
     yield simulation
     simulation.close()
 
 
-def played(simulation: Simulation, seed: int, steps: int | None = None) -> list[Frame]:
-    """An episode of counting, or its first steps, as the expert plays it, one action of each plan."""
+def played(simulation: Simulation, seed: int, steps: int | None = None) -> list[SimulatedFrame]:
+    """Return an episode of counting, or its first steps, as the expert plays it, one action of each plan."""
     frames = [simulation.reset("counting", seed)]
     while not frames[-1].done and len(frames) - 1 != steps:
         frames.append(simulation.step(simulation.expert.plan(1)[0][0]))
@@ -91,22 +91,22 @@ def test_nothing_is_stepped_before_the_first_reset_or_after_the_end(simulation: 
 
 def test_the_toy_plays_counting_alone() -> None:
     with pytest.raises(UnplayedTaskError, match="use the simulator maniskill"):
-        open_simulator("toy", Settings()).reset("spatial", 0)
+        open_simulator("toy", SimulatorContext()).reset("spatial", 0)
 
 
 def test_a_simulator_shows_the_views_of_its_rig_or_is_refused() -> None:
     three = replace(RIG, name="mine", cameras={"front": "front_0", "left": "left_0", "hand": "hand_0"})
-    toy = open_simulator("toy", Settings(image_size=32, rig=three))
+    toy = open_simulator("toy", SimulatorContext(three, 32))
     frame = toy.reset("counting", 7)
     assert list(frame.views) == ["front", "left", "hand"]
     assert [camera.frame for camera in toy.cameras] == list(three.cameras.values())
     assert len({pixels.tobytes() for pixels in frame.views.values()}) == 3
     with pytest.raises(SimulationError, match="views third_person, wrist, the rig 'mine' has front, left, hand"):
-        open_simulator("maniskill", Settings(rig=three))
+        open_simulator("maniskill", SimulatorContext(three))
 
 
 def test_the_toy_fails_where_the_cube_is_pushed_too_early() -> None:
-    toy = open_simulator("toy", Settings(image_size=16))
+    toy = open_simulator("toy", SimulatorContext(image_size=16))
     frame = toy.reset("counting", 7)
     while not frame.done:
         frame = toy.step([0.02, *STILL[1:]])

@@ -10,7 +10,7 @@ import pytest
 
 from kc_vla.core.tasks import find_task
 from kc_vla_sim.envs.counting import COUNTING_RANGES
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.simulator import Simulator
 
 TASK = find_task("counting")
@@ -18,17 +18,17 @@ BULB = (0.595, -0.3, 0.25)
 """Centre of the lamp's bulb in the robot's base frame, m."""
 
 
-def position(frame: Frame, name: str) -> np.ndarray:
-    """Position of a detected object in the robot's base frame, m."""
+def position(frame: SimulatedFrame, name: str) -> np.ndarray:
+    """Return the position of a detected object in the robot's base frame, m."""
     return np.array(next(d.pose.position for d in frame.detections if d.object_id == name))
 
 
-def lamp_state(frame: Frame) -> str:
+def lamp_state(frame: SimulatedFrame) -> str:
     return next(d.state for d in frame.detections if d.object_id == "lamp")
 
 
-def play(simulator: Simulator, seed: int) -> list[Frame]:
-    """All frames of an episode of the expert, planned at every step."""
+def play(simulator: Simulator, seed: int) -> list[SimulatedFrame]:
+    """Return all frames of an episode of the expert, planned at every step."""
     frames = [simulator.reset("counting", seed)]
     while not frames[-1].done:
         frames.append(simulator.step(simulator.expert.plan(1)[0][0]))
@@ -64,7 +64,7 @@ def test_the_second_flash_looks_like_the_first(drawn: Simulator) -> None:
 
 
 def test_the_same_seed_gives_the_same_episode_byte_for_byte(drawn: Simulator) -> None:
-    def run() -> list[Frame]:
+    def run() -> list[SimulatedFrame]:
         start = drawn.reset("counting", 11)
         return [start, *(drawn.step(drawn.expert.plan(1)[0][0]) for _ in range(25))]
 

@@ -24,7 +24,7 @@ def test_an_unknown_renderer_is_named() -> None:
 
 
 def test_without_a_driver_one_line_says_what_to_install(tmp_path: Path) -> None:
-    """In a process of its own: the drivers are looked up once in each."""
+    """Run in a process of its own: the drivers are looked up once in each."""
     missing = str(tmp_path / "none.json")
     result = subprocess.run(
         [sys.executable, "-m", "kc_vla.cli", "sim", "check"],

@@ -13,21 +13,21 @@ from mani_skill.agents.robots.panda.panda_wristcam import PandaWristCam
 from kc_vla.core.mounted_camera import pose_matrix
 from kc_vla.core.rig import Rig, load_rig
 from kc_vla.core.share import share
+from kc_vla.core.urdf import RobotTree
 from kc_vla.description.robot import description_of
-from kc_vla.description.urdf import RobotTree
 from kc_vla.ros.convert import time_message
 from kc_vla.ros.transforms import placed_in
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.nodes.messages import camera_places_of
 from kc_vla_sim.robot import RIG
 from kc_vla_sim.robots.light_meshes import light_urdf
 from kc_vla_sim.simulator import Simulator
 
 OURS = description_of(RIG)[1]
-RIGS = [load_rig(file.stem) for file in sorted(share("rigs").glob("*.yaml"))]
+RIGS = [load_rig(file.stem) for file in sorted(share("robots").glob("*.yaml"))]
 
 
-def positions(frame: Frame) -> dict[str, float]:
+def positions(frame: SimulatedFrame) -> dict[str, float]:
     return dict(zip(frame.joint_names, frame.joint_positions.tolist(), strict=True))
 
 
@@ -37,7 +37,7 @@ def in_base(tree: RobotTree, link: str, values: dict[str, float]) -> np.ndarray:
     return pose
 
 
-def tool(frame: Frame) -> np.ndarray:
+def tool(frame: SimulatedFrame) -> np.ndarray:
     return pose_matrix(frame.tool_pose.position, frame.tool_pose.quaternion)
 
 

@@ -1,4 +1,4 @@
-"""The shaders draw what ManiSkill's own draw, without the table that costs seconds before the first picture."""
+"""The shaders draw what ManiSkill's own draw, without the table that costs seconds before the first image."""
 
 from __future__ import annotations
 

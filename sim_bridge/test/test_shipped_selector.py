@@ -1,4 +1,4 @@
-"""The selector that is shipped with the package, on wide pictures of the simulator that are larger than its own."""
+"""The selector that is shipped with the package, on wide images of the simulator that are larger than its own."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from kc_vla.core.tasks import find_task
 from kc_vla.inference.models import shipped_models
 from kc_vla.keyframes.learned import LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import load_selector
-from kc_vla.keyframes.scoring import Sight
+from kc_vla.keyframes.scoring import ScorerInput
 from kc_vla.keyframes.selector import KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 from kc_vla_sim.simulator import Simulator
 
 
 def test_it_finds_the_keyframes_from_the_pictures_alone() -> None:
-    """What the graph around it makes of its scores is tested with any scores, in tests/end_to_end."""
+    """Check the scores alone; tests/end_to_end check what the graph around it makes of any scores."""
     source = LearnedSource(SelectorNetwork(load_selector(shipped_models(), "keyframe_selector"), "cpu"))
     scoring = source.begin(Episode("e", "", find_task("counting").instruction, 0, 50_000_000, True))
     selector = KeyframeSelector(scoring.labels, GreedySmoother(scoring.threshold, first=scoring.first))
@@ -22,7 +22,7 @@ def test_it_finds_the_keyframes_from_the_pictures_alone() -> None:
     frame = simulator.reset("counting", 3)
     found: list[int] = []
     while not frame.done and not selector.done:
-        sight = Sight(frame.index, frame.views)
+        sight = ScorerInput(frame.index, frame.views)
         events = selector.update(frame.index, scoring.scorer.score(sight, selector.phase))
         found += [event.frame for event in events if event.decision is Decision.COMMITTED]
         frame = simulator.step(simulator.expert.plan(1)[0][0])

@@ -10,11 +10,11 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla.core.tasks import UnknownTaskError
 from kc_vla_sim.errors import BadActionError, BadImageSizeError, BadSeedError, EpisodeOverError, RendererError
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.simulator import Simulator
 
 
-def place(frame: Frame) -> np.ndarray:
+def place(frame: SimulatedFrame) -> np.ndarray:
     return np.array(frame.tool_pose.position)
 
 
@@ -132,7 +132,7 @@ def test_joint_commands_reach_their_positions_and_mix_with_tool_deltas(undrawn: 
 
 
 def test_a_new_episode_does_not_depend_on_the_commands_of_the_last(undrawn: Simulator) -> None:
-    def run() -> Frame:
+    def run() -> SimulatedFrame:
         undrawn.reset("counting", 9)
         return undrawn.hold()
 
@@ -174,7 +174,7 @@ def test_a_bad_command_moves_nothing(undrawn: Simulator) -> None:
 
 
 def test_steps_need_a_running_episode(undrawn: Simulator) -> None:
-    uses: list[Callable[[Simulator], Frame]]
+    uses: list[Callable[[Simulator], SimulatedFrame]]
     uses = [Simulator.hold, lambda s: s.step([0] * 7), lambda s: s.step_joints([0] * 9)]
     fresh = Simulator(image_size=16, draw=False)
     frame = undrawn.reset("counting", 3)

@@ -15,7 +15,7 @@ from kc_vla_sim.envs.spatial import (
     SPATIAL_RANGES,
     STILL_FRAMES,
     Pause,
-    Progress,
+    SpatialProgress,
     SpatialRanges,
     apart,
     first_apart,
@@ -36,7 +36,7 @@ class Story:
     """One environment whose cubes are shown where the test says."""
 
     def __init__(self) -> None:
-        self.progress = Progress.start(1, torch.device("cpu"))
+        self.progress = SpatialProgress.start(1, torch.device("cpu"))
         self.frame = 0
 
     def show(self, positions: Positions, held: int | None = None, frames: int = STILL_FRAMES + 1) -> Story:
@@ -128,7 +128,7 @@ def test_stages_never_go_back_and_success_and_failure_exclude_one_another(
 
 
 def test_environments_of_a_batch_are_restarted_on_their_own() -> None:
-    progress = Progress.start(2, torch.device("cpu"))
+    progress = SpatialProgress.start(2, torch.device("cpu"))
     progress = replace(progress, completed=torch.tensor([3, 2], dtype=torch.int32))
     again = progress.restarted(torch.tensor([0]))
     assert again.completed.tolist() == [0, 2]

@@ -14,7 +14,7 @@ MOVING = -1
 
 
 def judge(completed: int, support: tuple[int, int, int], height: float = 0.02) -> str:
-    """The failure of one environment in words, or "" for none; `height` is of the bottom cube, m."""
+    """Return the failure of one environment in words, or "" for none; `height` is of the bottom cube, m."""
     position = torch.tensor([[(0, 0, height), (0, 0, 0.02), (0, 0, 0.02)]])
     fault, culprit = find_fault(torch.tensor([completed]), position, torch.tensor([support]))
     if int(fault) == RIGHT:

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from kc_vla.core.tasks import find_task
 from kc_vla_sim.envs.spatial import SPATIAL_RANGES
 from kc_vla_sim.envs.swap_position import LONGEST_EPISODE, SwapPositionEnv
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.simulator import Simulator
 
@@ -36,7 +36,7 @@ class Table:
         """By the level at which they began."""
         self.colours = [cube.name.removesuffix("_cube") for cube in self.cubes]
 
-    def place(self, level: int, position: tuple[float, float, float], tilt: float = 0.0) -> Frame:
+    def place(self, level: int, position: tuple[float, float, float], tilt: float = 0.0) -> SimulatedFrame:
         """Put a cube at `position` (world, m), leaning over by `tilt` (rad), and wait until all is at rest."""
         turn = Rotation.from_euler("x", tilt).as_quat(scalar_first=True)
         self.cubes[level].set_pose(Pose.create(sapien.Pose(p=position, q=turn)))
@@ -45,7 +45,7 @@ class Table:
                 self.frame = self.simulator.hold()
         return self.frame
 
-    def take_apart(self) -> Frame:
+    def take_apart(self) -> SimulatedFrame:
         self.place(TOP, ASIDE)
         return self.place(MIDDLE, FURTHER)
 
@@ -55,8 +55,8 @@ def above(place: tuple[float, float, float], levels: int) -> tuple[float, float,
 
 
 @pytest.fixture(scope="module")
-def played(undrawn: Simulator) -> tuple[list[Frame], list[tuple[int, str]], list[tuple[str, int]], list[str]]:
-    """Frames, decisions, keyframes of an episode of the expert, and the colours from the bottom up."""
+def played(undrawn: Simulator) -> tuple[list[SimulatedFrame], list[tuple[int, str]], list[tuple[str, int]], list[str]]:
+    """Return the frames, decisions and keyframes of an episode of the expert, and the colors from the bottom up."""
     table = Table(undrawn, seed=21)
     frames = [table.frame]
     while not frames[-1].done:
@@ -65,8 +65,8 @@ def played(undrawn: Simulator) -> tuple[list[Frame], list[tuple[int, str]], list
     return frames, list(undrawn.decisions), keyframes, table.colours
 
 
-def heights(frame: Frame) -> dict[str, float]:
-    """Height of each cube's centre by its colour, m."""
+def heights(frame: SimulatedFrame) -> dict[str, float]:
+    """Return the height of each cube's center by its color, m."""
     return {d.object_id.removesuffix("_cube"): d.pose.position[2] for d in frame.detections}
 
 
@@ -123,7 +123,7 @@ def test_the_picture_of_frame_0_shows_the_order(drawn: Simulator, seed: int) -> 
 
 
 def test_the_same_seed_gives_the_same_episode_byte_for_byte(drawn: Simulator) -> None:
-    def run() -> list[Frame]:
+    def run() -> list[SimulatedFrame]:
         start = drawn.reset("spatial", 5)
         return [start, *(drawn.step(drawn.expert.plan(1)[0][0]) for _ in range(30))]
 

@@ -37,7 +37,7 @@ def test_the_expert_takes_over_a_task_half_done(undrawn: Simulator) -> None:
 
 @pytest.mark.nightly
 def test_the_expert_puts_a_stack_right_that_came_apart_again(undrawn: Simulator) -> None:
-    """A policy that is taught may push the bottom cube off the middle one, and stack on."""
+    """Begin with a bottom cube off the middle one, as a policy in training may push it, and stack on."""
     frame = undrawn.reset("spatial", 9)
     world = undrawn._env.unwrapped
     bottom, middle, top = (world.cubes[index] for index in world.order[0].tolist())

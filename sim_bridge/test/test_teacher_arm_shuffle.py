@@ -18,7 +18,7 @@ from kc_vla_sim.envs.teacher_arm_shuffle import SLOT_PLACES
 from kc_vla_sim.experts.grasping import fetch
 from kc_vla_sim.experts.hand import see_scene
 from kc_vla_sim.experts.tempo import Tempo
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.simulator import Simulator
 
 TASK = find_task("identity")
@@ -28,7 +28,7 @@ STILL = np.array([0, 0, 0, 0, 0, 0, -1], np.float32)
 
 @pytest.fixture(scope="module")
 def quick() -> Iterator[gymnasium.Env]:
-    """The bare environment with a fast shuffle."""
+    """Yield the bare environment with a fast shuffle."""
     env = gymnasium.make(TASK.environment, obs_mode="none", reward_mode="none", ranges=QUICK)
     yield env
     env.close()
@@ -36,7 +36,7 @@ def quick() -> Iterator[gymnasium.Env]:
 
 @pytest.fixture(scope="module")
 def simulator() -> Iterator[Simulator]:
-    """A simulator of the standard variant that does not draw unless asked."""
+    """Yield a simulator of the standard variant that does not draw unless asked."""
     simulator = Simulator(image_size=64, draw=False)
     yield simulator
     simulator.close()
@@ -51,7 +51,7 @@ def wait_until(env: gymnasium.Env, frame: int) -> dict[str, torch.Tensor]:
 
 
 def cube_places(world: Any) -> np.ndarray:
-    """Centres (3, 3) of the cubes in the world, m."""
+    """Return the centers (3, 3) of the cubes in the world, m."""
     return torch.stack([cube.pose.p[0] for cube in world.cubes]).numpy()
 
 
@@ -136,7 +136,7 @@ def test_lifting_a_cube_ends_the_episode(simulator: Simulator, cube: int, reason
     frame = simulator.reset("identity", 12)
     world = simulator._world
     while not frame.done:
-        if world.shuffle_ended:
+        if world.decisions_until_now():  # the shuffle has ended
             frame = simulator.step(fetch(see_scene(world.agent, world.cubes), cube, 0.15, Tempo())[1])
         else:
             frame = simulator.hold()
@@ -165,7 +165,7 @@ def test_the_cubes_look_the_same_and_the_arms_do_not(
 
 @pytest.mark.nightly
 def test_the_same_seed_gives_the_same_episode_whatever_was_before(simulator: Simulator) -> None:
-    def run(seed: int, frames: int) -> list[Frame]:
+    def run(seed: int, frames: int) -> list[SimulatedFrame]:
         played = [simulator.reset("identity", seed)]
         while len(played) < frames:
             played.append(simulator.step(simulator.expert.plan(1)[0][0]))

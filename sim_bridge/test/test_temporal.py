@@ -44,7 +44,7 @@ def test_the_first_wait_dwarfs_all_that_follows() -> None:
 
 
 def visit(at_home: list[bool], busy: list[bool], wait: int) -> HomeVisits:
-    """The visits before the first of two deeds."""
+    """Return the visits before the first of two deeds."""
     visits = HomeVisits.start(1, 2, torch.device("cpu"))
     for frame, (home, now_busy) in enumerate(zip(at_home, busy, strict=True)):
         visits = visits.after(

@@ -14,12 +14,21 @@ from kc_vla.planning.interface import Request
 from kc_vla.planning.skills import Call
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.virtualhome.body import VirtualHome
-from kc_vla_sim.household.virtualhome.chains import LONGEST, SHORTEST, Chain, chains
+from kc_vla_sim.household.virtualhome.chains import LONGEST, SHORTEST, GoalChain, chains
 from kc_vla_sim.household.virtualhome.evaluation import PLAYED, RESULTS
 from kc_vla_sim.household.virtualhome.figures import failures, row_of
-from kc_vla_sim.household.virtualhome.goals import SPLITS, Condition, Goal, goals, home_of, module, of_split, split_of
-from kc_vla_sim.household.virtualhome.scene import Scene
-from kc_vla_sim.household.virtualhome.trial import GoalRecord, Setting, play
+from kc_vla_sim.household.virtualhome.goals import (
+    SPLITS,
+    Goal,
+    VirtualHomeCondition,
+    goals,
+    home_of,
+    module,
+    of_split,
+    split_of,
+)
+from kc_vla_sim.household.virtualhome.scene import VirtualHomeScene
+from kc_vla_sim.household.virtualhome.trial import GoalRecord, TrialSetting, play
 from kc_vla_sim.household.virtualhome.wording import actions, instruction, lacking
 
 pytest.importorskip("virtualhome_eval", reason="410 MB that nothing else needs: pip install --no-deps eai-eval==1.0.5")
@@ -71,7 +80,7 @@ def test_families_are_split_by_their_names_and_none_is_in_both() -> None:
 def test_a_goal_is_said_in_words_that_the_grammar_plans_and_what_no_skill_does_is_named(
     program: str, said: str, lacks: tuple[str, ...]
 ) -> None:
-    scene = Scene(home_of(program))
+    scene = VirtualHomeScene(home_of(program))
     assert instruction(goal(program), scene) == said
     assert lacking(goal(program), scene) == lacks
     if said:
@@ -81,7 +90,7 @@ def test_a_goal_is_said_in_words_that_the_grammar_plans_and_what_no_skill_does_i
 def test_of_several_things_of_a_class_the_one_that_is_meant_is_told_by_its_number() -> None:
     about = next(each for each in goals() if each.family == "Watch TV")
     number = about.conditions[0].thing
-    scene = Scene(home_of(about.program))
+    scene = VirtualHomeScene(home_of(about.program))
     assert f"turn on the {number} television" in instruction(about, scene)
     body = VirtualHome(home_of(about.program))
     room = scene.room(number)
@@ -141,7 +150,7 @@ def test_the_package_judges_every_condition_and_not_the_first_relation_alone() -
     edges = [{"from_id": JACKET, "relation_type": "ON", "to_id": WASHER}]
     state = home_of("27_2")
     state = {"nodes": state["nodes"], "edges": [*state["edges"], *edges]}
-    assert about.missing(state) == [Condition(WASHER, "ON"), Condition(1002, "ON", WASHER)]
+    assert about.missing(state) == [VirtualHomeCondition(WASHER, "ON"), VirtualHomeCondition(1002, "ON", WASHER)]
 
 
 @pytest.mark.nightly  # it reads all homes of the split
@@ -151,10 +160,10 @@ def test_a_chain_is_in_one_home_with_what_its_goals_name() -> None:
         there, settled = chain.settled()
         ids = [each["id"] for each in there["nodes"]]
         assert len(ids) == len(set(ids))
-        scene = Scene(there)
+        scene = VirtualHomeScene(there)
         for before, now in zip(chain.goals, settled, strict=True):
             names = [
-                [Scene(home_of(before.program)).nodes[name]["class_name"] for name in each.ids]
+                [VirtualHomeScene(home_of(before.program)).nodes[name]["class_name"] for name in each.ids]
                 for each in before.conditions
             ]
             assert names == [[scene.nodes[name]["class_name"] for name in each.ids] for each in now.conditions]
@@ -171,7 +180,7 @@ def test_a_goal_that_fails_is_counted_with_its_reason() -> None:
         GoalRecord(**{**vars(PLAYED_ONE), "reached": False, "actions": ("type",)}),
         GoalRecord(**{**vars(PLAYED_ONE), "reached": False, "believed": False, "planned": False}),
     ]
-    row = row_of(Setting(), "chain", records)
+    row = row_of(TrialSetting(), "chain", records)
     assert (row.reached.value, row.reached.of) == (0.25, 4)
     assert (row.within.value, row.within.of) == (pytest.approx(1 / 3), 3)
     assert (row.whole.value, row.whole.of) == (0.5, 2)
@@ -187,7 +196,7 @@ def test_without_the_package_one_line_says_how_to_get_it(monkeypatch: pytest.Mon
 
 
 def test_a_goal_is_reached_with_and_without_a_memory() -> None:
-    (record,) = play(Chain("lamp", (goal("11_1"),)), Setting())
+    (record,) = play(GoalChain("lamp", (goal("11_1"),)), TrialSetting())
     assert (record.reached, record.alone_reached, record.why) == (True, True, "")
     assert (record.explorations, record.alone_explorations) == (0, 1)  # the lamp was shown to the one that remembers
 

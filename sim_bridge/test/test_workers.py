@@ -8,6 +8,7 @@ import sys
 import time
 
 import psutil
+import pytest
 
 SCRIPT = """
 import time
@@ -36,3 +37,49 @@ def test_they_end_with_a_parent_that_is_killed(tmp_path) -> None:
     gone, alive = psutil.wait_procs(children, timeout=20)
     assert len(gone) == 2
     assert alive == []
+
+
+DIES = """
+import os, signal, time
+from kc_vla_sim.workers import WorkerError, run_jobs
+def falls(job):
+    if job:
+        os.kill(os.getpid(), getattr(signal, job))
+    time.sleep(60)
+    print("nobody ended this one", flush=True)
+if __name__ == "__main__":
+    try:
+        list(run_jobs(falls, ["", {name!r}], 2, "falls"))
+    except WorkerError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGABRT", "SIGKILL"])
+def test_one_that_dies_is_told_of_with_its_signal_its_place_and_the_cause(tmp_path, name: str) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(DIES.format(name=name))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    (line,) = done.stdout.splitlines()
+    assert line.startswith(f"a process died by {name} ("), done.stderr
+    assert ("in falls (" in line) is (name == "SIGABRT")
+    assert ("for lack of memory?" in line) is (name == "SIGKILL")
+
+
+SLOW = """
+import time
+from multiprocessing.popen_spawn_posix import Popen
+started = Popen._launch
+def slowly(self, process):
+    started(self, process)
+    time.sleep(2.0)  # a machine that has more to do: the new process runs ahead of the one that started it
+Popen._launch = slowly
+"""
+
+
+def test_a_death_while_the_last_one_is_being_started_is_seen_at_once_and_is_not_taken_for_anothers(tmp_path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(DIES.format(name="SIGKILL").replace("    try:", SLOW.replace("\n", "\n    ") + "\n    try:", 1))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("a process died by SIGKILL ("), done.stderr

@@ -1,4 +1,4 @@
-"""How fast the annotation page opens a long bag and steps through it, from the key press to the painted pictures."""
+"""How fast the annotation page opens a long bag and steps through it, from the key press to the painted images."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import Image, JointState
 from tqdm import tqdm
 
-from kc_vla.bags.topics import EpisodeInfo, Qos, TopicInfo
+from kc_vla.bags.topics import Qos, RecordedEpisodeInfo, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla_msgs.msg import EpisodeStatus, KeyframeScore
 from tests.support import episode_bag
@@ -76,13 +76,13 @@ def measure(quick: bool, work: Path) -> Table:
         shown = _hold(page)
         memory = _memory(server.pid)
     return Table(
-        "The annotation page: from the key press to both painted pictures, ms: p50 / p99 / max",
+        "The annotation page: from the key press to both painted images, ms: p50 / p99 / max",
         rows,
         (
             f"A bag of the project's own recorder: {seconds} s, two cameras, 640x480 raw at {_HZ} Hz in zstd chunks, "
             f"joints at {_JOINTS_HZ} Hz; {size / 1e9:.1f} GB. Headless Chromium, {LAPTOP['width']}x{LAPTOP['height']}.",
-            f"It opens in {opened:.2f} s, from the choice of the name to the first painted pictures; just begun.",
-            f"Server: {before_curves:.0f} MB when open, {memory:.0f} MB after all of it (curves read, pictures shown).",
+            f"It opens in {opened:.2f} s, from the choice of the name to the first painted images; just begun.",
+            f"Server: {before_curves:.0f} MB when open, {memory:.0f} MB after all of it (curves read, images shown).",
             f"Key held at 30 presses a second for 3 s: {shown} of 90 frames painted.",
         ),
     )
@@ -122,7 +122,7 @@ def _memory(pid: int) -> float:
 
 def _record(folder: Path, seconds: int) -> None:
     """Write the bag with the recorder's own writer."""
-    info = EpisodeInfo("counting-000001-1", "counting", 1, "Wait for the lamp.", "0.1.0", _BEGUN_NS)
+    info = RecordedEpisodeInfo("counting-000001-1", "counting", 1, "Wait for the lamp.", "0.1.0", _BEGUN_NS)
     writer = EpisodeBagWriter(folder, _TOPICS, info)
     for topic, data, at_ns in tqdm(_messages(seconds), total=_count(seconds), desc="annotate: recording", unit="msg"):
         while not writer.write(topic, data, _BEGUN_NS + at_ns, _BEGUN_NS + at_ns):

@@ -44,9 +44,9 @@ def measure(quick: bool, work: Path) -> Table:
         f"Bags of {frames * _PERIOD_NS / 6e10:.0f} minutes",
         rows,
         [
-            f"{_CAMERAS} cameras at 20 Hz, {_PICTURE_BYTES // 1000} kB a picture, {_OTHERS} other topics; the files "
+            f"{_CAMERAS} cameras at 20 Hz, {_PICTURE_BYTES // 1000} kB an image, {_OTHERS} other topics; the files "
             "are in the memory of the operating system.",
-            "Open: topics and counts. Index: where every message is. Load: one picture at random, p50 / p99 / max.",
+            "Open: topics and counts. Index: where every message is. Load: one image at random, p50 / p99 / max.",
         ],
     )
 

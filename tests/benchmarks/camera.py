@@ -48,7 +48,7 @@ def measure(quick: bool, work: Path) -> Table:
             "Reference: the same images at a plain rclpy reader, in the same run (one passage). `ratio` is the p50 of "
             "the score over the p50 of the reference.",
             "`event`: a keyframe event, from the image that decided it; of `learned`, the model shipped, every frame "
-            "is made to give one. `index`: the buffer holds the frame with both pictures and has settled its "
+            "is made to give one. `index`: the buffer holds the frame with both images and has settled its "
             "keyframes. `selector, CPU`: share of one core that the node took.",
             f"`whole`: {', '.join(WHOLE)}; otherwise {' and '.join(SELECTION)}.",
         ],
@@ -67,7 +67,7 @@ def _row(setting: Setting, source: str, found: Record) -> dict[str, Any]:
 
     score = since_image(topics.KEYFRAME_SCORE)
     return {
-        "pictures": setting.pictures,
+        "images": setting.pictures,
         "nodes": "whole" if setting.nodes == WHOLE else "selection",
         "source": source,
         "frames": len(found.sent),

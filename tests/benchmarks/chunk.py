@@ -60,7 +60,7 @@ def _row(setting: Setting, threads: int, found: Record) -> dict[str, Any]:
             skipped.append(command["index"])
     holds = sum("sequence" not in c for c in found.results[topics.ARM_COMMAND])
     return {
-        "pictures": setting.pictures,
+        "images": setting.pictures,
         "beside": f"inference, {threads} thread" if threads else "nothing",
         "chunks": len(outside),
         "request to chunk": own_latency(own, "chunk_round_trip"),

@@ -18,7 +18,7 @@ from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.chunk import ActionType, Chunk, ChunkLimits
 from kc_vla.core.rig import load_rig
-from kc_vla.execution.scheduler import Action, ChunkScheduler, SchedulerSettings
+from kc_vla.execution.scheduler import ChunkScheduler, ScheduledAction, SchedulerSettings
 from tests.support.piper import KINEMATICS
 from tests.support.stepped_arm import SteppedArm, power
 
@@ -88,8 +88,8 @@ def ours(policy: Policy) -> tuple[Way, float]:
             due, rows = policy.answer(request.step, arm.body.angles)
             waits = due, Chunk(request.sequence, request.step, ActionType.JOINT_POSITION, load_rig("piper").names, rows)
         action = scheduler.action(step)
-        if isinstance(action, Action):
-            servo.aim(action.values[:6].astype(float), 0.0, now, STEP_S)
+        if isinstance(action, ScheduledAction):
+            servo.set_target(action.values[:6].astype(float), 0.0, now, STEP_S)
         else:
             held += 1
         for k in range(_PERIODS):

@@ -61,9 +61,8 @@ def measure(quick: bool, work: Path) -> Table:
 def _row(load: bool, priority: int, seconds: float, asks: int, bus: Path) -> dict[str, Any]:
     with closing(Remote(emulate)) as arm, closing(Remote(control)) as loop:
         arm.call("begin", str(bus), PIPER, patience=30.0)
-        greeting = loop.call(
-            "connect", Wiring(str(bus), INTERFACE, PIPER), ServoSettings(), _STATE_RATE, priority, patience=60.0
-        )
+        wiring = Wiring("piper", PIPER, {"channel": str(bus), "bus": INTERFACE})
+        greeting = loop.call("connect", wiring, ServoSettings(), _STATE_RATE, priority, patience=60.0)
         loop.call("resume", patience=30.0)
         if greeting.warnings and priority:
             raise MeasurementError("; ".join(greeting.warnings))
@@ -85,7 +84,7 @@ def _row(load: bool, priority: int, seconds: float, asks: int, bus: Path) -> dic
 def _swing(loop: Remote, seconds: float, late: list[float]) -> None:
     begun = time.monotonic()
     while (now := time.monotonic() - begun) < seconds:
-        loop.tell("aim", MIDDLE + SWING * np.sin(now), 0.0, time.monotonic(), _AIM_S)
+        loop.tell("set_target", MIDDLE + SWING * np.sin(now), 0.0, time.monotonic(), _AIM_S)
         time.sleep(_LOOK_S)
         for told in loop.look():
             late.extend(told.lateness)

@@ -14,9 +14,10 @@ from kc_vla.core.episode import Episode
 from kc_vla.core.rig import load_rig
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.views import DEFAULT_VIEWS
-from kc_vla.policy.backends import BackendSettings
-from kc_vla.policy.interface import PolicyInput, Seen
+from kc_vla.policy.backends import PolicyContext
+from kc_vla.policy.interface import PolicyInput, RememberedFrame
 from kc_vla.policy.learned import LearnedBackend, open_learned
+from kc_vla.policy.options import LearnedOptions
 from tests.support.chance_policy import write_chance_policy
 
 from .chunk import own_latency
@@ -44,7 +45,7 @@ def measure(quick: bool, work: Path) -> Table:
         "Learned policy: time for a chunk, one thread, ms: p50 / p99 / max",
         rows,
         [
-            f"Alone: pictures of two cameras, {_CAMERA} px, to a chunk of 16 actions; the numbers of keyframes take "
+            f"Alone: images of two cameras, {_CAMERA} px, to a chunk of 16 actions; the numbers of keyframes take "
             "turns; in each fourth chunk one is new, and is looked at. `ratio`: of the median to that after "
             f"{KEPT[0]} keyframes of the same policy in the same run. Condensed: all keyframes become tokens, "
             "anew when one comes.",
@@ -55,11 +56,12 @@ def measure(quick: bool, work: Path) -> Table:
 
 
 def _alone(models: Path, name: str, counts: tuple[int, ...], rounds: int) -> list[dict[str, Any]]:
-    settings = BackendSettings(load_rig("panda_sim"), 16, models_folder=str(models), device="cpu")
+    context = PolicyContext(load_rig("panda_sim"), 16)
+    options = LearnedOptions(models_folder=str(models), device="cpu")
     chance = np.random.default_rng(0)
     views = {view: chance.integers(0, 256, (_CAMERA, _CAMERA, 3), np.uint8) for view in DEFAULT_VIEWS}
-    keyframes = [Seen(k, views, _STATE) for k in range(max(counts) + 1)]
-    backends = {kept: open_learned(settings) for kept in counts}
+    keyframes = [RememberedFrame(k, views, _STATE) for k in range(max(counts) + 1)]
+    backends = {kept: open_learned(context, options) for kept in counts}
     for kept, backend in backends.items():
         backend.reset(Episode("e", "counting", _INSTRUCTION, 0, 50_000_000, True))
         _chunk(backend, keyframes[:kept], views)
@@ -80,7 +82,7 @@ def _alone(models: Path, name: str, counts: tuple[int, ...], rounds: int) -> lis
     ]
 
 
-def _chunk(backend: LearnedBackend, keyframes: list[Seen], views: dict[str, np.ndarray]) -> float:
+def _chunk(backend: LearnedBackend, keyframes: list[RememberedFrame], views: dict[str, np.ndarray]) -> float:
     given = PolicyInput(10_000, views, keyframes, _STATE, _INSTRUCTION, np.empty((0, 0), np.float32))
     began = time.perf_counter()
     backend.infer(given)

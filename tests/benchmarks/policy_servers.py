@@ -17,8 +17,8 @@ from kc_vla.core.episode import Episode
 from kc_vla.core.rig import load_rig
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.views import DEFAULT_VIEWS
-from kc_vla.policy.backends import BackendSettings, open_backend
-from kc_vla.policy.interface import Backend, Felt, PolicyInput, Seen
+from kc_vla.policy.backends import PolicyContext, open_backend
+from kc_vla.policy.interface import Backend, PolicyInput, Proprioception, RememberedFrame
 from kc_vla.policy.remote.websocket_link import WebSocketLink
 from kc_vla.policy.remote.zmq_link import ZmqLink
 from tests.support.chance_policy import write_chance_policy
@@ -29,7 +29,7 @@ _CAMERA, _KEPT = 256, 5
 _INSTRUCTION = TASKS["counting"].instruction
 _EPISODE = Episode("e", "counting", _INSTRUCTION, 0, 50_000_000, True)
 _POSE = np.array([0.5, 0.0, 0.2, 1.0, 0.0, 0.0, 0.0])
-_FELT = Felt(_POSE, np.array([0.0, 0.4, 0.0, -2.0, 0.0, 2.4, 0.8, 0.02, 0.02]))
+_FELT = Proprioception(_POSE, np.array([0.0, 0.4, 0.0, -2.0, 0.0, 2.4, 0.8, 0.02, 0.02]))
 _STATE = np.array([*_POSE, 0.5])
 _LEAST_BYTES = 1000
 """A request with pictures has more; a reset less."""
@@ -54,10 +54,11 @@ def measure(quick: bool, work: Path) -> Table:
     models = write_chance_policy(work / "models")
     rounds = 20 if quick else 100
     with _serving("openpi", models) as openpi, _serving("groot", models) as groot:
-        settings = BackendSettings(load_rig("panda_sim"), 16, models_folder=str(models), device="cpu", timeout_s=30.0)
-        backends: dict[str, Backend] = {"here": open_backend("learned", settings)}
+        context = PolicyContext(load_rig("panda_sim"), 16)
+        alone = {"models_folder": str(models), "device": "cpu"}
+        backends: dict[str, Backend] = {"here": open_backend("learned", context, alone)}
         for wire, where in (("openpi", openpi), ("groot", groot)):
-            backends[wire] = open_backend(wire, BackendSettings(settings.rig, 16, server=where, timeout_s=30.0))
+            backends[wire] = open_backend(wire, context, {"server": where, "timeout_s": 30.0})
         links = {wire: backends[wire]._session._link for wire in ("openpi", "groot")}  # type: ignore[attr-defined]
         counted = {wire: _Counted(link) for wire, link in links.items()}
         times = _ask(backends, rounds)
@@ -80,7 +81,7 @@ def measure(quick: bool, work: Path) -> Table:
         rows,
         [
             f"Two cameras, {_CAMERA} px, {_KEPT} keyframes, seen before, 16 actions. Each server is a `kc-vla serve "
-            "policy` with one thread; pictures of 224 px for openpi, of 256 px for GR00T, not compressed.",
+            "policy` with one thread; images of 224 px for openpi, of 256 px for GR00T, not compressed.",
             "openpi's server keeps keyframes, as it announces; GR00T's wire has no such thing: its history goes with "
             "each request.",
         ],
@@ -90,7 +91,7 @@ def measure(quick: bool, work: Path) -> Table:
 def _ask(backends: dict[str, Backend], rounds: int) -> dict[str, list[float]]:
     chance = np.random.default_rng(0)
     shots = [{view: _picture(chance) for view in DEFAULT_VIEWS} for _ in range(_KEPT + 1)]
-    keyframes = [Seen(10 * k, shots[k], _STATE, _FELT) for k in range(_KEPT)]
+    keyframes = [RememberedFrame(10 * k, shots[k], _STATE, _FELT) for k in range(_KEPT)]
     times: dict[str, list[float]] = {name: [] for name in backends}
     for backend in backends.values():
         backend.reset(_EPISODE)

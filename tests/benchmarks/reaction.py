@@ -16,15 +16,17 @@ from pathlib import Path
 
 import can
 import numpy as np
+from std_srvs.srv import Trigger
 from tqdm import tqdm
 
 from kc_vla.arm.emulator.bus import SocketBus
 from kc_vla.core.rig import Vector
 from kc_vla.launching.graph import emulated_bus
+from kc_vla_msgs.srv import ResetArm
 from tests.support.jumping_clock import JumpingClock, by_the_clock, told
 from tests.support.node_process import Peer
 from tests.support.piper import KINEMATICS
-from tests.support.robot import Robot, second_controller
+from tests.support.robot import PERIOD, SAW, SPEED, Robot, second_controller
 from tests.support.rogue_answers import RogueAnswers
 from tests.support.rogue_policy import GARBAGE
 
@@ -72,12 +74,50 @@ def _children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
+def _kill(robot: Robot) -> None:
+    robot.kill("arm_controller")
+
+
 def _kill_control(robot: Robot) -> None:
     os.kill(_children(robot.pid("arm_controller"))[0], signal.SIGKILL)
 
 
 def _resume(robot: Robot) -> None:
     robot.call("/arm/resume")
+
+
+def _release_and_resume(robot: Robot) -> None:
+    """After a controller that was killed: nobody pressed a stop, or that is over."""
+    robot.call("/arm/release_e_stop")
+    robot.call("/arm/resume")
+
+
+def _press_after_kill(kill: Callable[[Robot], object], seconds: float) -> Callable[[Robot], str]:
+    """A client that knows the controller presses the stop so long after that was killed, s; what it is answered."""
+
+    def does(robot: Robot) -> str:
+        client = robot.peer.node.create_client(Trigger, "/arm/e_stop")
+        robot.peer.until(client.service_is_ready)
+        time.sleep(_REST_S)
+        kill(robot)
+        time.sleep(seconds)
+        answer = client.call_async(Trigger.Request())
+        robot.peer.until(answer.done)
+        robot.peer.node.destroy_client(client)
+        return str(answer.result().message)
+
+    return does
+
+
+def _own_stop(robot: Robot) -> None:
+    robot.ask_for("supported")
+    robot.ask_for("own_stop")
+
+
+def _reset_and_resume(robot: Robot) -> None:
+    robot.peer.call(ResetArm, "/arm/reset", ResetArm.Request(supported=True))
+    robot.call("/arm/resume")
+    robot.ask_for("none")
 
 
 def _second_controller() -> Harm:
@@ -136,8 +176,16 @@ def _harms(rogue: RogueAnswers) -> dict[str, Harm]:
             lambda robot: robot.call("/arm/e_stop"), _STOPPED, lambda robot: robot.call("/arm/release_e_stop")
         ),
         "emergency stop at rest": Harm(lambda robot: robot.call("/arm/e_stop"), _STOPPED, _let_go, _wait_for_hold),
-        "controller killed": Harm(lambda robot: robot.kill("arm_controller"), _FOUND, _resume),
-        "its control process killed": Harm(_kill_control, _FOUND, _resume),
+        "controller killed": Harm(_kill, _FOUND, _release_and_resume),
+        "its control process killed": Harm(_kill_control, _FOUND, _release_and_resume),
+        **{
+            f"stop {seconds:g} s after {what} was killed": Harm(
+                _press_after_kill(kill, seconds), "^stopped|the stop is on record", _release_and_resume
+            )
+            for what, kill in {"the controller": _kill, "its control process": _kill_control}.items()
+            for seconds in (0.2, 1.0)
+        },
+        "the vendor's stop, by another program": Harm(_own_stop, "blocked until arm/reset", _reset_and_resume),
     }
 
 
@@ -220,35 +268,44 @@ def _jumps(clock: JumpingClock) -> dict[str, Harm]:
 def measure(quick: bool, work: Path) -> Table:
     """Let the Piper's launch file run a script of poses, and do one harm after the other to it."""
     clock = JumpingClock()
+    steps: list[float] = []
     with Peer() as peer:
         with RogueAnswers() as rogue:
-            rows = _rows({**_harms(rogue), **_lines()}, 2 if quick else None, work, {}, peer)
+            rows = _rows({**_harms(rogue), **_lines()}, 2 if quick else None, work, {}, peer, steps)
         if not quick:
             for name, harm in _LAST.items():
                 folder = work / name.split()[0]
                 folder.mkdir()
-                rows += _rows({name: harm}, None, folder, {}, peer)
+                rows += _rows({name: harm}, None, folder, {}, peer, steps)
             folder = work / "clock"
             folder.mkdir()
             with told(clock, peer):
-                rows += _rows(_jumps(clock), None, folder, by_the_clock(folder), peer)
+                rows += _rows(_jumps(clock), None, folder, by_the_clock(folder), peer, steps)
     return Table(
         "Reaction of the running graph",
         rows,
         (
             "`piper.launch.py`: emulated arm, recorded cameras, learned selector, a script of poses. Times count from "
             "the fault; the arm is watched on its bus. What it still does is the rest of the running chunk.",
-            "`told`: the line that a person reads. `goes on for`: the way of the joint that went furthest after it "
-            "had happened. `fastest`: of any joint, from then on, as the arm tells it every 5 ms. A policy that sends "
-            "garbage sends nothing else from then on. For the jumps of the clock all nodes go by `/clock`, and the "
-            "selector by rules.",
+            "`reported`: the line that a person reads. `goes on for`: the way of the joint that went furthest after it "
+            "had happened. `fastest`: of any joint, from then on, as the arm reports it every 5 ms. A policy that "
+            "sends garbage sends nothing else from then on. For the jumps of the clock all nodes go by `/clock`, and "
+            "the selector by rules.",
+            f"The largest step that the emulated arm saw in {len(steps)} runs, from one target of a joint to the next: "
+            f"{max(steps, default=np.nan):.3f} degrees ({np.degrees(SPEED * PERIOD):.3f} are allowed).",
         ),
     )
 
 
 def _rows(
-    harms: Mapping[str, Harm], most: int | None, work: Path, arguments: Mapping[str, object], peer: Peer
+    harms: Mapping[str, Harm],
+    most: int | None,
+    work: Path,
+    arguments: Mapping[str, object],
+    peer: Peer,
+    steps: list[float],
 ) -> list[dict[str, object]]:
+    """Return a row for each harm; the largest step in degrees, which the arm reports at the end, joins `steps`."""
     chosen = list(harms.items())[:most]
     with Robot(work, arguments, peer) as robot:
         robot.wait_for("keyframe 0 'start' committed")
@@ -257,6 +314,8 @@ def _rows(
         if robot.is_running:
             robot.press_ctrl_c()
         robot.finish()
+    if saw := SAW.search(robot.text):
+        steps.append(float(saw["step"]))
     return rows
 
 
@@ -264,13 +323,16 @@ def _row(name: str, harm: Harm, robot: Robot, watch: Watch) -> dict[str, object]
     harm.comes_to(robot)
     line, begun = robot.position, time.monotonic()
     words = str(harm.does(robot))
-    if not re.search(harm.told, words):
+    told = harm.told
+    if said := re.search(harm.told, words):
+        told = said[0]
+    else:
         robot.wait_for(harm.told, line)
     told_after = time.monotonic() - begun
     time.sleep(_AFTER_S)
     harm.ends(robot)
     times, angles = watch.since(begun)
-    row = {"what goes wrong": name, "told": harm.told, "told after, s": f"{told_after:.2f}"}
+    row = {"what goes wrong": name, "reported": told, "reported after, s": f"{told_after:.2f}"}
     if harm.stops:
         stands = _stands(angles)
         row["the arm stands after, s"] = f"{times[stands] - begun:.2f}"
@@ -279,6 +341,7 @@ def _row(name: str, harm: Harm, robot: Robot, watch: Watch) -> dict[str, object]
         robot.wait_until_it_moves()
         row["the arm stands after, s"] = row["goes on for, degrees"] = "goes on"
     harm.mends(robot)
+    time.sleep(_REST_S)
     lowest = KINEMATICS.flange(angles)[:, 2, 3].min()
     return {
         **row,
@@ -337,7 +400,8 @@ class Watch:
 
 @contextmanager
 def _watching(channel: str) -> Iterator[Watch]:
-    filters = [{"can_id": _JOINT_FEEDBACK + pair, "can_mask": 0x7FF} for pair in range(3)]
+    ids = [_JOINT_FEEDBACK + pair for pair in range(3)]
+    filters = [{"can_id": number, "can_mask": 0x7FF} for number in ids]
     over = threading.Event()
     with _joined(channel, filters):
         watch = Watch(lambda: SocketBus(channel, can_filters=filters))

@@ -18,7 +18,7 @@ from kc_vla.memory.evaluation.questions import read_questions
 from kc_vla.memory.recall.instruction import understand
 from kc_vla.memory.recall.recall import Recall
 from kc_vla.memory.short_term.memory import ShortTermMemory
-from kc_vla.memory.short_term.unit import Position, State, Unit
+from kc_vla.memory.short_term.unit import ObjectState, Position, Unit
 
 from .measuring import Spread, Table
 
@@ -46,7 +46,7 @@ def measure(quick: bool, work: Path) -> Table:
         rows,
         [
             f"A robot goes about a home of one and a half times as many objects as units: {_SEEN} in view at "
-            f"{_RATE_HZ} Hz, each for {_STAYS} frames, with colour, place and state. `observe` is of all of these; the "
+            f"{_RATE_HZ} Hz, each for {_STAYS} frames, with color, place and state. `observe` is of all of these; the "
             "lines below it take them apart. Policy: adaptive, which watches two rivals.",
             "`recall`: the ten units of an instruction of `kc-vla eval recall`, embedded before; after each, an object "
             "is seen in another state. Processor time leaves out waiting for other work on the machine. `numpy`: the "
@@ -91,7 +91,7 @@ def _recalls(size: int, memory: ShortTermMemory, last: Unit, minilm: MiniLm, rou
     now = last.stamp
     for number, text in enumerate(texts * rounds):
         now += 1 / _RATE_HZ
-        state = State.DIRTY if number % 2 else State.CLEANED
+        state = ObjectState.DIRTY if number % 2 else ObjectState.CLEANED
         memory.observe(Unit(last.object_type, last.object_id, last.position, now, state, attributes=last.attributes))
         began, worked = time.perf_counter(), time.thread_time()
         recall.ask(text, 10)
@@ -125,7 +125,7 @@ def _stream(size: int) -> Iterable[Unit]:
         for number in view:
             attributes = {"colour": _COLOURS[number % 4], "place": _PLACES[number % 3]}
             position = Position(number % 17 / 2, number % 13 / 2, number % 5 / 4)
-            state = tuple(State)[number % len(State)]
+            state = tuple(ObjectState)[number % len(ObjectState)]
             yield Unit(of_object[number], f"object-{number}", position, frame / _RATE_HZ, state, attributes=attributes)
 
 

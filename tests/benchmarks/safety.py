@@ -17,6 +17,7 @@ from kc_vla.arm.control_periods import control_periods
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.emulator.process import EmulatorProcess
 from kc_vla.arm.piper import PiperArm
+from kc_vla.arm.resetting import reset
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode, Report, ServoSettings
 from kc_vla.arm.workspace import Workspace
@@ -24,6 +25,7 @@ from kc_vla.core.rig import Vector
 from tests.support.emulated_piper import running_emulator, wait_for
 from tests.support.piper import KINEMATICS, PIPER
 
+from .beginnings import BEGINNINGS, beginning_row
 from .handover import MIDDLE, SWING
 from .measuring import Table
 
@@ -32,6 +34,7 @@ _RATE_S = 0.05
 _TO_MIDDLE_S, _MOVING_S, _AFTER_S = 4.0, 1.5, 2.0
 _ACROSS_S, _LOST_S = 3.0, 0.6
 _ACROSS = "target across the table"
+_RESET, _STOPPED_S = "the vendor's stop, reset while supported, resumed", 0.5
 ABOVE, BEYOND = np.radians([0.0, 180.0, 0.0, 0.0, 70.0, 0.0]), np.radians([0.0, 90.0, -30.0, 0.0, -70.0, 0.0])
 _STILL = 0.02
 """rad/s."""
@@ -43,12 +46,14 @@ class Rig:
 
     Attributes:
         emulator: the arm.
+        arm: its driver.
         asked: what its control loop does before its next step.
         log: time, report, true joint angles and true speeds of every control period.
         aiming: whether new targets come.
     """
 
     emulator: EmulatorProcess
+    arm: PiperArm
     asked: queue.SimpleQueue[Callable[[Servo, float], None]]
     log: list[tuple[float, Report, Vector, Vector]]
     aiming: bool = True
@@ -73,18 +78,29 @@ def _stop(rig: Rig) -> None:
 
 def _go_above(rig: Rig) -> None:
     _stall(rig)
-    rig.do(lambda servo, now: servo.aim(ABOVE, 0.0, now, _ACROSS_S))
+    rig.do(lambda servo, now: servo.set_target(ABOVE, 0.0, now, _ACROSS_S))
     time.sleep(_ACROSS_S + _TO_MIDDLE_S)
 
 
 def _aim_across(rig: Rig) -> None:
     """To a pose above the table, on the straight way to which the flange would go through it."""
-    rig.do(lambda servo, now: servo.aim(BEYOND, 0.0, now, _ACROSS_S))
+    rig.do(lambda servo, now: servo.set_target(BEYOND, 0.0, now, _ACROSS_S))
     time.sleep(_ACROSS_S)
 
 
 def _lose_time(rig: Rig) -> None:
     rig.do(lambda servo, now: time.sleep(_LOST_S))
+
+
+def _reset_and_resume(rig: Rig, fault: str) -> None:
+    """What an operator does with an arm in its own stop: support, reset, resume."""
+    for each in ("supported", fault, *(("none", "supported") if fault == "teach" else ())):
+        rig.ask(each)
+    time.sleep(_STOPPED_S)
+    _stall(rig)
+    rig.do(lambda servo, now: reset(rig.arm, servo, True, SETTINGS.stale_after))
+    time.sleep(_STOPPED_S)
+    rig.do(lambda servo, now: servo.resume(now))
 
 
 SCENARIOS: dict[str, Callable[[Rig], None]] = {
@@ -95,9 +111,12 @@ SCENARIOS: dict[str, Callable[[Rig], None]] = {
     "arm silent": lambda rig: rig.ask("silence"),
     "20 % of all frames lost": lambda rig: rig.ask("loss 0.2"),
     "frames 100 ms late": lambda rig: rig.ask("delay 0.1"),
-    "collision told by joint 2": lambda rig: rig.ask("collision 2"),
+    "collision reported by joint 2": lambda rig: rig.ask("collision 2"),
     "motor 3 too hot": lambda rig: rig.ask("hot 3"),
     "teach button": lambda rig: rig.ask("teach"),
+    "the vendor's stop, by another program": lambda rig: rig.ask("own_stop"),
+    _RESET: lambda rig: _reset_and_resume(rig, "own_stop"),
+    "teach mode left, reset while supported, resumed": lambda rig: _reset_and_resume(rig, "teach"),
     "joint 5 without power": lambda rig: rig.ask("unpowered 5"),
     "joint 1 stuck": lambda rig: rig.ask("stuck 1"),
     "the loop itself stands still for 0.6 s": _lose_time,
@@ -108,10 +127,12 @@ SCENARIOS: dict[str, Callable[[Rig], None]] = {
 def measure(quick: bool, work: Path) -> Table:
     """Swing the arm, let each thing go wrong once, and look when it is noticed and when the arm stands."""
     rows = [{"what goes wrong": name, **_row(name, harm, work)} for name, harm in tqdm(SCENARIOS.items(), unit="fault")]
+    rows += [beginning_row(name, work / "bus") for name in tqdm(BEGINNINGS, unit="beginning")]
     notes = (
         "An arm that swings at up to 30 degrees/s; control loop at 200 Hz, it counts as lost when silent for 200 ms; "
         "emulated Piper, the vendor's SDK. Times count from the moment at which it goes wrong.",
         "`goes on for`: the way of the joint that went furthest from where it was then.",
+        "From reported limits on: how an arm begins that lies, with the largest step seen on the bus.",
     )
     return Table("Reaction to faults", rows, notes)
 
@@ -152,14 +173,14 @@ def _swinging(path: Path) -> Iterator[Rig]:
         arm = PiperArm(PIPER, str(path), INTERFACE, patience=10.0)
         arm.connect()
         servo = Servo(arm, SETTINGS, Workspace(KINEMATICS))
-        rig = Rig(emulator, queue.SimpleQueue(), [])
+        rig = Rig(emulator, arm, queue.SimpleQueue(), [])
         over = threading.Event()
         loop = threading.Thread(target=_step, args=(rig, servo, over))
         loop.start()
         aimer = threading.Thread(target=_aim, args=(rig, over))
         rig.do(lambda servo, now: servo.resume(now))
         wait_for(lambda: servo.mode is Mode.HOLD)
-        rig.do(lambda servo, now: servo.aim(MIDDLE, 0.0, now, _TO_MIDDLE_S))
+        rig.do(lambda servo, now: servo.set_target(MIDDLE, 0.0, now, _TO_MIDDLE_S))
         time.sleep(_TO_MIDDLE_S + 0.5)
         aimer.start()
         try:
@@ -168,7 +189,7 @@ def _swinging(path: Path) -> Iterator[Rig]:
             over.set()
             aimer.join()
             loop.join()
-            arm.disconnect()
+            arm.close()
 
 
 def _step(rig: Rig, servo: Servo, over: threading.Event) -> None:
@@ -186,4 +207,4 @@ def _aim(rig: Rig, over: threading.Event) -> None:
     while not over.wait(_RATE_S):
         if rig.aiming:
             angles = MIDDLE + SWING * np.sin(1.2 * (time.monotonic() - begun + _RATE_S))
-            rig.do(lambda servo, now, angles=angles: servo.aim(angles, 0.0, now, _RATE_S))  # type: ignore[misc]
+            rig.do(lambda servo, now, angles=angles: servo.set_target(angles, 0.0, now, _RATE_S))  # type: ignore[misc]

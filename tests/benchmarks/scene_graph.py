@@ -13,11 +13,11 @@ import networkx as nx
 
 from kc_vla.memory.long_term.building import observe
 from kc_vla.memory.long_term.describe import describe
-from kc_vla.memory.long_term.detections import Detection, Settings
+from kc_vla.memory.long_term.detections import Detection, FusionSettings
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.exchange import form_of
 from kc_vla.memory.long_term.fields import to_fields
-from kc_vla.memory.long_term.graph import Change, SceneGraph
+from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
 from kc_vla.memory.long_term.query import Query, find, way
 from kc_vla.memory.long_term.store import Store
@@ -36,7 +36,7 @@ def measure(quick: bool, work: Path) -> Table:
     times = 5 if quick else 25
     graph = _graph()
     with Store(work / "memory.db") as store:
-        store.write("home", Change(tuple(graph.nodes()), (), graph.number))
+        store.write("home", GraphChange(tuple(graph.nodes()), (), graph.number))
     loads = {
         "load, opening included": lambda: _load(work / "memory.db"),
         "reference: the same from JSON into networkx": _reference(graph, work / "reference.json"),
@@ -126,7 +126,9 @@ def _written(graph: SceneGraph, work: Path, times: int) -> list[dict[str, object
     objects = list(graph.objects.values())
     chance = random.Random(2)
     with Store(work / "memory.db") as store:
-        upsert = _rows({"upsert and commit": lambda: store.write("home", Change((chance.choice(objects),)))}, times)
+        upsert = _rows(
+            {"upsert and commit": lambda: store.write("home", GraphChange((chance.choice(objects),)))}, times
+        )
         now = 10**18 + 10**9
 
         def look() -> None:
@@ -136,7 +138,7 @@ def _written(graph: SceneGraph, work: Path, times: int) -> list[dict[str, object
             some = [each for each in graph.near((x, y, 0.8), 2.0) if each.object_type == "mug"][:10]
             seen = [Detection(each.object_type, each.position, each.size, 0.9) for each in some]
             seen += [Detection("ball", (x + number, y, 0.5), (0.1, 0.1, 0.1), 0.9) for number in range(10 - len(seen))]
-            change, _ = observe(graph, seen, now, BoxView((x - 2, y - 2, 0.0), (x + 2, y + 2, 2.0)), Settings())
+            change, _ = observe(graph, seen, now, BoxView((x - 2, y - 2, 0.0), (x + 2, y + 2, 2.0)), FusionSettings())
             store.write("home", change)
 
         return [*upsert, *_rows({"observe ten detections and commit": look}, times // 10)]

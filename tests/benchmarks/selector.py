@@ -15,9 +15,9 @@ from kc_vla.core.tasks import TASKS
 from kc_vla.inference.models import shipped_models
 from kc_vla.keyframes.learned import LearnedScorer, SelectorNetwork
 from kc_vla.keyframes.model import SelectorModel, load_selector
-from kc_vla.keyframes.scoring import Sight
+from kc_vla.keyframes.scoring import ScorerInput
+from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.quantizing import quantize_pictures
-from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.selector.config import Config
 from kc_vla.learning.selector.export import export_head, export_trunk
 from kc_vla.learning.selector.networks import QueryHead, Selector
@@ -40,7 +40,7 @@ def measure(quick: bool, work: Path) -> Table:
     """Score pictures, one after the other, in each way. The weights are of chance: they do not matter to the time."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    trunk, head = Trunk().eval(), new_head(Config(window=_WINDOW), TASKS).eval()
+    trunk, head = Backbone().eval(), new_head(Config(window=_WINDOW), TASKS).eval()
     chance = np.random.default_rng(0)
     pictures = chance.integers(0, 256, (16, _CAMERA, _CAMERA, 3), dtype=np.uint8)
     ways: dict[str, Way] = {f"authors' way, {_AUTHORS} px": _authors_way(Selector(trunk, head))}
@@ -61,16 +61,16 @@ def measure(quick: bool, work: Path) -> Table:
             for name, spread in spreads.items()
         ],
         [
-            "Authors' way: torch eager, all three frames of the window through the trunk for every frame, then the "
-            "head. Ours: ONNX Runtime, the present frame through the trunk once, the features of the others kept.",
-            f"From a camera picture of {_CAMERA} px to the score, resizing included in ours; the authors' way gets "
-            "pictures of its size.",
+            "Authors' way: torch eager, all three frames of the window through the backbone for every frame, then the "
+            "head. Ours: ONNX Runtime, the present frame through the backbone once, the features of the others kept.",
+            f"From a camera image of {_CAMERA} px to the score, resizing included in ours; the authors' way gets "
+            "images of its size.",
         ],
     )
 
 
-def _sight(picture: NDArray[np.uint8]) -> Sight:
-    return Sight(0, {"third_person": picture})
+def _sight(picture: NDArray[np.uint8]) -> ScorerInput:
+    return ScorerInput(0, {"third_person": picture})
 
 
 def _authors_way(network: Selector) -> Way:
@@ -86,7 +86,7 @@ def _authors_way(network: Selector) -> Way:
     return score
 
 
-def _export(trunk: Trunk, head: QueryHead, size: int, precision: str, folder: Path) -> SelectorModel:
+def _export(trunk: Backbone, head: QueryHead, size: int, precision: str, folder: Path) -> SelectorModel:
     folder.mkdir()
     exact, trunk_path, head_path = folder / "exact.onnx", folder / "trunk.onnx", folder / "head.onnx"
     export_head(head, _WINDOW, head_path)

@@ -68,11 +68,11 @@ def measure(quick: bool, work: Path) -> Table:
             f"processes of one session, as a launch starts them. The pages are closed for {_SPELL_S:g} s and open for "
             f"{_SPELL_S:g} s in turns, in one run, {pairs} times; the first {_SETTLING_S:g} s of each are left out. "
             "They are open on the same machine, and what they do themselves gives way, as if they were open elsewhere.",
-            f"`picture to score`: at a reader in another process, {'at real-time' if priority else 'of no'} priority. "
+            f"`image to score`: at a reader in another process, {'at real-time' if priority else 'of no'} priority. "
             "`control period off`: by the stamps of the commands; `at a reader`: when they came there.",
             f"`p99 ratio`: open by closed, all spells together; in brackets the 95 % of {_DRAWS} draws of pairs of "
             "spells.",
-            "`viewer's CPU`: of one core, pages open for half the time. `pictures/s`: of both cameras together, "
+            "`viewer's CPU`: of one core, pages open for half the time. `images/s`: of both cameras together, "
             "median of the pages that look.",
         ],
     )
@@ -81,7 +81,7 @@ def measure(quick: bool, work: Path) -> Table:
 def _row(pairs: Sequence[tuple[_Spell, _Spell]], cpu: float) -> Mapping[str, Any]:
     row: dict[str, Any] = {}
     for name, of in (
-        ("picture to score", lambda spell: spell.scores),
+        ("image to score", lambda spell: spell.scores),
         ("control period off", lambda spell: spell.periods),
         ("at a reader", lambda spell: spell.arrivals),
     ):
@@ -89,7 +89,7 @@ def _row(pairs: Sequence[tuple[_Spell, _Spell]], cpu: float) -> Mapping[str, Any
         row[f"{name}, ms"] = f"{Spread.of(np.concatenate(closed))}; {Spread.of(np.concatenate(opened))}"
         row[f"{name}: p99 ratio"] = _ratio(closed, opened)
     rates = [rate for _, spell in pairs for rate in spell.rates]
-    return row | {"viewer's CPU": f"{cpu:.1%}", "pictures/s": f"{np.median(rates):.1f}" if rates else "-"}
+    return row | {"viewer's CPU": f"{cpu:.1%}", "images/s": f"{np.median(rates):.1f}" if rates else "-"}
 
 
 def _ratio(closed: Sequence[Sample], opened: Sequence[Sample]) -> str:

@@ -139,6 +139,7 @@ def test_a_start_that_was_proposed_late_is_frame_0(chrome: Browser, tmp_path: Pa
     assert [(mark.phase, mark.frame) for mark in track(bags, 1).marks] == list(enumerate(ORACLE))
 
 
+@pytest.mark.nightly
 def test_the_rules_are_asked_by_a_key_and_say_what_they_lack(page: Page) -> None:
     press(page, "q")
     said(page, "rules: the recording has no tool pose and no gripper, which the rules look at")
@@ -181,6 +182,7 @@ def test_the_next_episode_may_be_shorter_than_where_one_was_in_this(
     assert errors == []
 
 
+@pytest.mark.nightly
 def test_a_mark_is_dragged_and_undone(page: Page, bags: Path) -> None:
     proposals(page)
     press(page, "t")
@@ -198,6 +200,7 @@ def test_a_mark_is_dragged_and_undone(page: Page, bags: Path) -> None:
     assert frames(bags, 1) == list(ORACLE)
 
 
+@pytest.mark.nightly
 def test_what_was_marked_is_there_after_a_reload(page: Page, server: PageServer) -> None:
     press(page, "ArrowRight", "ArrowRight", "k")
     saved(page, 1)
@@ -325,6 +328,7 @@ def test_what_is_not_possible_is_said(page: Page, bags: Path) -> None:
     assert track(bags, 1).state == CONFIRMED
 
 
+@pytest.mark.nightly
 def test_the_keys_are_listed_and_the_list_is_filtered(page: Page) -> None:
     press(page, "?")
     page.wait_for_selector("#keys[open]")
@@ -354,6 +358,7 @@ def test_there_is_a_picture_for_each_view(chrome: Browser, tmp_path: Path, views
     context.close()
 
 
+@pytest.mark.nightly
 def test_nothing_is_cut_off_at_laptop_width(page: Page) -> None:
     for wanted in ("#timeline", "#confirm", "#strip", "#view-third_person", "#view-wrist", "#author"):
         box = page.locator(wanted).bounding_box()

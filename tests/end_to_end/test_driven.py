@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from stack import PATIENCE_S, Stack
 
-from kc_vla.policy.driven.client import Driver, Robot
-from kc_vla.policy.driven.wire import WireError
+from kc_vla.policy.driven.client import ExternalClient, RobotInfo
+from kc_vla.policy.driven.wire import ExternalWireError
 
 STEPS = 15
 STEP = np.array([0.002, 0.0, 0.001, 0.0, 0.0, 0.0, 0.0])
 
 
-def reached(socket: Path) -> tuple[Driver, Robot]:
+def reached(socket: Path) -> tuple[ExternalClient, RobotInfo]:
     """The stack, as soon as it is there."""
     last = time.monotonic() + PATIENCE_S
     while True:
         try:
-            driver = Driver(str(socket))
+            driver = ExternalClient(str(socket))
             return driver, driver.about()
-        except WireError:
+        except ExternalWireError:
             assert time.monotonic() < last
             time.sleep(0.2)
 

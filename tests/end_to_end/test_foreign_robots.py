@@ -37,13 +37,13 @@ def test_an_episode_runs_with_other_drivers_and_is_ended_in_order(tmp_path: Path
 @pytest.mark.parametrize(
     ("rig", "told"),
     [
-        ("piper", "the rig 'piper' does not say how others' drivers move it"),
+        ("piper", "the robot 'piper' does not say how others' drivers move it"),
         ("ur5e_ros", "a real arm moves by what is named alone: add policy:=joy (a person), "),
     ],
-    ids=["a rig that does not say how it is moved", "nobody has named what moves it"],
+    ids=["a robot that does not say how it is moved", "nobody has named what moves it"],
 )
 def test_an_arm_of_others_is_refused_before_anything_starts(tmp_path: Path, rig: str, told: str) -> None:
-    with Peer() as peer, Robot(tmp_path, {"arm": "ros", "rig": rig}, peer) as graph:
+    with Peer() as peer, Robot(tmp_path, {"arm": "ros", "robot": rig}, peer) as graph:
         assert graph.finish() == 1
         assert told in graph.text
         assert "process started" not in graph.text

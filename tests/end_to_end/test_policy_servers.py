@@ -38,6 +38,7 @@ def finished(launch: Callable[..., Stack], server: Double, wire: str, **argument
     return run
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("wire", "options", "arguments"),
     [

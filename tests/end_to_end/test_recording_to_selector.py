@@ -70,7 +70,7 @@ def test_a_person_teaches_a_selector_with_recordings(tmp_path: Path) -> None:
     for split, episodes in (("train", 3), ("validation", 2)):
         bags = tmp_path / "bags" / split
         annotate(bags, record(bags, episodes, chance), tmp_path / "cache")
-        kc_vla("bag", "export", bags, "--output", tmp_path / "data" / split, "--format", "lerobot-v2.1")
+        kc_vla("bag", "export", bags, "--output", tmp_path / "data" / split)
     settings = [f"--set={name}={value}" for name, value in SETTINGS.items()]
     folders = ["--data", tmp_path / "data" / "train", "--validation", tmp_path / "data" / "validation"]
     kc_vla("train", "selector", *folders, "--output", tmp_path / "run", "--device", "cpu", *settings)

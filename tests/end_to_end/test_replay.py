@@ -98,7 +98,7 @@ def test_other_keyframes_in_the_bag_are_told_apart(toy_run: FinishedRun, tmp_pat
     ("arguments", "line"),
     [
         ({}, "needs the argument 'bag'"),
-        ({"bag": "/nowhere"}, "no bag at /nowhere"),
+        ({"bag": "/nowhere"}, "bag:=/nowhere: there is no such path"),
     ],
 )
 def test_no_bag_no_replay(tmp_path: Path, arguments: dict[str, object], line: str) -> None:

@@ -20,7 +20,7 @@ from policy_clients import OpenPiClient, ask_groot, libero, n15, n16
 from stack import Stack
 
 from kc_vla.core.tasks import TASKS
-from kc_vla.policy.backends import TOKEN
+from kc_vla.policy.options import TOKEN
 
 TEXT = TASKS["counting"].instruction
 CLIENT = textwrap.dedent(
@@ -119,7 +119,7 @@ def test_groot_s_clients_are_answered_in_both_dialects() -> None:
         (["--protocol", "openpi", "--host", "0.0.0.0"], "needs a token"),
         (["--protocol", "openpi", "--mapping", "panda_sim-droid"], "the mapping 'panda_sim-droid' has joint_position"),
         (["--protocol", "groot", "--name", "absent"], "no model 'absent'"),
-        (["--protocol", "groot", "--rig", "piper"], "this robot is a 'piper'"),
+        (["--protocol", "groot", "--robot", "piper"], "this robot is a 'piper'"),
         (["--protocol", "groot", "--host", "no.such.host", "--token", "x"], "cannot listen at no.such.host, port 5555"),
     ],
 )
@@ -162,7 +162,7 @@ def test_the_real_client_of_openpi_is_answered(tmp_path: Path) -> None:
         command = [venv / "bin/python", "-c", CLIENT, port, TEXT, tmp_path / "padded.npy", tmp_path / "camera.npy"]
         done = subprocess.run(command, capture_output=True, text=True, env=clean, check=False)
     assert (done.returncode, done.stdout) == (0, "answered 7\n"), done.stderr
-    from kc_vla.policy.remote.pictures import resized_with_pad
+    from kc_vla.policy.remote.image_format import resized_with_pad
 
     padded, camera = (np.load(tmp_path / f"{name}.npy") for name in ("padded", "camera"))
     assert np.array_equal(resized_with_pad(camera, 224, 224), padded)  # its very pixels

@@ -33,6 +33,7 @@ def only_bag(folder: Path) -> Path:
     return bag
 
 
+@pytest.mark.nightly
 def test_a_person_takes_over_moves_the_arm_hands_back_and_calls_it_a_success(tmp_path: Path) -> None:
     given = {"policy": "scripted", "takeover": "joy", "record": True}
     with Peer() as peer, Robot(tmp_path, given, peer) as robot:
@@ -83,11 +84,11 @@ def test_a_second_piper_leads_from_where_it_was_taken_over_and_the_policy_goes_o
         gamepad.press_until(r"a person drives \(leader\)", KEYS.enable)
         assert robot.stands()  # wherever the leader is
         taken = robot.angles()
-        hand.command(there - LED, 0.04)
+        hand.set_target(there - LED, 0.04)
         assert robot.stands()  # the button is not held: the leader is only put elsewhere
         assert np.abs(robot.angles() - taken).max() < 0.02
         gamepad.hold(_GRIPPED_S)
-        hand.command(there, 0.04)
+        hand.set_target(there, 0.04)
         peer.until(lambda: gamepad.tell([KEYS.enable]) or np.abs(robot.angles() - taken - LED).max() < 0.02)
         gamepad.press_until("the policy drives", KEYS.hand_back)
         robot.wait_until_it_moves()

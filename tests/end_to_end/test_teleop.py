@@ -57,7 +57,8 @@ def test_a_gamepad_lifts_the_arm_and_lets_go_of_it_and_the_episode_can_be_annota
     # the recorder heard the robot from the first on
     assert not any("left out" in note for note in read_rows(bag).notes)
     assert episode.message_counts["/joy"] > 0
-    assert episode.message_counts["/arm/stopped"] == len(["at first", "stopped", "released"])
+    # an answer that was lost is asked for again, and then said again
+    assert episode.message_counts["/arm/stopped"] >= len(["at first", "stopped", "released"])
     assert any(command.mode is CommandMode.TOOL_DELTA for command in episode.commands)
 
 
@@ -70,7 +71,7 @@ def test_an_arm_follows_another_that_is_led_by_hand(tmp_path: Path) -> None:
         with Robot(tmp_path, {"policy": "leader", "leader": bus, **unknown}, peer) as robot:
             robot.wait_for("no keyframes in this episode")
             peer.until(lambda: np.abs(robot.angles() - there).max() < 0.02)
-            hand.command(there + 0.1, 0.04)
+            hand.set_target(there + 0.1, 0.04)
             peer.until(lambda: np.abs(robot.angles() - there - 0.1).max() < 0.02)
             gone = robot.position
         assert robot.find("the arm is blocked", gone) is None

@@ -41,7 +41,7 @@ COLOURS = {"front": (200, 30, 30), "overhead": (30, 200, 30), "left": (30, 30, 2
 
 def rig_with(views: tuple[str, ...], robot: str, folder: Path) -> Path:
     """A rig that comes with the stack, with other views."""
-    content = yaml.safe_load((share("rigs") / f"{robot}.yaml").read_text())
+    content = yaml.safe_load((share("robots") / f"{robot}.yaml").read_text())
     content |= {"robot": "mine", "cameras": {view: f"{view}_lens" for view in views}}
     file = folder / "mine.yaml"
     file.write_text(yaml.safe_dump(content, sort_keys=False))
@@ -76,7 +76,7 @@ class ToyRun:
 def toy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToyRun]:
     folder = tmp_path_factory.mktemp("views")
     rig = rig_with(request.param, "panda_sim", folder)
-    arguments = {"seed": SEED, "rig": rig, "image_size": SIZE}
+    arguments = {"seed": SEED, "robot": rig, "image_size": SIZE}
     with Stack(folder / "runs", arguments, environment={"ROS_HOME": str(folder)}) as stack:
         yield ToyRun(request.param, rig, FinishedRun.of(stack))
 
@@ -152,7 +152,7 @@ def test_the_page_shows_the_frames_of_each_view(toy: ToyRun) -> None:
 
 
 def test_the_bag_is_replayed_to_the_graph_of_its_robot(toy: ToyRun, tmp_path: Path) -> None:
-    given = {"bag": toy.run.bag, "rig": toy.rig, "source": "oracle", "rate": 0.5}
+    given = {"bag": toy.run.bag, "robot": toy.rig, "source": "oracle", "rate": 0.5}
     with Stack(tmp_path, given, launch_file=REPLAY, environment={"ROS_HOME": str(tmp_path)}) as stack:
         assert stack.finish() == 0, stack.text
     (report,) = tmp_path.glob("*-replay/replay.json")
@@ -169,7 +169,7 @@ def test_cameras_that_a_file_names_are_recorded_beside_a_piper(tmp_path: Path, v
         cameras[view] = {"source": view, "loop": True}
     file = tmp_path / "cameras.yaml"
     file.write_text(yaml.safe_dump(cameras))
-    given = {"cameras": file, "rig": rig_with(views, "piper", tmp_path), "record": True, "source": "rules"}
+    given = {"cameras": file, "robot": rig_with(views, "piper", tmp_path), "record": True, "source": "rules"}
     with Stack(tmp_path / "runs", given, launch_file=PIPER, environment={"ROS_HOME": str(tmp_path)}) as stack:
         stack.wait_for("keyframe 0 'start' committed")
         stack.press_ctrl_c()

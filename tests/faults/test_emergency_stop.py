@@ -62,4 +62,4 @@ def test_a_stop_outlives_the_controller_and_ends_with_its_release(
         released_at = stack.position
         release()
     stack.wait_for(r"succeeded \(3 of 3 stages", released_at)  # this episode, or the next if this one has just ended
-    assert "no emergency stop to release" in call("/arm/release_e_stop")
+    assert "released: no emergency stop is set" in call("/arm/release_e_stop")

@@ -16,7 +16,7 @@ from node_process import Peer
 from kc_vla.bags.images import decode_image
 from kc_vla.bags.reader import BagReader
 from kc_vla.core.rig import load_rig
-from kc_vla.media.pictures import depth_metres
+from kc_vla.media.images import depth_metres
 
 
 @pytest.fixture(scope="module")
@@ -124,5 +124,6 @@ def test_a_controller_that_was_killed_finds_the_arm_held_and_waits_for_a_person(
     os.kill(graph.pid("arm_controller"), signal.SIGKILL)
     graph.wait_for("the arm was found with power", begun)
     assert graph.stands()
+    assert "released" in graph.call("/arm/release_e_stop")
     assert "the arm moves again" in graph.call("/arm/resume")
     graph.wait_until_it_moves()

@@ -14,6 +14,7 @@ from node_process import Peer
 from robot import SAW, Robot, check_what_the_arm_saw, second_controller
 from stack import PIPER, Stack
 
+from kc_vla_msgs.srv import ResetArm
 from tests.support.piper import REST
 
 PARAMETERS = Path(__file__).parents[2] / "launch" / "params" / "piper.yaml"
@@ -98,7 +99,6 @@ def test_an_arm_that_was_stopped_is_not_parked_nor_resumed_nor_given_power_by_th
             ("unplugged 2", "nothing has come from the arm .* put the adapter back"),
             ("silence", "nothing has come from the arm"),
             ("hot 3", "joint 3: motor overheating"),
-            ("teach", "teach button|teaching"),
             ("unpowered 5", "joint 5 has no power"),
         ),
     ],
@@ -184,5 +184,26 @@ def test_a_controller_that_was_killed_finds_the_arm_with_power_and_waits_for_a_p
     robot.wait_for("the arm was found with power", begun)
     assert robot.stands()
     assert np.abs(robot.angles() - REST).max() > 0.1  # it has not fallen
+    assert "the controller before did not end in order" in robot.call("/arm/resume")
+    assert "released" in robot.call("/arm/release_e_stop")
+    assert "the arm moves again" in robot.call("/arm/resume")
+    robot.wait_until_it_moves()
+
+
+@pytest.mark.parametrize("fault", ["own_stop", *at_night("teach")])
+def test_a_stop_of_the_arms_own_is_left_by_a_reset_of_a_supported_arm(robot: Robot, fault: str) -> None:
+    begun = robot.position
+    robot.ask_for("supported")
+    robot.ask_for(fault)
+    robot.wait_for("the arm is blocked until arm/reset, then arm/resume are called: the arm", begun)
+    if fault == "teach":
+        robot.ask_for("none")
+        robot.ask_for("supported")
+    assert "arm/reset first" in robot.call("/arm/resume")
+    refused = robot.peer.call(ResetArm, "/arm/reset", ResetArm.Request())
+    assert not refused.success
+    assert "the arm FALLS from where it is" in refused.message
+    done = robot.peer.call(ResetArm, "/arm/reset", ResetArm.Request(supported=True))
+    assert done.success, done.message
     assert "the arm moves again" in robot.call("/arm/resume")
     robot.wait_until_it_moves()

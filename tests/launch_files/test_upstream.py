@@ -25,15 +25,16 @@ from kc_vla.launching import endings
 
 ROOT = Path(__file__).parents[2]
 CASES = {
-    "annotate": ({"bag": "runs"},),
+    "annotate": ({"bag": "<bag>"},),
     "household": ({}, {"instruction": "wash an apple"}),
     "maniskill": ({},),
     "piper": (
         {"arm": "emulated", "can": "no_such_can"},
         {"can": "no_such_can", "policy": "leader", "leader": "/bus"},
-        {"arm": "ros", "rig": "ur5e_ros", "policy": "joy"},
+        {"arm": "ros", "robot": "ur5e_ros", "policy": "joy"},
     ),
     "replay": ({"bag": "<bag>", "output": "<output>", "source": "rules"},),
+    "robot": ({"robot": "piper", "can": "no_such_can"}, {"robot": "ur5e_ros", "policy": "joy"}),
     "rogue_policy": ({},),
 }
 """Launch arguments that let every function of a launch file be called."""
@@ -148,7 +149,7 @@ def test_the_annotation_page_is_served_by_the_packages_own_program(
     read: Callable[..., Noted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/usr/bin/no_python_of_ours")
-    noted = read(ROOT / "launch/annotate.launch.py", {"bag": "runs", "port": "0"})
+    noted = read(ROOT / "launch/annotate.launch.py", {"bag": "<bag>", "port": "0"})
     (server,) = noted.processes
     words = [perform_substitutions(noted.context, word) for word in server.cmd]
     helped = subprocess.run([*words, "--help"], capture_output=True, text=True, timeout=60, check=False)

@@ -5,6 +5,7 @@ commands drive the stack's robot. Nightly: the environment takes minutes to make
 import os
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,8 @@ from stack import Stack
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.datasets.lerobot.layout import video_key
-from kc_vla.datasets.lerobot.reader import DataSet
 from kc_vla.datasets.lerobot.source import open_source
-from kc_vla.datasets.lerobot.v3_writer import write_v3
+from kc_vla.datasets.lerobot.v3_writer import V3Writer
 from kc_vla.learning.act.export import export_act
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(2400)]
@@ -112,9 +112,11 @@ def checked(found: np.lib.npyio.NpzFile, second: Path) -> None:
     assert found["stats/action"].shape == numbers(0, 0)["action"].shape
 
 
-def test_it_opens_and_goes_through_what_we_export(inside: Callable[..., str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("most_mb", [100, 0.0001])
+def test_it_opens_and_goes_through_what_we_export(inside: Callable[..., str], tmp_path: Path, most_mb: float) -> None:
     second = write_data_set(tmp_path / "second", LENGTHS, KEYFRAMES)
-    write_v3(DataSet(second), tmp_path / "third")
+    writer_of = partial(V3Writer, data_file_mb=most_mb, video_file_mb=most_mb)
+    write_data_set(tmp_path / "third", LENGTHS, KEYFRAMES, writer_of=writer_of)
     inside("data_set.py", tmp_path / "third", tmp_path / "found.npz")
     checked(np.load(tmp_path / "found.npz"), second)
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import pytest
 from launch import LaunchDescription
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
+from plugin import install
 
 from kc_vla.cli import main
 from kc_vla.core.task_file import read_tasks
@@ -27,9 +28,10 @@ from kc_vla.core.tasks import TASKS
 
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^```bash\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_SHELL = {"cat", "cd", "curl", "export", "git", "head", "ln", "mkdir", "source", "ssh", "sudo"}
-_OF_OTHERS = _SHELL | {"docker", "lerobot-record", "pip", "rviz2", "uv"}
+_SHELL = {"cat", "cd", "cp", "curl", "export", "git", "head", "ln", "mkdir", "source", "ssh", "sudo"}
+_OF_OTHERS = _SHELL | {"docker", "lerobot-record", "lerobot-train", "pip", "rviz2", "uv"}
 """Programs that are not ours: what they are told is looked at by whoever writes it."""
+_MODULES_OF_OTHERS = {"build"}
 _LAUNCHES_OF_OTHERS = {"ur_robot_driver"}
 _ROS2_VERBS = {"action", "bag", "launch", "lifecycle", "node", "param", "run", "service", "topic"}
 _RUN_ELSEWHERE = {"docs/your_own_task.md": "test_your_own_task.py does what it says, with a task that it makes"}
@@ -37,8 +39,8 @@ _TASKS_OF = {"docs/mikasa.md": "examples/mikasa/mikasa.yaml"}
 """The file that KC_VLA_TASKS names in a document."""
 _ONE_WORD = {"collect", "doctor", "report"}
 """Verbs that are whole commands."""
-_ELSEWHERE = ("gr00t/",)
-"""Paths in a program of others."""
+_ELSEWHERE = ("gr00t/", "lerobot.")
+"""Paths and modules in a program of others."""
 
 
 class _ParsedError(BaseException):
@@ -105,12 +107,14 @@ COMMANDS = [
 
 
 @pytest.fixture(scope="module")
-def declared() -> dict[str, dict[str, Any]]:
-    """Of each launch file its arguments by name."""
+def declared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """Of each launch file its arguments by name, with the arms of the example packages as if they were installed."""
     found: dict[str, dict[str, Any]] = {}
-    for path in sorted((ROOT / "launch").glob("*.launch.py")):
-        description: LaunchDescription = get_launch_description_from_python_launch_file(str(path))
-        found[path.name] = {argument.name: argument for argument in description.get_launch_arguments()}
+    with pytest.MonkeyPatch.context() as patch:
+        install(tmp_path_factory.mktemp("site"), patch, "kc_vla.arms", {"xarm": "kc_vla_xarm.row:XARM"})
+        for path in sorted((ROOT / "launch").glob("*.launch.py")):
+            description: LaunchDescription = get_launch_description_from_python_launch_file(str(path))
+            found[path.name] = {argument.name: argument for argument in description.get_launch_arguments()}
     return found
 
 
@@ -165,8 +169,11 @@ def _check_launch(words: Sequence[str], declared: dict[str, dict[str, Any]]) -> 
 
 def _check_path(program: str, words: Sequence[str]) -> str:
     if program == "python":
+        if words[:1] == ["-m"] and words[1:2] and words[1] in _MODULES_OF_OTHERS:
+            return ""
         if words[:1] == ["-m"] and words[1:2]:
-            return "" if importlib.util.find_spec(words[1]) is not None else f"there is no module {words[1]}"
+            here = words[1].startswith(_ELSEWHERE) or importlib.util.find_spec(words[1]) is not None
+            return "" if here else f"there is no module {words[1]}"
         here = words[0].startswith(("-", *_ELSEWHERE)) or (ROOT / words[0]).exists()
         return "" if here else f"there is no {words[0]}"
     paths = [word for word in words if "/" in word or word.endswith(".py")] if program == "pytest" else [program]

@@ -63,6 +63,28 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
     assert broken_links(page) == ["no.md", "other.md#no-heading", "#there", "no.png"]
 
 
-def test_the_navigation_of_the_site_names_every_page() -> None:
-    named = set(re.findall(r"^ +- .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
-    assert {page.name for page in (ROOT / "docs").glob("*.md")} - named == set()
+def navigation() -> dict[str, list[str]]:
+    """Return the pages of docs/ under each section of the site's navigation; "" has the page that is in none."""
+    sections: dict[str, list[str]] = {"": []}
+    section = ""
+    for line in (ROOT / "mkdocs.yml").read_text().partition("\nnav:")[2].splitlines():
+        if found := re.fullmatch(r"  - (.+):", line):
+            section = found[1]
+            sections[section] = []
+        elif found := re.fullmatch(r" +- .*: (\S+\.md)", line):
+            sections[section].append(found[1])
+    return sections
+
+
+def test_the_navigation_names_every_page_once_under_its_kind() -> None:
+    sections = navigation()
+    assert list(sections) == ["", "Tutorials", "How-to guides", "Reference", "Explanation", "Experiments"]
+    named = Counter(page for pages in sections.values() for page in pages)
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} - set(named) == set()
+    assert [page for page, count in named.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_a_page_begins_with_who_it_is_for(page: Path) -> None:
+    kind = "tutorial" if page.name in navigation()["Tutorials"] else "page"
+    assert re.match(rf"# .+\n\nThis {kind} is for everybody who(?:se)? ", page.read_text())

@@ -17,6 +17,7 @@ LOCKS = {
     "lock-docs.txt": ["docs.in"],
     "lock-gpu.txt": ["gpu.in"],
     "lock-rerun.txt": ["rerun.in"],
+    "lock-release.txt": ["release.in"],
 }
 
 
@@ -53,7 +54,7 @@ def test_every_input_is_pinned_within_its_bounds(lock: str, python: str) -> None
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12"])
-@pytest.mark.parametrize("lock", ["lock-ros.txt", "lock-gpu.txt", "lock-rerun.txt"])
+@pytest.mark.parametrize("lock", ["lock-ros.txt", "lock-gpu.txt", "lock-rerun.txt", "lock-release.txt"])
 def test_the_locks_agree(lock: str, python: str) -> None:
     other, rest = _pins(lock, python), _pins("lock.txt", python)
     assert {name: rest[name] for name in other.keys() & rest.keys()} == {

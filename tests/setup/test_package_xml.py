@@ -1,16 +1,22 @@
-"""Each package.xml names what its package imports, and the set-up looks for all of that in an installed ROS 2."""
+"""Each package.xml names what its package imports, and its wheel requires it.
+
+The set-up looks for all of that in an installed ROS 2.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import Distribution
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
@@ -66,6 +72,8 @@ LOCKED = {
 }
 """By their names in the lock file, from which alone they come: rosdep has no key for them, or one that has pip install
 into the system's Python. torch and websockets have a key; the system's are too old."""
+ON_PYPI = {"PIL": "pillow", "can": "python-can", "cv2": "opencv-python-headless", "yaml": "pyyaml", "zmq": "pyzmq"}
+"""Names on PyPI of what the system has packages of too, where they are not those of the modules."""
 NOT_IMPORTED = {"kc_vla": {"ros2launch": "runs its launch files"}}
 LOOKED_FOR = {"kc_vla_sim_cli", "rerun", "spark_dsg"}
 """What need not be there: of a package that depends on this one, and for some forms of files alone."""
@@ -156,6 +164,28 @@ def test_what_the_tests_of_a_package_import_besides_is_what_they_depend_on(packa
 @in_python
 def test_what_builds_a_package_is_named(package: Package) -> None:
     assert_same(package.named("buildtool_depend"), dependencies([package.folder / "setup.py"], set()))
+
+
+def required_by_wheel(package: Package, folder: Path) -> set[str]:
+    """What the wheel of a package requires, with all extras."""
+    command = [sys.executable, "-W", "ignore", "setup.py", "--quiet", "egg_info", "--egg-base", str(folder)]
+    subprocess.run(command, cwd=package.folder, check=True, timeout=120)
+    requires = Distribution.at(folder / f"{package.name}.egg-info").requires or ()
+    return {canonicalize_name(Requirement(line).name) for line in requires}
+
+
+def test_what_the_packages_import_is_what_their_wheels_require(tmp_path: Path) -> None:
+    required = {package.name: required_by_wheel(package, tmp_path) for package in (KC_VLA, KC_VLA_SIM)}
+    needed = {
+        package.name: {
+            LOCKED.get(module, ON_PYPI.get(module, module))
+            for module in imported(ast.parse(path.read_text()) for path in files(package.code))
+            if module in LOCKED or module in ROSDEP
+        }
+        for package in (KC_VLA, KC_VLA_SIM)
+    }
+    assert_same(required["kc_vla"] - {"kc-vla-sim"}, needed["kc_vla"] - {"setuptools"})
+    assert needed["kc_vla_sim"] <= required["kc_vla_sim"] | required["kc_vla"]  # which it requires
 
 
 def test_what_comes_from_the_lock_is_in_it() -> None:

@@ -55,6 +55,7 @@ def test_a_virtual_environments_python_stands_for_the_one_it_was_made_from(clone
     assert found == base
 
 
+@pytest.mark.nightly
 def test_a_full_disk_is_noticed_before_anything_is_made(clone: UnsetClone) -> None:
     clone.replace_program("df", "printf 'Avail\\n   3\\n'")
     result = clone.run("./setup.sh", "--no-system")
@@ -82,6 +83,7 @@ def test_refused_sudo_ends_the_set_up(clone: UnsetClone) -> None:
     assert "sudo was refused, to install cmake" in _last_line(result.stdout)
 
 
+@pytest.mark.nightly
 def test_no_system_never_calls_apt(clone: UnsetClone) -> None:
     clone.remove_program("cmake")
     clone.replace_program("apt-get", "touch apt-was-called; exit 1")
@@ -160,6 +162,7 @@ def test_a_sourced_jazzy_is_used_wherever_it_lies(clone: UnsetClone, installed_r
     assert clone.call('find_ros; echo "$ROS_PREFIX"', ROS_DISTRO="humble", **sourced) == "\n"
 
 
+@pytest.mark.nightly
 def test_with_an_installed_jazzy_its_missing_packages_are_named(
     clone: UnsetClone, installed_ros: Callable[..., Path]
 ) -> None:
@@ -170,6 +173,7 @@ def test_with_an_installed_jazzy_its_missing_packages_are_named(
     assert "ros-jazzy-rclpy" not in output
 
 
+@pytest.mark.nightly
 def test_with_an_installed_jazzy_no_wheels_and_no_stand_in_are_installed(
     clone: UnsetClone, installed_ros: Callable[..., Path]
 ) -> None:
@@ -189,6 +193,7 @@ def test_with_an_installed_jazzy_no_wheels_and_no_stand_in_are_installed(
     assert "--base-paths ros2_ws/src sim_bridge ros2_ws/interfaces --event-handlers" in with_wheels
 
 
+@pytest.mark.nightly
 def test_a_changed_lock_makes_the_environment_anew(clone: UnsetClone) -> None:
     current = "environment_is_current && echo current || echo stale"
     (clone.folder / ".venv").mkdir()

@@ -11,7 +11,7 @@ from kc_vla.core.task_file import tasks_as_dict
 from kc_vla.core.tasks import TASKS, Task
 from kc_vla.inference.models import register
 from kc_vla.keyframes.model import KIND
-from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.selector.export import export_head, export_trunk
 from kc_vla.learning.selector.networks import QueryHead
 
@@ -29,7 +29,7 @@ def write_chance_model(
     rows = {name: {**row, "threshold": threshold} for name, row in sorted(tasks_as_dict(tasks).items())}
     phases = max(len(row["keyframes"]) for row in rows.values())
     torch.manual_seed(0)
-    export_trunk(Trunk(), SIZE, folder / "trunk.onnx", len(cameras))
+    export_trunk(Backbone(), SIZE, folder / "trunk.onnx", len(cameras))
     export_head(QueryHead(len(rows), phases, WINDOW), WINDOW, folder / "head.onnx")
     settings = {
         "image_size": SIZE,

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.inference.models import register
-from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.policy.config import PolicyConfig
 from kc_vla.learning.policy.export import ACTS, CONDENSES, REMEMBERS, SEES, export_policy
+from kc_vla.learning.policy.image_backbone import STEM_STRIDE, ImageBackbone
 from kc_vla.learning.policy.networks import Policy, Sizes
-from kc_vla.learning.policy.stem import STEM_STRIDE, Stem
 from kc_vla.policy.model import KIND
 from kc_vla.policy.numbers import ActionScale
 
@@ -42,7 +42,7 @@ def write_chance_policy(folder: Path, shown: Sequence[NDArray[np.uint8]] = (), c
         condensed=condensed,
     )
     torch.manual_seed(0)
-    stem, policy = Stem(Trunk(), config.channels).eval(), Policy(sizes).eval()
+    stem, policy = ImageBackbone(Backbone(), config.channels).eval(), Policy(sizes).eval()
     scale = ActionScale((0.0,) * 6 + (0.5,), (1e-3,) * 6 + (0.5,), (-1e-3,) * 6 + (0.0,), (1e-3,) * 6 + (1.0,))
     folder.mkdir(parents=True, exist_ok=True)
     export_policy(stem, policy, scale, config.image_size, folder, shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from kc_vla.datasets.lerobot.episode import EpisodeInfo
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
 from kc_vla.datasets.lerobot.layout import RECORDED
 from kc_vla.datasets.lerobot.meta import Form
+from kc_vla.datasets.lerobot.v2_writer import V2Writer
 from kc_vla.datasets.lerobot.writer import DataSetWriter
 
 SIZE = 32
@@ -62,9 +63,10 @@ def write_data_set(
     keyframes: Sequence[int] = (0, 6, 9, 15, 20),
     task: str = "counting",
     settings: Mapping[str, Any] | None = None,
+    writer_of: Callable[[Path, Form, Mapping[str, Any]], DataSetWriter] = V2Writer,
 ) -> Path:
     """Write a whole data set, or go on with one, and return its folder."""
-    with DataSetWriter(folder, form(task), settings or {"variant": "paper"}) as writer:
+    with writer_of(folder, form(task), settings or {"variant": "paper"}) as writer:
         for episode in writer.missing(len(lengths)):
             write_episode(writer.incoming(episode), episode, lengths[episode], keyframes, task)
             writer.take_over()

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,8 +11,10 @@ from kc_vla.core.rig import load_rig
 from kc_vla.datasets.planned import PlannedEpisode, writing
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.policy.config import PolicyConfig
-from kc_vla.policy.backends import BackendSettings
-from kc_vla.policy.interface import PolicyInput, Seen
+from kc_vla.policy.backends import PolicyContext
+from kc_vla.policy.interface import PolicyInput, RememberedFrame
+from kc_vla.policy.learned import LearnedBackend, open_learned
+from kc_vla.policy.options import LearnedOptions
 
 CPU = Device("cpu")
 SMALL = PolicyConfig(
@@ -72,21 +75,27 @@ def write_episodes(
     return folder
 
 
-def settings(models: Path, rig: str = "panda_sim", model: str = "policy") -> BackendSettings:
-    return BackendSettings(load_rig(rig), horizon=16, model=model, models_folder=str(models), device="cpu")
+def learned(models: Path, rig: str = "panda_sim", **options: Any) -> LearnedBackend:
+    """The learned policy in a folder of models."""
+    return open_learned(
+        PolicyContext(load_rig(rig), 16), LearnedOptions(models_folder=str(models), device="cpu", **options)
+    )
 
 
 def asked(instruction: str = "Go where the light was.") -> Episode:
     return Episode("e", "light", instruction, 0, 50_000_000, running=True)
 
 
-def moment(shown: PlannedEpisode, row: int, frame: int | None = None) -> Seen:
+def moment(shown: PlannedEpisode, row: int, frame: int | None = None) -> RememberedFrame:
     views = {view: pictures[row] for view, pictures in shown.pictures.items()}
-    return Seen(int(shown.frames[row]) if frame is None else frame, views, shown.states[row].astype(float))
+    return RememberedFrame(int(shown.frames[row]) if frame is None else frame, views, shown.states[row].astype(float))
 
 
 def given(
-    shown: PlannedEpisode, keyframes: list[Seen], instruction: str = "Go where the light was.", frozen: int = 0
+    shown: PlannedEpisode,
+    keyframes: list[RememberedFrame],
+    instruction: str = "Go where the light was.",
+    frozen: int = 0,
 ) -> PolicyInput:
     now = moment(shown, 5)
     runs = np.full((frozen, 7), 0.011, np.float32)

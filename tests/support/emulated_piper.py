@@ -35,21 +35,26 @@ def enable(arm: PiperArm) -> None:
     """Give an arm power where it is."""
 
     def powered() -> bool:
-        arm.give_power()
-        state = arm.read()
-        return bool(state.powered.all()) and state.obeys
+        arm.enable()
+        state = arm.read_state()
+        return bool(state.powered.all()) and state.in_command_mode
 
     wait_for(powered)
-    state = arm.read()
-    arm.command(np.clip(state.angles, arm.limits.lowest, arm.limits.highest), state.gripper)
+    state = arm.read_state()
+    arm.set_target(np.clip(state.angles, arm.limits.lowest, arm.limits.highest), state.gripper)
 
 
 @contextmanager
-def running_emulator(path: Path, rig: Rig = PIPER, firmware: str = FIRMWARE) -> Iterator[EmulatorProcess]:
-    """An arm that answers on the bus at `path`."""
+def running_emulator(
+    path: Path,
+    rig: Rig = PIPER,
+    firmware: str = FIRMWARE,
+    look: Callable[[EmulatorProcess], None] = lambda emulator: None,
+) -> Iterator[EmulatorProcess]:
+    """An arm that answers on the bus at `path`; `look` sees it after each of its rounds."""
     ended = threading.Event()
     process = EmulatorProcess(path, rig, firmware)
-    thread = threading.Thread(target=process.run, args=(ended,))
+    thread = threading.Thread(target=process.run, args=(ended, lambda number: look(process)))
     thread.start()
     try:
         yield process
@@ -63,17 +68,17 @@ def running_emulator(path: Path, rig: Rig = PIPER, firmware: str = FIRMWARE) -> 
 def led_by_hand(path: Path, angles: NDArray[np.float64], gripper: float) -> Iterator[PiperArm]:
     """A second Piper on a bus of its own, at joint `angles` (rad) and with its `gripper` open so far (m).
 
-    `command` of what is given is the hand that leads it.
+    `set_target` of what is given is the hand that leads it.
     """
     with EmulatedPiper(path):
         hand = PiperArm(PIPER, str(path), INTERFACE)
         hand.connect()
         enable(hand)
-        hand.command(angles, gripper)
+        hand.set_target(angles, gripper)
         try:
             yield hand
         finally:
-            hand.disconnect()
+            hand.close()
 
 
 class EmulatedPiper:
@@ -86,7 +91,7 @@ class EmulatedPiper:
         """Put it on its bus."""
         self._process = Remote(emulate)
         try:
-            self._process.call("begin", str(self._path), self._rig, patience=PATIENCE_S)
+            self._process.start("the emulated arm", print, "begin", str(self._path), self._rig)
         except BaseException:
             self._process.close()  # where it is too late for this test it must not keep the next one waiting
             raise

@@ -22,7 +22,7 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import Image, JointState
 
 from kc_vla.bags.storage import Storage
-from kc_vla.bags.topics import EpisodeInfo, Qos, TopicInfo
+from kc_vla.bags.topics import Qos, RecordedEpisodeInfo, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla_msgs.msg import ActionChunk, ArmCommand, Driver, EpisodeResult, EpisodeStatus, KeyframeEvent, KeyframeScore
 
@@ -71,8 +71,8 @@ class Script:
     takeovers: tuple[tuple[int, int], ...] = ()  # first and last frame of each; the arm is then a person's
 
 
-def info(script: Script) -> EpisodeInfo:
-    return EpisodeInfo(script.episode_id, script.task, script.seed, script.instruction, "0.1.0", WALL_NS)
+def info(script: Script) -> RecordedEpisodeInfo:
+    return RecordedEpisodeInfo(script.episode_id, script.task, script.seed, script.instruction, "0.1.0", WALL_NS)
 
 
 def write_episode(folder: Path, script: Script = Script(), storage: Storage = Storage.MCAP) -> Path:

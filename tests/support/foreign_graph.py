@@ -33,11 +33,11 @@ def arguments(rig: str, folder: Path) -> dict[str, object]:
         "wrist": {"topic": JPEG, "fps": 20.0},
     }
     cameras.write_text(yaml.safe_dump(views))
-    content = yaml.safe_load((share("rigs") / f"{rig}.yaml").read_text())
-    content["interface"]["stale_after"] = 1.5  # s: a busy machine lets a process wait for long
+    content = yaml.safe_load((share("robots") / f"{rig}.yaml").read_text())
+    content["driver"]["stale_after"] = 1.5  # s: a busy machine lets a process wait for long
     mine = folder / f"{rig}.yaml"
     mine.write_text(yaml.safe_dump(content, sort_keys=False))
-    given = {"arm": "ros", "rig": mine, "cameras": cameras, "source": "rules"}
+    given = {"arm": "ros", "robot": mine, "cameras": cameras, "source": "rules"}
     return {**given, "policy": "scripted", "script": script}
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
-from kc_vla.keyframes.scoring import Scoring, Sight
+from kc_vla.keyframes.scoring import ScorerInput, Scoring
 from kc_vla.policy.interface import PolicyError, PolicyInput
 
 
@@ -95,7 +95,7 @@ class GatedSource:
             raise ValueError("nobody knows this task")
         return Scoring(("start", "first", "second", "third"), self, 0.5, remark="what is seen is a gate")
 
-    def score(self, sight: Sight, phase: int) -> float:
+    def score(self, sight: ScorerInput, phase: int) -> float:
         """Come back when the gate is open."""
         self._gate.note("look")
         self._gate.wait()

@@ -12,13 +12,13 @@ from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.memories import open_memories
+from kc_vla.planning.execution.results import ExecutionStep, InstructionResult
 from kc_vla.planning.execution.robot import Limits
-from kc_vla.planning.execution.told import Result, Step
-from kc_vla.planning.interface import Happened, Plan, Request, Seen
+from kc_vla.planning.interface import CallResult, ObservedThing, Plan, Request
 from kc_vla.planning.skills import Call
+from kc_vla_sim.household.detector import Noise
 from kc_vla_sim.household.goals import parse_goal, unmet
-from kc_vla_sim.household.ground import grounds_of
-from kc_vla_sim.household.sight import Noise
+from kc_vla_sim.household.navigation_map import navigation_map_of
 from kc_vla_sim.household.simulator import Household
 from kc_vla_sim.household.world import World
 
@@ -40,18 +40,18 @@ class Reader:
 class Watched:
     """A household of which all calls are kept, and in which something happens at one of them."""
 
-    def __init__(self, world: World, noise: Noise | None = None, more: Sequence[Seen] = ()) -> None:
+    def __init__(self, world: World, noise: Noise | None = None, more: Sequence[ObservedThing] = ()) -> None:
         self.household, self.more = Household(world, noise), tuple(more)
         self.calls: list[Call] = []
         self.before: Callable[[Call], None] = lambda call: None
 
-    def do(self, call: Call) -> Happened:
+    def do(self, call: Call) -> CallResult:
         self.calls.append(call)
         self.before(call)
         happened = self.household.do(call)
         return replace(happened, seen=(*self.more, *happened.seen)) if happened.done else happened
 
-    def look(self) -> tuple[Seen, ...]:
+    def look(self) -> tuple[ObservedThing, ...]:
         return (*self.more, *self.household.look())
 
 
@@ -64,9 +64,9 @@ class Home:
     planner: Reader
     loop: Loop
     long_term: LongTermMemory
-    steps: list[Step]
+    steps: list[ExecutionStep]
 
-    def carry_out(self, instruction: str) -> Result:
+    def carry_out(self, instruction: str) -> InstructionResult:
         return self.loop.carry_out(instruction)
 
     def met(self, goal: str) -> bool:
@@ -86,14 +86,14 @@ def robots(folder: Path, embedder: Embedder) -> Iterator[Open]:
         memory: str = "both",
         noise: Noise | None = None,
         limits: Limits | None = None,
-        more: Sequence[Seen] = (),
+        more: Sequence[ObservedThing] = (),
         store: str = "",
     ) -> Home:
         stores.append(Store(folder / (store or f"{len(stores)}.db")))
-        long_term, grounds = LongTermMemory(stores[-1]), grounds_of(world.plan)
+        long_term, grounds = LongTermMemory(stores[-1]), navigation_map_of(world.plan)
         body, planner = Watched(world, noise, more), Reader()
         memories = open_memories(memory, embedder, grounds, long_term)
-        steps: list[Step] = []
+        steps: list[ExecutionStep] = []
         loop = Loop(body, planner, memories, grounds, world.at, steps.append, limits)
         return Home(world, body, planner, loop, long_term, steps)
 

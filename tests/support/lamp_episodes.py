@@ -13,14 +13,20 @@ from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.datasets.lerobot.annotations import Annotation
 from kc_vla.datasets.lerobot.episode import EpisodeInfo
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
-from kc_vla.datasets.lerobot.writer import DataSetWriter
+from kc_vla.datasets.lerobot.v2_writer import V2Writer
+from kc_vla.datasets.lerobot.v3_writer import V3Writer
 
 
-def write_lamp_data(folder: Path, episodes: int, seed: int, tasks: tuple[str, ...] = tuple(TASKS)) -> Path:
-    """Write a data set for each of `tasks`, with keyframes at random moments, and return the folder."""
+def write_lamp_data(
+    folder: Path, episodes: int, seed: int, tasks: tuple[str, ...] = tuple(TASKS), in_v3: tuple[str, ...] = ()
+) -> Path:
+    """Write a data set for each of `tasks`, with keyframes at random moments, and return the folder.
+
+    Those of `in_v3` are of version 3.0, the others of 2.1.
+    """
     chance = np.random.default_rng(seed)
     for task in tasks:
-        with DataSetWriter(folder / task, form(task), {"variant": "paper"}) as writer:
+        with (V3Writer if task in in_v3 else V2Writer)(folder / task, form(task), {"variant": "paper"}) as writer:
             for episode in writer.missing(episodes):
                 gaps = chance.integers(12, 24, len(TASKS[task].keyframes))
                 keyframes = (0, *np.cumsum(gaps[:-1]).tolist())

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from kc_vla.calibration.board import Board
+from kc_vla.calibration.board import CalibrationBoard
 
 MATRIX = np.array([[612.0, 0.0, 325.0], [0.0, 609.0, 236.0], [0.0, 0.0, 1.0]])
 DISTORTION = np.array([0.09, -0.2, 0.0006, -0.0011, 0.02])
@@ -27,7 +27,9 @@ def _rays() -> NDArray[np.float32]:
     return cv2.undistortPointsIter(pixels, MATRIX, DISTORTION, None, None, stop).astype(np.float32)
 
 
-def render(board: Board, pose: NDArray[np.float64], noise: np.random.Generator | None = None) -> NDArray[np.uint8]:
+def render(
+    board: CalibrationBoard, pose: NDArray[np.float64], noise: np.random.Generator | None = None
+) -> NDArray[np.uint8]:
     """A picture (480, 640, 3) of a board whose pose in the camera frame is `pose` (4, 4)."""
     width, height = (side * _FINER for side in SIZE)
     turn, origin = pose[:3, :3], -pose[:3, :3].T @ pose[:3, 3]
@@ -47,7 +49,7 @@ def render(board: Board, pose: NDArray[np.float64], noise: np.random.Generator |
     return np.repeat(np.clip(grey, 0, 255).astype(np.uint8)[..., None], 3, axis=2)
 
 
-def looking_pose(chance: np.random.Generator, board: Board) -> NDArray[np.float64]:
+def looking_pose(chance: np.random.Generator, board: CalibrationBoard) -> NDArray[np.float64]:
     """A board somewhere in view, tilted by up to 40 degrees (4, 4), camera frame."""
     pose = np.eye(4)
     tilt = Rotation.from_euler("xyz", [*chance.uniform(-40, 40, 2), chance.uniform(-30, 30)], degrees=True)

@@ -11,11 +11,11 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection
 
-from kc_vla.live.board import Board
+from kc_vla.live.board import LiveBoard
 from kc_vla.live.feed import Feed
-from kc_vla.live.pictures import Pictures
+from kc_vla.live.images import LiveImages
 from kc_vla.live.server import Stopped, create_app
-from kc_vla.web.door import HERE
+from kc_vla.web.access import HERE
 from kc_vla.web.serving import PageThread, listening
 from tests.support.live_client import WAIT_S, open_page
 
@@ -26,9 +26,9 @@ class Live:
     """A page that is served, and what was asked of it."""
 
     def __init__(self, patience_s: float = 10.0, token: str = TOKEN) -> None:
-        self.board = Board()
+        self.board = LiveBoard()
         self.came: dict[str, Any] = {}
-        self.pictures = Pictures(lambda view: self.came.pop(view, None))
+        self.pictures = LiveImages(lambda view: self.came.pop(view, None))
         self.watched: list[bool] = []
         self.stops: list[Future[Stopped]] = []
         self.answer: Stopped | None = Stopped(True, True, "stopped")

@@ -26,23 +26,23 @@ class SteppedArm:
         body: its joints.
         sent: all angles it was sent.
         gripper: that it was told last; `between` its fingers is something so wide, m.
-        age, obeys, faults, doubt: what it tells of itself.
+        age, in_command_mode, faults, doubt, own_stop: what it tells of itself.
     """
 
     def __init__(self) -> None:
-        self.limits, self.rest = LIMITS, REST
+        self.limits, self.home_pose, self.has_brakes = LIMITS, REST, False
         self.body = Body(PIPER)
         self.gripper = self.between = 0.0
         self.sent: list[Vector] = []
-        self.age, self.obeys, self.faults, self.doubt = 0.0, True, (), ""
+        self.age, self.in_command_mode, self.faults, self.doubt, self.own_stop = 0.0, True, (), "", ""
 
-    def give_power(self) -> None:
+    def enable(self) -> None:
         """In place."""
         if not self.body.powered.all():
             self.body.targets = self.body.angles.copy()
         self.body.powered[:] = True
 
-    def read(self) -> ArmState:
+    def read_state(self) -> ArmState:
         """What it tells of itself."""
         body = self.body
         return ArmState(
@@ -51,18 +51,19 @@ class SteppedArm:
             speeds=body.speeds.copy(),
             gripper=max(self.gripper, self.between),
             powered=body.powered.copy(),
-            obeys=self.obeys,
+            in_command_mode=self.in_command_mode,
             faults=self.faults,
             doubt=self.doubt,
+            own_stop=self.own_stop,
         )
 
-    def command(self, angles: Vector, gripper: float) -> None:
+    def set_target(self, angles: Vector, gripper: float) -> None:
         """Go there."""
         assert ((angles >= LOWEST) & (angles <= HIGHEST)).all()  # false for what is no number, too
         self.sent.append(angles.copy())
         self.body.targets, self.gripper = angles.copy(), gripper
 
-    def take_power(self) -> None:
+    def disable(self) -> None:
         """Let go."""
         self.body.powered[:] = False
 

@@ -15,8 +15,11 @@ from running import Running, wait_until
 NODE = """
 import rclpy
 from geometry_msgs.msg import PoseStamped
+from kc_vla_msgs.action import RunTask
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import LifecycleNode
+from rclpy.task import Future
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Float32MultiArray, String
 from std_srvs.srv import SetBool
@@ -39,6 +42,24 @@ service = node.create_service(SetBool, 'switch', answer)
 def hear(message):
     print('HEARD', message.header, message.pose.position, flush=True)
 goal = node.create_subscription(PoseStamped, 'goal', hear, 10)
+async def run(goal):
+    if goal.request.task == 'for ever':
+        while not goal.is_cancel_requested:
+            again = Future()
+            waiting = node.create_timer(0.05, lambda: again.done() or again.set_result(None))
+            await again
+            node.destroy_timer(waiting)
+        goal.canceled()
+        print('CANCELED', flush=True)
+        return RunTask.Result()
+    goal.publish_feedback(RunTask.Feedback())
+    goal.succeed()
+    return RunTask.Result()
+def accept(request):
+    return GoalResponse.REJECT if request.task == 'unknown' else GoalResponse.ACCEPT
+actions = ActionServer(
+    node, RunTask, 'work', run, goal_callback=accept, cancel_callback=lambda goal: CancelResponse.ACCEPT
+)
 timer = node.create_timer(0.05, lambda: ticks.publish(String(data='tick')))
 print('READY', flush=True)
 try:
@@ -99,6 +120,7 @@ def test_topics(station: Running, ros2: Callable[..., Running]) -> None:
     assert "Subscription count: 0" in info
 
 
+@pytest.mark.nightly
 def test_echo_adapts_to_best_effort_and_transient_local(station: Running, ros2: Callable[..., Running]) -> None:
     assert output_of(ros2("topic", "echo", "--once", "/ticks")) == "data: tick\n---"
     assert output_of(ros2("topic", "echo", "--once", "kept")) == "data: published before you came\n---"
@@ -135,6 +157,7 @@ def test_rate(station: Running, ros2: Callable[..., Running]) -> None:
     running.wait()
 
 
+@pytest.mark.nightly
 def test_publish(station: Running, ros2: Callable[..., Running]) -> None:
     values = "{header: {frame_id: base, stamp: now}, pose: {position: {x: 1, y: 2.5}}}"
     running = ros2("topic", "pub", "--once", "/goal", "geometry_msgs/msg/PoseStamped", values)
@@ -157,6 +180,31 @@ def test_services(station: Running, ros2: Callable[..., Running]) -> None:
     output_with("/switch [std_srvs/srv/SetBool]", lambda: ros2("service", "list", "-t"))
     text = output_of(ros2("service", "call", "/switch", "std_srvs/srv/SetBool", "{data: true}"))
     assert text.endswith("response:\nstd_srvs.srv.SetBool_Response(success=True, message='seen')\n")
+
+
+def test_actions(station: Running, ros2: Callable[..., Running]) -> None:
+    output_with("/work [kc_vla_msgs/action/RunTask]", lambda: ros2("action", "list", "-t"))
+    info = output_with("/station", lambda: ros2("action", "info", "/work"))
+    assert info == "Action: /work\nAction clients: 0\nAction servers: 1\n    /station"
+
+
+def test_a_goal_is_followed_to_its_result(station: Running, ros2: Callable[..., Running]) -> None:
+    words = ("action", "send_goal", "work", "kc_vla_msgs/action/RunTask")
+    text = output_of(ros2(*words, "{task: counting, seed: 3}", "--feedback"))
+    assert "Sending goal:\n     task: counting\nseed: 3\n" in text
+    assert re.search(r"(?m)^Goal accepted with ID: [0-9a-f]{32}$", text)
+    assert text.index("Feedback:\n    ") < text.index("Result:\n    ")
+    assert text.endswith("Goal finished with status: SUCCEEDED")
+    assert "Goal was rejected." in output_of(ros2(*words, "{task: unknown}"))
+
+
+def test_a_goal_is_canceled_by_who_goes_away(station: Running, ros2: Callable[..., Running]) -> None:
+    running = ros2("action", "send_goal", "/work", "kc_vla_msgs/action/RunTask", "{task: for ever}")
+    running.match(r"^Goal accepted with ID: ")
+    running.send(signal.SIGINT)
+    assert running.wait() == signal.SIGINT
+    assert running.output.endswith("Canceling goal...\nGoal canceled.")
+    station.match("CANCELED")
 
 
 @pytest.mark.nightly
@@ -196,6 +244,8 @@ def test_lifecycle(station: Running, ros2: Callable[..., Running]) -> None:
         (["topic", "pub", "/t", "std_msgs/msg/Int32", "{data: much}"], "field 'data' is a int32, which 'much' is not"),
         (["topic", "pub", "/t", "std_msgs/msg/Int32", "3"], "the values have to be a dictionary"),
         (["service", "call", "/t", "std_srvs/srv/None"], "unknown type 'std_srvs/srv/None'"),
+        (["action", "send_goal", "/t", "kc_vla_msgs/action/None"], "unknown type 'kc_vla_msgs/action/None'"),
+        (["action", "send_goal", "/t", "kc_vla_msgs/action/RunTask", "{tsk: a}"], "the type has no field 'tsk'"),
         (["node", "info", "/none"], "node '/none' does not appear"),
         (["param", "get", "/none", "a"], "node '/none' does not appear"),
         (["interface", "show", "std_msgs/msg/None"], "package 'std_msgs' has no msg 'None' (it has: "),

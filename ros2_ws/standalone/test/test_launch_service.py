@@ -91,3 +91,13 @@ def test_what_is_no_entity_is_refused(launch: Callable[..., Running]) -> None:
     running = launch("OpaqueFunction(function=wrong)", setup="def wrong(context): return ['text']")
     assert running.wait() == 1
     assert "expected a launch action or description, got 'text'" in running.output
+
+
+def test_an_error_behind_a_process_is_told_to_leave_it_running_elsewhere(launch: Callable[..., Running]) -> None:
+    """The stand-in ends it; who develops under it shall know what ROS 2's own launch does."""
+    running = launch(
+        "ExecuteProcess(cmd=['sleep', '60']), OpaqueFunction(function=fail)",
+        setup="def fail(context): raise RuntimeError('no such port')",
+    )
+    assert running.wait() == 1
+    running.match(r"^\[WARNING\] \[launch\]: 1 processes were started before this error; ROS 2's own launch leaves")

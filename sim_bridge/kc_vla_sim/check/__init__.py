@@ -3,6 +3,6 @@
 `command` is what `kc-vla sim check` runs; `episode` plays one episode and serves tests as well.
 """
 
-from kc_vla_sim.check.episode import Outcome, run_episode
+from kc_vla_sim.check.episode import CheckedEpisode, run_episode
 
-__all__ = ["Outcome", "run_episode"]
+__all__ = ["CheckedEpisode", "run_episode"]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from tqdm import tqdm
 
 from kc_vla.core.tasks import find_task
-from kc_vla_sim.check.simulators import Setting, simulator_for
-from kc_vla_sim.probes.gather import Episode, play_for_probes
+from kc_vla_sim.check.simulators import CheckSetting, simulator_for
+from kc_vla_sim.probes.gather import ProbeEpisode, play_for_probes
 from kc_vla_sim.probes.inputs import INPUTS
 from kc_vla_sim.probes.verdict import Verdict, chance, judge
 from kc_vla_sim.workers import run_jobs
@@ -29,22 +29,22 @@ class ProbeResult:
 
 @dataclass(frozen=True)
 class _Job:
-    setting: Setting
+    setting: CheckSetting
     task: str
     split: str
     seed: int
 
 
 def check_aliasing(
-    tasks: Sequence[str], seeds: Mapping[str, Sequence[int]], setting: Setting, processes: int
+    tasks: Sequence[str], seeds: Mapping[str, Sequence[int]], setting: CheckSetting, processes: int
 ) -> list[ProbeResult]:
     """Probe each of `tasks` on `seeds` to learn from ("train"), to choose by ("validation") and to report ("test")."""
     return [_probe(task, seeds, setting, processes) for task in tasks]
 
 
-def _probe(task: str, seeds: Mapping[str, Sequence[int]], setting: Setting, processes: int) -> ProbeResult:
+def _probe(task: str, seeds: Mapping[str, Sequence[int]], setting: CheckSetting, processes: int) -> ProbeResult:
     jobs = [_Job(setting, task, split, seed) for split, some in seeds.items() for seed in some]
-    episodes: dict[str, list[Episode]] = defaultdict(list)
+    episodes: dict[str, list[ProbeEpisode]] = defaultdict(list)
     for job, episode in run_jobs(_run, jobs, processes, f"probes of {task}"):
         episodes[job.split].append(episode)
     for some in episodes.values():
@@ -55,5 +55,5 @@ def _probe(task: str, seeds: Mapping[str, Sequence[int]], setting: Setting, proc
     return ProbeResult(task, len(train), len(validation), len(test), Verdict(chance(test), accuracies))
 
 
-def _run(job: _Job) -> Episode:
+def _run(job: _Job) -> ProbeEpisode:
     return play_for_probes(simulator_for(job.setting), job.task, job.seed)

@@ -12,7 +12,7 @@ from kc_vla_sim.check.aliasing import check_aliasing
 from kc_vla_sim.check.determinism import check_determinism
 from kc_vla_sim.check.experts import check_experts
 from kc_vla_sim.check.report import CheckReport
-from kc_vla_sim.check.simulators import Setting
+from kc_vla_sim.check.simulators import CheckSetting
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.variants import check_variant
 
@@ -31,7 +31,7 @@ class CheckOptions:
         train_episodes: that the probes learn from; a fifth as many to choose by, half as many to report.
         repeats: episodes of each task that are played twice.
         processes: that play at the same time.
-        image_size: of the pictures, px.
+        image_size: of the images, px.
         renderer: see `Simulator`.
         json: file for the results, if any.
     """
@@ -51,7 +51,7 @@ class CheckOptions:
 
 
 def run_checks(options: CheckOptions) -> CheckReport:
-    """Run the checks; what was asked wrongly, and a file that cannot be written, is told before the first episode.
+    """Run the checks; wrong options, and a file that cannot be written, are reported before the first episode.
 
     Raises:
         UnknownTaskError, BadVariantError, SplitError, RendererError: as these say.
@@ -68,8 +68,8 @@ def run_checks(options: CheckOptions) -> CheckReport:
     }
     if options.json is not None:
         options.json.touch()
-    drawing = Setting(options.variant, options.renderer, options.image_size)
-    undrawn = Setting(options.variant, options.renderer)
+    drawing = CheckSetting(options.variant, options.renderer, options.image_size)
+    undrawn = CheckSetting(options.variant, options.renderer)
     tasks, processes, checks = options.tasks, options.processes, options.checks
     report = CheckReport(
         options.variant,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla_sim.check.simulators import Setting, simulator_for
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.check.simulators import CheckSetting, simulator_for
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.simulator import Simulator
 from kc_vla_sim.workers import run_jobs
 
@@ -28,19 +28,19 @@ class DeterminismResult:
 
     @property
     def holds(self) -> bool:
-        """Whether every episode repeated."""
+        """Return whether every episode repeated."""
         return not self.different
 
 
 @dataclass(frozen=True)
 class _Job:
-    setting: Setting
+    setting: CheckSetting
     task: str
     seed: int
 
 
 def check_determinism(
-    tasks: Sequence[str], seeds: Sequence[int], setting: Setting, processes: int
+    tasks: Sequence[str], seeds: Sequence[int], setting: CheckSetting, processes: int
 ) -> list[DeterminismResult]:
     """Play each seed of each task twice, the second time after all others, and compare."""
     jobs = [_Job(setting, task, seed) for task in tasks for seed in [*seeds, *seeds]]
@@ -54,7 +54,7 @@ def check_determinism(
 
 
 def episode_fingerprint(simulator: Simulator, task: str, seed: int) -> str:
-    """A digest of all states and of the pictures of an expert's episode."""
+    """Return a digest of all states and of the images of an expert's episode."""
     digest = hashlib.sha256()
     frame = simulator.reset(task, seed)
     while True:
@@ -72,7 +72,7 @@ def _run(job: _Job) -> str:
     return episode_fingerprint(simulator_for(job.setting), job.task, job.seed)
 
 
-def _state(frame: Frame) -> bytes:
+def _state(frame: SimulatedFrame) -> bytes:
     numbers = np.concatenate([frame.joint_positions, frame.joint_velocities]).tobytes()
     words = (frame.tool_pose, frame.detections, frame.keyframe, frame.reason, frame.completed_stages)
     return numbers + repr(words).encode()

@@ -16,7 +16,7 @@ REPLAN = 5
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckedEpisode:
     """How one episode ended."""
 
     seed: int
@@ -25,7 +25,7 @@ class Outcome:
     steps: int
 
 
-def run_episode(simulator: Simulator, task: str, seed: int, mode: str, latency: int) -> Outcome:
+def run_episode(simulator: Simulator, task: str, seed: int, mode: str, latency: int) -> CheckedEpisode:
     """Let the expert play one episode.
 
     Args:
@@ -46,4 +46,4 @@ def run_episode(simulator: Simulator, task: str, seed: int, mode: str, latency: 
             start, chunk = arriving.popleft()
         row = frame.index - start
         frame = simulator.step(chunk[row]) if row < len(chunk) else simulator.hold()
-    return Outcome(seed, frame.success, frame.reason, frame.index)
+    return CheckedEpisode(seed, frame.success, frame.reason, frame.index)

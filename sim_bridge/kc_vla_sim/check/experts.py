@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla_sim.check.episode import Outcome, run_episode
-from kc_vla_sim.check.simulators import Setting, simulator_for
+from kc_vla_sim.check.episode import CheckedEpisode, run_episode
+from kc_vla_sim.check.simulators import CheckSetting, simulator_for
 from kc_vla_sim.workers import run_jobs
 
 TARGET = 0.97
@@ -25,26 +25,26 @@ class ExpertResult:
     task: str
     mode: str
     latency: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[CheckedEpisode, ...]
 
     @property
     def successes(self) -> int:
-        """How many episodes succeeded."""
+        """Return how many episodes succeeded."""
         return sum(outcome.success for outcome in self.outcomes)
 
     @property
     def holds(self) -> bool:
-        """Whether enough of them did."""
+        """Return whether enough episodes succeeded."""
         return self.successes >= TARGET * len(self.outcomes)
 
     @property
     def median_steps(self) -> int:
-        """Median length of the episodes."""
+        """Return the median length of the episodes."""
         return int(np.median([outcome.steps for outcome in self.outcomes]))
 
     @property
     def failures(self) -> dict[str, list[int]]:
-        """Seeds of the episodes that failed, by the reason."""
+        """Return the seeds of the episodes that failed, by the reason."""
         seeds: dict[str, list[int]] = defaultdict(list)
         for outcome in self.outcomes:
             if not outcome.success:
@@ -54,7 +54,7 @@ class ExpertResult:
 
 @dataclass(frozen=True)
 class _Job:
-    setting: Setting
+    setting: CheckSetting
     task: str
     mode: str
     latency: int
@@ -62,12 +62,12 @@ class _Job:
 
 
 def check_experts(
-    tasks: Sequence[str], seeds: Sequence[int], modes: Sequence[str], setting: Setting, processes: int
+    tasks: Sequence[str], seeds: Sequence[int], modes: Sequence[str], setting: CheckSetting, processes: int
 ) -> list[ExpertResult]:
     """Run the expert of each of `tasks` on all `seeds` in each of `modes`, some of `MODES`."""
     ways = [MODES[mode] for mode in modes]
     jobs = [_Job(setting, task, *way, seed) for task in tasks for way in ways for seed in seeds]
-    outcomes: dict[tuple[str, str, int], list[Outcome]] = defaultdict(list)
+    outcomes: dict[tuple[str, str, int], list[CheckedEpisode]] = defaultdict(list)
     for job, outcome in run_jobs(_run, jobs, processes, "experts"):
         outcomes[job.task, job.mode, job.latency].append(outcome)
     return [
@@ -77,5 +77,5 @@ def check_experts(
     ]
 
 
-def _run(job: _Job) -> Outcome:
+def _run(job: _Job) -> CheckedEpisode:
     return run_episode(simulator_for(job.setting), job.task, job.seed, job.mode, job.latency)

@@ -32,7 +32,7 @@ class CheckReport:
 
     @property
     def holds(self) -> bool:
-        """Whether all that was checked is as it must be."""
+        """Return whether all that was checked is as it must be."""
         checked: list[ExpertResult | Verdict | DeterminismResult] = [
             *self.experts,
             *(probe.verdict for probe in self.probes),
@@ -41,7 +41,7 @@ class CheckReport:
         return all(result.holds for result in checked)
 
     def lines(self) -> Iterator[str]:
-        """The table."""
+        """Yield the table."""
         yield f"variant {self.variant}, {self.split} seeds"
         if self.experts:
             yield ""
@@ -72,7 +72,7 @@ class CheckReport:
         yield "all targets hold" if self.holds else "NOT all targets hold"
 
     def as_json(self) -> dict[str, Any]:
-        """All results and what follows from them, as plain values."""
+        """Return all results and what follows from them, as plain values."""
         return {
             "variant": self.variant,
             "split": self.split,

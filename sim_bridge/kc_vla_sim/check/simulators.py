@@ -9,7 +9,7 @@ from kc_vla_sim.simulator import Simulator
 
 
 @dataclass(frozen=True)
-class Setting:
+class CheckSetting:
     """What a simulator is made with; see `Simulator`."""
 
     variant: str
@@ -18,6 +18,6 @@ class Setting:
 
 
 @lru_cache(maxsize=1)
-def simulator_for(setting: Setting) -> Simulator:
-    """This process's simulator with `setting`; it draws only when asked to."""
+def simulator_for(setting: CheckSetting) -> Simulator:
+    """Return this process's simulator with `setting`; it draws only when asked to."""
     return Simulator(setting.image_size, setting.renderer, draw=False, variant=setting.variant)

@@ -12,14 +12,15 @@ from kc_vla.core.splits import seeds_of
 from kc_vla.core.tasks import find_task
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.meta import Form
-from kc_vla.datasets.lerobot.writer import DataSetWriter
+from kc_vla.datasets.lerobot.v2_writer import V2Writer
 from kc_vla.datasets.planned import PlannedFolder, writing
 from kc_vla.inference.models import fingerprint, models_in
-from kc_vla.keyframes.sources import fitting_selector
+from kc_vla.keyframes.selectors import fitting_selector
 from kc_vla_sim.collect.drivers import LATE, DrivingPolicy, driving_backend
-from kc_vla_sim.collect.planned import WHOLE, PlanJob, Stretch, record_planned
-from kc_vla_sim.collect.record import DRAWN, Job, Setting, record
+from kc_vla_sim.collect.planned import WHOLE, PlanJob, PlannedSegment, record_planned
+from kc_vla_sim.collect.record import DRAWN, RecordingJob, RecordingSetting, record
 from kc_vla_sim.errors import BadImageSizeError
+from kc_vla_sim.experts.phases import unknown_phases
 from kc_vla_sim.image_size import LARGEST_IMAGE
 from kc_vla_sim.looks import check_looks
 from kc_vla_sim.renderer import choose_renderer
@@ -59,17 +60,21 @@ class CollectOptions:
     renderer: str
     policy: DrivingPolicy | None = None
     skip: int = 0
-    stretch: Stretch = WHOLE
+    stretch: PlannedSegment = WHOLE
     events: bool = False
 
     @property
     def seeds(self) -> range:
-        """Of the episodes; SplitError where the split has not that many."""
+        """Return the seeds of the episodes.
+
+        Raises:
+            SplitError: the split has not that many.
+        """
         return seeds_of(self.split, self.skip + self.episodes)[self.skip :]
 
     @property
     def chosen(self) -> dict[str, int | str]:
-        """Of `seeds`, for the settings that a folder is begun with."""
+        """Return the choice of `seeds` and frames, for the settings that a folder is begun with."""
         chosen: dict[str, int | str] = {"split": self.split}
         if self.skip:
             chosen["skip"] = self.skip
@@ -97,14 +102,16 @@ def collect(options: CollectOptions) -> Iterator[str]:
             writers = {task: opened.enter_context(_writer(task, setting, options)) for task in options.tasks}
             before = {task: len(writer.episodes) for task, writer in writers.items()}
             jobs = [
-                Job(setting, writer.form, writer.incoming(index), index, seeds[index], options.policy)
+                RecordingJob(setting, writer.form, writer.incoming(index), index, seeds[index], options.policy)
                 for writer in writers.values()
                 for index in writer.missing(len(seeds))
             ]
             processes = max(1, min(options.processes, len(jobs)))
             failures: dict[str, list[str]] = {task: [] for task in writers}
-            for job, failed in run_jobs(record, jobs, processes, f"collect {options.split}"):
-                failures[job.form.task] += failed
+            phases: dict[str, set[str]] = {task: set() for task in writers}
+            for job, recorded in run_jobs(record, jobs, processes, f"collect {options.split}"):
+                failures[job.form.task] += recorded.failures
+                phases[job.form.task] |= recorded.phases
                 writers[job.form.task].take_over()
             for writer in writers.values():
                 writer.finish()
@@ -115,21 +122,23 @@ def collect(options: CollectOptions) -> Iterator[str]:
             ) from error
         for task, writer in writers.items():
             yield _told(writer, before[task], failures[task])
+            if remark := unknown_phases(phases[task]):
+                yield f"{writer.folder}: {remark}"
 
 
-def _setting(options: CollectOptions) -> Setting:
-    """What the simulators are made with, checked."""
+def _setting(options: CollectOptions) -> RecordingSetting:
+    """Return what the simulators are made with, checked."""
     size = options.image_size
     if not 2 <= size <= LARGEST_IMAGE or size % 2:
         raise BadImageSizeError(f"bad image size {size}: for videos give an even number from 2 to {LARGEST_IMAGE}")
     renderer = "cpu" if choose_renderer(options.renderer) == "sapien_cpu" else "gpu"  # they draw a little differently
     if options.policy is not None:
         driving_backend(options.policy)  # what is wrong with it is told before anything is begun
-    return Setting(check_variant(options.variant), check_looks(options.looks), size, renderer)
+    return RecordingSetting(check_variant(options.variant), check_looks(options.looks), size, renderer)
 
 
 def collect_plans(options: CollectOptions) -> Iterator[str]:
-    """The same with plans for labels (`kc_vla.datasets.planned`), into `output`/split/task."""
+    """Collect episodes with action targets (`kc_vla.datasets.planned`) into `output`/split/task; yield as `collect`."""
     seeds = options.seeds
     setting = _setting(options)
     with ExitStack() as opened:
@@ -151,8 +160,10 @@ def collect_plans(options: CollectOptions) -> Iterator[str]:
             ]
             processes = max(1, min(options.processes, len(jobs)))
             failures: dict[str, list[str]] = {task: [] for task in folders}
-            for job, failed in run_jobs(record_planned, jobs, processes, f"collect {options.split}"):
-                failures[job.task] += failed
+            phases: dict[str, set[str]] = {task: set() for task in folders}
+            for job, recorded in run_jobs(record_planned, jobs, processes, f"collect {options.split}"):
+                failures[job.task] += recorded.failures
+                phases[job.task] |= recorded.phases
         except OSError as error:
             raise DataSetError(
                 f"{options.output} cannot be written: {error.strerror}: free some space and start again, "
@@ -160,9 +171,11 @@ def collect_plans(options: CollectOptions) -> Iterator[str]:
             ) from error
         for task, folder in folders.items():
             yield f"{folder.path}: {len(folder.files())} episodes with plans{_again(failures[task])}"
+            if remark := unknown_phases(phases[task]):
+                yield f"{folder.path}: {remark}"
 
 
-def _planned(task: str, setting: Setting, options: CollectOptions) -> AbstractContextManager[PlannedFolder]:
+def _planned(task: str, setting: RecordingSetting, options: CollectOptions) -> AbstractContextManager[PlannedFolder]:
     settings = {
         "task": task,
         **options.chosen,
@@ -176,7 +189,7 @@ def _planned(task: str, setting: Setting, options: CollectOptions) -> AbstractCo
 
 
 def _driven(options: CollectOptions) -> dict[str, object]:
-    """What a folder notes of the policy that drives, if one does."""
+    """Return what a folder notes of the policy that acts, if one does."""
     if (policy := options.policy) is None:
         return {}
     told = asdict(policy)
@@ -185,14 +198,14 @@ def _driven(options: CollectOptions) -> dict[str, object]:
     return {"policy": told, "files": fingerprint(models_in(policy.models), policy.model)}
 
 
-def _writer(task: str, setting: Setting, options: CollectOptions) -> DataSetWriter:
+def _writer(task: str, setting: RecordingSetting, options: CollectOptions) -> V2Writer:
     instruction = find_task(task).instruction
     form = Form(task, instruction, options.split, CONTROL_RATE, setting.image_size, setting.image_size)
     settings = {"task": task, **options.chosen, **asdict(setting), **_driven(options)}
-    return DataSetWriter(options.output / options.split / task, form, settings)
+    return V2Writer(options.output / options.split / task, form, settings)
 
 
-def _told(writer: DataSetWriter, before: int, failures: list[str]) -> str:
+def _told(writer: V2Writer, before: int, failures: list[str]) -> str:
     """One line about a data set that is complete."""
     frames = sum(episode.length for episode in writer.episodes)
     there = f", {before} of them before" if before else ""
@@ -201,6 +214,6 @@ def _told(writer: DataSetWriter, before: int, failures: list[str]) -> str:
 
 
 def _again(failures: Sequence[str]) -> str:
-    """What was recorded anew, and why; empty if nothing was."""
+    """Return what was recorded anew, and why; empty if nothing was."""
     told = "; ".join(f"{count} x {reason}" for reason, count in Counter(failures).items())
     return f"; recorded anew: {told}" if told else ""

@@ -14,17 +14,12 @@ from numpy.typing import NDArray
 
 from kc_vla_sim.actions import MOVE_LIMIT, TOOL_DELTA_SIZE, TURN_LIMIT
 from kc_vla_sim.experts.hand import LOOSE_GRIPPER, READY_GRIPPER
+from kc_vla_sim.experts.phases import INTERRUPTIBLE, UNCHANGED, WAYS
 from kc_vla_sim.experts.tool import REACHED_SHARE, Vector
 from kc_vla_sim.protocol import Expert
 
 CLEAN_SHARE = 0.2
 """Share of the episodes that are as the expert plays."""
-_WAYS = ("approach", "go", "carry")
-"""Phases in which the hand goes from one place to another, high above the table: only they are bent or quickened."""
-_INTERRUPTIBLE = (*_WAYS, "descend", "push")
-"""Phases in which a pause does no harm: nothing is being gripped or let go, and no cube is on its way up."""
-_CONTACTLESS = ("wait", "start", "stop")
-"""Phases that are the task's: nothing is changed in them."""
 _ADAPTING = 0.15
 """Share by which the speed comes closer to that of the present phase in each step."""
 _SPEEDS = (0.45, 1.25)
@@ -53,7 +48,7 @@ class Style:
 
     @classmethod
     def drawn(cls, chance: np.random.Generator) -> Style:
-        """A style by chance; a clean one, with nothing changed, now and then."""
+        """Return a style by chance; a clean one, with nothing changed, now and then."""
         clean = chance.random() < CLEAN_SHARE
         speed, unevenness = chance.uniform(0.6, 1.15), chance.uniform(0.0, 0.3)
         bend, pauses, fumbles = chance.uniform(0.0, 0.7), chance.uniform(0.0, 0.02), chance.choice([0, 0, 0, 1, 2, 3])
@@ -78,12 +73,17 @@ class Demonstrator:
         self._fumbles_left = self.style.fumbles
         self._ahead: deque[Vector] = deque()  # actions that come before the expert is asked again
         self._phase = ""
+        self.phases: set[str] = set()
+        """Those of the expert until now."""
         self._speed, self._wanted_speed = 1.0, 1.0
         self._turn = 0.0
         self._gripper = 0.0
 
     def act(self) -> NDArray[np.float32]:
-        """The next action: tool delta and gripper (7,), within the limits of a step. It is to be executed once."""
+        """Return the next action: tool delta and gripper (7,), within the limits of a step.
+
+        It is to be executed once.
+        """
         if not self._ahead:
             self._ahead.extend(self._next())
         action = self._ahead.popleft()
@@ -91,8 +91,9 @@ class Demonstrator:
         return _within_limits(action).astype(np.float32)
 
     def _next(self) -> list[Vector]:
-        """What comes next: one step of the expert, or a pause or mishap of several."""
+        """Return what comes next: one step of the expert, or a pause or mishap of several."""
         plan, phase = self._expert.plan(1)
+        self.phases.add(phase)
         action = plan[0].astype(float)
         if self.style == Style():
             return [action]
@@ -101,12 +102,12 @@ class Demonstrator:
             self._begin_phase()
             if mishap := self._mishap(action, before):
                 return mishap
-        if phase in _INTERRUPTIBLE and self._chance.random() < self.style.pauses:
+        if phase in INTERRUPTIBLE and self._chance.random() < self.style.pauses:
             return self._pause(int(self._chance.integers(4, 31)), self._gripper)
-        if phase in _CONTACTLESS:
+        if phase in UNCHANGED:
             return [action]
         self._speed += _ADAPTING * (self._wanted_speed - self._speed)
-        action[:6] *= self._speed if phase in _WAYS else min(self._speed, 1.0)
+        action[:6] *= self._speed if phase in WAYS else min(self._speed, 1.0)
         action[:2] = _turned(action[:2], self._turn)
         return [action]
 
@@ -115,10 +116,10 @@ class Demonstrator:
         style, chance = self.style, self._chance
         factor = 1 + chance.uniform(-style.unevenness, style.unevenness)
         self._wanted_speed = float(np.clip(style.speed * factor, *_SPEEDS))
-        self._turn = chance.uniform(-style.bend, style.bend) if self._phase in _WAYS else 0.0
+        self._turn = chance.uniform(-style.bend, style.bend) if self._phase in WAYS else 0.0
 
     def _mishap(self, action: Vector, before: str) -> list[Vector]:
-        """What goes wrong at the beginning of the present phase, if anything.
+        """Return what goes wrong at the beginning of the present phase, if anything.
 
         Args:
             action: the expert's.
@@ -134,7 +135,7 @@ class Demonstrator:
         return self._slip(action) if lifts else self._slide_off(action)
 
     def _slip(self, action: Vector) -> list[Vector]:
-        """The cube slips out of the fingers just above its place, and the hand rises without it."""
+        """Return the actions by which the cube slips out of the fingers just above its place, and the hand rises."""
         rise = np.zeros(TOOL_DELTA_SIZE)
         rise[2] = self._chance.uniform(0.01, 0.02) / REACHED_SHARE
         rise[6] = READY_GRIPPER
@@ -142,7 +143,7 @@ class Demonstrator:
         return [action, *self._pause(2, LOOSE_GRIPPER), *self._pause(2, READY_GRIPPER), *[rise] * steps]
 
     def _slide_off(self, action: Vector) -> list[Vector]:
-        """The hand leaves its line of pushing, aside and back."""
+        """Return the actions by which the hand leaves its line of pushing, aside and back."""
         away = action * 1.0
         away[:2] = _turned(action[:2], self._chance.choice([-1, 1]) * self._chance.uniform(1.9, 2.5))
         return [action] * int(self._chance.integers(1, 8)) + [away] * int(self._chance.integers(6, 11))
@@ -153,13 +154,13 @@ class Demonstrator:
 
 
 def _turned(planar: Vector, angle: float) -> Vector:
-    """A vector in the plane (2,), turned by `angle`, rad."""
+    """Return a vector in the plane (2,), turned by `angle`, rad."""
     cosine, sine = np.cos(angle), np.sin(angle)
     return np.array([cosine * planar[0] - sine * planar[1], sine * planar[0] + cosine * planar[1]])
 
 
 def _within_limits(action: Vector) -> Vector:
-    """An action (7,) cut to what the arm does in a step, in the same directions."""
+    """Return an action (7,) cut to what the arm does in a step, in the same directions."""
     move, turn = np.abs(action[:3]).max(), float(np.linalg.norm(action[3:6]))
     limited = action.copy()
     limited[:3] *= min(1.0, MOVE_LIMIT / move) if move else 1.0

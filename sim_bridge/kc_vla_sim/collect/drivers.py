@@ -17,20 +17,19 @@ from kc_vla.core.episode import Episode
 from kc_vla.core.tasks import find_task
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.oracle import OracleSource
-from kc_vla.keyframes.scoring import Scoring, Sight
-from kc_vla.policy.backends import BackendSettings
+from kc_vla.keyframes.scoring import ScorerInput, Scoring
+from kc_vla.policy.backends import PolicyContext
 from kc_vla.policy.learned import LearnedBackend, open_learned
+from kc_vla.policy.options import LearnedOptions
 from kc_vla_sim.collect.demonstrator import Demonstrator
 from kc_vla_sim.evaluate.agent import HORIZON, Agent, Execution
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.experts.phases import PUSHED
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.robot import RIG
 from kc_vla_sim.simulator import Simulator
 
 _KICKS = 0.01
 """Probability in a step that the arm is pushed off its way from then on for a few."""
-_KICKED = ("approach", "go", "carry", "descend", "wait")
-"""Phases in which it is: no cube is being gripped, let go or pushed. Whoever never saw the arm off the place where it
-waits learns nothing that would bring it back there, and drifts away."""
 _STRETCH = (20, 80)
 """Control steps until it is drawn anew whether the policy or the expert drives."""
 _LATENCIES = 5
@@ -40,11 +39,16 @@ LATE = 12
 """Frames that a learned selector is late at most."""
 
 
-class Driver(Protocol):
+class CollectionPolicy(Protocol):
     """Moves the arm through one episode."""
 
-    def act(self, frame: Frame, phase: str) -> NDArray[np.float32]:
-        """The next action (7,), in a frame in which the expert would be in `phase`."""
+    def act(self, frame: SimulatedFrame, phase: str) -> NDArray[np.float32]:
+        """Return the next action (7,), in a frame in which the expert would be in `phase`."""
+        ...
+
+    @property
+    def phases(self) -> frozenset[str]:
+        """Return the phases of an expert that acted, until now."""
         ...
 
 
@@ -69,18 +73,23 @@ class ExpertDriver:
     """Moves the arm as a demonstrator does, and kicks it."""
 
     def __init__(self, demonstrator: Demonstrator, chance: np.random.Generator | None) -> None:
-        """Args: without `chance` there are no kicks."""
+        """Begin to act.
+
+        Args:
+            demonstrator: that acts.
+            chance: of the kicks; without it there are none.
+        """
         self._demonstrator, self._chance = demonstrator, chance
         self._kick = np.zeros(6)
         self._left = 0
 
-    def act(self, frame: Frame, phase: str) -> NDArray[np.float32]:
-        """See `Driver`."""
+    def act(self, frame: SimulatedFrame, phase: str) -> NDArray[np.float32]:
+        """Return the demonstrator's action, with a random push now and then in phases that allow it."""
         action = self._demonstrator.act()
         chance = self._chance
         if chance is None:
             return action
-        if self._left == 0 and phase in _KICKED and chance.random() < _KICKS:
+        if self._left == 0 and phase in PUSHED and chance.random() < _KICKS:
             self._left = int(chance.integers(3, 9))
             self._kick[:3] = chance.normal(0.0, 0.02, 3)
             self._kick[2] = abs(self._kick[2])  # upwards: nothing below is pushed
@@ -91,24 +100,34 @@ class ExpertDriver:
             action[:6] += self._kick.astype(np.float32)
         return action
 
+    @property
+    def phases(self) -> frozenset[str]:
+        """Return the phases that the demonstrator has gone through."""
+        return frozenset(self._demonstrator.phases)
+
 
 class LateSource(OracleSource):
-    """Takes the true keyframes as late as a selector that sees pictures alone; a policy hovers or goes on meanwhile.
+    """Takes the true keyframes as late as a selector that sees images alone; a policy hovers or goes on meanwhile.
 
     How late is drawn for each keyframe, of one episode: it scores that itself.
     """
 
     def __init__(self, chance: np.random.Generator, late: int = LATE) -> None:
-        """Args: `late` frames at most."""
+        """Begin without a keyframe.
+
+        Args:
+            chance: of the delays.
+            late: frames at most.
+        """
         self._chance, self._late = chance, late
         self._frame, self._due, self._of = -1, deque[tuple[int, int]](), 0
 
     def begin(self, episode: Episode) -> Scoring:
-        """See `kc_vla.keyframes.scoring.Source.begin`."""
+        """Begin an episode with this object as its scorer."""
         return Scoring(find_task(episode.task).keyframes, self, tells=lambda: self._of)
 
-    def score(self, sight: Sight, phase: int) -> float:
-        """See `kc_vla.keyframes.scoring.Scorer`."""
+    def score(self, sight: ScorerInput, phase: int) -> float:
+        """Return 1 in the frame in which a true keyframe is due after its random delay, else 0."""
         assert sight.oracle is not None
         self._frame += 1
         if sight.oracle > 0:
@@ -158,8 +177,8 @@ class PolicyDriver:
         self._left, self._policy_drives, self._takes_over = 0, False, takes_over
         self._late, self._taken_by = policy.late, 0
 
-    def act(self, frame: Frame, phase: str) -> NDArray[np.float32]:
-        """See `Driver`."""
+    def act(self, frame: SimulatedFrame, phase: str) -> NDArray[np.float32]:
+        """Return the policy's action or the expert's: which of the two acts is drawn anew for each segment."""
         if frame.keyframe is not None:
             self._taken_by = frame.index + self._late
         draw = frame.index <= self._taken_by  # any of these may be taken for the keyframe
@@ -175,6 +194,11 @@ class PolicyDriver:
             command.values.astype(np.float32) if command is not None and self._policy_drives else self._demonstrated()
         )
 
+    @property
+    def phases(self) -> frozenset[str]:
+        """Return no phases, as the expert is never changed where it acts between two segments of the policy."""
+        return frozenset()
+
     def _demonstrated(self) -> NDArray[np.float32]:
         action: NDArray[np.float32] = self._expert.plan(1)[0][0].astype(np.float32)
         return action
@@ -182,6 +206,5 @@ class PolicyDriver:
 
 @lru_cache(maxsize=1)
 def driving_backend(policy: DrivingPolicy) -> LearnedBackend:
-    """This process's policy."""
-    settings = BackendSettings(RIG, HORIZON, model=policy.model, models_folder=policy.models, device="cpu")
-    return open_learned(settings)
+    """Return this process's policy."""
+    return open_learned(PolicyContext(RIG, HORIZON), LearnedOptions(policy.model, policy.models, device="cpu"))

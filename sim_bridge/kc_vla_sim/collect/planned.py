@@ -15,19 +15,20 @@ from kc_vla.core.tasks import find_task
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.planned import PlannedEpisode
 from kc_vla_sim.collect.demonstrator import Demonstrator
-from kc_vla_sim.collect.drivers import Driver, DrivingPolicy, ExpertDriver, PolicyDriver
+from kc_vla_sim.collect.drivers import CollectionPolicy, DrivingPolicy, ExpertDriver, PolicyDriver
+from kc_vla_sim.collect.event_keyframes import WatchedEvents
 from kc_vla_sim.collect.record import (
     MOST_ATTEMPTS,
+    Recorded,
     RecordingError,
-    Setting,
+    RecordingSetting,
     drawn_size,
     kept_views,
     simulator_for,
     state_of,
 )
-from kc_vla_sim.collect.watched import WatchedEvents
 from kc_vla_sim.experts.tool import Tool, Vector
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.simulator import VIEWS, Simulator
 
 HORIZON = 16
@@ -42,7 +43,7 @@ _GRIPPER_CHANGE = 0.25
 
 
 @dataclass(frozen=True)
-class Stretch:
+class PlannedSegment:
     """What is kept of an episode, beside its keyframes until then: many starts, or many middles, for little time.
 
     Attributes:
@@ -54,11 +55,11 @@ class Stretch:
     begin_by: int = 0
 
     def begins(self, seed: int) -> int:
-        """The frame with which it begins."""
+        """Return the frame with which it begins."""
         return int(np.random.default_rng((seed, 3)).integers(self.begin_by + 1))
 
 
-WHOLE = Stretch()
+WHOLE = PlannedSegment()
 
 
 @dataclass(frozen=True)
@@ -76,18 +77,18 @@ class PlanJob:
         events: whether those are looked for that need no labels, and their frames kept, too.
     """
 
-    setting: Setting
+    setting: RecordingSetting
     task: str
     file: Path
     seed: int
     kicks: bool = True
     policy: DrivingPolicy | None = None
-    stretch: Stretch = WHOLE
+    stretch: PlannedSegment = WHOLE
     events: bool = False
 
 
-def record_planned(job: PlanJob) -> tuple[str, ...]:
-    """Record an episode that does not fail, or any that a policy drives; return why the attempts before it failed.
+def record_planned(job: PlanJob) -> Recorded:
+    """Record an episode that does not fail, or any that a policy drives.
 
     What the expert would do is right in an episode that fails, too, for as long as it goes on.
 
@@ -104,7 +105,7 @@ def record_planned(job: PlanJob) -> tuple[str, ...]:
         chance = np.random.default_rng((job.seed, len(failures), 1))
         frame = simulator.reset(job.task, job.seed)
         if job.policy is not None:
-            drive: Driver = PolicyDriver(job.policy, simulator, job.setting.variant, chance, begins)
+            drive: CollectionPolicy = PolicyDriver(job.policy, simulator, job.setting.variant, chance, begins)
         else:
             demonstrator = Demonstrator(simulator.expert, job.seed, len(failures))
             drive = ExpertDriver(demonstrator, chance if job.kicks else None)
@@ -113,8 +114,9 @@ def record_planned(job: PlanJob) -> tuple[str, ...]:
         while not frame.done and (ends is None or frame.index < ends):
             frame = kept.step(drive)
         if frame.success or not frame.done or job.policy is not None:
-            _write(kept.episode(job, len(failures)), job.file)
-            return tuple(failures)
+            episode = kept.episode(job, len(failures))
+            _write(episode, job.file)
+            return Recorded(tuple(failures), frozenset(map(str, episode.phases)))
         failures.append(frame.reason)
     raise RecordingError(
         f"{job.task}, seed {job.seed}: {MOST_ATTEMPTS} attempts failed ({'; '.join(dict.fromkeys(failures))}): "
@@ -135,7 +137,7 @@ class _Kept:
     """What is kept of an episode while it is played."""
 
     def __init__(
-        self, simulator: Simulator, frame: Frame, size: int, begins: int, events: WatchedEvents | None
+        self, simulator: Simulator, frame: SimulatedFrame, size: int, begins: int, events: WatchedEvents | None
     ) -> None:
         self._events = events
         self._simulator, self._frame, self._size, self._begins = simulator, frame, size, begins
@@ -143,7 +145,7 @@ class _Kept:
         self._waited, self._moved = 0, 0
         self._gripper = 0.0
 
-    def step(self, drive: Driver) -> Frame:
+    def step(self, drive: CollectionPolicy) -> SimulatedFrame:
         """Keep the present frame if it is due, and take the next step."""
         plan, phase = self._simulator.expert.plan(1)
         waits = bool(np.abs(plan[0, :6]).max() < _STILL) and abs(plan[0, 6] - self._gripper) < _GRIPPER_CHANGE
@@ -176,7 +178,7 @@ class _Kept:
         )
 
     def episode(self, job: PlanJob, attempt: int) -> PlannedEpisode:
-        """All of it; a keyframe that ends the episode has no future, and is left out."""
+        """Return the whole episode; a keyframe that ends the episode has no future, and is left out."""
         frames = np.array([row["frames"] for row in self._rows], np.int64)
         keyframes = np.array([k.frame for k in self._simulator.keyframes], np.int64)
         about = {
@@ -206,7 +208,9 @@ class _Kept:
 
 
 def next_place(state: Vector, plan: NDArray[np.float32], gripper: float) -> tuple[Vector, int]:
-    """The state (8,) at which the gripper changes next in a plan, or in which the plan ends, and the steps until then.
+    """Return the state (8,) at which the gripper changes next in a plan, and the steps until then.
+
+    It is the state in which the plan ends where the gripper does not change.
 
     Args:
         state: (8,), tool pose and gripper, now.
@@ -220,7 +224,7 @@ def next_place(state: Vector, plan: NDArray[np.float32], gripper: float) -> tupl
 
 
 def _way(state: Vector, plan: NDArray[np.float32]) -> Iterator[Tool]:
-    """Where the tool is before each action."""
+    """Yield where the tool is before each action."""
     tool = Tool(state[:3], Rotation.from_quat(state[3:7]))
     for action in plan.astype(float):
         yield tool

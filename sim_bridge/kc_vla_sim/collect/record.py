@@ -19,11 +19,11 @@ from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.layout import ACTION, JOINT_POSITIONS, JOINT_VELOCITIES, STATE
 from kc_vla.datasets.lerobot.meta import Form
-from kc_vla.keyframes.pictures import trunk_picture
+from kc_vla.keyframes.image_crop import trunk_picture
 from kc_vla_sim.actions import TOOL_DELTA_SIZE
 from kc_vla_sim.collect.demonstrator import Demonstrator
-from kc_vla_sim.collect.drivers import Driver, DrivingPolicy, ExpertDriver, PolicyDriver
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.collect.drivers import CollectionPolicy, DrivingPolicy, ExpertDriver, PolicyDriver
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.robot import CONTROL_RATE, RIG
 from kc_vla_sim.simulator import Simulator
 
@@ -43,7 +43,7 @@ class RecordingError(DataSetError):
 
 
 @dataclass(frozen=True)
-class Setting:
+class RecordingSetting:
     """What a simulator is made with; see `Simulator`."""
 
     variant: str
@@ -53,7 +53,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Job:
+class RecordingJob:
     """One episode to record.
 
     Attributes:
@@ -65,7 +65,7 @@ class Job:
         policy: that drives in place of the demonstrator, most of the time: a selector is to know its tempo, too.
     """
 
-    setting: Setting
+    setting: RecordingSetting
     form: Form
     folder: Path
     index: int
@@ -73,19 +73,32 @@ class Job:
     policy: DrivingPolicy | None = None
 
 
-def drawn_size(setting: Setting, seed: int) -> int:
-    """How large the pictures of an episode are drawn that are kept at `setting.image_size`, px; see `DRAWN`."""
+@dataclass(frozen=True)
+class Recorded:
+    """What there is to report of an episode.
+
+    Attributes:
+        failures: why the attempts before it failed.
+        phases: names of the expert's phases in it.
+    """
+
+    failures: tuple[str, ...] = ()
+    phases: frozenset[str] = frozenset()
+
+
+def drawn_size(setting: RecordingSetting, seed: int) -> int:
+    """Return how large the images of an episode are drawn that are kept at `setting.image_size`, px; see `DRAWN`."""
     return round(setting.image_size * float(np.random.default_rng((seed, 2)).choice(DRAWN)))
 
 
 @lru_cache(maxsize=len(DRAWN))
-def simulator_for(setting: Setting, size: int, draw: bool, whims: bool) -> Simulator:
-    """This process's simulator of that kind, whose pictures have `size` px."""
+def simulator_for(setting: RecordingSetting, size: int, draw: bool, whims: bool) -> Simulator:
+    """Return this process's simulator of that kind, whose images have `size` px."""
     return Simulator(size, setting.renderer, draw=draw, variant=setting.variant, looks=setting.looks, whims=whims)
 
 
-def record(job: Job) -> tuple[str, ...]:
-    """Record an episode that succeeds; return why the attempts before it failed.
+def record(job: RecordingJob) -> Recorded:
+    """Record an episode that succeeds.
 
     Raises:
         RecordingError: none of `MOST_ATTEMPTS` did.
@@ -98,9 +111,9 @@ def record(job: Job) -> tuple[str, ...]:
     failures: list[str] = []
     try:
         while len(failures) < MOST_ATTEMPTS:
-            failure = _attempt(job, simulator, len(failures))
+            failure, phases = _attempt(job, simulator, len(failures))
             if not failure:
-                return tuple(failures)
+                return Recorded(tuple(failures), phases)
             failures.append(failure)
     except OSError as error:
         raise DataSetError(
@@ -113,8 +126,8 @@ def record(job: Job) -> tuple[str, ...]:
     )
 
 
-def _attempt(job: Job, simulator: Simulator, attempt: int) -> str:
-    """Record an episode; where it fails, nothing is left and the reason is returned."""
+def _attempt(job: RecordingJob, simulator: Simulator, attempt: int) -> tuple[str, frozenset[str]]:
+    """Record an episode; where it fails, nothing is left and the reason is returned, beside the expert's phases."""
     task = find_task(job.form.task)
     frame = simulator.reset(task.name, job.seed)
     drive, size = _driver(job, simulator, attempt), job.setting.image_size
@@ -124,9 +137,9 @@ def _attempt(job: Job, simulator: Simulator, attempt: int) -> str:
             writer.add(row_of(frame, action), kept_views(frame.views, size))
             frame = simulator.step(action)
         if not frame.success:
-            return frame.reason
+            return frame.reason, frozenset()
         if tuple(keyframe.label for keyframe in simulator.keyframes) != task.keyframes:
-            return "keyframes are missing"
+            return "keyframes are missing", frozenset()
         still = np.zeros(TOOL_DELTA_SIZE, np.float32)
         still[6] = action[6]
         writer.add(row_of(frame, still), kept_views(frame.views, size))
@@ -141,10 +154,10 @@ def _attempt(job: Job, simulator: Simulator, attempt: int) -> str:
             attempt=attempt,
         )
         writer.finish(about, _annotations(job, simulator))
-    return ""
+    return "", drive.phases
 
 
-def _driver(job: Job, simulator: Simulator, attempt: int) -> Driver:
+def _driver(job: RecordingJob, simulator: Simulator, attempt: int) -> CollectionPolicy:
     if job.policy is None:
         return ExpertDriver(Demonstrator(simulator.expert, job.seed, attempt), None)
     chance = np.random.default_rng((job.seed, attempt, 1))
@@ -152,12 +165,12 @@ def _driver(job: Job, simulator: Simulator, attempt: int) -> Driver:
 
 
 def kept_views(views: Views, size: int) -> Views:
-    """Pictures as they are kept, `size` px."""
+    """Return images as they are kept, `size` px."""
     return {view: trunk_picture(shown, size) for view, shown in views.items()}
 
 
-def row_of(frame: Frame, action: np.ndarray) -> dict[str, Any]:
-    """The numbers of a frame, and the action that is executed from it on."""
+def row_of(frame: SimulatedFrame, action: np.ndarray) -> dict[str, Any]:
+    """Return the numbers of a frame, and the action that is executed from it on."""
     return {
         STATE.key: state_of(frame),
         ACTION.key: action,
@@ -166,14 +179,14 @@ def row_of(frame: Frame, action: np.ndarray) -> dict[str, Any]:
     }
 
 
-def state_of(frame: Frame) -> np.ndarray:
-    """Tool pose and gripper of a frame, (8,)."""
+def state_of(frame: SimulatedFrame) -> np.ndarray:
+    """Return the tool pose and gripper of a frame, (8,)."""
     pose = np.array([*frame.tool_pose.position, *frame.tool_pose.quaternion])
     return _CODEC.state(pose, frame.joint_names, frame.joint_positions)
 
 
-def _annotations(job: Job, simulator: Simulator) -> list[Annotation]:
-    """The ground-truth keyframes of the episode that has just ended."""
+def _annotations(job: RecordingJob, simulator: Simulator) -> list[Annotation]:
+    """Return the ground-truth keyframes of the episode that has just ended."""
     return [
         Annotation(
             episode=job.index,

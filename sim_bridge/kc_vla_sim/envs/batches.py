@@ -14,6 +14,9 @@ State = TypeVar("State", bound="DataclassInstance")
 
 
 def with_rows(state: State, index: Tensor, rows: State) -> State:
-    """`state`, all of tensors (N, ...), with `rows` (M, ...) in place of those at `index` (M,), int64, in order."""
+    """Return `state`, all of tensors (N, ...), with `rows` (M, ...) in place of those at `index` (M,).
+
+    `index` is int64, in order.
+    """
     names = [field.name for field in fields(state)]
     return replace(state, **{name: getattr(state, name).index_copy(0, index, getattr(rows, name)) for name in names})

@@ -39,17 +39,17 @@ COUNTING_RANGES = {
 
 
 def edge_frames(durations: Tensor) -> Tensor:
-    """Edges (N, 4), int32, of lamps whose first four states last `durations` (N, 4), s."""
+    """Return the edges (N, 4), int32, of lamps whose first four states last `durations` (N, 4), s."""
     return torch.cumsum(torch.round(durations * CONTROL_RATE), dim=1).to(torch.int32)
 
 
 def edges_passed(edges: Tensor, frame: Tensor) -> Tensor:
-    """How many of the `edges` (N, 4) lie in or before `frame` (N,); the lamp is lit while that is odd."""
+    """Return how many of the `edges` (N, 4) lie in or before `frame` (N,); the lamp is lit while that is odd."""
     return (edges <= frame[:, None]).sum(dim=1)
 
 
 @dataclass(frozen=True)
-class Progress:
+class CountingProgress:
     """What an episode has come to so far, each (N,).
 
     Attributes:
@@ -63,18 +63,21 @@ class Progress:
     success: Tensor
 
     @classmethod
-    def start(cls, batch: int, device: torch.device) -> Progress:
-        """Nothing has happened yet in any of `batch` environments."""
+    def start(cls, batch: int, device: torch.device) -> CountingProgress:
+        """Return the state in which nothing has happened yet in any of `batch` environments."""
         no = torch.zeros(batch, dtype=torch.bool, device=device)
         return cls(no, torch.zeros(batch, dtype=torch.int32, device=device), no)
 
-    def after(self, flashes_ended: Tensor, moved: Tensor, at_goal: Tensor) -> Progress:
-        """Progress one frame on: flashes that are over, whether the cube has left its place, is at the target."""
+    def after(self, flashes_ended: Tensor, moved: Tensor, at_goal: Tensor) -> CountingProgress:
+        """Return the progress one frame on.
+
+        It says which flashes are over, whether the cube has left its place, and whether it is at the target.
+        """
         moved_early = self.moved_early | (moved & (flashes_ended < FLASHES))
         success = at_goal & (flashes_ended == FLASHES) & ~moved_early
         reached = torch.where(moved_early, 0, flashes_ended + success).to(torch.int32)
-        return Progress(moved_early, torch.maximum(self.completed, reached), success)
+        return CountingProgress(moved_early, torch.maximum(self.completed, reached), success)
 
-    def restarted(self, index: Tensor) -> Progress:
-        """The same with the environments in `index` at their start again."""
-        return with_rows(self, index, Progress.start(len(index), index.device))
+    def restarted(self, index: Tensor) -> CountingProgress:
+        """Return the same with the environments in `index` at their start again."""
+        return with_rows(self, index, CountingProgress.start(len(index), index.device))

@@ -1,4 +1,4 @@
-"""What stands on what among three cubes, as plain functions on batches of N environments. World frame, metres.
+"""What stands on what among three cubes, as plain functions on batches of N environments. World frame, meters.
 
 The cubes are numbered by the level at which they began: 0 bottom, 1 middle, 2 top.
 """
@@ -36,7 +36,7 @@ class Cubes:
     """The three cubes in one frame.
 
     Attributes:
-        position: centres (N, 3, 3), by level.
+        position: centers (N, 3, 3), by level.
         upright: whether a face points up (N, 3).
         held: whether the fingers are about it (N, 3).
     """
@@ -47,7 +47,7 @@ class Cubes:
 
     @property
     def support(self) -> Tensor:
-        """What each cube stands on (N, 3): the level of a cube, `TABLE` or `NOTHING`."""
+        """Return what each cube stands on (N, 3): the level of a cube, `TABLE` or `NOTHING`."""
         aside = self._distance_in_plane
         rise = self.position[:, :, None, 2] - self.position[:, None, :, 2]
         borne = ((rise - 2 * CUBE_HALF_SIZE).abs() < HEIGHT_LIMIT) & (aside < _BORNE)
@@ -57,30 +57,30 @@ class Cubes:
         return torch.where(self.upright, torch.where(on_table, TABLE, support), NOTHING)
 
     def neighbours(self, one: int, other: int) -> Tensor:
-        """Whether two cubes are as close in the plane as neighbours in a stack must be (N,)."""
+        """Return whether two cubes are as close in the plane as neighbors in a stack must be (N,)."""
         return self._distance_in_plane[:, one, other] < NEIGHBOUR_LIMIT
 
     @property
     def _distance_in_plane(self) -> Tensor:
-        """Between every two cubes (N, 3, 3), m."""
+        """Return the distance in the plane between every two cubes (N, 3, 3), m."""
         plane = self.position[:, :, :2]
         distance: Tensor = torch.linalg.norm(plane[:, :, None] - plane[:, None], dim=3)
         return distance
 
 
 def a_face_is_up(quaternion: Tensor) -> Tensor:
-    """Whether cubes of turn `quaternion` (..., 4), w first, have one of their axes upright (...)."""
+    """Return whether cubes of turn `quaternion` (..., 4), w first, have one of their axes upright (...)."""
     w, x, y, z = quaternion.unbind(-1)
     heights = torch.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], dim=-1)
     return heights.abs().amax(dim=-1) > _UPRIGHT
 
 
 def within_fingers(position: Tensor, tool: Tensor, gap: Tensor) -> Tensor:
-    """Whether the fingers are about each of the cubes at `position` (N, 3, 3): (N, 3).
+    """Return whether the fingers are about each of the cubes at `position` (N, 3, 3): (N, 3).
 
     Args:
-        position: centres of the cubes, m.
-        tool: tool centre point (N, 3), m.
+        position: centers of the cubes, m.
+        tool: tool center point (N, 3), m.
         gap: between the fingers (N,), m.
     """
     distance: Tensor = torch.linalg.norm(position - tool[:, None], dim=2)

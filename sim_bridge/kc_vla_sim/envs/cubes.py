@@ -34,7 +34,7 @@ def stand_cube(cube: Actor, centre: torch.Tensor, yaw: torch.Tensor) -> None:
 
     Args:
         cube: of `build_cube`.
-        centre: where its centre is to be (N, 3), m, world frame.
+        centre: where its center is to be (N, 3), m, world frame.
         yaw: how it is turned about the vertical (N,), rad.
     """
     zero = torch.zeros_like(yaw)

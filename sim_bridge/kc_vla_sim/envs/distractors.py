@@ -1,6 +1,6 @@
 """Distractors: things at the rim of the table that have nothing to do with the task.
 
-They stand where they neither hide the task from a camera nor meet the arm, in dull colours and shapes that no task
+They stand where they neither hide the task from a camera nor meet the arm, in dull colors and shapes that no task
 uses, at other places in every episode. Those of the variant are solid, and nothing moves them. Those that varied looks
 add are only seen: a solid thing more, though nothing touches it, changes the order in which the physics engine solves
 contacts, and with it the seventh digit of a grasp.
@@ -104,7 +104,7 @@ class Distractors:
 
 
 def numbers_of_chance() -> int:
-    """How many random numbers the places of one environment take, whatever the number of distractors."""
+    """Return how many random numbers the places of one environment take, whatever the number of distractors."""
     return len(PLACES) + 3 * len(KINDS)
 
 
@@ -124,7 +124,7 @@ def _add(
     height: float,
     **size: float | tuple[float, ...],
 ) -> None:
-    """Make a thing of one solid `shape` with its centre at `height` (m), lying flat or upright."""
+    """Make a thing of one solid `shape` with its center at `height` (m), lying flat or upright."""
     pose = sapien.Pose(p=[0, 0, height], q=_UPRIGHT.q if shape == "cylinder" else [1, 0, 0, 0])
     getattr(builder, f"add_{shape}_visual")(pose, material=matte(colour), **size)
     getattr(builder, f"add_{shape}_collision")(pose, **size)

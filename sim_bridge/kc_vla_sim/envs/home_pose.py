@@ -12,7 +12,7 @@ FACING_HOME = 0.99995
 
 
 def home_pose(x: Tensor, y: Tensor, z: Tensor, yaw: Tensor) -> Tensor:
-    """Poses (..., 7) of a tool that points down: x, y, z (m) and quaternion, w first, of a turn by `yaw` (rad).
+    """Return poses (..., 7) of a tool that points down: x, y, z (m) and quaternion, w first, of a turn by `yaw` (rad).
 
     All four arguments are (...).
     """
@@ -21,7 +21,7 @@ def home_pose(x: Tensor, y: Tensor, z: Tensor, yaw: Tensor) -> Tensor:
 
 
 def is_at_home(tool: Tensor, home: Tensor) -> Tensor:
-    """Whether the tool at `tool` (N, 7) is at the pose `home` (N, 7), and turned as there (N,)."""
+    """Return whether the tool at `tool` (N, 7) is at the pose `home` (N, 7), and turned as there (N,)."""
     away: Tensor = torch.linalg.norm(tool[:, :3] - home[:, :3], dim=1)
     facing = (tool[:, 3:] * home[:, 3:]).sum(dim=1).abs()
     return (away < AT_HOME) & (facing > FACING_HOME)

@@ -28,17 +28,17 @@ class HomeVisits:
 
     @classmethod
     def start(cls, batch: int, deeds: int, device: torch.device) -> HomeVisits:
-        """No visit yet in any of `batch` environments, with `deeds` deeds each."""
+        """Return the state before any visit in each of `batch` environments, with `deeds` deeds each."""
         since = torch.full((batch,), -1, dtype=torch.int32, device=device)
         return cls(since, since[:, None].repeat(1, deeds))
 
     def restarted(self, index: Tensor) -> HomeVisits:
-        """The same with the environments in `index` at their start again."""
+        """Return the same with the environments in `index` at their start again."""
         deeds = self.decided.shape[1]
         return with_rows(self, index, HomeVisits.start(len(index), deeds, index.device))
 
     def after(self, frame: Tensor, at_home: Tensor, done: Tensor, busy: Tensor, waits: Tensor) -> HomeVisits:
-        """The visits in `frame`.
+        """Return the visits in `frame`.
 
         Args:
             frame: (N,).

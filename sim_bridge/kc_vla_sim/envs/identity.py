@@ -44,7 +44,7 @@ class IdentityRanges:
 
     @property
     def durations(self) -> tuple[tuple[float, float], ...]:
-        """Ranges of the durations of all segments of the shuffle, s."""
+        """Return the ranges of the durations of all segments of the shuffle, s."""
         legs = [self.teacher_move, self.teacher_grip] * _GRIPS
         return (self.teacher_wait, *legs, self.teacher_move, (_REST, _REST))
 
@@ -65,12 +65,12 @@ FAILURES = (
     "the teacher dropped a cube",
     "a wrong cube lifted",
 )
-"""Why an episode failed, by the number in `Progress.failure`."""
+"""Why an episode failed, by the number in `IdentityProgress.failure`."""
 _MOVED_EARLY, _DROPPED, _WRONG = 1, 2, 3
 
 
 @dataclass(frozen=True)
-class Progress:
+class IdentityProgress:
     """What an episode has come to so far, each (N,).
 
     Attributes:
@@ -84,13 +84,15 @@ class Progress:
     success: Tensor
 
     @classmethod
-    def start(cls, batch: int, device: torch.device) -> Progress:
-        """Nothing has happened yet in any of `batch` environments."""
+    def start(cls, batch: int, device: torch.device) -> IdentityProgress:
+        """Return the state in which nothing has happened yet in any of `batch` environments."""
         none = torch.zeros(batch, dtype=torch.int32, device=device)
         return cls(none, none, none.bool())
 
-    def after(self, ended: Tensor, astray: Tensor, robot_near: Tensor, lifted: Tensor, held_up: Tensor) -> Progress:
-        """Progress one frame on.
+    def after(
+        self, ended: Tensor, astray: Tensor, robot_near: Tensor, lifted: Tensor, held_up: Tensor
+    ) -> IdentityProgress:
+        """Return the progress one frame on.
 
         Args:
             ended: (N,), the shuffle is over.
@@ -107,8 +109,8 @@ class Progress:
         failure = torch.where(self.failure > 0, self.failure, now.to(torch.int32))
         success = ended & held_up[:, MIDDLE] & (failure == 0)
         reached = torch.where(failure > 0, 0, ended.int() + success.int())
-        return Progress(failure, torch.maximum(self.completed, reached).to(torch.int32), success)
+        return IdentityProgress(failure, torch.maximum(self.completed, reached).to(torch.int32), success)
 
-    def restarted(self, index: Tensor) -> Progress:
-        """The same with the environments in `index` at their start again."""
-        return with_rows(self, index, Progress.start(len(index), index.device))
+    def restarted(self, index: Tensor) -> IdentityProgress:
+        """Return the same with the environments in `index` at their start again."""
+        return with_rows(self, index, IdentityProgress.start(len(index), index.device))

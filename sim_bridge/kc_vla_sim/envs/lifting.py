@@ -34,7 +34,7 @@ NO_FAULT, TOO_SOON, NOT_PUT_BACK, AGAIN, PUSHED = range(5)
 
 
 @dataclass(frozen=True)
-class CubesSeen:
+class CubesObserved:
     """The three cubes of each environment in one frame, each (N, 3).
 
     Attributes:
@@ -51,7 +51,7 @@ class CubesSeen:
 
 
 @dataclass(frozen=True)
-class Progress:
+class LiftingProgress:
     """What an episode has come to so far.
 
     Attributes:
@@ -75,8 +75,8 @@ class Progress:
     success: Tensor
 
     @classmethod
-    def start(cls, batch: int, device: torch.device) -> Progress:
-        """Nothing has happened yet in any of `batch` environments."""
+    def start(cls, batch: int, device: torch.device) -> LiftingProgress:
+        """Return the state in which nothing has happened yet in any of `batch` environments."""
         count = torch.zeros(batch, dtype=torch.int32, device=device)
         no = torch.zeros(batch, dtype=torch.bool, device=device)
         each = torch.zeros((batch, CUBES), device=device)
@@ -84,15 +84,15 @@ class Progress:
 
     @property
     def failed(self) -> Tensor:
-        """Whether there was a fault, (N,)."""
+        """Return whether there was a fault, (N,)."""
         return self.fault != NO_FAULT
 
-    def restarted(self, index: Tensor) -> Progress:
-        """The same with the environments in `index` at their start again."""
-        return with_rows(self, index, Progress.start(len(index), index.device))
+    def restarted(self, index: Tensor) -> LiftingProgress:
+        """Return the same with the environments in `index` at their start again."""
+        return with_rows(self, index, LiftingProgress.start(len(index), index.device))
 
-    def after(self, frame: Tensor, seen: CubesSeen) -> Progress:
-        """Progress in `frame` (N,), in which the cubes are as `seen`."""
+    def after(self, frame: Tensor, seen: CubesObserved) -> LiftingProgress:
+        """Return the progress in `frame` (N,), in which the cubes are as `seen`."""
         number = torch.arange(CUBES, device=frame.device)
         present = number == self.completed[:, None]
         high = seen.height > LIFTED_HEIGHT
@@ -119,7 +119,7 @@ class Progress:
         rises = high & present & going_on[:, None] & (seen.height >= self.peak + RISE_STEP)
         # Later than that, a selector has committed to the highest point so far.
         rises &= (self.peak_frame < 0) | (frame[:, None] - self.peak_frame <= WINDOW_FRAMES)
-        return Progress(
+        return LiftingProgress(
             completed=completed,
             lifted=lifted & ~done,
             back_since=torch.where(done, -1, back_since).to(torch.int32),
@@ -132,7 +132,10 @@ class Progress:
 
 
 def fault_in_words(fault: int, culprit: int, completed: int, names: Sequence[str]) -> str:
-    """What went wrong, for people: the fault, the numbers of its cube and of the one whose turn it was, all names."""
+    """Return what went wrong, for people.
+
+    It takes the fault, the numbers of its cube and of those done, and all names.
+    """
     cube, present = names[culprit], names[min(completed, CUBES - 1)]
     return {
         NO_FAULT: "",

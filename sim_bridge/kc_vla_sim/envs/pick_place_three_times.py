@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from mani_skill.utils.registration import register_env
 
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
 from kc_vla_sim.envs.home_pose import home_pose, is_at_home
 from kc_vla_sim.envs.home_visits import HomeVisits
-from kc_vla_sim.envs.lifting import LET_GO_GAP, REST_SPEED, CubesSeen, Progress, fault_in_words
+from kc_vla_sim.envs.lifting import LET_GO_GAP, REST_SPEED, CubesObserved, LiftingProgress, fault_in_words
+from kc_vla_sim.envs.registering import register_ours
 from kc_vla_sim.envs.tabletop import TabletopEnv
 from kc_vla_sim.envs.temporal import CUBES, TEMPORAL_RANGES, TemporalRanges, places_in_disc
-from kc_vla_sim.frame import Detection
+from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.robot import CONTROL_RATE
 
@@ -29,7 +29,7 @@ _CANDIDATES = 512
 """Draws of three places of which the first good one is taken: one of 16 is good."""
 
 
-@register_env("PickPlaceThreeTimes-v1", max_episode_steps=LONGEST_EPISODE)
+@register_ours("PickPlaceThreeTimes-v1", LONGEST_EPISODE)
 class PickPlaceThreeTimesEnv(TabletopEnv):
     """Three cubes, to be lifted one after the other and each put back where it stood.
 
@@ -60,7 +60,7 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
         """How high the expert lifts each cube (N, 3), m."""
         self.tempo = torch.zeros((count, 2), device=device)
         """Speeds of the expert's hand (N, 2), m per step: of travel and of lowering."""
-        self.progress = Progress.start(count, device)
+        self.progress = LiftingProgress.start(count, device)
         self.visits = HomeVisits.start(count, CUBES, device)
 
     def _initialize_episode(self, env_idx: torch.Tensor, options: dict[str, Any]) -> None:
@@ -100,12 +100,12 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
             stand_cube(cube, self.places[env_idx, number], self.yaws[env_idx, number])
 
     def evaluate(self) -> dict[str, torch.Tensor]:
-        """State of the task: success, fail, completed stages; all (N,)."""
+        """Return the state of the task: success, fail, completed stages; all (N,)."""
         frame = self.elapsed_steps
         tool = self.agent.tcp.pose.raw_pose
         position = torch.stack([cube.pose.p for cube in self.cubes], dim=1)
         velocity = torch.stack([cube.linear_velocity for cube in self.cubes], dim=1)
-        seen = CubesSeen(
+        seen = CubesObserved(
             height=position[..., 2],
             displaced=torch.linalg.norm(position - self.places, dim=2),
             resting=torch.linalg.norm(velocity, dim=2) < REST_SPEED,
@@ -117,7 +117,10 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
         return {"success": self.progress.success, "fail": self.progress.failed, "completed_stages": lifts}
 
     def _rests_at_home(self, tool: torch.Tensor) -> torch.Tensor:
-        """Whether the hand with its tool at `tool` (N, 7) rests, closed, at the home pose before the next lift (N,)."""
+        """Return whether the hand rests, closed, at the home pose before the next lift (N,).
+
+        Its tool is at `tool` (N, 7).
+        """
         lift = self.progress.completed.clamp(max=CUBES - 1).to(torch.int64)
         home = self.homes[torch.arange(self.num_envs, device=self.device), lift]
         speed: torch.Tensor = torch.linalg.norm(self.agent.tcp.linear_velocity, dim=1)
@@ -126,23 +129,23 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
 
     @property
     def failure_reason(self) -> str:
-        """What went wrong, for one environment."""
+        """Return what went wrong, for one environment."""
         progress = self.progress
         return fault_in_words(int(progress.fault[0]), int(progress.culprit[0]), int(progress.completed[0]), _COLOURS)
 
     def keyframes_until_now(self) -> list[tuple[int, int]]:
-        """Frame 0 and the highest point so far of each cube that was lifted."""
+        """Return frame 0 and the highest point so far of each cube that was lifted."""
         peaks = self.progress.peak_frame[0].tolist()
         return [(0, 0), *((number, frame) for number, frame in enumerate(peaks, start=1) if frame >= 0)]
 
     def decisions_until_now(self) -> list[tuple[int, int]]:
-        """The last frame of each visit at home: which cube to lift next."""
+        """Return the last frame of each visit at home: which cube to lift next."""
         return [(frame, lift) for lift, frame in enumerate(self.visits.decided[0].tolist()) if frame >= 0]
 
-    def detections(self) -> tuple[Detection, ...]:
-        """The three cubes."""
+    def detections(self) -> tuple[GroundTruthObject, ...]:
+        """Return the three cubes."""
         return tuple(
-            Detection(cube.name, "cube", "", to_pose(cube.pose), CUBE_SIZE, {"colour": colour})
+            GroundTruthObject(cube.name, "cube", "", to_pose(cube.pose), CUBE_SIZE, {"colour": colour})
             for cube, colour in zip(self.cubes, _COLOURS, strict=True)
         )
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import sapien
 import torch
-from mani_skill.utils.registration import register_env
 from mani_skill.utils.structs import Pose
 
-from kc_vla_sim.envs.counting import COUNTING_RANGES, CountingRanges, Progress, edge_frames, edges_passed
+from kc_vla_sim.envs.counting import COUNTING_RANGES, CountingProgress, CountingRanges, edge_frames, edges_passed
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
 from kc_vla_sim.envs.looks import matte
+from kc_vla_sim.envs.registering import register_ours
 from kc_vla_sim.envs.signal_lamp import SignalLamp
 from kc_vla_sim.envs.tabletop import TabletopEnv
-from kc_vla_sim.frame import Detection
+from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.geometry import to_pose
 
 GOAL_RADIUS = 0.08
@@ -27,11 +27,11 @@ LONGEST_EPISODE = 1600
 """Steps: at most 1,360 until the second flash has ended (hard), and 240 for a push that takes a good arm 60."""
 
 
-@register_env("PushCubeWithSignal-v1", max_episode_steps=LONGEST_EPISODE)
+@register_ours("PushCubeWithSignal-v1", LONGEST_EPISODE)
 class PushCubeWithSignalEnv(TabletopEnv):
     """A cube, a target and a lamp that flashes twice.
 
-    **Success**: after the second flash has ended, the cube's centre is within 8 cm of the target's.
+    **Success**: after the second flash has ended, the cube's center is within 8 cm of the target's.
     **Failure**, at once: the cube moves more than 1 cm before that.
     **Chance**: positions of cube and target, start posture, the durations of the lamp's states.
     """
@@ -56,7 +56,7 @@ class PushCubeWithSignalEnv(TabletopEnv):
         self.lamp_edges = torch.zeros((self.num_envs, 4), dtype=torch.int32, device=self.device)
         """First frames (N, 4) that show the lamp lit, dark, lit and dark."""
         self._cube_start = torch.zeros((self.num_envs, 3), device=self.device)
-        self._progress = Progress.start(self.num_envs, self.device)
+        self._progress = CountingProgress.start(self.num_envs, self.device)
 
     def _initialize_episode(self, env_idx: torch.Tensor, options: dict[str, Any]) -> None:
         ranges = self.ranges
@@ -83,7 +83,7 @@ class PushCubeWithSignalEnv(TabletopEnv):
                 self.scene._gpu_apply_all()
 
     def evaluate(self) -> dict[str, torch.Tensor]:
-        """State of the task: success, fail, completed stages, lamp; all (N,)."""
+        """Return the state of the task: success, fail, completed stages, lamp; all (N,)."""
         passed = edges_passed(self.lamp_edges, self.elapsed_steps)
         cube, goal = self.cube.pose.p, self.goal.pose.p
         moved = torch.linalg.norm(cube - self._cube_start, dim=1) > MOVED_LIMIT
@@ -100,34 +100,34 @@ class PushCubeWithSignalEnv(TabletopEnv):
 
     @property
     def flashes_ended(self) -> int:
-        """How many flashes are over in the present frame, for one environment."""
+        """Return how many flashes are over in the present frame, for one environment."""
         return int(edges_passed(self.lamp_edges, self.elapsed_steps)[0]) // 2
 
     @property
     def failure_reason(self) -> str:
-        """The one way to fail this task."""
+        """Return the one way to fail this task."""
         return MOVED_EARLY
 
     def keyframes_until_now(self) -> list[tuple[int, int]]:
-        """Frame 0 and every change of the lamp so far."""
+        """Return frame 0 and every change of the lamp so far."""
         now = int(self.elapsed_steps[0])
         frames = [0, *self.lamp_edges[0].tolist()]
         return [(phase, frame) for phase, frame in enumerate(frames) if frame <= now]
 
     def decisions_until_now(self) -> list[tuple[int, int]]:
-        """Each time the lamp has gone dark: wait for more, or push."""
+        """Return each time the lamp has gone dark: wait for more, or push."""
         now = int(self.elapsed_steps[0])
         dark = self.lamp_edges[0, 1::2].tolist()
         return [(frame, flashes) for flashes, frame in enumerate(dark) if frame <= now]
 
-    def detections(self) -> tuple[Detection, ...]:
-        """The cube, the target and the lamp, "on" or "off"."""
+    def detections(self) -> tuple[GroundTruthObject, ...]:
+        """Return the cube, the target and the lamp, "on" or "off"."""
         lit = edges_passed(self.lamp_edges, self.elapsed_steps)[0] % 2 == 1
         lamp_centre = sapien.Pose(p=[*self.lamp.position[:2], self.lamp.size[2] / 2])
         return (
-            Detection("cube", "cube", "", to_pose(self.cube.pose), CUBE_SIZE),
-            Detection("goal", "target", "", to_pose(self.goal.pose), (2 * GOAL_RADIUS, 2 * GOAL_RADIUS, 0.0)),
-            Detection("lamp", "lamp", "on" if lit else "off", to_pose(lamp_centre), self.lamp.size),
+            GroundTruthObject("cube", "cube", "", to_pose(self.cube.pose), CUBE_SIZE),
+            GroundTruthObject("goal", "target", "", to_pose(self.goal.pose), (2 * GOAL_RADIUS, 2 * GOAL_RADIUS, 0.0)),
+            GroundTruthObject("lamp", "lamp", "on" if lit else "off", to_pose(lamp_centre), self.lamp.size),
         )
 
     def _get_obs_extra(self, info: dict[str, Any]) -> dict[str, torch.Tensor]:

@@ -40,13 +40,13 @@ _PAIRS = torch.tensor([(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)])
 
 
 def swapped_pair(chance: Tensor) -> Tensor:
-    """Cubes A, B and the one that stays, (N, 3), from evenly drawn `chance` (N,) in 0..1."""
+    """Return cubes A, B and the one that stays, (N, 3), from evenly drawn `chance` (N,) in 0..1."""
     pair = _PAIRS.to(chance.device)[torch.clamp((6 * chance).long(), max=5)]
     return torch.cat([pair, 3 - pair.sum(dim=1, keepdim=True)], dim=1)
 
 
 def stops(home: Tensor, start: Tensor, end: Tensor, buffer: Tensor, roles: Tensor) -> Tensor:
-    """The stops (N, 8, 4) of a shuffle.
+    """Return the stops (N, 8, 4) of a shuffle.
 
     Args:
         home: (N, 4), where the teacher's tool waits.
@@ -64,17 +64,17 @@ def stops(home: Tensor, start: Tensor, end: Tensor, buffer: Tensor, roles: Tenso
 
 
 def segment_ends(durations: Tensor) -> Tensor:
-    """First frames (N, 15), int32, after the segments that last `durations` (N, 15), s."""
+    """Return the first frames (N, 15), int32, after the segments that last `durations` (N, 15), s."""
     return torch.cumsum(torch.round(durations * CONTROL_RATE), dim=1).to(torch.int32)
 
 
 def segment_at(ends: Tensor, frame: Tensor) -> Tensor:
-    """The segment (N,) that each `frame` (N,) belongs to; `SEGMENTS` once the shuffle has ended."""
+    """Return the segment (N,) that each `frame` (N,) belongs to; `SEGMENTS` once the shuffle has ended."""
     return (ends <= frame[:, None]).sum(dim=1)
 
 
 def tool_path(stops: Tensor, ends: Tensor, frames: int) -> tuple[Tensor, Tensor]:
-    """Where the tool is to be in each of the first `frames` frames F.
+    """Return where the tool is to be in each of the first `frames` frames F.
 
     Returns:
         tool (N, F, 4) as in `stops`, and the fingers' target (N, F), m.
@@ -105,17 +105,20 @@ def tool_path(stops: Tensor, ends: Tensor, frames: int) -> tuple[Tensor, Tensor]
 
 
 def smooth(share: Tensor) -> Tensor:
-    """From 0 to 1 while `share` does, without a jerk at either end (the motion of least jerk)."""
+    """Return a number that goes from 0 to 1 while `share` does, without a jerk at either end.
+
+    It is the motion of least jerk.
+    """
     x = torch.clamp(share, 0, 1)
     return x**3 * (10 - 15 * x + 6 * x**2)
 
 
 def expected_places(stops: Tensor, still: Tensor, roles: Tensor, segment: Tensor, tool: Tensor) -> Tensor:
-    """Where each of the three cubes ought to be, (N, 3, 3), m.
+    """Return where each of the three cubes ought to be, (N, 3, 3), m.
 
     Args:
         stops: (N, 8, 4).
-        still: (N, 3), centre of the cube that stays.
+        still: (N, 3), center of the cube that stays.
         roles: (N, 3), see `swapped_pair`.
         segment: (N,).
         tool: (N, 3), where the teacher's tool is: a carried cube is there.
@@ -134,11 +137,11 @@ def expected_places(stops: Tensor, still: Tensor, roles: Tensor, segment: Tensor
 
 
 def slots_at_end(roles: Tensor) -> Tensor:
-    """The slot (N, 3) in which each cube stands after the shuffle; cube k started in slot k."""
+    """Return the slot (N, 3) in which each cube stands after the shuffle; cube k started in slot k."""
     swapped = roles[:, [1, 0, 2]]
     return torch.empty_like(roles).scatter_(1, roles, swapped)
 
 
 def _at(stops: Tensor, index: Tensor) -> Tensor:
-    """The stops (N, F, 4) at `index` (N, F)."""
+    """Return the stops (N, F, 4) at `index` (N, F)."""
     return stops.gather(1, index[..., None].expand(-1, -1, stops.shape[-1]))

@@ -1,6 +1,6 @@
 """The signal lamp: a post with a bulb, and the glow that appears around it while it is lit.
 
-The glow is a body of its own that is moved into the lamp or out of sight. So the picture of a lit lamp is always the
+The glow is a body of its own that is moved into the lamp or out of sight. So the image of a lit lamp is always the
 same, whichever flash it is, and batches of environments can each show their own state.
 """
 
@@ -33,7 +33,7 @@ _OUT_OF_SIGHT = (0.0, 0.0, -5.0)
 class SignalLamp:
     """A lamp that stands at `position` (x, y in the world, m) in every environment of `scene`.
 
-    Its pool of light fades into `table`, the colour of the table in the room's light. Each of several lamps has a
+    Its pool of light fades into `table`, the color of the table in the room's light. Each of several lamps has a
     `name` of its own.
     """
 

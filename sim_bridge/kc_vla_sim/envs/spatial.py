@@ -78,7 +78,9 @@ SPATIAL_RANGES = {
 
 
 def apart(places: Tensor) -> Tensor:
-    """Whether the hand has room at each of the three `places` (..., 3, 3), x, y (m) and yaw (rad), beside the others.
+    """Return whether the hand has room at each of the three `places` (..., 3, 3) beside the others.
+
+    A place is x, y (m) and yaw (rad).
 
     At a place with that yaw, the palm is lower than a stack of two cubes, so it must pass beside one at any other.
     """
@@ -92,7 +94,7 @@ def apart(places: Tensor) -> Tensor:
 
 
 def first_apart(candidates: Tensor) -> Tensor:
-    """The first three places (N, 3, 3) of each environment that lie apart, out of `candidates` (N, K, 3, 3).
+    """Return the first three places (N, 3, 3) of each environment that lie apart, out of `candidates` (N, K, 3, 3).
 
     Raises:
         ValueError: an environment has none.
@@ -105,7 +107,7 @@ def first_apart(candidates: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Progress:
+class SpatialProgress:
     """What an episode has come to so far.
 
     Attributes:
@@ -114,7 +116,7 @@ class Progress:
         fault: kind of failure (N,), int32; the first one stays.
         culprit: the cube that it is about, and what that stood on (N, 2), int32.
         still: frames on end in which each cube has not moved (N, 3), int32.
-        seen: centres (N, 3, 3) in the last frame, m.
+        seen: centers (N, 3, 3) in the last frame, m.
     """
 
     completed: Tensor
@@ -125,24 +127,24 @@ class Progress:
     seen: Tensor
 
     @classmethod
-    def start(cls, batch: int, device: torch.device) -> Progress:
-        """Nothing has happened yet in any of `batch` environments."""
+    def start(cls, batch: int, device: torch.device) -> SpatialProgress:
+        """Return the state in which nothing has happened yet in any of `batch` environments."""
         none = torch.zeros(batch, dtype=torch.int32, device=device)
         each = torch.zeros((batch, LEVELS), dtype=torch.int32, device=device)
         return cls(none, each - 1, none, each[:, :2], each, torch.zeros((batch, LEVELS, 3), device=device))
 
     @property
     def failed(self) -> Tensor:
-        """Whether something went wrong (N,)."""
+        """Return whether something went wrong (N,)."""
         return self.fault != RIGHT
 
     @property
     def success(self) -> Tensor:
-        """Whether all stages are reached (N,); none is after a failure."""
+        """Return whether all stages are reached (N,); none is after a failure."""
         return self.completed == STAGES
 
-    def after(self, frame: Tensor, cubes: Cubes) -> Progress:
-        """Progress one frame on: `frame` (N,) shows the `cubes`."""
+    def after(self, frame: Tensor, cubes: Cubes) -> SpatialProgress:
+        """Return the progress one frame on: `frame` (N,) shows the `cubes`."""
         moved = torch.linalg.norm(cubes.position - self.seen, dim=2)
         still = torch.where(moved < STILL_MOVE, self.still + 1, 0).to(torch.int32)
         support = torch.where((still >= STILL_FRAMES) & ~cubes.held, cubes.support, -1)
@@ -157,15 +159,15 @@ class Progress:
         risen = cubes.position[:, :, 2] > (2 * level + 1) * CUBE_HALF_SIZE + RISEN
         in_turn = completed[:, None] >= TOP - level  # the top cube first, the bottom cube after two stages
         left = torch.where(risen & in_turn & (self.left < 0), frame[:, None], self.left).to(torch.int32)
-        return Progress(completed, left, fault, culprit, still, cubes.position)
+        return SpatialProgress(completed, left, fault, culprit, still, cubes.position)
 
-    def restarted(self, index: Tensor) -> Progress:
-        """The same with the environments in `index` at their start again."""
-        return with_rows(self, index, Progress.start(len(index), index.device))
+    def restarted(self, index: Tensor) -> SpatialProgress:
+        """Return the same with the environments in `index` at their start again."""
+        return with_rows(self, index, SpatialProgress.start(len(index), index.device))
 
 
 def _stage_reached(completed: Tensor, cubes: Cubes, support: Tensor) -> Tensor:
-    """Whether the stage that comes after those `completed` (N,) is reached now (N,).
+    """Return whether the stage that comes after those `completed` (N,) is reached now (N,).
 
     Args:
         completed: stages.
@@ -198,12 +200,12 @@ class Pause:
 
     @classmethod
     def start(cls, batch: int, device: torch.device) -> Pause:
-        """No hand has been there yet in any of `batch` environments."""
+        """Return the state in which no hand has been there yet in any of `batch` environments."""
         none = torch.zeros(batch, dtype=torch.int32, device=device)
         return cls(none, none - 1)
 
     def after(self, frame: Tensor, resting: Tensor, wait: Tensor) -> Pause:
-        """The pause one frame on.
+        """Return the pause one frame on.
 
         Args:
             frame: the present one (N,).
@@ -215,5 +217,5 @@ class Pause:
         return Pause(rested, torch.where(now_over, frame, self.over).to(torch.int32))
 
     def restarted(self, index: Tensor) -> Pause:
-        """The same with the environments in `index` at their start again."""
+        """Return the same with the environments in `index` at their start again."""
         return with_rows(self, index, Pause.start(len(index), index.device))

@@ -25,7 +25,7 @@ RIGHT, WRONG_SUPPORT, FALLEN_CUBE, FALLEN_STACK, OFF_TABLE = range(5)
 
 
 def find_fault(completed: Tensor, position: Tensor, support: Tensor) -> tuple[Tensor, Tensor]:
-    """The kind of failure (N,), and the cube that it is about with what that cube stands on (N, 2).
+    """Return the kind of failure (N,), and the cube that it is about with what that cube stands on (N, 2).
 
     Args:
         completed: stages before this frame (N,).
@@ -54,7 +54,7 @@ def find_fault(completed: Tensor, position: Tensor, support: Tensor) -> tuple[Te
 
 
 def fault_in_words(fault: int, cube: int, support: int, completed: int, colours: Sequence[str]) -> str:
-    """The failure in words.
+    """Return the failure in words.
 
     Args:
         fault: its kind.

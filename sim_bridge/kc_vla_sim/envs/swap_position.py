@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from mani_skill.utils.registration import register_env
 
 from kc_vla_sim.envs.cube_stack import BOTTOM, LEVELS, MIDDLE, TOP, Cubes, a_face_is_up, within_fingers
 from kc_vla_sim.envs.cubes import CUBE_COLOURS, CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
 from kc_vla_sim.envs.home_pose import home_pose, is_at_home
-from kc_vla_sim.envs.spatial import SPATIAL_RANGES, Pause, Progress, SpatialRanges, first_apart
+from kc_vla_sim.envs.registering import register_ours
+from kc_vla_sim.envs.spatial import SPATIAL_RANGES, Pause, SpatialProgress, SpatialRanges, first_apart
 from kc_vla_sim.envs.stack_faults import APART, fault_in_words
 from kc_vla_sim.envs.tabletop import TabletopEnv
-from kc_vla_sim.frame import Detection
+from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.robots.panda_posture import posture_pointing_down
@@ -38,15 +38,15 @@ _SHUT = 0.01
 """... with a smaller gap between its fingers, m."""
 
 
-@register_env("SwapPosition-v1", max_episode_steps=LONGEST_EPISODE)
+@register_ours("SwapPosition-v1", LONGEST_EPISODE)
 class SwapPositionEnv(TabletopEnv):
     """Three cubes in a stack, to be rebuilt with the two lower ones swapped.
 
     **Success**: one stack, the original middle cube on the table, the bottom one on it and the top one on that;
-    neighbours within 2 cm in the plane, heights within 5 mm, all at rest and let go.
+    neighbors within 2 cm in the plane, heights within 5 mm, all at rest and let go.
     **Failure**, at once: a cube comes to rest, let go, on one on which it does not belong; or one fell
     (`stack_faults`).
-    **Chance**: order of the colours, places of the stack and aside, start posture, home pose, waits and speeds.
+    **Chance**: order of the colors, places of the stack and aside, start posture, home pose, waits and speeds.
     """
 
     RANGES = SPATIAL_RANGES
@@ -66,7 +66,7 @@ class SwapPositionEnv(TabletopEnv):
         """Speeds of the expert's hand (N, 2), m per step: of travel and of lowering."""
         self._waits = torch.zeros((count, 2), dtype=torch.int32, device=device)
         self._tool_seen = torch.zeros((count, 3), device=device)
-        self._progress = Progress.start(count, device)
+        self._progress = SpatialProgress.start(count, device)
         self._pause = Pause.start(count, device)
 
     def _initialize_episode(self, env_idx: torch.Tensor, options: dict[str, Any]) -> None:
@@ -93,7 +93,7 @@ class SwapPositionEnv(TabletopEnv):
     def _place_by_colour(self, env_idx: torch.Tensor) -> None:
         """Let the places aside follow from what is seen: where the stack is, and which cubes are to go there.
 
-        Of two cubes the one whose colour comes first goes to the right, so they tell nothing of the order in which the
+        Of two cubes the one whose color comes first goes to the right, so they tell nothing of the order in which the
         cubes were stacked, but for the bottom one, which stays.
         """
         x, y, yaw = self.places[env_idx, 0].T
@@ -119,7 +119,7 @@ class SwapPositionEnv(TabletopEnv):
             stand_cube(cube, torch.stack([x, y, (2 * level + 1) * CUBE_HALF_SIZE], dim=1), yaw)
 
     def evaluate(self) -> dict[str, torch.Tensor]:
-        """State of the task: success, fail, completed stages; all (N,)."""
+        """Return the state of the task: success, fail, completed stages; all (N,)."""
         frame = self.elapsed_steps
         pose = torch.stack([cube.pose.raw_pose for cube in self.cubes], dim=1)
         pose = pose.gather(1, self.order[:, :, None].expand(-1, -1, 7))
@@ -138,25 +138,28 @@ class SwapPositionEnv(TabletopEnv):
         }
 
     def _rests_at_home(self, tool: torch.Tensor, gap: torch.Tensor) -> torch.Tensor:
-        """Whether the hand with its tool at `tool` (N, 7) and its fingers `gap` (N,) apart rests at home (N,)."""
+        """Return whether the hand rests at home (N,).
+
+        Its tool is at `tool` (N, 7), and its fingers are `gap` (N,) apart.
+        """
         moved: torch.Tensor = torch.linalg.norm(tool[:, :3] - self._tool_seen, dim=1)
         return is_at_home(tool, self.home) & (moved < _RESTING) & (gap < _SHUT)
 
     @property
     def completed_stages(self) -> int:
-        """Stages reached so far, for one environment."""
+        """Return the stages reached so far, for one environment."""
         return int(self._progress.completed[0])
 
     @property
     def start_wait_left(self) -> int:
-        """Frames for which the expert still waits before it begins, for one environment."""
+        """Return frames for which the expert still waits before it begins, for one environment."""
         return max(int(self._waits[0, 0] - self.elapsed_steps[0]), 0)
 
     @property
     def home_wait_left(self) -> int | None:
-        """Frames for which the hand still rests at home, for one environment; None while it does not rest there.
+        """Return frames for which the hand still rests at home, for one environment; None while it does not rest there.
 
-        Without whims it need not go there: no picture tells whether it comes from there.
+        Without whims it need not go there: no image tells whether it comes from there.
         """
         if self._pause.over[0] >= 0 or not self.whims:
             return 0
@@ -165,25 +168,25 @@ class SwapPositionEnv(TabletopEnv):
 
     @property
     def failure_reason(self) -> str:
-        """What went wrong, for one environment."""
+        """Return what went wrong, for one environment."""
         fault, completed = int(self._progress.fault[0]), self.completed_stages
         cube, support = self._progress.culprit[0].tolist()
         return fault_in_words(fault, cube, support, completed, [_COLOURS[k] for k in self.order[0].tolist()])
 
     def keyframes_until_now(self) -> list[tuple[int, int]]:
-        """Frame 0, and those in which the top, the middle and the bottom cube left their places."""
+        """Return frame 0, and those in which the top, the middle and the bottom cube left their places."""
         frames = [0, *self._progress.left[0, [TOP, MIDDLE, BOTTOM]].tolist()]
         return [(phase, frame) for phase, frame in enumerate(frames) if frame >= 0]
 
     def decisions_until_now(self) -> list[tuple[int, int]]:
-        """The end of the rest at home: which cube to fetch first, by its index in `cubes`."""
+        """Return the end of the rest at home: which cube to fetch first, by its index in `cubes`."""
         over = int(self._pause.over[0])
         return [(over, int(self.order[0, BOTTOM]))] if over >= 0 else []
 
-    def detections(self) -> tuple[Detection, ...]:
-        """The three cubes."""
+    def detections(self) -> tuple[GroundTruthObject, ...]:
+        """Return the three cubes."""
         return tuple(
-            Detection(cube.name, "cube", "", to_pose(cube.pose), CUBE_SIZE, {"colour": colour})
+            GroundTruthObject(cube.name, "cube", "", to_pose(cube.pose), CUBE_SIZE, {"colour": colour})
             for cube, colour in zip(self.cubes, _COLOURS, strict=True)
         )
 

@@ -1,4 +1,4 @@
-"""Small procedural textures for the table: how much darker or lighter than its colour each spot is."""
+"""Small procedural textures for the table: how much darker or lighter than its color each spot is."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def draw_texture(chance: np.random.Generator, colour: Colour) -> Image:
 
 
 def grain(chance: np.random.Generator) -> Relief:
-    """Fibres of wood along x or y, gently bent; values in -1..1, as of all patterns."""
+    """Draw fibers of wood along x or y, gently bent; values in -1..1, as of all patterns."""
     across, along = np.indices(SHAPE) / max(SHAPE)
     if chance.random() < 0.5:
         across, along = along, across
@@ -41,14 +41,14 @@ def grain(chance: np.random.Generator) -> Relief:
 
 
 def checks(chance: np.random.Generator) -> Relief:
-    """Squares of two tones, 8 to 22 cm wide."""
+    """Draw squares of two tones, 8 to 22 cm wide."""
     row, column = np.indices(SHAPE)
     width, shift = chance.integers(8, 24), chance.integers(0, 24, size=2)
     return np.where(((row + shift[0]) // width + (column + shift[1]) // width) % 2, 1.0, -1.0)
 
 
 def speckle(chance: np.random.Generator) -> Relief:
-    """Spots of one texel, sparse or dense, each with a tone of its own."""
+    """Draw spots of one texel, sparse or dense, each with a tone of its own."""
     return np.where(chance.random(SHAPE) < chance.uniform(0.05, 0.4), chance.uniform(-1, 1, SHAPE), 0.0)
 
 

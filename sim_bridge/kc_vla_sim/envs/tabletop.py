@@ -21,7 +21,7 @@ from kc_vla_sim.envs.room import build_room, light_room
 from kc_vla_sim.envs.varied_looks import STANDARD_ROOM, RoomLooks, draw_room
 from kc_vla_sim.envs.whims import without_whims
 from kc_vla_sim.errors import BadLooksError
-from kc_vla_sim.frame import Detection, Image
+from kc_vla_sim.frame import GroundTruthObject, Image
 from kc_vla_sim.looks import STANDARD_LOOKS, VARIED_LOOKS, check_looks
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import LightPandaWristCam
@@ -167,26 +167,31 @@ class TabletopEnv(BaseEnv):
 
     @property
     def failure_reason(self) -> str:
-        """What it is called when `evaluate` says "fail"."""
+        """Return what it is called when `evaluate` says "fail"."""
         raise NotImplementedError
 
-    def detections(self) -> tuple[Detection, ...]:
-        """The objects of the task as they are now, for one environment without a batch."""
+    def detections(self) -> tuple[GroundTruthObject, ...]:
+        """Return the objects of the task as they are now, for one environment without a batch."""
         raise NotImplementedError
 
     def keyframes_until_now(self) -> list[tuple[int, int]]:
-        """Phase and frame of each ground-truth keyframe that is known by now, for one environment."""
+        """Return phase and frame of each ground-truth keyframe that is known by now, for one environment."""
         raise NotImplementedError
 
     def decisions_until_now(self) -> list[tuple[int, int]]:
-        """Frame and right choice (index into the task's `choices`) of each moment of decision so far.
+        """Return the frame and the right choice of each moment of decision so far.
+
+        A choice is an index into the task's `choices`.
 
         At such a moment the right choice depends on the past alone. For one environment.
         """
         raise NotImplementedError
 
     def _draw(self, env_idx: torch.Tensor, *ranges: tuple[float, float]) -> torch.Tensor:
-        """One number out of each range for each environment in `env_idx`: (len(env_idx), len(ranges)), float32."""
+        """Return one number out of each range for each environment in `env_idx`.
+
+        The result is (len(env_idx), len(ranges)), float32.
+        """
         low, high = np.array(ranges).T
         drawn = self._batched_episode_rng[env_idx].uniform(low, high)
         return torch.as_tensor(drawn, dtype=torch.float32, device=self.device)

@@ -7,14 +7,14 @@ from typing import Any
 
 import sapien
 import torch
-from mani_skill.utils.registration import register_env
 
 from kc_vla_sim.envs import shuffle
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
 from kc_vla_sim.envs.distractors import PLACES
-from kc_vla_sim.envs.identity import FAILURES, IDENTITY_RANGES, MIDDLE, SLOTS, IdentityRanges, Progress
+from kc_vla_sim.envs.identity import FAILURES, IDENTITY_RANGES, MIDDLE, SLOTS, IdentityProgress, IdentityRanges
+from kc_vla_sim.envs.registering import register_ours
 from kc_vla_sim.envs.tabletop import ROBOT_BASE, TabletopEnv
-from kc_vla_sim.frame import Detection
+from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.robots.panda_posture import posture_pointing_down
@@ -43,7 +43,7 @@ LONGEST_EPISODE = 1000
 _FACING_Y = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))
 
 
-@register_env("TeacherArmShuffle-v1", max_episode_steps=LONGEST_EPISODE)
+@register_ours("TeacherArmShuffle-v1", LONGEST_EPISODE)
 class TeacherArmShuffleEnv(TabletopEnv):
     """Three equal red cubes in a row, and a teacher arm that swaps two of them.
 
@@ -81,7 +81,7 @@ class TeacherArmShuffleEnv(TabletopEnv):
         self._start = torch.zeros((count, 3, 3), device=device)  # centres of the cubes, m
         self._stops = torch.zeros((count, shuffle.STOPS, 4), device=device)
         self._targets = torch.zeros((count, self._frames, 9), device=device)  # of the teacher's joints
-        self._progress = Progress.start(count, device)
+        self._progress = IdentityProgress.start(count, device)
 
     def _initialize_episode(self, env_idx: torch.Tensor, options: dict[str, Any]) -> None:
         ranges, count = self.ranges, len(env_idx)
@@ -119,7 +119,7 @@ class TeacherArmShuffleEnv(TabletopEnv):
         self.agent.reset(torch.cat([posture_pointing_down(in_base), fingers], dim=1))
 
     def _draw_places(self, env_idx: torch.Tensor) -> torch.Tensor:
-        """One place for a cube in each slot: (len(env_idx), 3, 3), x, y (m) and yaw (rad)."""
+        """Return one place for a cube in each slot: (len(env_idx), 3, 3), x, y (m) and yaw (rad)."""
         ranges = self.ranges
         drawn = self._draw(env_idx, *[ranges.cube_x, ranges.cube_y, ranges.cube_yaw] * len(SLOTS))
         places = drawn.reshape(len(env_idx), len(SLOTS), 3)
@@ -139,7 +139,7 @@ class TeacherArmShuffleEnv(TabletopEnv):
         self.teacher.follow(self._targets[torch.arange(self.num_envs, device=self.device), frame])
 
     def evaluate(self) -> dict[str, torch.Tensor]:
-        """State of the task: success, fail, completed stages, whether the shuffle has ended; all (N,)."""
+        """Return the state of the task: success, fail, completed stages, whether the shuffle has ended; all (N,)."""
         centres = torch.stack([cube.pose.p for cube in self.cubes], dim=1)
         segment = shuffle.segment_at(self.segment_ends, self.elapsed_steps)
         ended = segment >= shuffle.SEGMENTS
@@ -156,7 +156,7 @@ class TeacherArmShuffleEnv(TabletopEnv):
         }
 
     def _astray(self, centres: torch.Tensor, segment: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Whether a cube is not where the shuffle has it, and whether the robot is near; both (N,)."""
+        """Return whether a cube is not where the shuffle has it, and whether the robot is near; both (N,)."""
         every = torch.arange(self.num_envs, device=self.device)
         teacher, robot = self.teacher.tcp.pose.p, self.agent.tcp.pose.p
         still = self._start[every, self.roles[:, 2]]
@@ -166,39 +166,34 @@ class TeacherArmShuffleEnv(TabletopEnv):
         return astray.any(dim=1), (astray & touched).any(dim=1) | (torch.linalg.norm(teacher - robot, dim=1) < NEAR)
 
     def _held_up(self, high: torch.Tensor) -> torch.Tensor:
-        """Which of the cubes that are `high` (N, 3) are in the robot's grip."""
+        """Return which of the cubes that are `high` (N, 3) are in the robot's grip."""
         if not high.any():  # contact forces cost time
             return high
         grasped = torch.stack([self.agent.is_grasping(cube) for cube in self.cubes], dim=1)
         return high & grasped
 
     @property
-    def shuffle_ended(self) -> bool:
-        """The teacher is back at rest, in one environment."""
-        return bool(self.elapsed_steps[0] >= self.segment_ends[0, -1])
-
-    @property
     def failure_reason(self) -> str:
-        """What went wrong, in one environment."""
+        """Return what went wrong, in one environment."""
         return FAILURES[int(self._progress.failure[0])]
 
     def keyframes_until_now(self) -> list[tuple[int, int]]:
-        """Frame 0, A let go of in the buffer, and the fingers closed on B."""
+        """Return frame 0, A released in the buffer, and the fingers closed on B."""
         now = int(self.elapsed_steps[0])
         ends = self.segment_ends[0].tolist()
         frames = [0, ends[shuffle.PUT_ASIDE], ends[shuffle.GRASPED]]
         return [(phase, frame) for phase, frame in enumerate(frames) if frame <= now]
 
     def decisions_until_now(self) -> list[tuple[int, int]]:
-        """The end of the shuffle: the slot in which the cube stands that was in the middle."""
+        """Return the end of the shuffle: the slot in which the cube stands that was in the middle."""
         end = int(self.segment_ends[0, -1])
         if int(self.elapsed_steps[0]) < end:
             return []
         return [(end, int(shuffle.slots_at_end(self.roles)[0, MIDDLE]))]
 
-    def detections(self) -> tuple[Detection, ...]:
-        """The cubes, named by the slots in which they started."""
-        return tuple(Detection(cube.name, "cube", "", to_pose(cube.pose), CUBE_SIZE) for cube in self.cubes)
+    def detections(self) -> tuple[GroundTruthObject, ...]:
+        """Return the cubes, named by the slots in which they started."""
+        return tuple(GroundTruthObject(cube.name, "cube", "", to_pose(cube.pose), CUBE_SIZE) for cube in self.cubes)
 
     def _get_obs_extra(self, info: dict[str, Any]) -> dict[str, torch.Tensor]:
         extra = {"tcp_pose": self.agent.tcp.pose.raw_pose}
@@ -210,7 +205,7 @@ class TeacherArmShuffleEnv(TabletopEnv):
 
 
 def _in_teacher_base(tool: torch.Tensor) -> torch.Tensor:
-    """Tool poses (..., 4) of the world, x, y, z and yaw, in the teacher's base frame.
+    """Return tool poses (..., 4) of the world, x, y, z and yaw, in the teacher's base frame.
 
     The yaw stays as it is: the base is turned by a quarter, which no cube's side can tell.
     """

@@ -1,7 +1,7 @@
 """Rules and chance of the temporal task, as plain functions on batches of N environments. World frame.
 
 The cubes are numbered in the order in which they are to be lifted: 0 red, 1 green, 2 blue. A height is that of a
-cube's centre above the table's surface.
+cube's center above the table's surface.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ TEMPORAL_RANGES = {
 
 
 def places_in_disc(chance: Tensor, radius: float) -> Tensor:
-    """Places (N, 3, 2) in a disc around 0, all further apart than `LEAST_GAP`, m.
+    """Draw places (N, 3, 2) in a disc around 0, all further apart than `LEAST_GAP`, m.
 
     Args:
         chance: (N, M, 3, 2) in 0..1, M candidates for each environment, of which the first good one is taken.

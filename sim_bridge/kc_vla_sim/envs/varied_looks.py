@@ -1,4 +1,4 @@
-"""What a room looks like: the same in every episode, or drawn from the episode's seed (domain randomisation).
+"""What a room looks like: the same in every episode, or drawn from the episode's seed (domain randomization).
 
 The draw has a generator of its own: whatever else chance decides in an episode is the same with any looks.
 """
@@ -46,13 +46,13 @@ class RoomLooks:
     """Looks of one episode; the defaults are the standard. Positions in the world frame, m.
 
     Attributes:
-        ambient: colour of the ambient light.
-        light: colour of the directional light.
+        ambient: color of the ambient light.
+        light: color of the directional light.
         light_direction: where it falls to, of any length.
-        table: colour of the table.
-        table_as_seen: that colour in the room's light; what the lamp's light fades into.
-        table_texture: what the table wears instead of its plain colour, see `draw_texture`.
-        floor: its colour.
+        table: color of the table.
+        table_as_seen: that color in the room's light; what the lamp's light fades into.
+        table_texture: what the table wears instead of its plain color, see `draw_texture`.
+        floor: its color.
         walls: theirs.
         camera_eye: place of the third-person camera.
         camera_target: what that looks at.
@@ -111,17 +111,17 @@ def draw_room(seed: int) -> RoomLooks:
 
 
 def _tint(chance: np.random.Generator) -> np.ndarray:
-    """Shares of red, green and blue in a light that is about white, (3,)."""
+    """Draw the shares of red, green and blue in a light that is about white, (3,)."""
     return 1 + chance.uniform(-TINT, TINT, 3)
 
 
 def _colour(chance: np.random.Generator, most_saturated: float, brightness: tuple[float, float]) -> Colour:
-    """A dull colour of any hue: those of the task are vivid."""
+    """Return a dull color of any hue: those of the task are vivid."""
     return colorsys.hsv_to_rgb(chance.random(), chance.uniform(0, most_saturated), chance.uniform(*brightness))
 
 
 def _camera(chance: np.random.Generator) -> tuple[Vector, Vector, float]:
-    """Eye, target and field of view of a camera that shows `OUTERMOST`: a quarter of those drawn do not."""
+    """Draw eye, target and field of view of a camera that shows `OUTERMOST`: a quarter of those drawn do not."""
     while True:
         eye = STANDARD_ROOM.camera_eye + chance.uniform(-EYE_JITTER, EYE_JITTER, 3)
         target = STANDARD_ROOM.camera_target + chance.uniform(-TARGET_JITTER, TARGET_JITTER, 3)

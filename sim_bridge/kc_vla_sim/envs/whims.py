@@ -10,7 +10,7 @@ LONGEST_REST = 0.05
 
 
 def without_whims(ranges: Any) -> Any:
-    """The same ranges of chance, but for what the expert draws for itself and nothing in the pictures tells.
+    """Return the same ranges of chance without the expert variation that nothing in the images shows.
 
     Whoever learns such a wait learns to stand still for good, and whoever learns to go to places drawn at random, one
     after the other, creeps between them. The ranges of a task name theirs: `HIDDEN_WAITS`, fields in s, which become
@@ -22,7 +22,7 @@ def without_whims(ranges: Any) -> Any:
 
 
 def _shortest(span: Any) -> Any:
-    """The least of a range as a range; of a tuple of ranges, of each."""
+    """Return the least of a range as a range; of a tuple of ranges, that of each."""
     if isinstance(span[0], tuple):
         return tuple(map(_shortest, span))
     least = min(span[0], LONGEST_REST)

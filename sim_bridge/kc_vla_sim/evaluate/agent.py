@@ -18,7 +18,7 @@ from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
 from kc_vla.core.tasks import find_task
 from kc_vla.core.views import Views
-from kc_vla.execution.scheduler import Action, Hold, SchedulerSettings
+from kc_vla.execution.scheduler import Hold, ScheduledAction, SchedulerSettings
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.observation import Keyframe, Observation
 from kc_vla.keyframes.scoring import SourceError
@@ -26,9 +26,9 @@ from kc_vla.policy.closed_loop import ClosedLoop
 from kc_vla.policy.history import KEYFRAMES, History
 from kc_vla.policy.interface import Backend
 from kc_vla_sim.errors import BadExecutionError
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.robot import RIG
-from kc_vla_sim.sights import PERIOD_NS, sight_of_frame
+from kc_vla_sim.scorer_inputs import PERIOD_NS, sight_of_frame
 
 HORIZON = 16
 """Actions of a chunk; a learned policy has its own."""
@@ -54,7 +54,11 @@ class Execution:
     told: bool = True
 
     def __post_init__(self) -> None:
-        """See that a chunk lasts until the next is used."""
+        """Check that a chunk lasts until the next one is used.
+
+        Raises:
+            BadExecutionError: it does not.
+        """
         if self.blend_steps > HORIZON:
             raise BadExecutionError(f"bad blend_steps {self.blend_steps}: a chunk has {HORIZON} actions")
         if (last := self.latency_steps + self.execute_steps) > HORIZON:
@@ -110,15 +114,15 @@ class Agent:
 
     @property
     def kept(self) -> list[Keyframe]:
-        """The keyframes by now, ascending."""
+        """Return the keyframes by now, ascending."""
         return self._loop.keyframes
 
-    def command(self, frame: Frame, draw: bool = False) -> Action | None:
+    def command(self, frame: SimulatedFrame, draw: bool = False) -> ScheduledAction | None:
         """Take in the next frame; return what to do in it, None for staying where the arm is.
 
         Args:
             frame: of the simulator.
-            draw: whether its pictures are needed for what the source may make of it.
+            draw: whether its images are needed for what the source may make of it.
 
         Raises:
             PolicyError: the policy gives no numbers.
@@ -134,16 +138,16 @@ class Agent:
         except BadChunkError as error:
             self.faults[str(error)] += 1
             command = self._loop.tick(frame.index)
-        if isinstance(command, Action):
+        if isinstance(command, ScheduledAction):
             return command
         self.faults[command.reason if isinstance(command, Hold) else "the arm waits"] += 1
         return None
 
-    def watch(self, frame: Frame, draw: bool = False) -> None:
+    def watch(self, frame: SimulatedFrame, draw: bool = False) -> None:
         """Take in the next frame while another moves the arm: no chunk is asked for."""
         self._see(frame, draw)
 
-    def _see(self, frame: Frame, looked_at: bool) -> Observation:
+    def _see(self, frame: SimulatedFrame, looked_at: bool) -> Observation:
         """Let selector and buffer take in a frame."""
         views = frame.views
         if not drawn(frame) and (looked_at or frame.keyframe is not None or frame.index == 0):
@@ -158,6 +162,6 @@ class Agent:
         return self._codec.state(observation.tool_pose, observation.joint_names, observation.joint_positions)
 
 
-def drawn(frame: Frame) -> bool:
-    """Whether the simulator has drawn a frame."""
+def drawn(frame: SimulatedFrame) -> bool:
+    """Return whether the simulator has drawn a frame."""
     return all(picture.size for picture in frame.views.values())

@@ -12,13 +12,14 @@ from kc_vla.core.splits import seeds_of
 from kc_vla.core.tasks import find_task
 from kc_vla.inference.models import fingerprint, models_in
 from kc_vla.keyframes.live import LiveSelector
-from kc_vla.keyframes.sources import SourceSettings, open_source
+from kc_vla.keyframes.selectors import open_selector
 from kc_vla.media.mp4 import Mp4Writer
-from kc_vla.policy.backends import BackendSettings
+from kc_vla.policy.backends import PolicyContext
 from kc_vla.policy.history import NONE
 from kc_vla.policy.learned import open_learned
+from kc_vla.policy.options import LearnedOptions
 from kc_vla_sim.evaluate.agent import HORIZON, Execution
-from kc_vla_sim.evaluate.player import FILM_EVERY, Outcome, Player
+from kc_vla_sim.evaluate.player import FILM_EVERY, EpisodeOutcome, Player
 from kc_vla_sim.evaluate.results import add_outcome, read_outcomes, write_summary
 from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout
 from kc_vla_sim.looks import check_looks
@@ -32,24 +33,22 @@ SETTINGS, FILMS = "evaluation.json", "films"
 _MASKED = "none"
 _LOOKING = ("learned", "events")
 """Those who choose by the pictures, so that every frame is drawn."""
-KEYFRAMES = (*_LOOKING, "oracle", _MASKED)
-"""Who chooses the keyframes that the policy is given; `none`: it is given none, and has to do without a memory."""
 _ENDING_S = 2.0
 
 
 @dataclass(frozen=True)
-class Setting:
+class EvaluationSetting:
     """How episodes are played.
 
     Attributes:
         models: folder of models with the policy; empty: those that come with the stack.
         model: its name there.
         selector_models, selector: likewise, of the selector.
-        keyframes: one of `KEYFRAMES`.
+        keyframes: who chooses those that the policy is given: learned, events, oracle, or none, without a memory.
         variant, looks, image_size, renderer: see `Simulator`.
         execution: of the chunks.
-        noise: that a chunk begins with, see `BackendSettings`.
-        films: write a film of each failure.
+        noise: that a chunk begins with, see `LearnedOptions`.
+        films: write a video of each failure.
     """
 
     models: str
@@ -80,7 +79,7 @@ class EvalOptions:
         skip: seeds at the split's start that are left out, as something was chosen by them.
     """
 
-    setting: Setting
+    setting: EvaluationSetting
     tasks: tuple[str, ...]
     episodes: int
     split: str
@@ -91,7 +90,7 @@ class EvalOptions:
 
 @dataclass(frozen=True)
 class _Job:
-    setting: Setting
+    setting: EvaluationSetting
     task: str
     seed: int
     film: Path
@@ -137,8 +136,11 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
         yield f"{options.output}: {len(outcomes)} episodes{filmed}"
 
 
-def _fingerprints(setting: Setting) -> dict[str, str]:
-    """Of the models that have a say: episodes of others of the same names do not count together."""
+def _fingerprints(setting: EvaluationSetting) -> dict[str, str]:
+    """Return the fingerprints of the models in use.
+
+    Episodes of other models of the same names do not count together.
+    """
     told = {"policy": fingerprint(models_in(setting.models), setting.model)}
     if setting.keyframes in _LOOKING:
         told["selector"] = fingerprint(models_in(setting.selector_models), setting.selector)
@@ -146,31 +148,28 @@ def _fingerprints(setting: Setting) -> dict[str, str]:
 
 
 @lru_cache(maxsize=1)
-def _player(setting: Setting) -> Player:
-    """This process's player."""
+def _player(setting: EvaluationSetting) -> Player:
+    """Return this process's player."""
     backend = open_learned(
-        BackendSettings(
-            RIG,
-            HORIZON,
+        PolicyContext(RIG, HORIZON),
+        LearnedOptions(
             model=setting.model,
             models_folder=setting.models,
             device="cpu",
             noise=setting.noise,
             strides=True,
-        )
+        ),
     )
     history = NONE if setting.keyframes == _MASKED else backend.history
     needed = history.of_keyframes  # otherwise who finds them costs time and changes nothing
-    source = open_source(
-        setting.keyframes if needed else "oracle",
-        SourceSettings(setting.selector, setting.selector_models, device="cpu"),
-    )
+    network = {"model": setting.selector, "models_folder": setting.selector_models, "device": "cpu"}
+    source = open_selector(setting.keyframes if needed else "oracle", shared=network)
     draw = setting.films or history.strided or (needed and setting.keyframes in _LOOKING)
     simulator = Simulator(setting.image_size, setting.renderer, draw=draw, variant=setting.variant, looks=setting.looks)
     return Player(simulator, LiveSelector(source), backend, setting.execution, history)
 
 
-def _play(job: _Job) -> Outcome:
+def _play(job: _Job) -> EpisodeOutcome:
     player, setting = _player(job.setting), job.setting
     outcome = player.play(job.task, job.seed, setting.variant)
     if setting.films and not outcome.success:

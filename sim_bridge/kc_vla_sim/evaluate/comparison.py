@@ -11,7 +11,7 @@ from typing import Any
 from kc_vla.core.begun import BegunError, begun, differences
 from kc_vla.core.splits import seeds_of
 from kc_vla.inference.models import REGISTRY, read_registry
-from kc_vla.keyframes.sources import SourceSettings, open_source
+from kc_vla.keyframes.selectors import open_selector
 from kc_vla.learning.common.device import device_of_run
 from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
 from kc_vla.learning.policy.event_keyframes import EventKeyframes
@@ -20,16 +20,16 @@ from kc_vla.learning.policy.release import release_policy
 from kc_vla.learning.policy.run import PolicyRun
 from kc_vla.learning.policy.training import train_policy
 from kc_vla.policy.model import EVENTS
-from kc_vla_sim.evaluate.command import SETTINGS, EvalOptions, Setting, evaluate
-from kc_vla_sim.evaluate.comparison_results import Row, write_comparison
-from kc_vla_sim.evaluate.player import Outcome
+from kc_vla_sim.evaluate.command import SETTINGS, EvalOptions, EvaluationSetting, evaluate
+from kc_vla_sim.evaluate.comparison_results import RegimeRow, write_comparison
+from kc_vla_sim.evaluate.player import EpisodeOutcome
 from kc_vla_sim.evaluate.regimes import KEYFRAMES, TABLES, Regime
 from kc_vla_sim.evaluate.results import read_outcomes
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.variants import check_variant
 
 _PRECISION = "fp32"
-"""Of what looks at the pictures: nothing but the memory shall differ from what was learnt."""
+"""Number format of the released backbone: the exact one, so that the policies differ by the memory alone."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class ComparisonOptions:
     config: PolicyConfig
     init: PolicyRun | None
     device: tuple[str, str]
-    setting: Setting
+    setting: EvaluationSetting
     tasks: tuple[str, ...]
     episodes: int
     others: int
@@ -94,7 +94,7 @@ def compare(options: ComparisonOptions) -> Iterator[str]:
             yield f"{regime.name}: {run.config.steps} steps in {run.folder}"
             _play(options, regime, models, results / regime.name)
         there = [(regime, _played(options, regime, results / regime.name)) for regime in TABLES[options.table]]
-        rows = [Row(regime, options.config.steps, outcomes) for regime, outcomes in there if outcomes]
+        rows = [RegimeRow(regime, options.config.steps, outcomes) for regime, outcomes in there if outcomes]
         if not rows:
             yield f"{options.table}: none of its rows has been played"
             return
@@ -104,18 +104,26 @@ def compare(options: ComparisonOptions) -> Iterator[str]:
 
 
 def _require_playable(options: ComparisonOptions, regimes: Sequence[Regime]) -> None:
-    """See, hours before it is their turn, that the episodes can be played; raises what `evaluate` does."""
+    """Check, hours before it is their turn, that the episodes can be played.
+
+    It raises what `evaluate` does.
+    """
     setting = options.setting
     check_variant(setting.variant)
     choose_renderer(setting.renderer)
     seeds_of(options.split, options.skip + max(options.episodes, options.others))
     chosen = {regime.keyframes for regime in regimes}
     for source in chosen & {"learned", "events"}:
-        open_source(source, SourceSettings(setting.selector, setting.selector_models, device="cpu"))
+        network = {"model": setting.selector, "models_folder": setting.selector_models, "device": "cpu"}
+        open_selector(source, network)
 
 
 def _require_alike(options: ComparisonOptions, folder: Path) -> None:
-    """See that what was played of a row before was played as is asked for now: a table compares memories alone."""
+    """Check that a row that was played before was played as it is asked for now, so that rows differ in memory alone.
+
+    Raises:
+        BegunError: it was played otherwise.
+    """
     try:
         played = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -131,7 +139,7 @@ def _require_alike(options: ComparisonOptions, folder: Path) -> None:
 
 
 def _play(options: ComparisonOptions, regime: Regime, models: Path, folder: Path) -> None:
-    """Those of a row's episodes that are asked for and not there."""
+    """Play those of a row's episodes that are asked for and not there."""
     setting = replace(options.setting, models=str(models), model=regime.training, keyframes=regime.keyframes)
     wanted = EvalOptions(
         setting, options.tasks, _count(options, regime), options.split, options.processes, folder, options.skip
@@ -140,8 +148,11 @@ def _play(options: ComparisonOptions, regime: Regime, models: Path, folder: Path
         pass
 
 
-def _played(options: ComparisonOptions, regime: Regime, folder: Path) -> list[Outcome]:
-    """Those of a row's episodes that are asked for and there; also of a row that is not, which was played before."""
+def _played(options: ComparisonOptions, regime: Regime, folder: Path) -> list[EpisodeOutcome]:
+    """Return the episodes of a row that are asked for and there.
+
+    A row that is not asked for now may have been played before.
+    """
     seeds = seeds_of(options.split, options.skip + _count(options, regime))[options.skip :]
     return [each for each in read_outcomes(folder) if each.task in options.tasks and each.seed in seeds]
 
@@ -151,7 +162,7 @@ def _count(options: ComparisonOptions, regime: Regime) -> int:
 
 
 def _trained(options: ComparisonOptions, regime: Regime, models: Path) -> PolicyRun:
-    """The training of a row, come to its end, as a model; all rows have the same eyes."""
+    """Return the training of a row, come to its end, as a model; all rows have the same eyes."""
     if options.init is not None:
         return _come_to_its_end(options, regime.training, regime.settings, None, models)
     base = _come_to_its_end(options, KEYFRAMES, {}, None, models)

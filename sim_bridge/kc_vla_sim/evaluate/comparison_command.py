@@ -13,7 +13,7 @@ from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 from kc_vla.core.splits import SplitError
 from kc_vla.core.tasks import simulated_tasks
-from kc_vla.keyframes.sources import DRIVEN_SELECTOR, SELECTOR, fitting_selector
+from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR, fitting_selector
 from kc_vla_sim.arguments import ask_processes, ask_seeds
 from kc_vla_sim.errors import SimulationError
 from kc_vla_sim.evaluate.regimes import TABLES
@@ -27,7 +27,7 @@ output folder, which both tables can share.
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    """Run the subcommand; return the exit status: 0, 1 for a failure shown in one line, 2 for bad arguments, 130."""
     from kc_vla.inference.models import ModelError
     from kc_vla.learning.common.errors import LearningError
 
@@ -53,7 +53,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--init",
         metavar="RUN|MODEL",
-        help="begin every row with what this run has learnt, or with a model, such as policy (default: from nothing)",
+        help="begin every row with the weights of this run, or with a model, such as policy (default: from nothing)",
     )
     parser.add_argument(
         "--init-models", type=Path, help="folder with the registry of --init's model (default: the models shipped)"
@@ -83,10 +83,10 @@ def _compare(options: argparse.Namespace) -> None:
     from kc_vla.learning.policy.config import load_policy_config
     from kc_vla.learning.policy.restoring import run_or_model
     from kc_vla_sim.evaluate.agent import Execution
-    from kc_vla_sim.evaluate.command import Setting
+    from kc_vla_sim.evaluate.command import EvaluationSetting
     from kc_vla_sim.evaluate.comparison import ComparisonOptions, compare
 
-    setting = Setting(
+    setting = EvaluationSetting(
         models="",
         model="",
         selector_models=options.selector_models,

@@ -13,7 +13,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from kc_vla.core.files import replacing, write_whole
-from kc_vla_sim.evaluate.player import Outcome
+from kc_vla_sim.evaluate.player import EpisodeOutcome
 from kc_vla_sim.evaluate.regimes import Regime
 from kc_vla_sim.evaluate.results import summary
 
@@ -22,15 +22,15 @@ _LABEL = 40
 
 
 @dataclass(frozen=True)
-class Row:
+class RegimeRow:
     """A regime, the steps of its training, and its episodes."""
 
     regime: Regime
     steps: int
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[EpisodeOutcome]
 
 
-def write_comparison(folder: Path, name: str, rows: Sequence[Row], facts: Mapping[str, Any]) -> str:
+def write_comparison(folder: Path, name: str, rows: Sequence[RegimeRow], facts: Mapping[str, Any]) -> str:
     """Write `name`.md, .json and .png into the folder; return the table."""
     found = {row.regime.name: summary(row.outcomes) for row in rows}
     text = comparison_table(rows, found)
@@ -54,8 +54,11 @@ def write_comparison(folder: Path, name: str, rows: Sequence[Row], facts: Mappin
     return text
 
 
-def comparison_table(rows: Sequence[Row], found: Mapping[str, Mapping[str, Any]]) -> str:
-    """Success in percent with its 95 % interval (Wilson), as Markdown: a line for each row, in brackets the paper's."""
+def comparison_table(rows: Sequence[RegimeRow], found: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the success in percent with its 95 % interval (Wilson), as Markdown.
+
+    It has a line for each row, in brackets the paper's.
+    """
     tasks = sorted({task for row in rows for task in found[row.regime.name]["tasks"]})
     heads = ["what is given of the past", "episodes of a task", *(f"`{task}`" for task in tasks), "average"]
     lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
@@ -76,8 +79,8 @@ def _told(share: Mapping[str, Any], paper: float | None) -> str:
     return f"{100 * share['success']:.0f} ({low:.0f} to {high:.0f}){beside}"
 
 
-def _draw(rows: Sequence[Row], found: Mapping[str, Mapping[str, Any]], path: Path) -> None:
-    """Success against the memory, for each task, with its interval; a cross is the paper's."""
+def _draw(rows: Sequence[RegimeRow], found: Mapping[str, Mapping[str, Any]], path: Path) -> None:
+    """Draw the success against the memory, for each task, with its interval; a cross is the paper's."""
     tasks = sorted({task for row in rows for task in found[row.regime.name]["tasks"]})
     figure = Figure(figsize=(3.6 + 2.6 * len(tasks), 0.9 + 0.5 * len(rows)), layout="constrained")
     axes = figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0]

@@ -12,8 +12,8 @@ from kc_vla.keyframes.live import LiveSelector
 from kc_vla.policy.history import KEYFRAMES, History
 from kc_vla.policy.interface import Backend
 from kc_vla_sim.evaluate.agent import Agent, Execution, drawn
-from kc_vla_sim.film.layout import Moment, Seen
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.film.layout import KeyframeTile, VideoFrame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.simulator import Simulator
 
@@ -22,7 +22,7 @@ FILM_EVERY = 4
 
 
 @dataclass(frozen=True)
-class Outcome:
+class EpisodeOutcome:
     """How an episode went.
 
     Attributes:
@@ -67,18 +67,26 @@ class Player:
         execution: Execution,
         history: History = KEYFRAMES,
     ) -> None:
-        """Args: `history` is what of the past the policy is given."""
+        """Put the parts of a playing stack together.
+
+        Args:
+            simulator: that is played in.
+            selector: of the keyframes.
+            backend: of the policy.
+            execution: of the chunks.
+            history: which past frames the policy gets.
+        """
         self._simulator = simulator
         self._agent = Agent(selector, backend, execution, simulator.views, history)
         self._history = history
-        self.moments: list[Moment] = []
-        """Of the last episode, what a film shows, where the simulator draws."""
+        self.moments: list[VideoFrame] = []
+        """Frames of the last episode's video, where the simulator renders."""
 
     def check(self, task: str, variant: str) -> None:
-        """Raise what `play` would raise of a task that a model has not learnt."""
+        """Raise what `play` would raise of a task that a model has not learned."""
         self._agent.begin(task, 0, variant)
 
-    def play(self, task: str, seed: int, variant: str) -> Outcome:
+    def play(self, task: str, seed: int, variant: str) -> EpisodeOutcome:
         """Play an episode to its end.
 
         Raises:
@@ -97,7 +105,7 @@ class Player:
             self._film(frame)
             frame = self._simulator.hold() if command is None else self._simulator.step(command.values)
         self._film(frame)
-        return Outcome(
+        return EpisodeOutcome(
             task=task,
             seed=seed,
             success=frame.success,
@@ -113,7 +121,7 @@ class Player:
             play_s=time.perf_counter() - began,
         )
 
-    def _film(self, frame: Frame) -> None:
+    def _film(self, frame: SimulatedFrame) -> None:
         if drawn(frame) and (frame.index % FILM_EVERY == 0 or frame.done):
-            kept = {k.label: Seen(k.observation.frame, k.observation.views) for k in self._agent.kept}
-            self.moments.append(Moment(frame, "", kept, self._simulator.decisions))
+            kept = {k.label: KeyframeTile(k.observation.frame, k.observation.views) for k in self._agent.kept}
+            self.moments.append(VideoFrame(frame, "", kept, self._simulator.decisions))

@@ -14,27 +14,31 @@ from kc_vla.core.files import write_whole
 from kc_vla.core.lines import append_line, read_lines
 from kc_vla.core.shares import Share
 from kc_vla.keyframes.metrics import paired
-from kc_vla_sim.evaluate.player import Outcome
+from kc_vla_sim.evaluate.player import EpisodeOutcome
 
 EPISODES, TABLE, RESULTS = "episodes.jsonl", "table.md", "results.json"
 
 
-def read_outcomes(folder: Path) -> list[Outcome]:
-    """The episodes that were played into a folder; a line that a crash cut off is left out, and played again."""
+def read_outcomes(folder: Path) -> list[EpisodeOutcome]:
+    """Return the episodes that were played into a folder; a line that a crash cut off is left out, and played again."""
     return list(
         read_lines(
-            folder / EPISODES, lambda row: Outcome(**{**row, "kept": tuple(row["kept"]), "true": tuple(row["true"])})
+            folder / EPISODES,
+            lambda row: EpisodeOutcome(**{**row, "kept": tuple(row["kept"]), "true": tuple(row["true"])}),
         )
     )
 
 
-def add_outcome(folder: Path, outcome: Outcome) -> None:
+def add_outcome(folder: Path, outcome: EpisodeOutcome) -> None:
     """Keep what came of an episode."""
     append_line(folder / EPISODES, asdict(outcome))
 
 
-def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Success of each task and, as the mean of the tasks, of all; with intervals, reasons of failure, and times."""
+def summary(outcomes: Sequence[EpisodeOutcome]) -> dict[str, Any]:
+    """Return the success of each task and, as the mean of the tasks, of all.
+
+    It has intervals, reasons of failure, and times.
+    """
     tasks = sorted({outcome.task for outcome in outcomes})
     of_task = {task: _of(outcome for outcome in outcomes if outcome.task == task) for task in tasks}
     shares = [each["success"] for each in of_task.values()]
@@ -47,7 +51,7 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def _of(outcomes: Iterator[Outcome] | Sequence[Outcome]) -> dict[str, Any]:
+def _of(outcomes: Iterator[EpisodeOutcome] | Sequence[EpisodeOutcome]) -> dict[str, Any]:
     played = list(outcomes)
     right = sum(outcome.success for outcome in played)
     found = sum(_hits(outcome) for outcome in played)
@@ -66,13 +70,16 @@ def _of(outcomes: Iterator[Outcome] | Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def _hits(outcome: Outcome) -> int:
-    """How many of the true keyframes are kept; frame 0, which always is, does not count."""
+def _hits(outcome: EpisodeOutcome) -> int:
+    """Return how many of the true keyframes are kept; frame 0, which always is, does not count."""
     return len(paired(sorted(frame for frame in outcome.kept if frame), outcome.true[1:]))
 
 
 def table(found: Mapping[str, Any]) -> str:
-    """The summary as Markdown: steps and jumps are medians over the episodes, the fastest step is that of all."""
+    """Return the summary as Markdown.
+
+    Steps and jumps are medians over the episodes, the fastest step is that of all.
+    """
     lines = [
         "| task | success | 95 % (Wilson) | episodes | keyframes found | steps | fastest, m/s | jump, m/s | failures |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -98,7 +105,7 @@ def _told(ends: Sequence[float]) -> str:
 
 
 def _played_with(settings: Mapping[str, Any]) -> str:
-    """How all of it was played, in a line."""
+    """Return how all of it was played, in a line."""
     told = []
     for name, value in settings.items():
         if isinstance(value, Mapping):
@@ -108,7 +115,7 @@ def _played_with(settings: Mapping[str, Any]) -> str:
     return ", ".join(told)
 
 
-def write_summary(folder: Path, settings: Mapping[str, Any], outcomes: Sequence[Outcome]) -> str:
+def write_summary(folder: Path, settings: Mapping[str, Any], outcomes: Sequence[EpisodeOutcome]) -> str:
     """Write table and JSON into the folder; return the table."""
     found = summary(outcomes)
     text = f"{table(found)}\n{_played_with(settings)}\n"

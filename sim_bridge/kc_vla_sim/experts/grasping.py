@@ -1,9 +1,9 @@
 """Fetching a cube and putting it down, step by step, from the present scene alone.
 
-Four moves make up every picking task. Each gives the next action for one `Scene` and remembers nothing, so a caller
+Four moves make up every picking task. Each gives the next action for one `HandScene` and remembers nothing, so a caller
 plans ahead with `scene = scene.after(action)` and asks again (`hand.see_scene` gives the first scene):
 
-- `fetch(scene, cube, height, tempo)`: open, go above the cube, go down, close, and bring it up until the cube's centre
+- `fetch(scene, cube, height, tempo)`: open, go above the cube, go down, close, and bring it up until the cube's center
   is at `height`. The caller asks for it until the cube is as high as it wants.
 - `put(scene, place, tempo)`: carry the held cube to above `place`, lower it, let go.
 - `go(scene, position, rotation, tempo)`: go there with nothing in hand and fingers closed; begins with letting go of
@@ -29,7 +29,7 @@ from kc_vla_sim.experts.hand import (
     READY,
     READY_GRIPPER,
     Cube,
-    Scene,
+    HandScene,
     facing,
     grasp_clearance,
     hand_yaw,
@@ -85,8 +85,8 @@ TIGHT = 0.004
 """Less free space than this around the fingers speaks against a way to grasp, m."""
 
 
-def fetch(scene: Scene, cube: int, height: float, tempo: Tempo) -> Step:
-    """The next step towards holding `scene.cubes[cube]` with its centre at `height` (m).
+def fetch(scene: HandScene, cube: int, height: float, tempo: Tempo) -> Step:
+    """Return the next step towards holding `scene.cubes[cube]` with its center at `height` (m).
 
     Held cubes rise straight up. The hand must hold no other cube: `put` it down first.
     """
@@ -122,8 +122,8 @@ def fetch(scene: Scene, cube: int, height: float, tempo: Tempo) -> Step:
     )
 
 
-def put(scene: Scene, place: Cube, tempo: Tempo) -> Step:
-    """The next step towards the held cube standing at `place`, its centre and yaw (modulo 90 degrees), let go.
+def put(scene: HandScene, place: Cube, tempo: Tempo) -> Step:
+    """Return the next step towards the held cube standing at `place`, its center and yaw (modulo 90 degrees), released.
 
     Lower `place` onto another cube by giving it the height of a cube that rests there. Once the cube is let go (also
     when it slipped), this opens the fingers and rises; the caller sees `scene.held is None` and asks for what is next.
@@ -160,8 +160,8 @@ def put(scene: Scene, place: Cube, tempo: Tempo) -> Step:
     return "carry", _move(scene, tempo, _at(target, carry), rotation, tempo.travel, gripper=0.0, floor=carry)
 
 
-def release(scene: Scene, tempo: Tempo) -> Step:
-    """The next step towards standing open and clear above all cubes, straight up from here."""
+def release(scene: HandScene, tempo: Tempo) -> Step:
+    """Return the next step towards standing open and clear above all cubes, straight up from here."""
     tool = scene.tool
     up = _at(tool.position, _highest(scene.cubes) + LEAVING_MARGIN + 0.02)
     between = scene.between_fingers()
@@ -174,8 +174,8 @@ def release(scene: Scene, tempo: Tempo) -> Step:
     return "rise", _move(scene, tempo, up, tool.rotation, speed, gripper)
 
 
-def go(scene: Scene, position: Vector, rotation: Rotation, tempo: Tempo) -> Step:
-    """The next step towards standing at `position` (3,), turned to `rotation`, with closed and empty fingers."""
+def go(scene: HandScene, position: Vector, rotation: Rotation, tempo: Tempo) -> Step:
+    """Return the next step towards standing at `position` (3,), turned to `rotation`, with closed and empty fingers."""
     tool = scene.tool
     near = _highest(cube for cube in scene.cubes if np.hypot(*(cube.position[:2] - tool.position[:2])) < 0.06)
     if scene.held is not None or tool.position[2] < near + LEAVING_MARGIN:
@@ -184,8 +184,8 @@ def go(scene: Scene, position: Vector, rotation: Rotation, tempo: Tempo) -> Step
     return "go", _move(scene, tempo, position, rotation, tempo.travel, gripper=0.0, floor=floor)
 
 
-def _in_funnel(scene: Scene, tempo: Tempo, target: Cube, rotation: Rotation, highest: float) -> Step:
-    """The next step down to `target` with open fingers, no higher than `highest` (m)."""
+def _in_funnel(scene: HandScene, tempo: Tempo, target: Cube, rotation: Rotation, highest: float) -> Step:
+    """Return the next step down to `target` with open fingers, no higher than `highest` (m)."""
     tool = scene.tool
     gap = target.position[:2] - tool.position[:2]
     off = float(np.hypot(*gap))
@@ -198,8 +198,8 @@ def _in_funnel(scene: Scene, tempo: Tempo, target: Cube, rotation: Rotation, hig
     return phase, _move(scene, tempo, goal, rotation, speed)
 
 
-def _funnel(scene: Scene, foot: Vector, misfit: float, highest: float, climbs: float) -> tuple[Vector, float]:
-    """Where the hand goes next on its way down to `foot` (3,), and how far below its funnel it is, m.
+def _funnel(scene: HandScene, foot: Vector, misfit: float, highest: float, climbs: float) -> tuple[Vector, float]:
+    """Return where the hand goes next on its way down to `foot` (3,), and how far below its funnel it is, m.
 
     It is `FUNNEL` times the `misfit` above the foot, but no higher than `highest`, m; one that is lower than that by
     `climbs`, m, climbs straight up, and the closer it is, the more it moves in the plane, too.
@@ -213,7 +213,7 @@ def _funnel(scene: Scene, foot: Vector, misfit: float, highest: float, climbs: f
 
 
 def _move(
-    scene: Scene,
+    scene: HandScene,
     tempo: Tempo,
     position: Vector,
     rotation: Rotation,
@@ -221,7 +221,7 @@ def _move(
     gripper: float = READY_GRIPPER,
     floor: float | None = None,
 ) -> Vector:
-    """Action (7,) towards a pose; below `floor` (m) the hand climbs before it moves in the plane."""
+    """Return the action (7,) towards a pose; below `floor` (m) the hand climbs before it moves in the plane."""
     tool = scene.tool
     goal = np.array(position, float)
     if floor is not None and tool.position[2] < floor - 0.01:
@@ -230,8 +230,8 @@ def _move(
     return np.append(tool.delta_towards(goal, rotation, speed, tempo.settling), gripper)
 
 
-def _grasp_yaw(scene: Scene, cube: int) -> float:
-    """Yaw of the hand for grasping a cube: free of its neighbours, and else the least turn from now."""
+def _grasp_yaw(scene: HandScene, cube: int) -> float:
+    """Return the yaw of the hand for grasping a cube: free of its neighbors, and else the least turn from now."""
     target = scene.cubes[cube]
     others = [other for k, other in enumerate(scene.cubes) if k != cube]
     now = hand_yaw(scene.tool.rotation)
@@ -247,17 +247,20 @@ def _grasp_yaw(scene: Scene, cube: int) -> float:
 
 
 def _within_reach(yaw: float) -> float:
-    """The same turn of a held cube with the wrist within its limits, rad."""
+    """Return the same turn of a held cube with the wrist within its limits, rad."""
     return nearest_yaw(yaw, 0.0) if abs(yaw) > FARTHEST_YAW else yaw
 
 
 def _gentle(speed: float, height: float) -> float:
-    """`speed` (m per step), or less at no more than `GENTLE_HEIGHT` (m) above a cube's place."""
+    """Return `speed` (m per step), or less at no more than `GENTLE_HEIGHT` (m) above a cube's place."""
     return speed if height >= GENTLE_HEIGHT else min(speed, GENTLE)
 
 
-def _floor_under(scene: Scene, cube: int) -> float:
-    """Height (m) at which the centre of `cube` rests if it is let go where it is: on the table or on other cubes."""
+def _floor_under(scene: HandScene, cube: int) -> float:
+    """Return the height (m) at which the center of `cube` rests if it is released where it is.
+
+    It rests on the table or on other cubes.
+    """
     x, y, z = scene.cubes[cube].position
     below = (
         other
@@ -269,16 +272,16 @@ def _floor_under(scene: Scene, cube: int) -> float:
     return _highest(below) + CUBE_HALF_SIZE
 
 
-def _too_closed(scene: Scene) -> bool:
-    """The fingers are so close together that no cube can be between them."""
+def _too_closed(scene: HandScene) -> bool:
+    """Return whether the fingers are so close together that no cube can be between them."""
     return scene.opening < 0.75 * CUBE_HALF_SIZE
 
 
 def _highest(cubes: Iterable[Cube]) -> float:
-    """Height of the highest top of `cubes`, m; 0, the table's, without any."""
+    """Return the height of the highest top of `cubes`, m; 0, the table's, without any."""
     return max((float(cube.position[2]) + CUBE_HALF_SIZE for cube in cubes), default=0.0)
 
 
 def _at(position: Vector, height: float) -> Vector:
-    """`position` (3,) at another height, m."""
+    """Return `position` (3,) at another height, m."""
     return np.array([position[0], position[1], height])

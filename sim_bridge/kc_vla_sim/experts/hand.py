@@ -46,18 +46,18 @@ _GRIP_REACH = 0.012
 
 @dataclass(frozen=True)
 class Cube:
-    """A cube: centre (3,), m, and yaw, rad, in -pi/4..pi/4."""
+    """A cube: center (3,), m, and yaw, rad, in -pi/4..pi/4."""
 
     position: Vector
     yaw: float
 
 
 @dataclass(frozen=True)
-class Scene:
+class HandScene:
     """The hand and all cubes that it must not run into.
 
     Attributes:
-        tool: tool centre point and turn.
+        tool: tool center point and turn.
         opening: finger position, m; 0 closed, 0.04 wide open.
         cubes: every cube, also the held one.
         held: index of the cube that is in the grip, or None.
@@ -68,8 +68,8 @@ class Scene:
     cubes: tuple[Cube, ...]
     held: int | None
 
-    def after(self, action: Vector) -> Scene:
-        """The scene one step after the tool delta with gripper, (7,), if all goes as it should."""
+    def after(self, action: Vector) -> HandScene:
+        """Return the scene one step after the tool delta with gripper, (7,), if all goes as it should."""
         tool = self.tool.after(action[:6])
         target = _CLOSED + float(action[6]) * (_WIDEST - _CLOSED)
         # Fingers press a little into what they hold; they have left that behind as soon as they let go.
@@ -86,7 +86,7 @@ class Scene:
         return replace(self, tool=tool, opening=max(opening, CUBE_HALF_SIZE), held=held)
 
     def between_fingers(self) -> int | None:
-        """Index of the cube whose centre is in the grip of the fingers, whether they are closed or not."""
+        """Return the index of the cube whose center is in the grip of the fingers, whether they are closed or not."""
         for index, cube in enumerate(self.cubes):
             gap = self.tool.rotation.inv().apply(cube.position - self.tool.position)
             if np.hypot(gap[0], gap[1]) < _GRIP_REACH and abs(gap[2]) < CUBE_HALF_SIZE:
@@ -94,7 +94,7 @@ class Scene:
         return None
 
     def carried(self, tool: Tool) -> tuple[Cube, ...]:
-        """The cubes, the held one moved along with the hand to `tool`; one must be held."""
+        """Return the cubes, the held one moved along with the hand to `tool`; one must be held."""
         assert self.held is not None
         cube = self.cubes[self.held]
         turn = tool.rotation * self.tool.rotation.inv()
@@ -103,7 +103,7 @@ class Scene:
         return tuple(Cube(position, yaw) if k == self.held else other for k, other in enumerate(self.cubes))
 
 
-def see_scene(agent: Any, cubes: Sequence[Any]) -> Scene:
+def see_scene(agent: Any, cubes: Sequence[Any]) -> HandScene:
     """Read the first environment: `agent` is a ManiSkill Panda, `cubes` are actors of `build_cube`.
 
     Hand and held cube are given where they would come to rest if the hand were told to stop now, up to 2 cm ahead of
@@ -112,7 +112,7 @@ def see_scene(agent: Any, cubes: Sequence[Any]) -> Scene:
     pose = agent.tcp.pose.sp
     tool = Tool(np.asarray(pose.p, float), Rotation.from_quat(np.roll(pose.q, -1)))
     opening = float(agent.robot.get_qpos()[0, -2:].mean())
-    scene = Scene(tool, opening, tuple(_see_cube(cube) for cube in cubes), None)
+    scene = HandScene(tool, opening, tuple(_see_cube(cube) for cube in cubes), None)
     near = scene.between_fingers()
     # Contact forces are asked for one cube at most: each question costs as much as a planned step.
     held = near if near is not None and bool(agent.is_grasping(cubes[near])[0]) else None
@@ -123,7 +123,7 @@ def see_scene(agent: Any, cubes: Sequence[Any]) -> Scene:
 
 
 def _see_cube(actor: Any) -> Cube:
-    """Pose of a cube, whichever side it lies on."""
+    """Return the pose of a cube, whichever side it lies on."""
     pose = actor.pose.sp
     axes = Rotation.from_quat(np.roll(pose.q, -1)).as_matrix()
     level = axes[:, int(np.argmin(np.abs(axes[2])))]
@@ -131,13 +131,13 @@ def _see_cube(actor: Any) -> Cube:
 
 
 def nearest_yaw(yaw: float, to: float) -> float:
-    """The yaw that is the same as `yaw` modulo 90 degrees and lies nearest to `to`, rad."""
+    """Return the yaw that is the same as `yaw` modulo 90 degrees and lies nearest to `to`, rad."""
     quarter = pi / 2
     return yaw + quarter * round((to - yaw) / quarter)
 
 
 def hand_yaw(rotation: Rotation) -> float:
-    """Yaw of a hand that points about down, rad; 0 with its camera ahead."""
+    """Return the yaw of a hand that points about down, rad; 0 with its camera ahead."""
     ahead = rotation.apply([1.0, 0.0, 0.0])
     return atan2(ahead[1], ahead[0])
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kc_vla_sim.actions import TURN_LIMIT
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
 from kc_vla_sim.experts.grasping import EMPTY_MARGIN, LEAVING_MARGIN, Step
-from kc_vla_sim.experts.hand import LOOSE_GRIPPER, READY_GRIPPER, Cube, Scene, facing, hand_yaw, nearest_yaw
+from kc_vla_sim.experts.hand import LOOSE_GRIPPER, READY_GRIPPER, Cube, HandScene, facing, hand_yaw, nearest_yaw
 from kc_vla_sim.experts.tempo import Tempo
 from kc_vla_sim.experts.tool import REACHED_SHARE, Vector
 
@@ -34,7 +34,7 @@ _MOST_TURN = 0.95 * TURN_LIMIT * REACHED_SHARE
 
 @dataclass(frozen=True)
 class Posture:
-    """A pose of the hand that points down: tool centre point (3,), m, and yaw, rad."""
+    """A pose of the hand that points down: tool center point (3,), m, and yaw, rad."""
 
     position: Vector
     yaw: float
@@ -62,7 +62,7 @@ class LiftScript:
 
     @classmethod
     def write(cls, start: Posture, place: Cube, height: float, end: Posture, tempo: Tempo) -> LiftScript:
-        """The lift of the cube at `place` to `height` (m) and back, from `start` to `end`."""
+        """Return the lift of the cube at `place` to `height` (m) and back, from `start` to `end`."""
         yaw = nearest_yaw(place.yaw, (start.yaw + end.yaw) / 2)
         at_cube = Posture(place.position, yaw)
 
@@ -84,8 +84,8 @@ class LiftScript:
         way.move("go", end, tempo.travel, 0.0)
         return cls(*way.table(), grasp=grasp, release=release)
 
-    def follows(self, scene: Scene, step: int, cube: int, place: Cube) -> bool:
-        """Whether at `step` all is as it should be: the hand on its way, the cube at `place` or in the grip."""
+    def follows(self, scene: HandScene, step: int, cube: int, place: Cube) -> bool:
+        """Return whether at `step` all is as it should be: the hand on its way, the cube at `place` or in the grip."""
         if not 0 <= step < len(self.grippers):
             return False
         off = float(np.linalg.norm(scene.tool.position - self.positions[step]))
@@ -97,8 +97,8 @@ class LiftScript:
             return bool(at_place) and (scene.held is None or self.grasp < step < self.release)
         return step > self.release or scene.held == cube
 
-    def step(self, scene: Scene, step: int) -> Step:
-        """The phase, and the action (7,) from `step` to the next."""
+    def step(self, scene: HandScene, step: int) -> Step:
+        """Return the phase, and the action (7,) from `step` to the next."""
         tool = scene.tool
         gone = (1 - MENDING) * (tool.position - self.positions[step])
         turned = (1 - MENDING) * (hand_yaw(tool.rotation) - self.yaws[step])
@@ -117,7 +117,7 @@ class _Way:
 
     @property
     def steps(self) -> int:
-        """How many are written."""
+        """Return how many are written."""
         return len(self._grippers)
 
     def move(self, phase: str, to: Posture, speed: float, gripper: float) -> None:
@@ -136,7 +136,7 @@ class _Way:
             self._add(phase, self._postures[-1], gripper)
 
     def table(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
-        """Positions, yaws, gripper commands and phases of `LiftScript`."""
+        """Return the positions, yaws, gripper commands and phases of `LiftScript`."""
         postures = np.array(self._postures)
         return postures[:, :3], postures[:, 3], np.array(self._grippers), tuple(self._phases)
 

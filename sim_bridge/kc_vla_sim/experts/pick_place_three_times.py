@@ -4,7 +4,7 @@ Every step is decided from the present state alone: the scene, and what the envi
 From the end of a visit on, a lift follows its script by the clock. Whatever goes wrong with it is mended by the moves
 of `grasping`, and then the hand goes home for the next.
 
-Without whims there are neither visits nor scripts: no picture tells whether the hand comes from home or goes there, or
+Without whims there are neither visits nor scripts: no image tells whether the hand comes from home or goes there, or
 what the clock says. It goes from cube to cube.
 """
 
@@ -24,7 +24,7 @@ from kc_vla_sim.envs.lifting import BACK_RADIUS, LET_GO_GAP, LIFTED_HEIGHT, REST
 from kc_vla_sim.envs.pick_place_three_times import SHUT
 from kc_vla_sim.envs.temporal import CUBES
 from kc_vla_sim.experts.grasping import Step, fetch, go, put, release
-from kc_vla_sim.experts.hand import Cube, Scene, hand_yaw, see_scene
+from kc_vla_sim.experts.hand import Cube, HandScene, hand_yaw, see_scene
 from kc_vla_sim.experts.lift_script import MENDING, LiftScript, Posture
 from kc_vla_sim.experts.plan_ahead import plan_ahead
 from kc_vla_sim.experts.tempo import LEARNABLE, Tempo
@@ -71,7 +71,7 @@ class _State:
         begun: the lift that was begun last, and the frame in which it was: when the visit at home before it ended.
     """
 
-    scene: Scene
+    scene: HandScene
     frame: int
     completed: int
     lifted: bool
@@ -89,13 +89,13 @@ class PickPlaceThreeTimesExpert:
         self._written: tuple[bytes, _Routine] | None = None
 
     def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
-        """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
+        """Return the next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
         routine = self._routine()
         decide = partial(_decide if self._world.whims else _decide_from_what_is_seen, routine)
         return plan_ahead(horizon, self._present(), decide, partial(_after, routine))
 
     def _routine(self) -> _Routine:
-        """What was drawn, with the scripts that follow from it, which are written once an episode."""
+        """Return the drawn variations, with the scripts that follow from them, which are written once an episode."""
         world = self._world
         drawn = (world.tempo, world.places, world.yaws, world.homes, world.waits, world.lift_heights)
         key = b"".join(values[0].numpy().tobytes() for values in drawn)
@@ -138,7 +138,7 @@ class PickPlaceThreeTimesExpert:
 
 
 def _decide(routine: _Routine, state: _State) -> Step:
-    """Phase and action (7,) for one step."""
+    """Return phase and action (7,) for one step."""
     scene, tempo = state.scene, routine.tempo
     present = state.completed
     if state.frame < START_STEPS:
@@ -165,7 +165,7 @@ def _decide(routine: _Routine, state: _State) -> Step:
 
 
 def _decide_from_what_is_seen(routine: _Routine, state: _State) -> Step:
-    """The same without whims: from cube to cube."""
+    """Return phase and action (7,) without expert variation: from cube to cube."""
     scene, tempo, present = state.scene, routine.tempo, state.completed
     if scene.held is not None and scene.held != present:
         return put(scene, routine.places[scene.held], tempo)
@@ -177,19 +177,22 @@ def _decide_from_what_is_seen(routine: _Routine, state: _State) -> Step:
 
 
 def _still_rises(routine: _Routine, state: _State) -> bool:
-    """The held cube is on its way up and not high enough. One that comes down is never taken up again."""
+    """Return whether the held cube is on its way up and not high enough.
+
+    One that comes down is never picked up again.
+    """
     height = float(state.scene.cubes[state.completed].position[2])
     return height > state.peak - COMING_DOWN and state.peak < routine.heights[state.completed] - HIGH_ENOUGH
 
 
 def _is_back(routine: _Routine, state: _State) -> bool:
-    """The present cube lies, let go, where it belongs."""
+    """Return whether the present cube lies, released, where it belongs."""
     gap = state.scene.cubes[state.completed].position - routine.places[state.completed].position
     return state.scene.held is None and float(np.linalg.norm(gap)) < 0.8 * BACK_RADIUS
 
 
 def _after(routine: _Routine, state: _State, action: Vector) -> _State:
-    """The state one step on, if all goes as it should."""
+    """Return the state one step on, if all goes as it should."""
     scene, frame = state.scene.after(action), state.frame + 1
     present = state.completed
     before, state = state.scene, replace(state, scene=scene, frame=frame)
@@ -216,7 +219,7 @@ def _after(routine: _Routine, state: _State, action: Vector) -> _State:
 
 
 def _is_home(routine: _Routine, state: _State) -> bool:
-    """The hand is, closed, at the home pose before the next lift."""
+    """Return whether the hand is, closed, at the home pose before the next lift."""
     position, rotation = routine.homes[state.completed]
     tool = state.scene.tool
     turn = (tool.rotation * rotation.inv()).magnitude()

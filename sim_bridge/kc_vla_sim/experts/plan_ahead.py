@@ -18,7 +18,7 @@ State = TypeVar("State")
 def plan_ahead(
     horizon: int, state: State, decide: Callable[[State], Step], after: Callable[[State, Vector], State]
 ) -> tuple[NDArray[np.float32], str]:
-    """The next `horizon` tool deltas (horizon, 7) from `state`, and the phase that it is in: see `Expert.plan`.
+    """Return the next `horizon` tool deltas (horizon, 7) from `state`, and the phase that it is in: see `Expert.plan`.
 
     Args:
         horizon: steps.

@@ -50,7 +50,7 @@ class _State:
 
     @property
     def direction(self) -> Vector:
-        """Unit vector from the cube to the target; away from the robot where the cube has arrived."""
+        """Return the unit vector from the cube to the target; away from the robot where the cube has arrived."""
         gap = self.goal - self.cube
         distance = np.linalg.norm(gap)
         return gap / distance if distance > ARRIVED else np.array([1.0, 0.0])
@@ -63,7 +63,7 @@ class PushCubeExpert:
         self._world = world
 
     def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
-        """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
+        """Return the next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
         return plan_ahead(horizon, self._present(), _decide, _after)
 
     def _present(self) -> _State:
@@ -79,13 +79,13 @@ class PushCubeExpert:
 
 
 def _decide(state: _State) -> Step:
-    """Phase and action (7,) for one step."""
+    """Return phase and action (7,) for one step."""
     phase, delta = _move(state)
     return phase, np.append(delta, 0.0)  # the gripper stays closed
 
 
 def _move(state: _State) -> tuple[str, Vector]:
-    """Phase and tool delta (6,) for one step."""
+    """Return phase and tool delta (6,) for one step."""
     tool, direction = state.tool, state.direction
     facing = Rotation.from_rotvec([0, 0, np.arctan2(direction[1], direction[0])]) * POINTING_DOWN
     position, height = tool.position[:2], tool.position[2]
@@ -113,7 +113,7 @@ def _move(state: _State) -> tuple[str, Vector]:
 
 
 def _after(state: _State, action: Vector) -> _State:
-    """The state one step on, if the tool moves as commanded and a touched cube goes along."""
+    """Return the state one step on, if the tool moves as commanded and a touched cube goes along."""
     tool = state.tool.after(action[:6])
     direction = state.direction
     offset = tool.position[:2] - state.cube

@@ -20,7 +20,7 @@ from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
 from kc_vla_sim.envs.spatial import STAGES
 from kc_vla_sim.envs.stack_faults import APART
 from kc_vla_sim.experts.grasping import Step, fetch, go, put, release
-from kc_vla_sim.experts.hand import Cube, Scene, see_scene
+from kc_vla_sim.experts.hand import Cube, HandScene, see_scene
 from kc_vla_sim.experts.plan_ahead import plan_ahead
 from kc_vla_sim.experts.tempo import LEARNABLE, Tempo
 
@@ -61,18 +61,18 @@ class _State:
         home_wait: frames to go on resting at home; None while the hand does not rest there yet.
     """
 
-    scene: Scene
+    scene: HandScene
     completed: int
     start_wait: int
     home_wait: int | None
 
     @property
     def waits_at_home(self) -> bool:
-        """Whether the stack is apart, and the hand is to rest."""
+        """Return whether the stack is apart, and the hand is to rest."""
         return self.completed == APART and self.home_wait != 0
 
     def advanced(self) -> _State:
-        """The state with the present stage behind it if its cube is in place, let go, and the hand off."""
+        """Return the state with the present stage behind it if its cube is in place, released, and the hand off."""
         if self.completed == STAGES or self.waits_at_home or not _is_placed(self):
             return self
         if self.scene.held is not None or self.scene.between_fingers() is not None:
@@ -80,7 +80,7 @@ class _State:
         return replace(self, completed=self.completed + 1)
 
     def after(self, action: NDArray[np.float64]) -> _State:
-        """The state one step on, if all goes as it should."""
+        """Return the state one step on, if all goes as it should."""
         home_wait = None if self.home_wait is None else max(self.home_wait - 1, 0)
         scene, start_wait = self.scene.after(action), max(self.start_wait - 1, 0)
         return _State(scene, self.completed, start_wait, home_wait).advanced()
@@ -93,7 +93,7 @@ class SwapPositionExpert:
         self._world = world
 
     def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
-        """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
+        """Return the next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
         task = self._task()
         return plan_ahead(horizon, self._present(), partial(_decide, task), _State.after)
 
@@ -115,7 +115,7 @@ class SwapPositionExpert:
 
 
 def _decide(task: _Task, state: _State) -> Step:
-    """Phase and action (7,) for one step."""
+    """Return phase and action (7,) for one step."""
     scene, tempo = state.scene, task.tempo
     if state.completed == STAGES:
         return release(scene, tempo)
@@ -134,21 +134,21 @@ def _decide(task: _Task, state: _State) -> Step:
 
 
 def _must_mend(state: _State) -> bool:
-    """Whether the bottom cube is off the middle one again, on which it was put, or not yet let go there."""
+    """Return whether the bottom cube is off the middle one again, on which it was put, or not yet released there."""
     if state.completed <= APART:
         return False
     return state.scene.held == BOTTOM or not _stands_on(state.scene, BOTTOM, MIDDLE)
 
 
 def _due(state: _State) -> int:
-    """The cube that is to be moved now, by the level at which it began."""
+    """Return the cube that is to be moved now, by the level at which it began."""
     if not _must_mend(state):
         return _TURN[state.completed]
     return TOP if _stands_on(state.scene, TOP, BOTTOM) or state.scene.held == TOP else BOTTOM
 
 
-def _aside(place: Cube, scene: Scene, tempo: Tempo) -> Cube:
-    """Where the held cube goes that is to stand aside at `place`.
+def _aside(place: Cube, scene: HandScene, tempo: Tempo) -> Cube:
+    """Return where the held cube goes that is to stand aside at `place`.
 
     Nothing shows the place, so one who learns cannot tell it: without whims anywhere near it will do, and anywhere at
     all for a cube that is low, as long as there is room.
@@ -166,7 +166,7 @@ def _aside(place: Cube, scene: Scene, tempo: Tempo) -> Cube:
 
 
 def _goal(task: _Task, state: _State) -> Cube:
-    """Where the cube of the present stage belongs."""
+    """Return where the cube of the present stage belongs."""
     if state.completed < APART:
         wanted = task.places[state.completed + 1]
         place = wanted if _room(wanted, state.scene) > _SPARE_ROOM else _free_place(task, state.scene)
@@ -178,19 +178,19 @@ def _goal(task: _Task, state: _State) -> Cube:
     return Cube(below.position + np.array([0.0, 0.0, 2 * CUBE_HALF_SIZE]), below.yaw)
 
 
-def _free_place(task: _Task, scene: Scene) -> Cube:
-    """The place with most room for the held cube."""
+def _free_place(task: _Task, scene: HandScene) -> Cube:
+    """Return the place with most room for the held cube."""
     return max(task.places, key=lambda place: _room(place, scene))
 
 
-def _room(place: Cube, scene: Scene) -> float:
-    """Distance in the plane from `place` to the nearest cube that is not held, m."""
+def _room(place: Cube, scene: HandScene) -> float:
+    """Return the distance in the plane from `place` to the nearest cube that is not held, m."""
     others = (cube.position - place.position for k, cube in enumerate(scene.cubes) if k != scene.held)
     return min(float(np.hypot(gap[0], gap[1])) for gap in others)
 
 
 def _is_placed(state: _State) -> bool:
-    """Whether the cube of the present stage stands where it should."""
+    """Return whether the cube of the present stage stands where it should."""
     cubes = state.scene.cubes
     cube = cubes[_TURN[state.completed]].position
     if state.completed < APART:  # anywhere on the table will do
@@ -200,7 +200,7 @@ def _is_placed(state: _State) -> bool:
     return _stands_on(state.scene, TOP, BOTTOM) and not _must_mend(state)
 
 
-def _stands_on(scene: Scene, cube: int, other: int) -> bool:
-    """Whether a cube stands on another one as neighbours in the stack do."""
+def _stands_on(scene: HandScene, cube: int, other: int) -> bool:
+    """Return whether a cube stands on another one as neighbors in the stack do."""
     gap = scene.cubes[cube].position - scene.cubes[other].position
     return bool(np.hypot(gap[0], gap[1]) < NEIGHBOUR_LIMIT and abs(gap[2] - 2 * CUBE_HALF_SIZE) < HEIGHT_LIMIT)

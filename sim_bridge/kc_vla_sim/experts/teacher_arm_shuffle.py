@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kc_vla_sim.envs.identity import MIDDLE
 from kc_vla_sim.experts.grasping import Step, fetch, go
-from kc_vla_sim.experts.hand import Scene, facing, see_scene
+from kc_vla_sim.experts.hand import HandScene, facing, see_scene
 from kc_vla_sim.experts.plan_ahead import plan_ahead
 from kc_vla_sim.experts.tempo import Tempo
 from kc_vla_sim.experts.tool import Vector
@@ -34,19 +34,19 @@ class TeacherArmShuffleExpert:
         self._world = world
 
     def plan(self, horizon: int) -> tuple[NDArray[np.float32], str]:
-        """The next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
+        """Return the next `horizon` tool deltas (horizon, 7) and the present phase: see `Expert.plan`."""
         world = self._world
         scene = see_scene(world.agent, world.cubes)
         may_move = int(world.elapsed_steps[0]) >= int(world.go_frame[0])
         return plan_ahead(horizon, scene, self._lift if may_move else self._wait, _after)
 
-    def _wait(self, scene: Scene) -> Step:
+    def _wait(self, scene: HandScene) -> Step:
         """Stay at home, or go back there."""
         x, y, z, yaw = self._world.home[0].tolist()
         _, action = go(scene, np.array([x, y, z]), facing(yaw), _FULL_SPEED)
         return "wait", action
 
-    def _lift(self, scene: Scene) -> Step:
+    def _lift(self, scene: HandScene) -> Step:
         """Fetch the right cube."""
         share = float(self._world.expert_speed[0])
         full = _FULL_SPEED
@@ -54,6 +54,6 @@ class TeacherArmShuffleExpert:
         return fetch(scene, MIDDLE, LIFT_HEIGHT, tempo)
 
 
-def _after(scene: Scene, action: Vector) -> Scene:
-    """The scene one step on, after the action (7,) as the plan holds it: in single precision."""
+def _after(scene: HandScene, action: Vector) -> HandScene:
+    """Return the scene one step on, after the action (7,) as the plan holds it: in single precision."""
     return scene.after(action.astype(np.float32).astype(float))

@@ -20,13 +20,13 @@ POINTING_DOWN = Rotation.from_matrix([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
 
 @dataclass(frozen=True)
 class Tool:
-    """Tool centre point (m) and turn, in axes parallel to the robot's base."""
+    """Tool center point (m) and turn, in axes parallel to the robot's base."""
 
     position: Vector
     rotation: Rotation
 
     def delta_towards(self, position: Vector, rotation: Rotation, speed: float, settling: float = 1.0) -> Vector:
-        """Tool delta (6,) that brings the tool towards a pose.
+        """Return the tool delta (6,) that brings the tool towards a pose.
 
         Args:
             position: m.
@@ -45,6 +45,6 @@ class Tool:
         return np.concatenate([move, turn]) / REACHED_SHARE
 
     def after(self, delta: Vector) -> Tool:
-        """Where the tool will be one step after the tool delta (6,)."""
+        """Return the pose of the tool one step after the tool delta (6,)."""
         covered = REACHED_SHARE * delta
         return Tool(self.position + covered[:3], Rotation.from_rotvec(covered[3:]) * self.rotation)

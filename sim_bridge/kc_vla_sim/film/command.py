@@ -1,4 +1,4 @@
-"""`kc-vla sim play`: plays an episode of the expert and writes its film while it runs."""
+"""`kc-vla sim play`: plays an episode of the expert and writes its video while it runs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tqdm import tqdm
 
 from kc_vla.core.tasks import find_task
 from kc_vla.media.mp4 import Mp4Writer
-from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout, Moment, Seen
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout, KeyframeTile, VideoFrame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.protocol import check_seed
 from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.simulator import Simulator
@@ -50,11 +50,13 @@ class FilmOptions:
 
 
 def play_to_film(options: FilmOptions) -> str:
-    """Film an episode at the speed of its simulated time; return one line that says how it ended and where the film is.
+    """Record a video of an episode at the speed of its simulated time.
+
+    Return one line that says how it ended and where the video is.
 
     Raises:
         UnknownTaskError, BadSeedError, BadVariantError, BadLooksError, BadImageSizeError, RendererError: as these say.
-        OSError: the film cannot be written; none is left then.
+        OSError: the video cannot be written; none is left then.
     """
     task, seed, path = find_task(options.task), check_seed(options.seed), options.output
     if path.is_dir():
@@ -65,7 +67,7 @@ def play_to_film(options: FilmOptions) -> str:
     layout = FilmLayout(task, seed, options.variant, options.looks)
     with Mp4Writer(path, WIDTH, HEIGHT, 1 / CONTROL_RATE) as film:
         number = 0
-        before: Frame | None = None
+        before: SimulatedFrame | None = None
         for moment in tqdm(_moments(simulator, task.name, seed), desc=f"{task.name}, seed {seed}", unit="frame"):
             if not (options.skip_waits and before is not None and _only_waits(before, moment)):
                 film.add(layout.compose(moment), number)
@@ -78,23 +80,23 @@ def play_to_film(options: FilmOptions) -> str:
     return f"{task.name}, seed {seed}: {frame.reason} after {frame.index / CONTROL_RATE:.2f} s ({stages}): {path}"
 
 
-def _moments(simulator: Simulator, task: str, seed: int) -> Iterator[Moment]:
+def _moments(simulator: Simulator, task: str, seed: int) -> Iterator[VideoFrame]:
     """Play an episode of the expert."""
     frame = simulator.reset(task, seed)
-    seen: dict[str, Seen] = {}
+    seen: dict[str, KeyframeTile] = {}
     while True:
         for keyframe in simulator.keyframes:
             if keyframe.frame == frame.index:
-                seen[keyframe.label] = Seen(frame.index, frame.views)
+                seen[keyframe.label] = KeyframeTile(frame.index, frame.views)
         actions, phase = simulator.expert.plan(1)
-        yield Moment(frame, phase, dict(seen), simulator.decisions)
+        yield VideoFrame(frame, phase, dict(seen), simulator.decisions)
         if frame.done:
             return
         frame = simulator.step(actions[0])
 
 
-def _only_waits(before: Frame, moment: Moment) -> bool:
-    """Whether nothing moves, nothing is over and nothing has become known for a while."""
+def _only_waits(before: SimulatedFrame, moment: VideoFrame) -> bool:
+    """Return whether nothing moves, nothing is over and nothing has become known for a while."""
     frame = moment.frame
     if frame.done or frame.index - moment.newest < _SHOWN_AFTER_NEWS:
         return False

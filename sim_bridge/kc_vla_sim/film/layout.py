@@ -1,4 +1,4 @@
-"""One picture of the film of an episode."""
+"""One image of the video of an episode."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kc_vla.core.tasks import Task
 from kc_vla.core.views import Views
 from kc_vla.media.canvas import AMBER, BLUE, GREEN, MUTED, OUTLINE, PANEL, RED, TEXT, Canvas, Picture, shortened
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.robot import CONTROL_RATE
 
 WIDTH, HEIGHT = 1280, 720
@@ -26,7 +26,7 @@ _FLASH_FRAMES = 10
 
 
 @dataclass(frozen=True)
-class Seen:
+class KeyframeTile:
     """A keyframe on the strip: its frame and what the cameras saw then."""
 
     frame: int
@@ -34,32 +34,40 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Moment:
-    """All that the film shows of one frame.
+class VideoFrame:
+    """All that the video shows of one frame.
 
     Attributes:
-        frame: with its pictures.
+        frame: with its images.
         phase: what whoever moves the arm is doing.
         keyframes: those known by now, by label.
         decisions: moments of decision so far: the frame, and the right choice.
     """
 
-    frame: Frame
+    frame: SimulatedFrame
     phase: str
-    keyframes: dict[str, Seen]
+    keyframes: dict[str, KeyframeTile]
     decisions: tuple[tuple[int, str], ...]
 
     @property
     def newest(self) -> int:
-        """Frame of the newest keyframe or decision; 0 where nothing is known."""
+        """Return the frame of the newest keyframe or decision; 0 where nothing is known."""
         return max([0, *(seen.frame for seen in self.keyframes.values()), *(frame for frame, _ in self.decisions)])
 
 
 class FilmLayout:
-    """Composes the pictures of one episode."""
+    """Composes the images of one episode."""
 
     def __init__(self, task: Task, seed: int, variant: str, looks: str, driver: str = "expert") -> None:
-        """Args: `driver` moves the arm."""
+        """Prepare the frame around the images.
+
+        Args:
+            task: that is shown.
+            seed: of the episode.
+            variant: of the task.
+            looks: its visual randomization.
+            driver: what moves the arm.
+        """
         self._task, self._driver = task, driver
         self._blank = Canvas(WIDTH, HEIGHT)
         room = WIDTH - 2 * _MARGIN - 180
@@ -68,8 +76,8 @@ class FilmLayout:
         self._blank.text(_MARGIN, 44, shortened(told, 14, room), 14, MUTED)
         self._blank.text(_MARGIN, _STRIP_TOP - 24, "KEYFRAMES", 14, MUTED, bold=True)
 
-    def compose(self, moment: Moment) -> Picture:
-        """Return the picture of one moment, (HEIGHT, WIDTH, 3) RGB."""
+    def compose(self, moment: VideoFrame) -> Picture:
+        """Return the image of one moment, (HEIGHT, WIDTH, 3) RGB."""
         canvas = self._blank.copy()
         frame = moment.frame
         canvas.text(WIDTH - _MARGIN, 12, f"{frame.index / CONTROL_RATE:.2f} s", 26, bold=True, anchor="right")
@@ -79,7 +87,7 @@ class FilmLayout:
         self._draw_strip(canvas, moment)
         return canvas.pixels
 
-    def _draw_views(self, canvas: Canvas, moment: Moment) -> None:
+    def _draw_views(self, canvas: Canvas, moment: VideoFrame) -> None:
         frame = moment.frame
         deciding = any(0 <= frame.index - at < _FLASH_FRAMES for at, _ in moment.decisions)
         for column, (name, picture) in enumerate(frame.views.items()):
@@ -89,8 +97,8 @@ class FilmLayout:
             if frame.index - moment.newest < _FLASH_FRAMES:
                 canvas.frame(x, _VIEW_TOP, _VIEW, _VIEW, AMBER if deciding else GREEN, 4)
 
-    def _draw_panel(self, canvas: Canvas, moment: Moment) -> None:
-        """Who drives, the stages, the decisions, the result."""
+    def _draw_panel(self, canvas: Canvas, moment: VideoFrame) -> None:
+        """Draw what moves the arm, the stages, the decisions, and the result."""
         x, y = _PANEL_LEFT, _VIEW_TOP
         canvas.text(x, y, self._driver.upper(), 14, MUTED, bold=True)
         canvas.text(x, y + _LINE, shortened(moment.phase, 20, _PANEL_WIDTH, bold=True), 20, BLUE, bold=True)
@@ -114,8 +122,8 @@ class FilmLayout:
             if not moment.frame.success:
                 canvas.text(x, y + 36, shortened(moment.frame.reason, 14, _PANEL_WIDTH), 14)
 
-    def _draw_strip(self, canvas: Canvas, moment: Moment) -> None:
-        """A card for each keyframe of the task, filled when it is known."""
+    def _draw_strip(self, canvas: Canvas, moment: VideoFrame) -> None:
+        """Draw a card for each keyframe of the task, filled when it is known."""
         labels = self._task.keyframes
         pitch = (WIDTH - 2 * _MARGIN + _GAP) // len(labels)
         width = pitch - _GAP

@@ -42,7 +42,7 @@ class AlfredTask(NamedTuple):
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types that it needs."""
+        """Return the types that it needs."""
         knife = ("Knife",) if self.sliced else ()
         return tuple(each for each in (self.thing, self.within, self.goal, self.lamp, *knife) if each)
 
@@ -64,7 +64,7 @@ class AlfredScene(NamedTuple):
 
 @cache
 def scenes() -> Mapping[int, AlfredScene]:
-    """The 112 scenes that have annotated tasks, by their numbers."""
+    """Return the 112 scenes that have annotated tasks, by their numbers."""
     with gzip.open(FILE, "rt", encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     return {
@@ -74,7 +74,7 @@ def scenes() -> Mapping[int, AlfredScene]:
 
 
 def summary(annotated: Iterable[Mapping[str, Any]]) -> list[dict[str, object]]:
-    """A line for each scene, in their order.
+    """Return a line for each scene, in their order.
 
     Args:
         annotated: tasks with `scene`, `type`, `pddl` and `plan`, whose steps are [action, arguments, object id,
@@ -100,7 +100,10 @@ def summary(annotated: Iterable[Mapping[str, Any]]) -> list[dict[str, object]]:
 
 
 def type_of(name: str) -> str:
-    """Of an object id of AI2-THOR, "Sink|+01.38|+00.81|-01.27|SinkBasin", or of a type alone."""
+    """Return the type of an object id of AI2-THOR, or of a type alone.
+
+    An id is like "Sink|+01.38|+00.81|-01.27|SinkBasin".
+    """
     first = name.split("|")[0]
     return {"Sink": "SinkBasin", "Bathtub": "BathtubBasin"}.get(first, first)
 

@@ -23,13 +23,14 @@ import numpy as np
 from kc_vla.memory.embedding.interface import Vectors
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.planning.grammar.planner import GrammarPlanner
-from kc_vla.planning.interface import Done, Planner, PlanningError, Request
+from kc_vla.planning.interface import Planner, PlanningError, Request, TriedCall
+from kc_vla.planning.names import NEXT_TO
 from kc_vla.planning.skills import ANYWHERE, Call
 from kc_vla_sim.household.alfred import AlfredTask
+from kc_vla_sim.household.detector import detection
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.goals import bindings, parse_goal
 from kc_vla_sim.household.scenes import SPLITS, build_scene, split_of
-from kc_vla_sim.household.sight import detection
 from kc_vla_sim.household.simulator import act
 from kc_vla_sim.household.types import kind_of, kinds, plain
 from kc_vla_sim.household.world import FLOOR, IN, Place, Thing, World
@@ -59,7 +60,7 @@ class Judged(NamedTuple):
 
 
 def goal_of(task: AlfredTask) -> str:
-    """The goal conditions of an annotated task."""
+    """Return the goal conditions of an annotated task."""
     found = []
     if task.kind == "look_at_obj_in_light":
         found = [f"HOLDON(robot, {task.thing})", f"TOGGLEON({task.lamp})"]
@@ -124,7 +125,7 @@ def judged(planner: Planner, annotated: Iterable[Mapping[str, Any]], split: str,
 
 
 def table(found: Sequence[Judged]) -> str:
-    """Shares by the kind of task, as Markdown."""
+    """Return the shares by the kind of task, as Markdown."""
     lines = ["| task | instructions | planned | approved |", "| --- | --- | --- | --- |"]
     for kind in [*sorted({each.kind for each in found}), ""]:
         some = [each for each in found if kind in (each.kind, "")]
@@ -143,7 +144,7 @@ class _Hands:
         self._world, self._about = world, about
         self._stands_for: dict[str, str] = {}
 
-    def do(self, calls: Sequence[Call], tried: list[Done]) -> str:
+    def do(self, calls: Sequence[Call], tried: list[TriedCall]) -> str:
         """Do calls until one fails; return why it did."""
         for call in calls:
             try:
@@ -152,7 +153,7 @@ class _Hands:
                 reason = self._do(call)
             except HouseholdError as error:
                 reason = str(error)
-            tried.append(Done(call, reason))
+            tried.append(TriedCall(call, reason))
             if reason and "already" not in reason:
                 return reason
         return ""
@@ -169,13 +170,16 @@ class _Hands:
         return act(self._world, call)
 
     def _types(self, name: str) -> frozenset[str]:
-        """The types in this world that a name can stand for; one that there is none of means what is nearest to it."""
+        """Return the types in this world that a name can stand for.
+
+        A type that there is none of means what is nearest to it.
+        """
         there = {thing.kind.name for thing in self._world.things.values()}
         called = types_called(name) & there
         return called or frozenset([max(sorted(there), key=lambda kind: _nearness(name, kind))])
 
     def _make_room(self, holder: Thing) -> None:
-        """What is in the way is gone: who acts in earnest has to carry it elsewhere."""
+        """Take away what is in the way: a robot has to carry it elsewhere."""
         inside = [name for name in self._world.contents(holder.id) if not self._world.things[name].kind.fixed]
         others = [name for name in inside if name not in self._stands_for.values()]
         if self._world.free_spot(holder) is None and others:
@@ -202,7 +206,7 @@ class _Hands:
         if name == ANYWHERE:
             there = [each for each in self._world.things.values() if each.kind.fixed and each.kind.relation]
         else:
-            types = self._types(called)
+            types = self._types(called.partition(NEXT_TO)[0])
             taken = set(self._stands_for.values()) if other else set()
             there = [each for each in self._world.things.values() if each.kind.name in types and each.id not in taken]
         if not there:
@@ -223,7 +227,7 @@ class _Hands:
 
 @cache
 def types_called(name: str) -> frozenset[str]:
-    """The types that people call so, or by the last words of it."""
+    """Return the types that people call so, or by the last words of it."""
     words = name.split()
     for start in range(len(words)):
         said = plain(" ".join(words[start:]))

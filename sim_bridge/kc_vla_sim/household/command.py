@@ -21,7 +21,7 @@ _KINDS = ("simple", "composite", "complex")
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    """Run the subcommand; return the exit status: 0, 1 for a failure shown in one line, 2 for bad arguments, 130."""
     options = main_parser("eval", _add_arguments).parse_args(words)
     return exit_status("eval", lambda: _evaluate(options), StackError, ValueError)
 
@@ -41,7 +41,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--disturbed",
         action="store_true",
-        help="somebody moves, hides or uses a thing between two tasks, and the detector errs",
+        help="a person moves, hides or uses a thing between two tasks, and the detector errs",
     )
     parser.add_argument(
         "--no-feedback", action="store_true", help="the robot takes no notice of how its plan turns out"
@@ -72,15 +72,15 @@ def _evaluate(options: argparse.Namespace) -> None:
         for text in grow(options.output):
             print(text)
         return
-    from kc_vla_sim.household.evaluation import EvalOptions, evaluate
-    from kc_vla_sim.household.trial import Arm
+    from kc_vla_sim.household.evaluation import HouseholdEvalOptions, evaluate
+    from kc_vla_sim.household.trial import TrialArm
 
     arms = [
-        Arm(memory, options.disturbed, not options.no_feedback, options.shown, capacity)
+        TrialArm(memory, options.disturbed, not options.no_feedback, options.shown, capacity)
         for memory in options.memory or MEMORIES
         for capacity in options.capacity or [100]
     ]
-    wanted = EvalOptions(
+    wanted = HouseholdEvalOptions(
         arms=tuple(dict.fromkeys(arms)),
         kinds=tuple(options.kind or _KINDS),
         split=options.split,

@@ -16,19 +16,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kc_vla_sim.household.detector import Noise
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.goals import candidates
 from kc_vla_sim.household.oracle import UnsolvableError, solve
-from kc_vla_sim.household.sight import Noise
-from kc_vla_sim.household.states import State, with_state
-from kc_vla_sim.household.tasks import Meaning, Referee, TaskSequence
+from kc_vla_sim.household.states import ThingState, with_state
+from kc_vla_sim.household.tasks import GoalReferent, Referee, TaskSequence
 from kc_vla_sim.household.workings import settle
 from kc_vla_sim.household.world import HELD, Place, Thing, World
 
 DEEDS = ("move", "hide", "use")
 _MISSING, _WRONG_TYPE, _WRONG_STATE = 0.05, 0.02, 0.02
 _MOST_TRIED = 24
-_USES = {"soil": State.DIRTY, "use up": State.USED_UP, "fill": State.FILLED}
+_USES = {"soil": ThingState.DIRTY, "use up": ThingState.USED_UP, "fill": ThingState.FILLED}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Disturbance:
     deed: str
     thing: str
     place: Place
-    states: frozenset[State]
+    states: frozenset[ThingState]
 
     def __str__(self) -> str:
         if self.deed == "use":
@@ -61,7 +61,7 @@ class Disturbance:
 
 
 def noise_of(sequence: TaskSequence) -> Noise:
-    """The errors of the detector in a disturbed sequence."""
+    """Return the errors of the detector in a disturbed sequence."""
     return Noise(_MISSING, _WRONG_TYPE, _WRONG_STATE, zlib.crc32(sequence.name.encode()))
 
 
@@ -96,7 +96,7 @@ def disturb(world: World, sequence: TaskSequence, referee: Referee) -> Disturban
 
 
 def _solvable(world: World, referee: Referee, count: int) -> set[int]:
-    """Which of the next tasks the oracle can do, and are not done already."""
+    """Return which of the next tasks the oracle can do, and are not done already."""
     referee, found = referee.copy(), set()
     for number in range(count):
         task = referee.begin(world)
@@ -115,7 +115,7 @@ def _solvable(world: World, referee: Referee, count: int) -> set[int]:
 def _drawn(
     world: World, sequence: TaskSequence, referee: Referee, chance: np.random.Generator
 ) -> Iterator[Disturbance]:
-    """What somebody may do with the things that matter, in an order that is drawn: all of one deed first."""
+    """Yield what somebody may do with the things that matter, in an order that is drawn: all of one deed first."""
     things = _concerned(world, sequence, referee)
     for deed in chance.permutation(len(DEEDS)):
         for number in chance.permutation(len(things)):
@@ -124,12 +124,12 @@ def _drawn(
 
 
 def _concerned(world: World, sequence: TaskSequence, referee: Referee) -> list[str]:
-    """The things that earlier tasks were done with, and those that later ones may be done with, that can be carried."""
+    """Return the things that earlier tasks were done with, and those of later ones, that can be carried."""
     wanted = set[str]()
     known = {world.things[name].kind.name for name in referee.handled}
     for task in sequence.tasks[referee.number :]:
         for name in {name for condition in task.conditions for name in condition.names}:
-            meaning = task.means.get(name, Meaning())
+            meaning = task.means.get(name, GoalReferent())
             if meaning.task is None or name not in known:
                 wanted |= meaning.fitting(world) or set(candidates(world, name, {}))
     found = sorted(wanted | referee.handled)
@@ -137,16 +137,16 @@ def _concerned(world: World, sequence: TaskSequence, referee: Referee) -> list[s
 
 
 def _used(thing: Thing, chance: np.random.Generator) -> list[Disturbance]:
-    """It gets dirty, used up, full, or empty where it was full: one of these, if its type can."""
+    """Return the ways to use a thing, by its type: it gets dirty, used up, full, or empty where it was full."""
     used = [with_state(thing.states, state) for can, state in _USES.items() if can in thing.kind.can]
-    if "fill" in thing.kind.can and State.FILLED in thing.states:
-        used.append(thing.states - {State.FILLED})
-    used = [states for states in used if states != thing.states and State.BROKEN not in thing.states]
+    if "fill" in thing.kind.can and ThingState.FILLED in thing.states:
+        used.append(thing.states - {ThingState.FILLED})
+    used = [states for states in used if states != thing.states and ThingState.BROKEN not in thing.states]
     return [Disturbance("use", thing.id, thing.place, used[int(chance.integers(len(used)))])] if used else []
 
 
 def _carried(world: World, thing: Thing, deed: str, chance: np.random.Generator) -> list[Disturbance]:
-    """To another receptacle that is likely for its type, or to hide it into any that is closed."""
+    """Return the ways to carry it to another receptacle that is likely for its type, or to hide it in a closed one."""
     hide = deed == "hide"
     there = [
         each
@@ -154,7 +154,7 @@ def _carried(world: World, thing: Thing, deed: str, chance: np.random.Generator)
         if each.kind.fixed
         and each.id != thing.place.holder
         and each.closed == hide
-        and State.ON not in each.states
+        and ThingState.ON not in each.states
         and each.kind.takes(thing.kind)
         and (hide or each.kind.name in thing.kind.likely)
         and world.free_spot(each) is not None

@@ -15,18 +15,18 @@ from kc_vla.core.begun import begun
 from kc_vla.core.files import write_whole
 from kc_vla.core.lines import append_line, read_lines
 from kc_vla_sim.household.errors import HouseholdError
-from kc_vla_sim.household.evaluation_figures import Figure, reduced, share
+from kc_vla_sim.household.evaluation_figures import SequenceRow, reduced, share
 from kc_vla_sim.household.evaluation_plots import plot_capacities, plot_memories
 from kc_vla_sim.household.evaluation_readings import readings
 from kc_vla_sim.household.tasks import KINDS, TaskSequence, sequences
-from kc_vla_sim.household.trial import Arm, TaskRecord, play
+from kc_vla_sim.household.trial import TaskRecord, TrialArm, play
 from kc_vla_sim.workers import run_jobs
 
 PLAYED, TABLE, RESULTS, SETTINGS = "played.jsonl", "table.md", "results.json", "evaluation.json"
 
 
 @dataclass(frozen=True)
-class EvalOptions:
+class HouseholdEvalOptions:
     """What is asked for.
 
     Attributes:
@@ -38,7 +38,7 @@ class EvalOptions:
         output: folder for the results.
     """
 
-    arms: tuple[Arm, ...]
+    arms: tuple[TrialArm, ...]
     kinds: tuple[str, ...]
     split: str
     count: int
@@ -49,35 +49,10 @@ class EvalOptions:
 @dataclass(frozen=True)
 class _Job:
     sequence: TaskSequence
-    arm: Arm
+    arm: TrialArm
 
 
-@dataclass(frozen=True)
-class Row:
-    """What came of the sequences of a kind with one memory.
-
-    Attributes:
-        arm, kind: which.
-        tasks: how many were played.
-        success: share of tasks whose goal holds afterwards.
-        alone: likewise of the robot without a memory, in the same homes.
-        retrieval: MRA: share of the recalls of things seen before that had them first.
-        exploration, seconds: RE and RT: of the tasks in which both robots reached the goal.
-        known: RE of the tasks about things that had all been seen before: nobody remembers what he never saw.
-    """
-
-    arm: Arm
-    kind: str
-    tasks: int
-    success: Figure
-    alone: Figure
-    retrieval: Figure
-    exploration: Figure
-    seconds: Figure
-    known: Figure
-
-
-def evaluate(options: EvalOptions) -> Iterator[str]:
+def evaluate(options: HouseholdEvalOptions) -> Iterator[str]:
     """Play what is missing of the evaluation in `output`; yield the table, and a line that says where all of it is.
 
     Raises:
@@ -117,16 +92,16 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
         yield f"{options.output}: table, figures and plots"
 
 
-def rows_of(arm: Arm, records: Iterable[TaskRecord]) -> list[Row]:
-    """What came of each kind, and of all kinds together where there is more than one."""
+def rows_of(arm: TrialArm, records: Iterable[TaskRecord]) -> list[SequenceRow]:
+    """Return what came of each kind, and of all kinds together where there is more than one."""
     played = list(records)
     kinds = [kind for kind in KINDS if any(each.kind == kind for each in played)]
     rows = [_row(arm, kind, [each for each in played if each.kind == kind]) for kind in kinds]
     return [*rows, _row(arm, "all", played)] if len(kinds) > 1 else rows
 
 
-def table(rows: Sequence[Row]) -> str:
-    """As Markdown, in percent with 95 % intervals."""
+def table(rows: Sequence[SequenceRow]) -> str:
+    """Return the table as Markdown, in percent with 95 % intervals."""
     lines = [
         "| memory | | sequences | tasks | success | without memory | retrieval | reduced exploration | "
         "of what was seen | reduced time |",
@@ -139,19 +114,19 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _how(arm: Arm) -> str:
+def _how(arm: TrialArm) -> str:
     said = (
         "disturbed" * arm.disturbed,
         "" if arm.feedback else "without feedback",
         f"shown {arm.shown}",
-        "" if arm.capacity == Arm(arm.memory).capacity else f"{arm.capacity} units",
+        "" if arm.capacity == TrialArm(arm.memory).capacity else f"{arm.capacity} units",
     )
     return ", ".join(filter(None, said))
 
 
-def _row(arm: Arm, kind: str, records: Sequence[TaskRecord]) -> Row:
+def _row(arm: TrialArm, kind: str, records: Sequence[TaskRecord]) -> SequenceRow:
     count = len(records)
-    return Row(
+    return SequenceRow(
         arm,
         kind,
         count,
@@ -164,7 +139,7 @@ def _row(arm: Arm, kind: str, records: Sequence[TaskRecord]) -> Row:
     )
 
 
-def _chosen(options: EvalOptions) -> list[TaskSequence]:
+def _chosen(options: HouseholdEvalOptions) -> list[TaskSequence]:
     of_split = [each for each in sequences().values() if each.split == options.split]
     return [
         each for kind in options.kinds for each in [each for each in of_split if each.kind == kind][: options.count]
@@ -175,15 +150,15 @@ def _play(job: _Job) -> list[TaskRecord]:
     return play(job.sequence, job.arm)
 
 
-def _played(folder: Path) -> Iterator[tuple[str, Arm, list[TaskRecord]]]:
-    """Of each sequence that was played its name, how, and what came of its tasks."""
+def _played(folder: Path) -> Iterator[tuple[str, TrialArm, list[TaskRecord]]]:
+    """Yield for each sequence that was played its name, its arm of the comparison, and the records of its tasks."""
     return read_lines(
         folder / PLAYED,
-        lambda row: (row["sequence"], Arm(**row["arm"]), [TaskRecord(**task) for task in row["tasks"]]),
+        lambda row: (row["sequence"], TrialArm(**row["arm"]), [TaskRecord(**task) for task in row["tasks"]]),
     )
 
 
-def _records(folder: Path, arm: Arm) -> Iterator[TaskRecord]:
+def _records(folder: Path, arm: TrialArm) -> Iterator[TaskRecord]:
     for _, how, tasks in _played(folder):
         if how == arm:
             yield from tasks

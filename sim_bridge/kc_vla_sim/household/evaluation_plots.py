@@ -1,17 +1,14 @@
-"""Pictures of `kc-vla eval household`."""
+"""Images of `kc-vla eval household`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure as Picture
 
 from kc_vla.core.files import replacing
-
-if TYPE_CHECKING:
-    from kc_vla_sim.household.evaluation import Row
+from kc_vla_sim.household.evaluation_figures import SequenceRow
 
 _SHOWN = (
     ("success", "goal reached, %"),
@@ -21,8 +18,8 @@ _SHOWN = (
 )
 
 
-def plot_memories(rows: Sequence[Row], folder: Path) -> None:
-    """Success, reduced exploration and time of each memory, by the kind of sequence: memories.png."""
+def plot_memories(rows: Sequence[SequenceRow], folder: Path) -> None:
+    """Plot success, reduced exploration and time of each memory, by the kind of sequence: memories.png."""
     kinds = list(dict.fromkeys(row.kind for row in rows))
     arms = list(dict.fromkeys(row.arm for row in rows))
     figure = Picture(figsize=(10.0, 7.5), layout="constrained")
@@ -46,10 +43,12 @@ def plot_memories(rows: Sequence[Row], folder: Path) -> None:
         figure.savefig(part, format="png", dpi=110)
 
 
-def plot_capacities(rows: Sequence[Row], folder: Path) -> None:
-    """Hit rate by the size of the short-term memory, and exploration saved by hit rate (KARMA, figure 7):
-    capacities.png, where there is more than one size."""
-    lines: dict[tuple[str, str], list[Row]] = {}
+def plot_capacities(rows: Sequence[SequenceRow], folder: Path) -> None:
+    """Plot the hit rate by the size of the short-term memory, and the exploration saved by hit rate (capacities.png).
+
+    It is KARMA's figure 7, made where there is more than one size.
+    """
+    lines: dict[tuple[str, str], list[SequenceRow]] = {}
     for row in sorted(rows, key=lambda row: row.arm.capacity):
         if row.kind != "all" and row.retrieval.value is not None and row.exploration.value is not None:
             lines.setdefault((row.arm.memory, row.kind), []).append(row)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from kc_vla_sim.household.evaluation_figures import Figure, reduced
 from kc_vla_sim.household.tasks import KINDS
-from kc_vla_sim.household.trial import Arm, TaskRecord
+from kc_vla_sim.household.trial import TaskRecord, TrialArm
 
 READINGS = (
     "all tasks that both robots did",
@@ -22,7 +22,7 @@ READINGS = (
 
 
 def by_readings(records: Sequence[TaskRecord]) -> list[Figure]:
-    """Reduced exploration of some tasks, by each of `READINGS`."""
+    """Return the reduced exploration of some tasks, by each of `READINGS`."""
 
     def costs(each: TaskRecord) -> tuple[float, float]:
         return each.explorations, each.alone_explorations
@@ -32,9 +32,11 @@ def by_readings(records: Sequence[TaskRecord]) -> list[Figure]:
     return [reduced(records, costs), reduced(records, costs, True), reduced(later, costs), reduced(known, costs)]
 
 
-def readings(played: Iterable[tuple[Arm, Sequence[TaskRecord]]]) -> str:
-    """As Markdown: a line for each memory and kind of sequence; in brackets, at the end, the places that were explored
-    without a memory, which are the whole."""
+def readings(played: Iterable[tuple[TrialArm, Sequence[TaskRecord]]]) -> str:
+    """Return the readings as Markdown: a line for each memory and kind of sequence.
+
+    In brackets, at the end, are the places that were explored without a memory, which are the whole.
+    """
     lines = [
         f"| memory | sequences | {' | '.join(f'reduced exploration: {each}' for each in READINGS)} |",
         f"| --- | --- |{' --- |' * len(READINGS)}",

@@ -14,7 +14,7 @@ Wall = tuple[Point, Point]
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
+class FloorArea:
     """A place to stand, and what belongs to it.
 
     Attributes:
@@ -39,23 +39,25 @@ class FloorPlan:
         walls: nothing is seen through one, and nobody walks through.
     """
 
-    areas: Mapping[str, Area]
+    areas: Mapping[str, FloorArea]
     walls: Sequence[Wall]
     _ways: dict[str, Mapping[str, tuple[float, str]]] = field(default_factory=dict)
 
     def distance(self, start: str, end: str) -> float:
-        """Of the shortest way between two areas, m."""
+        """Return the length of the shortest way between two areas, m."""
         return self._from(start)[end][0]
 
     def way(self, start: str, end: str) -> list[str]:
-        """The areas of the shortest way, both ends included."""
+        """Return the areas of the shortest way, both ends included."""
         ways, found = self._from(start), [end]
         while found[-1] != start:
             found.append(ways[found[-1]][1])
         return found[::-1]
 
     def nearest(self, point: Sequence[float]) -> str:
-        """The area that a place belongs to: the nearest one that no wall lies before, of any if walls are everywhere.
+        """Return the area that a place belongs to: the nearest one that no wall lies before.
+
+        If walls are everywhere, it is the nearest of all.
 
         Args:
             point: x and y, m; what follows is not looked at.
@@ -65,12 +67,12 @@ class FloorPlan:
         return next((name for _, name in there if self.clear(self.areas[name].position, spot)), there[0][1])
 
     def clear(self, one: Sequence[float], other: Sequence[float]) -> bool:
-        """Whether no wall is between two places."""
+        """Return whether no wall is between two places."""
         start, end = (one[0], one[1]), (other[0], other[1])
         return not any(_cross(start, end, *wall) for wall in self.walls)
 
     def _from(self, start: str) -> Mapping[str, tuple[float, str]]:
-        """Distance to each area, and the one before it (Dijkstra)."""
+        """Return the distance to each area, and the one before it (Dijkstra)."""
         if start not in self._ways:
             found: dict[str, tuple[float, str]] = {}
             waiting = [(0.0, start, start)]
@@ -87,7 +89,7 @@ class FloorPlan:
 
 
 def _cross(a: Point, b: Point, c: Point, d: Point) -> bool:
-    """Whether two stretches cross; ends that only touch do not."""
+    """Return whether two segments cross; ends that only touch do not."""
 
     def side(p: Point, q: Point, r: Point) -> float:
         return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])

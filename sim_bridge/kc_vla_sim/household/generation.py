@@ -28,14 +28,14 @@ from kc_vla_sim.household.alfred import AlfredTask, scenes
 from kc_vla_sim.household.needs import CUTS
 from kc_vla_sim.household.oracle import Solution, UnsolvableError, play
 from kc_vla_sim.household.scenes import NUMBERS, SPLITS, split_of
-from kc_vla_sim.household.states import State
-from kc_vla_sim.household.tasks import FILE, KINDS, Meaning, Referee, Task, TaskSequence, as_json
+from kc_vla_sim.household.states import ThingState
+from kc_vla_sim.household.tasks import FILE, KINDS, GoalReferent, InstructedTask, Referee, TaskSequence, as_json
 from kc_vla_sim.household.types import kinds
 from kc_vla_sim.household.wording import (
     ADJECTIVES,
     PURPOSES,
     Speaker,
-    Step,
+    TaskStep,
     did,
     hold_step,
     put_step,
@@ -52,7 +52,7 @@ _T = TypeVar("_T")
 
 
 def generated(kind: str, split: str, count: int = COUNT) -> Iterator[TaskSequence]:
-    """The first `count` sequences of a kind in a split: the same ones each time, from its scenes in turn."""
+    """Yield the first `count` sequences of a kind in a split: the same ones each time, from its scenes in turn."""
     numbers = [number for number in NUMBERS if split_of(number) == split and number in scenes()]
     made = turn = 0
     while made < count:
@@ -64,8 +64,8 @@ def generated(kind: str, split: str, count: int = COUNT) -> Iterator[TaskSequenc
             yield found
 
 
-def needed(world: World, tasks: Sequence[Task], referee: Referee | None = None) -> list[Solution]:
-    """What each of the tasks needs; a referee, where there is one, follows them.
+def needed(world: World, tasks: Sequence[InstructedTask], referee: Referee | None = None) -> list[Solution]:
+    """Return what each of the tasks needs; a referee, where there is one, follows them.
 
     Raises:
         UnsolvableError: the oracle cannot do one, or one is done before it begins.
@@ -78,7 +78,7 @@ def needed(world: World, tasks: Sequence[Task], referee: Referee | None = None) 
 
 
 def _in_scene(name: str, kind: str, split: str, number: int, seed: int) -> TaskSequence | None:
-    """A sequence for a scene, or none where no try of some is right."""
+    """Return a sequence for a scene, or none where no try of some is right."""
     empty = TaskSequence(name, kind, split, number, seed, ())
     chance = np.random.default_rng([KINDS.index(kind), SPLITS.index(split), number, seed])
     maker = _Maker(empty.world(), scenes()[number].tasks, chance, split == "test")
@@ -103,10 +103,10 @@ class _Maker:
         self._chance = chance
         self._speaker = Speaker(chance, test)
 
-    def simple(self) -> list[Task]:
+    def simple(self) -> list[InstructedTask]:
         length = int(self._chance.integers(_LEAST, _MOST))
         named: set[str] = set()
-        found: list[Task] = []
+        found: list[InstructedTask] = []
         for task in _shuffled(self._tasks, self._chance):
             about = {task.thing, task.within, task.lamp} - {""}
             if len(found) < length and not about & named:
@@ -114,19 +114,19 @@ class _Maker:
                 found.append(self._speaker.task(steps_of(task), {}, {}, {}))
         return found
 
-    def composite(self) -> list[Task]:
+    def composite(self) -> list[InstructedTask]:
         first, *others = self._in_steps()
         knife = max((each.kind.name for each in self.world.things.values() if CUTS in each.kind.words), default="")
         steps = list(steps_of(first))
         if first.sliced and knife and self._chance.random() < _KNIFE_AWAY:
             steps.insert(1, put_step(knife, _shuffled(self._holders(knife), self._chance)[0]))
-            return self._as_tasks(steps, {knife: Meaning(word=CUTS)}, {knife: "the knife"})
+            return self._as_tasks(steps, {knife: GoalReferent(word=CUTS)}, {knife: "the knife"})
         related = [each for each in others if {each.thing, each.within} & ({first.thing, first.within} - {""})]
         steps = list(dict.fromkeys((*steps, *(step for each in related[:1] for step in steps_of(each)))))
         return self._as_tasks(steps, {}, {}) if related and 3 <= len(steps) <= _MOST else []
 
-    def complex(self) -> list[Task]:
-        steps: list[Step] = []
+    def complex(self) -> list[InstructedTask]:
+        steps: list[TaskStep] = []
         for task in self._in_steps():
             about = {step.thing for step in steps}
             if len(about) < 2 and task.thing not in about:
@@ -139,8 +139,10 @@ class _Maker:
             found = [*found, self._vague(world, referee.handled, steps, found)]
         return found
 
-    def _vague(self, world: World, handled: Set[str], steps: Sequence[Step], before: Sequence[Task]) -> Task:
-        """A task that says vaguely which thing of an earlier step it is about.
+    def _vague(
+        self, world: World, handled: Set[str], steps: Sequence[TaskStep], before: Sequence[InstructedTask]
+    ) -> InstructedTask:
+        """Return a task that says vaguely which thing of an earlier step it is about.
 
         Raises:
             UnsolvableError: there is none.
@@ -159,20 +161,26 @@ class _Maker:
                 return task
         raise UnsolvableError("no vague words fit")
 
-    def _ways(self, world: World, handled: Set[str], steps: Sequence[Step], number: int) -> list[tuple[Meaning, str]]:
-        """What can be meant by vague words for the thing of a step, and the words, in an order that is drawn."""
+    def _ways(
+        self, world: World, handled: Set[str], steps: Sequence[TaskStep], number: int
+    ) -> list[tuple[GoalReferent, str]]:
+        """Return what can be meant by vague words for the thing of a step, and the words, in an order that is drawn."""
         step = steps[number]
         kind = kinds()[step.thing]
         things = [thing for thing in world.of_kind(step.thing) if thing.id in handled]
         described = [each for thing in things for each in _descriptions(world, thing)]
         found = [(each, self._speaker.described(each)) for each in described]
         if did(step) and [did(each) for each in steps].count(did(step)) == 1:
-            found.append((Meaning(number), self._speaker.what_you_did(step)))
-        found += [(Meaning(word=each), self._speaker.for_a_purpose(each)) for each in kind.words if each in PURPOSES]
+            found.append((GoalReferent(number), self._speaker.what_you_did(step)))
+        found += [
+            (GoalReferent(word=each), self._speaker.for_a_purpose(each)) for each in kind.words if each in PURPOSES
+        ]
         return _shuffled(found, self._chance)
 
-    def _as_tasks(self, steps: Sequence[Step], means: Mapping[str, Meaning], said: Mapping[str, str]) -> list[Task]:
-        """Each step as a task; what was spoken of before is known, otherwise it is what is meant."""
+    def _as_tasks(
+        self, steps: Sequence[TaskStep], means: Mapping[str, GoalReferent], said: Mapping[str, str]
+    ) -> list[InstructedTask]:
+        """Return each step as a task; what was spoken of before is known, otherwise it is what is meant."""
         known: dict[str, int] = {}
         found = []
         for number, step in enumerate(steps):
@@ -182,28 +190,28 @@ class _Maker:
             known = dict.fromkeys(step.names, number) | known
         return found
 
-    def _colours(self, steps: Sequence[Step]) -> dict[str, Meaning]:
-        """The colour that says which one is meant, for the things that there are in several colours."""
+    def _colours(self, steps: Sequence[TaskStep]) -> dict[str, GoalReferent]:
+        """Return the color that says which one is meant, for the things that there are in several colors."""
         there = {step.thing: {thing.colour for thing in self.world.of_kind(step.thing)} for step in steps}
-        return {name: Meaning(word=name, colour=min(some)) for name, some in there.items() if len(some) > 1}
+        return {name: GoalReferent(word=name, colour=min(some)) for name, some in there.items() if len(some) > 1}
 
     def _holders(self, name: str) -> list[str]:
-        """What there is that some task of ALFRED puts its type on or into."""
+        """Return what there is that some task of ALFRED puts its type on or into."""
         there = {thing.kind.name for thing in self.world.things.values()}
         return sorted(there & _put_where(name))
 
     def _in_steps(self) -> list[AlfredTask]:
-        """ALFRED's tasks that can be asked for step by step."""
+        """Return ALFRED's tasks that can be asked for step by step."""
         return _shuffled([task for task in self._tasks if task.kind != "pick_two_obj_and_place"], self._chance)
 
 
-def _descriptions(world: World, thing: Thing) -> list[Meaning]:
-    """For each word for what a thing is, the shortest description that fits nothing else in the world."""
+def _descriptions(world: World, thing: Thing) -> list[GoalReferent]:
+    """Return for each word for what a thing is the shortest description that fits nothing else in the world."""
     found = []
     states = [(), *((state,) for state in ADJECTIVES if state in thing.states)]
     tries = [(some, colour) for some in states for colour in dict.fromkeys(("", thing.colour))]
     for word in thing.kind.words:
-        each = (Meaning(word=word, colour=colour, states=some) for some, colour in sorted(tries, key=_adjectives))
+        each = (GoalReferent(word=word, colour=colour, states=some) for some, colour in sorted(tries, key=_adjectives))
         found += [meaning for meaning in each if meaning.fitting(world) == {thing.id}][:1]
     return found
 
@@ -214,7 +222,7 @@ def _put_where(name: str) -> frozenset[str]:
     return frozenset(task.goal for task in tasks if task.goal and task.thing == name)
 
 
-def _adjectives(description: tuple[Sequence[State], str]) -> int:
+def _adjectives(description: tuple[Sequence[ThingState], str]) -> int:
     states, colour = description
     return len(states) + bool(colour)
 
@@ -224,7 +232,7 @@ def _shuffled(some: Sequence[_T], chance: np.random.Generator) -> list[_T]:
 
 
 def table(sequences: Sequence[TaskSequence]) -> str:
-    """How many there are of each kind and split, and what the oracle needs for a task, as markdown."""
+    """Return how many there are of each kind and split, and what the oracle needs for a task, as markdown."""
     lines = ["| kind | split | sequences | scenes | tasks | skills a task | s a task |", "| --- |" + " --- |" * 6]
     for kind, split in itertools.product(KINDS, SPLITS):
         some = [each for each in sequences if (each.kind, each.split) == (kind, split)]

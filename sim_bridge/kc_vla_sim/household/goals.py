@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kc_vla_sim.household.errors import HouseholdError, told
-from kc_vla_sim.household.states import State, state_of
+from kc_vla_sim.household.states import ThingState, state_of
 from kc_vla_sim.household.types import kind_of
 from kc_vla_sim.household.world import HELD, IN, ON, ROBOT, World
 
@@ -27,7 +27,7 @@ Admitted = Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class GoalCondition:
     """One condition.
 
     Attributes:
@@ -39,7 +39,7 @@ class Condition:
 
     predicate: str
     names: tuple[str, ...]
-    state: State | None = None
+    state: ThingState | None = None
     wanted: bool = True
 
     def __str__(self) -> str:
@@ -49,7 +49,7 @@ class Condition:
         return f"{self.predicate}({', '.join(names)})" + ("" if self.wanted else ": 0")
 
     def holds(self, world: World, binding: Binding) -> bool:
-        """Whether it is as wanted, where the names stand for these things."""
+        """Return whether it is as wanted, where the names stand for these things."""
         thing = world.things[binding[self.names[0]]]
         if self.predicate == "ON":
             found = thing.place.relation == ON and thing.place.holder == binding[self.names[1]]
@@ -59,11 +59,11 @@ class Condition:
         elif self.predicate == "HOLDON":
             found = thing.place.relation == HELD
         else:
-            found = (self.state or State.ON) in thing.states
+            found = (self.state or ThingState.ON) in thing.states
         return found == self.wanted
 
 
-def parse_goal(text: str, about: str = "") -> tuple[Condition, ...]:
+def parse_goal(text: str, about: str = "") -> tuple[GoalCondition, ...]:
     """Read a goal.
 
     Args:
@@ -75,7 +75,7 @@ def parse_goal(text: str, about: str = "") -> tuple[Condition, ...]:
     """
     if len(text) > _MOST_LETTERS:
         raise HouseholdError(f"a goal of {len(text)} letters: allow {_MOST_LETTERS} at most")
-    found: list[Condition] = []
+    found: list[GoalCondition] = []
     rest = text
     while True:
         match = _CONDITION.match(rest)
@@ -99,8 +99,8 @@ def parse_goal(text: str, about: str = "") -> tuple[Condition, ...]:
     return tuple(found)
 
 
-def bindings(world: World, goal: Sequence[Condition], admitted: Admitted, met: bool = True) -> Iterator[Binding]:
-    """What the names of a goal can stand for: different things for names of one type.
+def bindings(world: World, goal: Sequence[GoalCondition], admitted: Admitted, met: bool = True) -> Iterator[Binding]:
+    """Return what the names of a goal can stand for: different things for names of one type.
 
     Args:
         world: the true state.
@@ -132,15 +132,15 @@ def bindings(world: World, goal: Sequence[Condition], admitted: Admitted, met: b
 
 
 def candidates(world: World, name: str, admitted: Admitted) -> list[str]:
-    """The things that a name may stand for."""
+    """Return the things that a name may stand for."""
     if admitted.get(name):
         return sorted(admitted[name])
     kind = name.partition("#")[0]
     return [thing.id for thing in world.of_kind(kind)]
 
 
-def unmet(world: World, goal: Sequence[Condition], admitted: Admitted) -> list[Condition]:
-    """The conditions that do not hold, for the things for which the most do; all if there are no such things.
+def unmet(world: World, goal: Sequence[GoalCondition], admitted: Admitted) -> list[GoalCondition]:
+    """Return the conditions that do not hold, for the things for which the most do; all if there are no such things.
 
     Of very many things only the first are compared.
     """
@@ -152,7 +152,7 @@ def unmet(world: World, goal: Sequence[Condition], admitted: Admitted) -> list[C
     return least
 
 
-def _condition(predicate: str, inner: str, wanted: str | None, about: str) -> Condition:
+def _condition(predicate: str, inner: str, wanted: str | None, about: str) -> GoalCondition:
     predicate = predicate.upper()
     words = [word.strip() for word in inner.split(",")]
     if predicate not in _ARGUMENTS:
@@ -170,7 +170,7 @@ def _condition(predicate: str, inner: str, wanted: str | None, about: str) -> Co
             )
         words = [about, *words]
     state = state_of(words.pop()) if predicate == "STATE" else None
-    condition = Condition(predicate, tuple(_named(word) for word in words), state, wanted != "0")
+    condition = GoalCondition(predicate, tuple(_named(word) for word in words), state, wanted != "0")
     if predicate in ("ON", "INSIDE"):
         holder = kind_of(condition.names[1].partition("#")[0])
         fitting = {"ON": ON, "INSIDE": IN}[predicate]
@@ -178,12 +178,12 @@ def _condition(predicate: str, inner: str, wanted: str | None, about: str) -> Co
             right = {IN: "INSIDE", ON: "ON", "": "no condition"}[holder.relation]
             raise HouseholdError(f"nothing can be {predicate} a {holder.spoken}: {right} fits")
     if predicate == "TOGGLEON":
-        return replace(condition, state=State.ON)
+        return replace(condition, state=ThingState.ON)
     return condition
 
 
 def _named(word: str) -> str:
-    """A name with the type as ALFRED writes it: "Pan#2" for "frying pan#2"."""
+    """Return a name with the type as ALFRED writes it: "Pan#2" for "frying pan#2"."""
     kind, mark, number = word.partition("#")
     if mark and not number.isdecimal():
         raise HouseholdError(f"{told(word)}: a number is wanted behind #")

@@ -15,7 +15,7 @@ from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.generation import needed
 from kc_vla_sim.household.oracle import UnsolvableError
 from kc_vla_sim.household.scenes import NUMBERS, SPLITS
-from kc_vla_sim.household.tasks import BUILDING, HOME, Task, TaskSequence
+from kc_vla_sim.household.tasks import BUILDING, HOME, InstructedTask, TaskSequence
 from kc_vla_sim.household.types import ROOM_KINDS
 from kc_vla_sim.household.wording import Speaker, hold_step, put_step, steps_of
 
@@ -23,7 +23,7 @@ _LONGEST, _TRIES = 10_000, 30
 
 
 def home_sequence(number: int, length: int, seed: int = 0) -> TaskSequence:
-    """A long sequence in four rooms: whole tasks of ALFRED, things to fetch and to put away.
+    """Return a long sequence in four rooms: whole tasks of ALFRED, things to fetch and to put away.
 
     Args:
         number: of the home, 1 to 30.
@@ -37,7 +37,7 @@ def home_sequence(number: int, length: int, seed: int = 0) -> TaskSequence:
 
 
 def building_sequence(count: int, length: int, seed: int = 0) -> TaskSequence:
-    """The same in a building with so many things, see `build_building`.
+    """Return the same in a building with so many things, see `build_building`.
 
     Raises:
         HouseholdError: there is no such building, or nothing is left to do in it before there are as many tasks.
@@ -49,7 +49,7 @@ def _long(kind: str, number: int, length: int, seed: int, rooms: Sequence[int]) 
     if not 1 <= length <= _LONGEST:
         raise HouseholdError(f"there is no sequence of {length} tasks: choose 1 to {_LONGEST}")
     empty = TaskSequence(f"{kind}-{number}-{length}-{seed}", kind, SPLITS[0], number, seed, ())
-    world, tasks = empty.world(), list[Task]()
+    world, tasks = empty.world(), list[InstructedTask]()
     chance = np.random.default_rng([seed, number, length])
     speaker = Speaker(chance, test=False)
     known = [task for room in rooms if room in scenes() for task in scenes()[room].tasks]

@@ -23,8 +23,8 @@ from kc_vla.memory.long_term.store import Store
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.memories import BOTH, open_memories
 from kc_vla.planning.grammar.planner import GrammarPlanner
-from kc_vla_sim.household.ground import grounds_of
 from kc_vla_sim.household.growth import building_sequence, home_sequence
+from kc_vla_sim.household.navigation_map import navigation_map_of
 from kc_vla_sim.household.simulator import Household
 from kc_vla_sim.household.tasks import BUILDING, HOME, Referee, TaskSequence
 
@@ -56,7 +56,7 @@ def grow(output: Path) -> Iterator[str]:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """As Markdown."""
+    """Return the table as Markdown."""
     lines = [
         "| | tasks | things | goal reached | explored a task | skills a task | ms a task | ms a skill | kB kept | "
         "things known | letters for a prompt |",
@@ -81,10 +81,10 @@ def _wanted(there: set[tuple[str, int]]) -> Iterator[tuple[TaskSequence, tuple[i
 
 
 def _played(sequence: TaskSequence, ends: tuple[int, ...]) -> Iterator[dict[str, Any]]:
-    """Play a sequence with both memories; after so many tasks tell what those since the last time have cost."""
+    """Play a sequence with both memories; after so many tasks yield what those since the last time have cost."""
     with tempfile.TemporaryDirectory(prefix="household-") as folder, Store(Path(folder) / "memory.db") as store:
         world = sequence.world()
-        grounds = grounds_of(world.plan)
+        grounds = navigation_map_of(world.plan)
         memories = open_memories(BOTH, open_embedder(), grounds, LongTermMemory(store))
         loop = Loop(Household(world), GrammarPlanner(), memories, grounds, world.at)
         referee, begun_at = Referee(sequence.tasks), 0

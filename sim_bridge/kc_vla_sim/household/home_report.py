@@ -9,14 +9,14 @@ from pathlib import Path
 
 from kc_vla.core.files import write_whole
 from kc_vla_sim.household.journey import Journey
-from kc_vla_sim.household.way_plot import Pair, plot_ways
+from kc_vla_sim.household.way_plot import InstructionWays, plot_ways
 from kc_vla_sim.household.world import World
 
 TABLE, PICTURE, VALUES = "report.md", "way.png", "report.json"
 _CELL = 300
 
 
-def write_report(folder: Path, world: World, pairs: Sequence[Pair], asked: int) -> None:
+def write_report(folder: Path, world: World, pairs: Sequence[InstructionWays], asked: int) -> None:
     """Write report.md, report.json and way.png into a folder that is there; nothing of nothing.
 
     Args:
@@ -39,8 +39,8 @@ def write_report(folder: Path, world: World, pairs: Sequence[Pair], asked: int) 
     plot_ways(world, pairs, folder / PICTURE)
 
 
-def table(pairs: Sequence[Pair], asked: int) -> Iterator[str]:
-    """The table, as Markdown: a line for each instruction and memory, and what was saved at the end."""
+def table(pairs: Sequence[InstructionWays], asked: int) -> Iterator[str]:
+    """Yield the table, as Markdown: a line for each instruction and memory, and what was saved at the end."""
     yield "| | instruction | memory | planned by | outcome | s | m | explored | skills |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for number, (said, *journeys) in enumerate(pairs, 1):
@@ -73,6 +73,6 @@ def _costs(journey: Journey) -> str:
 
 
 def _cell(text: str) -> str:
-    """In one cell, whatever people or a model said."""
+    """Return a text in one cell, whatever people or a model said."""
     plain = "".join(letter if letter.isprintable() and letter != "|" else " " for letter in text)
     return plain if len(plain) <= _CELL else f"{plain[: _CELL - 1]}…"

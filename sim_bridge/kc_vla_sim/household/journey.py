@@ -10,10 +10,10 @@ from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.memories import NONE, open_memories
 from kc_vla.planning.grammar.planner import GrammarPlanner
-from kc_vla.planning.interface import Happened, Planner, Seen
+from kc_vla.planning.interface import CallResult, ObservedThing, Planner
 from kc_vla.planning.skills import Call
 from kc_vla_sim.household.floor_plan import FloorPlan, Point
-from kc_vla_sim.household.ground import grounds_of
+from kc_vla_sim.household.navigation_map import navigation_map_of
 from kc_vla_sim.household.simulator import Household
 from kc_vla_sim.household.world import World
 
@@ -55,13 +55,13 @@ class _Walking:
         self._home = home
         self.areas = [home.world.at]
 
-    def do(self, call: Call) -> Happened:
+    def do(self, call: Call) -> CallResult:
         happened = self._home.do(call)
         if self._home.world.at != self.areas[-1]:
             self.areas.append(self._home.world.at)
         return happened
 
-    def look(self) -> Sequence[Seen]:
+    def look(self) -> Sequence[ObservedThing]:
         return self._home.look()
 
 
@@ -72,7 +72,7 @@ def without_memory(
     planner: Planner | None = None,
     stopped: Callable[[], bool] = bool,
 ) -> Journey:
-    """The same instruction for a robot without a memory.
+    """Return the same instruction for a robot without a memory.
 
     Args:
         world: as it is when the instruction is given; it stays so.
@@ -82,7 +82,7 @@ def without_memory(
         stopped: asked after each step; ends it.
     """
     home = Household(world.copy())
-    body, grounds = _Walking(home), grounds_of(world.plan)
+    body, grounds = _Walking(home), navigation_map_of(world.plan)
     loop = Loop(body, planner or GrammarPlanner(), open_memories(NONE, shared_embedder(), grounds), grounds, world.at)
     loop.robot.interrupted = lambda: "nobody waits for it any more" if stopped() else ""
     result = loop.carry_out(instruction)
@@ -102,7 +102,7 @@ def without_memory(
 
 
 def points_of(plan: FloorPlan, areas: Sequence[str]) -> list[Point]:
-    """The way through some areas, m, around what stands between them."""
+    """Return the way through some areas, m, around what stands between them."""
     found = [plan.areas[areas[0]].position[:2]] if areas else []
     for start, end in pairwise(areas):
         found += [plan.areas[each].position[:2] for each in plan.way(start, end)[1:]]

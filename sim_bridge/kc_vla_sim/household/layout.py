@@ -13,11 +13,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kc_vla_sim.household.floor_plan import Area, FloorPlan, Point, Vector, Wall
-from kc_vla_sim.household.types import Kind
+from kc_vla_sim.household.floor_plan import FloorArea, FloorPlan, Point, Vector, Wall
+from kc_vla_sim.household.types import ThingType
 
 _DEEP_M, _STAND_M, _AISLE_M, _FRONT_M = 0.75, 0.4, 0.35, 0.6
-"""Of furniture at walls; from there to where one stands; from there to what stands free; at the front wall."""
+"""Depths of furniture at walls, of the place to stand, of the aisle to free furniture, and at the front wall."""
 _GAPS_M, _DOOR_M, _HALL_M, _SPACING_M = (1.0, 0.8, 0.6, 0.4, 0.2, 0.1), 1.0, 1.6, 1.3
 _LEAST_DEEP_M = {"bathroom": 2.8}
 _USUAL_DEEP_M, _WIDER = 4.4, 1.2
@@ -35,17 +35,17 @@ class RoomPlan:
     """
 
     name: str
-    furniture: Sequence[tuple[Kind, Vector, Vector]]
+    furniture: Sequence[tuple[ThingType, Vector, Vector]]
     entrance: str
 
 
-def lay_out(rooms: Sequence[tuple[str, Sequence[Kind]]]) -> tuple[FloorPlan, list[RoomPlan]]:
+def lay_out(rooms: Sequence[tuple[str, Sequence[ThingType]]]) -> tuple[FloorPlan, list[RoomPlan]]:
     """Lay out rooms side by side.
 
     Args:
         rooms: name and furniture of each, in the order in which it is to stand.
     """
-    areas: dict[str, Area] = {}
+    areas: dict[str, FloorArea] = {}
     walls: list[Wall] = []
     plans = []
     hall: list[str] = []
@@ -59,14 +59,14 @@ def lay_out(rooms: Sequence[tuple[str, Sequence[Kind]]]) -> tuple[FloorPlan, lis
         for cell, spot in points.items():
             ways = [names[other] for other in room.beside(cell, points)]
             ways += [outside] if outside and cell == door else []
-            areas[names[cell]] = Area(names[cell], name, (*spot, 0.0), tuple(ways))
+            areas[names[cell]] = FloorArea(names[cell], name, (*spot, 0.0), tuple(ways))
         at = points[door][0]
         if outside:
             near = (*hall[-1:], entrance)
-            areas[outside] = Area(outside, "hall", (at, -_HALL_M / 2, 0.0), near)
+            areas[outside] = FloorArea(outside, "hall", (at, -_HALL_M / 2, 0.0), near)
             if hall:
                 before = areas[hall[-1]]
-                areas[before.id] = Area(before.id, before.room, before.position, (*before.adjacent, outside))
+                areas[before.id] = FloorArea(before.id, before.room, before.position, (*before.adjacent, outside))
             hall.append(outside)
         walls += room.walls(at)
         plans.append(RoomPlan(name, room.furniture, entrance))
@@ -79,7 +79,7 @@ def lay_out(rooms: Sequence[tuple[str, Sequence[Kind]]]) -> tuple[FloorPlan, lis
 class _Room:
     """A room whose left wall is at `left`, m, and whose front wall is at y = 0."""
 
-    def __init__(self, name: str, kinds: Sequence[Kind], left: float) -> None:
+    def __init__(self, name: str, kinds: Sequence[ThingType], left: float) -> None:
         deep = _LEAST_DEEP_M.get(name.partition(" ")[0], _USUAL_DEEP_M)
         while True:
             self.width, self.deep, self.left = round(_WIDER * deep, 2), round(deep, 2), left
@@ -90,7 +90,7 @@ class _Room:
             deep += 0.2
 
     def points(self) -> dict[tuple[int, int], Point]:
-        """Where one can stand, by column and row of the grid."""
+        """Return where one can stand, by column and row of the grid."""
         low, high = (self.left + _DEEP_M + _STAND_M, _FRONT_M), self._ring_end()
         columns, rows = (max(2, round((b - a) / _SPACING_M) + 1) for a, b in zip(low, high, strict=True))
         free = {}
@@ -108,18 +108,18 @@ class _Room:
         return {cell: free[cell] for cell in sorted(reached)}
 
     def beside(self, cell: tuple[int, int], points: dict[tuple[int, int], Point]) -> list[tuple[int, int]]:
-        """The cells next to one that a straight way leads to."""
+        """Return the cells next to one that a straight way leads to."""
         column, row = cell
         around = ((column - 1, row), (column + 1, row), (column, row - 1), (column, row + 1))
         return [other for other in around if other in points and not self._in_the_way(points[cell], points[other])]
 
     def door(self) -> tuple[int, int]:
-        """The cell inside of the door."""
+        """Return the cell inside of the door."""
         front = [cell for cell in self.points() if cell[1] == 0]
         return front[len(front) // 2]
 
     def walls(self, door: float) -> list[Wall]:
-        """All four, with a gap for the door, whose middle is at x = `door`."""
+        """Return all four, with a gap for the door, whose middle is at x = `door`."""
         left, right, back = self.left, self.left + self.width, self.deep
         return [
             ((left, 0.0), (left, back)),
@@ -132,9 +132,9 @@ class _Room:
     def _ring_end(self) -> Point:
         return self.left + self.width - _DEEP_M - _STAND_M, self.deep - _DEEP_M - _STAND_M
 
-    def _placed(self, kinds: Sequence[Kind]) -> list[tuple[Kind, Vector, Vector]] | None:
-        """Where everything stands, or None where the room is too small."""
-        found: list[tuple[Kind, Vector, Vector]] = []
+    def _placed(self, kinds: Sequence[ThingType]) -> list[tuple[ThingType, Vector, Vector]] | None:
+        """Return where everything stands, or None where the room is too small."""
+        found: list[tuple[ThingType, Vector, Vector]] = []
         for how, height in _HEIGHTS_M.items():
             some = [kind for kind in kinds if kind.stands == (how,)]
             tries = [self._in_rows(some)] if how == "free" else [self._at_walls(some, height, gap) for gap in _GAPS_M]
@@ -144,9 +144,11 @@ class _Room:
             found += placed
         return found
 
-    def _at_walls(self, kinds: Sequence[Kind], height: float, gap: float) -> list[tuple[Kind, Vector, Vector]] | None:
+    def _at_walls(
+        self, kinds: Sequence[ThingType], height: float, gap: float
+    ) -> list[tuple[ThingType, Vector, Vector]] | None:
         lengths = [self.deep - _DEEP_M, self.width, self.deep - _DEEP_M]
-        found: list[tuple[Kind, Vector, Vector]] = []
+        found: list[tuple[ThingType, Vector, Vector]] = []
         side, along = 0, gap / 2
         for kind in kinds:
             width, depth, tall = kind.size
@@ -165,12 +167,12 @@ class _Room:
             along += width + gap
         return found
 
-    def _in_rows(self, kinds: Sequence[Kind]) -> list[tuple[Kind, Vector, Vector]] | None:
+    def _in_rows(self, kinds: Sequence[ThingType]) -> list[tuple[ThingType, Vector, Vector]] | None:
         inset = _DEEP_M + _STAND_M + _AISLE_M
         low, high = (self.left + inset, _FRONT_M + _AISLE_M), (self.left + self.width - inset, self.deep - inset)
         x, y = low
         tallest = 0.0
-        found: list[tuple[Kind, Vector, Vector]] = []
+        found: list[tuple[ThingType, Vector, Vector]] = []
         for kind in kinds:
             width, depth, _ = kind.size
             if x + width > high[0]:
@@ -182,7 +184,7 @@ class _Room:
         return found
 
     def _in_the_way(self, start: Point, end: Point) -> bool:
-        """Whether something stands free on a stretch, or nearer to it than one can walk."""
+        """Return whether something stands free on a segment, or nearer to it than one can walk."""
         for kind, (x, y, _), (width, depth, _) in self.furniture:
             if kind.stands != ("free",):
                 continue

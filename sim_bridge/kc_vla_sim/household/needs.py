@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from kc_vla_sim.household.sight import visible
-from kc_vla_sim.household.states import State
+from kc_vla_sim.household.detector import visible
+from kc_vla_sim.household.states import ThingState
 from kc_vla_sim.household.workings import WORKINGS
 from kc_vla_sim.household.world import HELD, Thing, World
 
 CUTS = "cutting tool"
-_SHUT = {rule.device for rule in WORKINGS if rule.when == {State.ON, State.CLOSED}}
+_SHUT = {rule.device for rule in WORKINGS if rule.when == {ThingState.ON, ThingState.CLOSED}}
 
 
 class Given(NamedTuple):
@@ -22,12 +22,12 @@ class Given(NamedTuple):
 
     @property
     def thing(self) -> Thing:
-        """The first one."""
+        """Return the first one."""
         return self.world.things[self.names[0]]
 
     @property
     def holder(self) -> Thing:
-        """The second one."""
+        """Return the second one."""
         return self.world.things[self.names[1]]
 
 
@@ -47,11 +47,11 @@ def _can(what: str) -> Callable[[Given], bool]:
     return lambda given: what in given.thing.kind.can
 
 
-def _is(state: State) -> Callable[[Given], bool]:
+def _is(state: ThingState) -> Callable[[Given], bool]:
     return lambda given: state in given.thing.states
 
 
-def _is_not(state: State) -> Callable[[Given], bool]:
+def _is_not(state: ThingState) -> Callable[[Given], bool]:
     return lambda given: state not in given.thing.states
 
 
@@ -92,15 +92,15 @@ NEEDS: Mapping[str, Need] = {
     "can be switched": Need(_can("switch"), "{0} cannot be switched on or off"),
     "can be sliced": Need(_can("slice"), "{0} cannot be sliced"),
     "can be broken": Need(_can("break"), "{0} cannot be broken"),
-    "closed": Need(_is(State.CLOSED), "{0} is open already"),
-    "opened": Need(_is(State.OPENED), "{0} is closed already"),
-    "on": Need(_is(State.ON), "{0} is off already"),
-    "off": Need(_is(State.OFF), "{0} is on already"),
-    "not at work": Need(_is_not(State.ON), "{0} is on: switch it off first"),
-    "not broken": Need(_is_not(State.BROKEN), "{0} is broken"),
-    "not sliced": Need(_is_not(State.SLICED), "{0} is sliced already"),
+    "closed": Need(_is(ThingState.CLOSED), "{0} is open already"),
+    "opened": Need(_is(ThingState.OPENED), "{0} is closed already"),
+    "on": Need(_is(ThingState.ON), "{0} is off already"),
+    "off": Need(_is(ThingState.OFF), "{0} is on already"),
+    "not at work": Need(_is_not(ThingState.ON), "{0} is on: switch it off first"),
+    "not broken": Need(_is_not(ThingState.BROKEN), "{0} is broken"),
+    "not sliced": Need(_is_not(ThingState.SLICED), "{0} is sliced already"),
     "shut if it cooks": Need(
-        lambda given: given.thing.kind.name not in _SHUT or State.CLOSED in given.thing.states,
+        lambda given: given.thing.kind.name not in _SHUT or ThingState.CLOSED in given.thing.states,
         "{0} is open: close it first",
     ),
     "knife in the hand": Need(_has_knife, "no knife is in the hand: pick one up to slice {0}"),

@@ -13,39 +13,46 @@ from dataclasses import dataclass
 
 from kc_vla.planning.skills import Call
 from kc_vla_sim.household.errors import HouseholdError
-from kc_vla_sim.household.goals import Admitted, Binding, Condition, bindings, candidates
+from kc_vla_sim.household.goals import Admitted, Binding, GoalCondition, bindings, candidates
 from kc_vla_sim.household.needs import CUTS
 from kc_vla_sim.household.simulator import act
-from kc_vla_sim.household.states import State
+from kc_vla_sim.household.states import ThingState
 from kc_vla_sim.household.tasks import Referee
 from kc_vla_sim.household.world import ON, Thing, World
 
 _MOST_THINGS, _MOST_TRIED = 6, 6
-"""Of each name, and of all names together."""
-_IN_ORDER = (State.SLICED, State.CLEANED, State.FILLED, State.HEATED, State.COOKED, State.COLD)
+"""Most things that are tried for each name, and most combinations for all names together."""
+_IN_ORDER = (
+    ThingState.SLICED,
+    ThingState.CLEANED,
+    ThingState.FILLED,
+    ThingState.HEATED,
+    ThingState.COOKED,
+    ThingState.COLD,
+)
 """In which a thing is brought into states, before it is put anywhere."""
 _MADE_BY = {
-    State.CLEANED: "Faucet",
-    State.FILLED: "Faucet",
-    State.HEATED: "Microwave",
-    State.COOKED: "Microwave",
-    State.COLD: "Fridge",
+    ThingState.CLEANED: "Faucet",
+    ThingState.FILLED: "Faucet",
+    ThingState.HEATED: "Microwave",
+    ThingState.COOKED: "Microwave",
+    ThingState.COLD: "Fridge",
 }
 _SKILLS = {
-    State.OPENED: "OpenObject",
-    State.CLOSED: "CloseObject",
-    State.ON: "SwitchOn",
-    State.OFF: "SwitchOff",
-    State.BROKEN: "BreakObject",
+    ThingState.OPENED: "OpenObject",
+    ThingState.CLOSED: "CloseObject",
+    ThingState.ON: "SwitchOn",
+    ThingState.OFF: "SwitchOff",
+    ThingState.BROKEN: "BreakObject",
 }
 _CONTRARY = {
-    State.ON: State.OFF,
-    State.OFF: State.ON,
-    State.OPENED: State.CLOSED,
-    State.CLOSED: State.OPENED,
-    State.HEATED: State.COLD,
-    State.COLD: State.HEATED,
-    State.DIRTY: State.CLEANED,
+    ThingState.ON: ThingState.OFF,
+    ThingState.OFF: ThingState.ON,
+    ThingState.OPENED: ThingState.CLOSED,
+    ThingState.CLOSED: ThingState.OPENED,
+    ThingState.HEATED: ThingState.COLD,
+    ThingState.COLD: ThingState.HEATED,
+    ThingState.DIRTY: ThingState.CLEANED,
 }
 
 
@@ -68,8 +75,8 @@ class Solution:
     world: World
 
 
-def solve(world: World, goal: Sequence[Condition], admitted: Admitted) -> Solution:
-    """The fastest way found; the world stays as it is.
+def solve(world: World, goal: Sequence[GoalCondition], admitted: Admitted) -> Solution:
+    """Return the fastest way found; the world stays as it is.
 
     Raises:
         UnsolvableError: there is none.
@@ -105,8 +112,8 @@ def play(world: World, referee: Referee, count: int) -> list[Solution]:
     return found
 
 
-def _likely(world: World, goal: Sequence[Condition], admitted: Admitted) -> list[Binding]:
-    """What the names can stand for, first where most holds already and little is to walk."""
+def _likely(world: World, goal: Sequence[GoalCondition], admitted: Admitted) -> list[Binding]:
+    """Return what the names can stand for, first where most holds already and little is to walk."""
 
     def far(thing: str) -> float:
         return world.plan.distance(world.at, world.area_of(thing)) + 3.0 * world.hidden(thing)
@@ -137,7 +144,7 @@ class _Worker:
         self._of = binding
         self._calls: list[Call] = []
 
-    def achieve(self, goal: Sequence[Condition]) -> Solution:
+    def achieve(self, goal: Sequence[GoalCondition]) -> Solution:
         for condition in sorted(goal, key=self._order):
             if not condition.holds(self._world, self._of):
                 self._reach(condition)
@@ -146,15 +153,18 @@ class _Worker:
             raise UnsolvableError(f"{wrong[0]} does not hold in the end")
         return Solution(tuple(self._calls), self._world.time_s - self._begun_s, self._world)
 
-    def _order(self, condition: Condition) -> int:
-        """States that devices make, then into vessels, then vessels away, then doors and lamps; what is held last."""
+    def _order(self, condition: GoalCondition) -> int:
+        """Return the place of a condition in the order of work.
+
+        Devices come first, then vessels, then where vessels go, then doors and lamps; what is held is last.
+        """
         if condition.state in _IN_ORDER:
             return _IN_ORDER.index(condition.state)
         if condition.predicate in ("ON", "INSIDE"):
             return len(_IN_ORDER) + self._world.things[self._of[condition.names[1]]].kind.fixed
         return len(_IN_ORDER) + (3 if condition.predicate == "HOLDON" else 2)
 
-    def _reach(self, condition: Condition) -> None:
+    def _reach(self, condition: GoalCondition) -> None:
         thing, state = self._of[condition.names[0]], condition.state
         if state is not None:
             wanted = state if condition.wanted else _CONTRARY.get(state)
@@ -169,8 +179,8 @@ class _Worker:
             self._fetch(thing)
             self._put_down(self._of[condition.names[1]])
 
-    def _bring_into(self, thing: str, state: State) -> None:
-        if state is State.SLICED:
+    def _bring_into(self, thing: str, state: ThingState) -> None:
+        if state is ThingState.SLICED:
             held = self._world.held()
             if held is None or CUTS not in held.kind.words:
                 knives = [each for each in self._world.things.values() if CUTS in each.kind.words]
@@ -256,7 +266,7 @@ class _Worker:
         return opened
 
     def _open(self, name: str) -> None:
-        if State.ON in self._world.things[name].states:
+        if ThingState.ON in self._world.things[name].states:
             self._do("SwitchOff", name)
         self._do("OpenObject", name)
 
@@ -265,7 +275,7 @@ class _Worker:
             self._shut(name)
 
     def _shut(self, name: str) -> None:
-        if State.OPENED in self._world.things[name].states:
+        if ThingState.OPENED in self._world.things[name].states:
             self._go(name)
             self._do("CloseObject", name)
 

@@ -1,4 +1,4 @@
-"""A world as plain values: what pictures, pages and people are shown of what is true, and a world again."""
+"""A world as plain values: what images, pages and people are shown of what is true, and a world again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kc_vla_sim.household.world import ROBOT, Place, World
 
 
 def overview(world: World) -> dict[str, Any]:
-    """The robot's place, time (s) and way (m), areas and walls, and where everything is, as JSON can say it."""
+    """Return the robot's place, time (s) and way (m), areas and walls, and where everything is, as JSON can say it."""
     return {
         "robot": world.at,
         "seconds": round(world.time_s, 3),
@@ -42,7 +42,7 @@ def overview(world: World) -> dict[str, Any]:
 
 
 def restored(world: World, about: Mapping[str, Any]) -> World:
-    """The world of an overview.
+    """Return the world of an overview.
 
     Args:
         world: the same home in another state; it stays as it is.

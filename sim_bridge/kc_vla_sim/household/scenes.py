@@ -1,7 +1,7 @@
 """Scenes: homes after ALFRED's 120 floor plans, each the same whenever it is built with the same seed.
 
 A scene has the furniture that each room of its kind has, and all types that ALFRED's annotated tasks use in it. How
-many, in which order furniture stands, where things lie, their colours and what is dirty is drawn by number and seed.
+many, in which order furniture stands, where things lie, their colors and what is dirty is drawn by number and seed.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from kc_vla_sim.household.alfred import scenes
 from kc_vla_sim.household.errors import HouseholdError, told
 from kc_vla_sim.household.floor_plan import Vector
 from kc_vla_sim.household.layout import RoomPlan, lay_out
-from kc_vla_sim.household.states import State
+from kc_vla_sim.household.states import ThingState
 from kc_vla_sim.household.types import FLOOR as ON_THE_FLOOR
-from kc_vla_sim.household.types import ROOM_KINDS, Kind, kinds
+from kc_vla_sim.household.types import ROOM_KINDS, ThingType, kinds
 from kc_vla_sim.household.workings import settle
 from kc_vla_sim.household.world import FLOOR, ON, STANDS, Place, Thing, World
 
 NUMBERS = tuple(first + number for first in ROOM_KINDS for number in range(1, 31))
-"""Of the scenes: kitchens 1 to 30, living rooms 201 to 230, bedrooms 301 to 330, bathrooms 401 to 430."""
+"""Numbers of the scenes: kitchens 1 to 30, living rooms 201 to 230, bedrooms 301 to 330, bathrooms 401 to 430."""
 SPLITS = ("development", "test")
 _MOST_THINGS = 20_000
 _MORE, _SOILED = 0.25, 0.3
@@ -33,7 +33,7 @@ _MORE, _SOILED = 0.25, 0.3
 
 
 def room_of(number: int) -> str:
-    """The kind of room of a scene.
+    """Return the kind of room of a scene.
 
     Raises:
         HouseholdError: there is no such scene.
@@ -45,7 +45,10 @@ def room_of(number: int) -> str:
 
 @cache
 def split_of(number: int) -> str:
-    """The split of a scene: of each kind of room half, by the order of the SHA-256 of "FloorPlan" and the number."""
+    """Return the split of a scene: half of each kind of room.
+
+    They are ordered by the SHA-256 of "FloorPlan" and the number.
+    """
     room = room_of(number)
     like = [each for each in NUMBERS if room_of(each) == room]
     order = sorted(like, key=lambda each: hashlib.sha256(f"FloorPlan{each}".encode()).hexdigest())
@@ -53,7 +56,7 @@ def split_of(number: int) -> str:
 
 
 def build_scene(number: int, seed: int = 0) -> World:
-    """One scene, as it is at the beginning; the robot stands inside of the door.
+    """Return one scene, as it is at the beginning; the robot stands inside of the door.
 
     Raises:
         HouseholdError: there is no such scene, or the seed is negative.
@@ -62,7 +65,7 @@ def build_scene(number: int, seed: int = 0) -> World:
 
 
 def build_home(number: int, seed: int = 0) -> World:
-    """Four rooms side by side along a hall: the kitchen, living room, bedroom and bathroom that are the `number`th.
+    """Build four rooms side by side along a hall: the `number`th kitchen, living room, bedroom and bathroom.
 
     Raises:
         HouseholdError: the number is not 1 to 30, or the seed is negative.
@@ -73,8 +76,9 @@ def build_home(number: int, seed: int = 0) -> World:
 
 
 def build_building(count: int, seed: int = 0) -> World:
-    """Rooms along one long hall, home after home and again from the first, until there are so many things, furniture
-    included: for how costs grow.
+    """Build rooms along one long hall until there are so many things, furniture included: for how costs grow.
+
+    The homes follow each other, and again from the first.
 
     Raises:
         HouseholdError: the count is not 1 to 20,000, or the seed is negative.
@@ -86,7 +90,7 @@ def build_building(count: int, seed: int = 0) -> World:
 
 
 def build(name: str, seed: int = 0) -> World:
-    """The world that people name: "1" as `build_scene` builds it, "home1" as `build_home`.
+    """Return the world that people name: "1" as `build_scene` builds it, "home1" as `build_home`.
 
     Raises:
         HouseholdError: there is none of that name, or the seed is negative.
@@ -98,7 +102,7 @@ def build(name: str, seed: int = 0) -> World:
 
 
 def types_in(number: int) -> Mapping[str, int]:
-    """The types that ALFRED's tasks use in a scene, and how many at once.
+    """Return the types that ALFRED's tasks use in a scene, and how many at once.
 
     Two scenes of each kind have no annotated tasks: theirs are the types that at least half of their kind have.
     """
@@ -112,12 +116,12 @@ def types_in(number: int) -> Mapping[str, int]:
 
 
 def _built(numbers: Sequence[int], seed: int, count: int = 0) -> World:
-    """The rooms of scenes; with a count only the first ones that have so many things together."""
+    """Return the rooms of scenes; with a count only the first ones that have so many things together."""
     if seed < 0:
         raise HouseholdError(f"the seed {seed} is negative: give a whole number from 0")
     chance = np.random.default_rng([seed, *(numbers if not count else (count,))])
-    rooms: list[tuple[str, list[Kind]]] = []
-    stocks: list[list[Kind]] = []
+    rooms: list[tuple[str, list[ThingType]]] = []
+    stocks: list[list[ThingType]] = []
     named = Counter[str]()
     there = 0
     for number in numbers:
@@ -138,11 +142,11 @@ def _built(numbers: Sequence[int], seed: int, count: int = 0) -> World:
     return building.world
 
 
-def _stock(number: int, chance: np.random.Generator) -> tuple[list[Kind], list[Kind]]:
-    """The furniture of a scene, in the order in which it stands, and what lies about."""
+def _stock(number: int, chance: np.random.Generator) -> tuple[list[ThingType], list[ThingType]]:
+    """Return the furniture of a scene, in the order in which it stands, and what lies about."""
     room, needed = room_of(number), types_in(number)
-    furniture: list[Kind] = []
-    things: list[Kind] = []
+    furniture: list[ThingType] = []
+    things: list[ThingType] = []
     for kind in kinds().values():
         if not kind.fixed:
             more = bool(chance.random() < _MORE)
@@ -169,24 +173,24 @@ class _Building:
         self._count = Counter[str]()
         self._furniture: dict[str, list[str]] = {}
 
-    def furnish(self, room: RoomPlan, furniture: Sequence[Kind]) -> None:
-        """Furniture at its places, then what stands on other furniture of that room."""
+    def furnish(self, room: RoomPlan, furniture: Sequence[ThingType]) -> None:
+        """Put the furniture at its places, then what stands on other furniture of that room."""
         for kind, anchor, size in room.furniture:
             self._add(room, kind, Place(STANDS, self._area(room, anchor)), size, anchor)
         for kind in furniture:
             if kind.stands[0] in kinds():
                 self._add(room, kind, self._spot(room, dict.fromkeys(kind.stands, 1.0), kind, ON), kind.size)
 
-    def fill(self, room: RoomPlan, things: Sequence[Kind]) -> None:
-        """Each thing where its type is likely."""
+    def fill(self, room: RoomPlan, things: Sequence[ThingType]) -> None:
+        """Put each thing where its type is likely."""
         for kind in things:
             self._add(room, kind, self._spot(room, kind.likely, kind), kind.size)
 
-    def _add(self, room: RoomPlan, kind: Kind, place: Place, size: Vector, anchor: Vector | None = None) -> None:
+    def _add(self, room: RoomPlan, kind: ThingType, place: Place, size: Vector, anchor: Vector | None = None) -> None:
         self._count[kind.name] += 1
         colour = kind.colours[int(self._chance.integers(len(kind.colours)))] if kind.colours else ""
         soiled = "soil" in kind.can and self._chance.random() < _SOILED
-        states = kind.first_states | (frozenset({State.DIRTY}) if soiled else frozenset())
+        states = kind.first_states | (frozenset({ThingState.DIRTY}) if soiled else frozenset())
         if anchor is None:
             anchor = self.world.plan.areas[place.holder].position if place.relation == FLOOR else (0.0, 0.0, 0.0)
         name = f"{kind.name}_{self._count[kind.name]}"
@@ -194,8 +198,11 @@ class _Building:
         if kind.fixed:
             self._furniture.setdefault(room.name, []).append(name)
 
-    def _spot(self, room: RoomPlan, likely: Mapping[str, float], kind: Kind, relation: str = "") -> Place:
-        """A free place, by how likely each type of receptacle is; where all are full, on any other, or the floor."""
+    def _spot(self, room: RoomPlan, likely: Mapping[str, float], kind: ThingType, relation: str = "") -> Place:
+        """Return a free place, by how likely each type of receptacle is.
+
+        Where all are full, it is on any other one, or on the floor.
+        """
         world = self.world
         there = [
             (thing, spot)

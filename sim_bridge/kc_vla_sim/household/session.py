@@ -16,7 +16,7 @@ _MOST = 1000
 
 
 @dataclass(frozen=True)
-class Wanted:
+class HomeRequest:
     """What is to be done in a home.
 
     Attributes:
@@ -28,8 +28,8 @@ class Wanted:
     tasks: TaskSequence | None = None
 
 
-def wanted(instruction: str, called: str) -> Wanted:
-    """What is asked for.
+def wanted(instruction: str, called: str) -> HomeRequest:
+    """Return what is asked for.
 
     Args:
         instruction: one; empty for none.
@@ -41,13 +41,13 @@ def wanted(instruction: str, called: str) -> Wanted:
     if instruction.strip() and called:
         raise HouseholdError("instruction:= and sequence:= at once: give one of them")
     if not called:
-        return Wanted((instruction,) if instruction.strip() else ())
+        return HomeRequest((instruction,) if instruction.strip() else ())
     path = Path(called).expanduser()
     if not path.is_file():
         if "/" in called:
             raise HouseholdError(f"there is no file {told(called)} with a sequence")
         tasks = sequence(called)
-        return Wanted(tuple(each.instruction for each in tasks.tasks), tasks)
+        return HomeRequest(tuple(each.instruction for each in tasks.tasks), tasks)
     try:
         lines = [clean(line) for line in read_text(path).splitlines()]
     except (OSError, ValueError) as error:
@@ -55,11 +55,11 @@ def wanted(instruction: str, called: str) -> Wanted:
     found = tuple(line for line in lines if line and not line.startswith("#"))
     if not 1 <= len(found) <= _MOST:
         raise HouseholdError(f"{told(called)} has {len(found)} instructions: write 1 to {_MOST}, one in each line")
-    return Wanted(found)
+    return HomeRequest(found)
 
 
 def home_of(called: str, scene: str, seed: int) -> tuple[str, int]:
-    """Scene and seed: those of the sequence of that name, if it comes with the stack, and else those that are given.
+    """Return the scene and seed of the sequence of that name, if it comes with the stack, and else those given.
 
     Raises:
         HouseholdError: it is no sequence.
@@ -75,7 +75,10 @@ class Judge:
         self._referee = None if tasks is None else Referee(tasks.tasks)
 
     def begin(self, world: World) -> Callable[[World], bool] | None:
-        """An instruction begins; return what judges the world of another robot that does the same, None for nobody."""
+        """Begin an instruction, and return what judges the world of another robot that does the same.
+
+        It is None where nobody judges.
+        """
         if self._referee is None:
             return None
         self._referee.begin(world)
@@ -83,5 +86,5 @@ class Judge:
         return lambda other: not twin.copy().judge(other)
 
     def end(self, world: World) -> bool | None:
-        """It is over: whether the goal is reached, None where nobody knows."""
+        """End the instruction; return whether the goal is reached, None where nobody knows."""
         return None if self._referee is None else not self._referee.judge(world)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from kc_vla.planning.interface import Happened, Seen
+from kc_vla.planning.interface import CallResult, ObservedThing
 from kc_vla.planning.skills import BY_NAME, Call, Skill
-from kc_vla_sim.household.deeds import DEEDS
+from kc_vla_sim.household.detector import Detector, Noise
 from kc_vla_sim.household.errors import told
 from kc_vla_sim.household.needs import NEEDS, Given
-from kc_vla_sim.household.sight import Detector, Noise
+from kc_vla_sim.household.skill_effects import DEEDS
 from kc_vla_sim.household.workings import settle
 from kc_vla_sim.household.world import World
 
@@ -25,16 +25,16 @@ class Household:
         self.world = world
         self._detector = Detector(noise)
 
-    def look(self) -> tuple[Seen, ...]:
-        """What the camera sees now; it takes no time."""
+    def look(self) -> tuple[ObservedThing, ...]:
+        """Return what the camera sees now; it takes no time."""
         return tuple(self._detector.see(self.world))
 
-    def do(self, call: Call) -> Happened:
+    def do(self, call: Call) -> CallResult:
         """Do a skill. Whatever the call says, it fails with a reason or does what the table says."""
         time_s, walked_m = self.world.time_s, self.world.walked_m
         reason = act(self.world, call)
         seconds, far = self.world.time_s - time_s, self.world.walked_m - walked_m
-        return Happened(not reason, reason, seconds, far, () if reason else self.look())
+        return CallResult(not reason, reason, seconds, far, () if reason else self.look())
 
 
 def act(world: World, call: Call) -> str:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from kc_vla_sim.household.errors import HouseholdError, told
-from kc_vla_sim.household.goals import Admitted, Condition, bindings, parse_goal, unmet
+from kc_vla_sim.household.goals import Admitted, GoalCondition, bindings, parse_goal, unmet
 from kc_vla_sim.household.scenes import SPLITS, build_building, build_home, build_scene
-from kc_vla_sim.household.states import State, state_of
+from kc_vla_sim.household.states import ThingState, state_of
 from kc_vla_sim.household.types import plain
 from kc_vla_sim.household.world import World
 
@@ -24,7 +24,7 @@ HOME, BUILDING = "home", "building"
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class GoalReferent:
     """What is meant by a name of a goal, where not any of its type: the thing of an earlier task, or what fits.
 
     Attributes:
@@ -37,10 +37,10 @@ class Meaning:
     task: int | None = None
     word: str = ""
     colour: str = ""
-    states: tuple[State, ...] = ()
+    states: tuple[ThingState, ...] = ()
 
     def fitting(self, world: World) -> frozenset[str]:
-        """The things that a description fits: they can be carried and are not broken."""
+        """Return the things that a description fits: they can be carried and are not broken."""
         word = plain(self.word)
         return frozenset(
             thing.id
@@ -50,12 +50,12 @@ class Meaning:
             and word in map(plain, (thing.kind.name, *thing.kind.words))
             and self.colour in (thing.colour, "")
             and thing.states >= set(self.states)
-            and State.BROKEN not in thing.states
+            and ThingState.BROKEN not in thing.states
         )
 
 
 @dataclass(frozen=True)
-class Task:
+class InstructedTask:
     """An instruction, and when it is done.
 
     Attributes:
@@ -66,11 +66,11 @@ class Task:
 
     instruction: str
     goal: str
-    means: Mapping[str, Meaning] = field(default_factory=dict)
+    means: Mapping[str, GoalReferent] = field(default_factory=dict)
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """The goal, read."""
+    def conditions(self) -> tuple[GoalCondition, ...]:
+        """Return the goal, read."""
         return _conditions(self.goal)
 
 
@@ -92,14 +92,14 @@ class TaskSequence:
     split: str
     scene: int
     seed: int
-    tasks: tuple[Task, ...]
+    tasks: tuple[InstructedTask, ...]
 
     def __str__(self) -> str:
         tasks = [f"{number}. {task.instruction}  [{task.goal}]" for number, task in enumerate(self.tasks)]
         return "\n".join([f"{self.name}, scene {self.scene}, seed {self.seed}", *tasks])
 
     def world(self) -> World:
-        """The home as it is before the first task."""
+        """Return the home as it is before the first task."""
         build = {HOME: build_home, BUILDING: build_building}.get(self.kind, build_scene)
         return build(self.scene, self.seed)
 
@@ -112,29 +112,29 @@ class Referee:
             any of their type: that of an earlier task may be missing because that one was not done.
     """
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
+    def __init__(self, tasks: Sequence[InstructedTask]) -> None:
         self.admitted: Admitted = {}
         self._tasks = tasks
         self._stood_for: list[Mapping[str, frozenset[str]]] = []
 
     @property
     def number(self) -> int:
-        """Of the task that is under way or begins next, from 0."""
+        """Return the number of the task that is under way or begins next, from 0."""
         return len(self._stood_for)
 
     @property
     def handled(self) -> frozenset[str]:
-        """The things that the goals of the tasks so far were reached with."""
+        """Return the things that the goals of the tasks so far were reached with."""
         return frozenset(thing for each in self._stood_for for some in each.values() for thing in some)
 
     def copy(self) -> Referee:
-        """Another one who knows as much."""
+        """Return another referee that knows as much."""
         twin = Referee(self._tasks)
         twin.admitted, twin._stood_for = self.admitted, list(self._stood_for)
         return twin
 
-    def begin(self, world: World) -> Task:
-        """The next task begins; what is described is looked up as it is now.
+    def begin(self, world: World) -> InstructedTask:
+        """Begin the next task and return it; what is described is looked up as it is now.
 
         Raises:
             HouseholdError: all tasks are over.
@@ -145,8 +145,8 @@ class Referee:
         self.admitted = {name: self._things(name, meaning, world) for name, meaning in task.means.items()}
         return task
 
-    def judge(self, world: World) -> list[Condition]:
-        """The task is over: the conditions that do not hold, none where it was done."""
+    def judge(self, world: World) -> list[GoalCondition]:
+        """End the task, and return the conditions that do not hold; none where it was done."""
         goal = self._tasks[self.number].conditions
         stood_for: dict[str, set[str]] = {}
         for binding in bindings(world, goal, self.admitted):
@@ -156,7 +156,7 @@ class Referee:
         self._stood_for.append({name: frozenset(some) for name, some in stood_for.items()})
         return missing
 
-    def _things(self, name: str, meaning: Meaning, world: World) -> frozenset[str]:
+    def _things(self, name: str, meaning: GoalReferent, world: World) -> frozenset[str]:
         if meaning.task is None:
             return meaning.fitting(world)
         if meaning.task >= self.number:
@@ -166,13 +166,13 @@ class Referee:
 
 @cache
 def sequences() -> Mapping[str, TaskSequence]:
-    """The sequences that come with the stack, by their names."""
+    """Return the sequences that come with the stack, by their names."""
     with gzip.open(FILE, "rt", encoding="utf-8") as file:
         return {each.name: each for each in read_sequences(file)}
 
 
 def sequence(name: str) -> TaskSequence:
-    """The sequence of that name.
+    """Return the sequence of that name.
 
     Raises:
         HouseholdError: there is none.
@@ -185,7 +185,7 @@ def sequence(name: str) -> TaskSequence:
 
 
 def read_sequences(lines: Iterable[str]) -> Iterator[TaskSequence]:
-    """The sequences of a file with one in each line, as `as_json` writes them.
+    """Yield the sequences of a file with one in each line, as `as_json` writes them.
 
     Raises:
         HouseholdError: a line is none, or a goal cannot be read; the message says which and why.
@@ -209,7 +209,7 @@ def read_sequences(lines: Iterable[str]) -> Iterator[TaskSequence]:
 
 
 def as_json(each: TaskSequence) -> str:
-    """A sequence as a line of the file."""
+    """Return a sequence as a line of the file."""
     tasks = []
     for task in each.tasks:
         means = {name: _fields(meaning) for name, meaning in task.means.items()}
@@ -218,23 +218,23 @@ def as_json(each: TaskSequence) -> str:
     return json.dumps(fields | {"tasks": tasks}, separators=(",", ":"))
 
 
-def _fields(meaning: Meaning) -> dict[str, Any]:
+def _fields(meaning: GoalReferent) -> dict[str, Any]:
     fields = {"task": meaning.task, "word": meaning.word, "colour": meaning.colour, "states": list(meaning.states)}
     return {name: value for name, value in fields.items() if value not in (None, "", [])}
 
 
-def _task(fields: Mapping[str, Any]) -> Task:
+def _task(fields: Mapping[str, Any]) -> InstructedTask:
     means = {str(name): _meaning(about) for name, about in fields.get("means", {}).items()}
-    return Task(str(fields["instruction"]), str(fields["goal"]), means)
+    return InstructedTask(str(fields["instruction"]), str(fields["goal"]), means)
 
 
-def _meaning(fields: Mapping[str, Any]) -> Meaning:
+def _meaning(fields: Mapping[str, Any]) -> GoalReferent:
     task = None if "task" not in fields else int(fields["task"])
     states = tuple(state_of(str(each)) for each in fields.get("states", ()))
-    return Meaning(task, str(fields.get("word", "")), str(fields.get("colour", "")), states)
+    return GoalReferent(task, str(fields.get("word", "")), str(fields.get("colour", "")), states)
 
 
-def _check(task: Task) -> None:
+def _check(task: InstructedTask) -> None:
     names = {name for condition in task.conditions for name in condition.names}
     wrong = sorted(set(task.means) - names)
     if wrong:
@@ -242,5 +242,5 @@ def _check(task: Task) -> None:
 
 
 @cache
-def _conditions(goal: str) -> tuple[Condition, ...]:
+def _conditions(goal: str) -> tuple[GoalCondition, ...]:
     return parse_goal(goal)

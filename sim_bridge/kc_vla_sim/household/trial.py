@@ -20,32 +20,32 @@ from kc_vla.memory.long_term.store import Store
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.memories import BOTH, LONG, NONE, Memories, open_memories
 from kc_vla.planning.execution.metrics import retrieval_accuracy
-from kc_vla.planning.execution.parts import Look
+from kc_vla.planning.execution.results import Tell
 from kc_vla.planning.execution.robot import Limits
-from kc_vla.planning.execution.told import Tell
+from kc_vla.planning.execution.robot_memory import SceneObservation
 from kc_vla.planning.grammar.planner import GrammarPlanner
-from kc_vla.planning.interface import Happened, Planner, Seen
+from kc_vla.planning.interface import CallResult, ObservedThing, Planner
 from kc_vla.planning.skills import Call
+from kc_vla_sim.household.detector import Noise
 from kc_vla_sim.household.disturbance import disturb, noise_of
-from kc_vla_sim.household.ground import grounds_of
-from kc_vla_sim.household.sight import Noise
+from kc_vla_sim.household.navigation_map import navigation_map_of
 from kc_vla_sim.household.simulator import Household
-from kc_vla_sim.household.tasks import Referee, Task, TaskSequence
+from kc_vla_sim.household.tasks import InstructedTask, Referee, TaskSequence
 from kc_vla_sim.household.types import plain
 from kc_vla_sim.household.world import World
 
-FURNITURE, ALL, INSIDE = SHOWN = ("furniture", "all", "inside")
+FURNITURE, ALL, INSIDE = "furniture", "all", "inside"
 
 
 @dataclass(frozen=True)
-class Arm:
+class TrialArm:
     """One way of playing sequences.
 
     Attributes:
         memory: of `kc_vla.planning.execution.memories.NAMES`.
         disturbed: somebody does something between two tasks, and the detector errs.
         feedback: whether the robot takes notice of how its plan turns out.
-        shown: one of `SHOWN`: what the long-term memory kept of the home before.
+        shown: `FURNITURE`, `ALL` or `INSIDE`: what the long-term memory kept of the home before.
         capacity: units of the short-term memory.
     """
 
@@ -97,24 +97,24 @@ class _Watching:
         self.home = Household(world, noise)
         self.seen = set(seen)
 
-    def do(self, call: Call) -> Happened:
-        """See `Body`."""
+    def do(self, call: Call) -> CallResult:
+        """Do a skill in the household, and note the ids of what it shows."""
         happened = self.home.do(call)
         self._note(happened.seen)
         return happened
 
-    def look(self) -> Sequence[Seen]:
-        """See `Body`."""
+    def look(self) -> Sequence[ObservedThing]:
+        """Look around in the household, and note the ids of what is seen."""
         seen = self.home.look()
         self._note(seen)
         return seen
 
-    def _note(self, seen: Sequence[Seen]) -> None:
+    def _note(self, seen: Sequence[ObservedThing]) -> None:
         self.seen |= {each.object_id for each in seen}
 
 
 def play(
-    sequence: TaskSequence, arm: Arm, planner: Planner | None = None, tell: Tell | None = None
+    sequence: TaskSequence, arm: TrialArm, planner: Planner | None = None, tell: Tell | None = None
 ) -> list[TaskRecord]:
     """Play a sequence from its beginning to its end, whatever fails on the way.
 
@@ -127,7 +127,7 @@ def play(
         world = sequence.world()
         store = opened.enter_context(Store(folder / "memory.db"))
         memories = open_memories(
-            arm.memory, embedder, grounds_of(world.plan), LongTermMemory(store), capacity=arm.capacity
+            arm.memory, embedder, navigation_map_of(world.plan), LongTermMemory(store), capacity=arm.capacity
         )
         shown = show(memories, world, arm.shown)
         noise = noise_of(sequence) if arm.disturbed else None
@@ -138,19 +138,19 @@ def play(
 
 
 def show(memories: Memories, world: World, shown: str) -> set[str]:
-    """Walk through a copy of the home, see `Arm.shown`, and start the robot anew; return the ids of what it kept."""
+    """Walk through a copy of the home, see `TrialArm.shown`, and restart the robot; return the ids of what it kept."""
     home, now_s = Household(world.copy()), 0.0
     kept: set[str] = set()
     for area, seen in _tour(home, world.plan.areas, shown == INSIDE):
         now_s += 1.0
-        look = Look([each for each in seen if shown != FURNITURE or not each.movable], area, now_s)
+        look = SceneObservation([each for each in seen if shown != FURNITURE or not each.movable], area, now_s)
         kept |= {each.object_id for each in look.seen}
         memories.take(look)
     memories.begin()
     return kept
 
 
-def _tour(home: Household, areas: Iterable[str], inside: bool) -> Iterator[tuple[str, Sequence[Seen]]]:
+def _tour(home: Household, areas: Iterable[str], inside: bool) -> Iterator[tuple[str, Sequence[ObservedThing]]]:
     """Go to each area, with `inside` open whatever opens there, and close it again: the area and what is seen."""
     for area in areas:
         seen = home.do(Call("GoToPlace", (area,))).seen
@@ -166,7 +166,7 @@ def _tour(home: Household, areas: Iterable[str], inside: bool) -> Iterator[tuple
 def _task(
     sequence: TaskSequence,
     number: int,
-    arm: Arm,
+    arm: TrialArm,
     planner: Planner,
     loop: Loop,
     body: _Watching,
@@ -184,7 +184,7 @@ def _task(
     if arm.memory != NONE:
         task_alone.begin(apart)
         noise = noise_of(sequence) if arm.disturbed else None
-        none = open_memories(NONE, shared_embedder(), grounds_of(apart.plan))
+        none = open_memories(NONE, shared_embedder(), navigation_map_of(apart.plan))
         alone = _loop(_Watching(apart, noise), planner, none, arm, None).carry_out(task.instruction)
         alone_reached = not task_alone.judge(apart)
     return TaskRecord(
@@ -207,13 +207,13 @@ def _task(
     )
 
 
-def _loop(body: _Watching, planner: Planner, memories: Memories, arm: Arm, tell: Tell | None) -> Loop:
+def _loop(body: _Watching, planner: Planner, memories: Memories, arm: TrialArm, tell: Tell | None) -> Loop:
     world = body.home.world
-    return Loop(body, planner, memories, grounds_of(world.plan), world.at, tell, Limits(feedback=arm.feedback))
+    return Loop(body, planner, memories, navigation_map_of(world.plan), world.at, tell, Limits(feedback=arm.feedback))
 
 
-def _meant(reference: str, task: Task, referee: Referee) -> Collection[str]:
-    """The things that a reference of a plan may mean, where the task says so."""
+def _meant(reference: str, task: InstructedTask, referee: Referee) -> Collection[str]:
+    """Return the things that a reference of a plan may mean, where the task says so."""
     text = plain(reference)
     meant: set[str] = set()
     for name, things in referee.admitted.items():

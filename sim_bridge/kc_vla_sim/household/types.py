@@ -10,7 +10,7 @@ from typing import Any
 
 from kc_vla.core.untrusted import parsed_yaml, read_text
 from kc_vla_sim.household.errors import HouseholdError, told
-from kc_vla_sim.household.states import State
+from kc_vla_sim.household.states import ThingState
 
 FILE = Path(__file__).with_name("data") / "types.yaml"
 ROOM_KINDS = {0: "kitchen", 200: "living room", 300: "bedroom", 400: "bathroom"}
@@ -24,7 +24,7 @@ Size = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
+class ThingType:
     """A type of things.
 
     Attributes:
@@ -55,40 +55,40 @@ class Kind:
 
     @property
     def spoken(self) -> str:
-        """As people write it: "dining table"."""
+        """Return the name as people write it: "dining table"."""
         return spoken(self.name)
 
     @property
     def fixed(self) -> bool:
-        """Nobody carries it elsewhere."""
+        """Return whether nobody carries it elsewhere."""
         return "pickup" not in self.can
 
     @property
-    def first_states(self) -> frozenset[State]:
-        """Of one that nobody has used yet."""
-        closed = frozenset({State.CLOSED}) if "open" in self.can else frozenset[State]()
-        return closed | (frozenset({State.OFF}) if "switch" in self.can else frozenset())
+    def first_states(self) -> frozenset[ThingState]:
+        """Return the states of a thing of this kind that nobody has used yet."""
+        closed = frozenset({ThingState.CLOSED}) if "open" in self.can else frozenset[ThingState]()
+        return closed | (frozenset({ThingState.OFF}) if "switch" in self.can else frozenset())
 
-    def takes(self, other: Kind) -> bool:
-        """Whether one of the other type can be put on or in it: all of it but its longest side has to fit."""
+    def takes(self, other: ThingType) -> bool:
+        """Return whether one of the other type can be put on or in it: all of it but its longest side has to fit."""
         return bool(self.relation) and sorted(other.size)[1] <= max(self.size)
 
 
 def spoken(name: str) -> str:
-    """The name of a type as people write it: "dining table", "CD"."""
+    """Return the name of a type as people write it: "dining table", "CD"."""
     if name.isupper():
         return name
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
 
 
 @cache
-def kinds() -> Mapping[str, Kind]:
-    """All types, by their names."""
+def kinds() -> Mapping[str, ThingType]:
+    """Return all types, by their names."""
     return read_kinds(FILE)
 
 
-def kind_of(text: str) -> Kind:
-    """The type that people call so: "Fridge", "fridge", "frying pan".
+def kind_of(text: str) -> ThingType:
+    """Return the type that people call so: "Fridge", "fridge", "frying pan".
 
     Raises:
         HouseholdError: there is none.
@@ -100,17 +100,17 @@ def kind_of(text: str) -> Kind:
 
 
 def plain(text: str) -> str:
-    """A name for comparing: "Dining Table" and "dining_table" are one."""
+    """Return a name for comparing: "Dining Table" and "dining_table" are one."""
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
 @cache
-def _by_any_name() -> Mapping[str, Kind]:
+def _by_any_name() -> Mapping[str, ThingType]:
     others = {plain(name): kind for kind in kinds().values() for name in kind.called}
     return others | {plain(name): kind for name, kind in kinds().items()}
 
 
-def read_kinds(path: Path) -> Mapping[str, Kind]:
+def read_kinds(path: Path) -> Mapping[str, ThingType]:
     """Read a table of types.
 
     Raises:
@@ -137,7 +137,7 @@ def read_kinds(path: Path) -> Mapping[str, Kind]:
     return table
 
 
-def _kind(name: str, about: Mapping[str, Any]) -> Kind:
+def _kind(name: str, about: Mapping[str, Any]) -> ThingType:
     if set(about) - _FIELDS:
         raise ValueError(f"there is no field {sorted(set(about) - _FIELDS)[0]!r}")
     if set(about["can"]) - set(CAN):
@@ -157,7 +157,7 @@ def _kind(name: str, about: Mapping[str, Any]) -> Kind:
     rooms = {kind: (int(least), int(most)) for kind, (least, most) in about.get("rooms", {}).items()}
     if set(rooms) - set(ROOM_KINDS.values()):
         raise ValueError(f"rooms are {', '.join(ROOM_KINDS.values())}")
-    return Kind(
+    return ThingType(
         name,
         tuple(about["is"]),
         frozenset(about["can"]),

@@ -1,4 +1,4 @@
-"""A picture of the ways that a robot took through a home with its memory and without any."""
+"""An image of the ways that a robot took through a home with its memory and without any."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMED_M2, _OVER = 0.15, {"above", "under"}
 """Furniture that is large enough for its name, and has none above or under it."""
 
 
-class Pair(NamedTuple):
+class InstructionWays(NamedTuple):
     """An instruction with and without memory.
 
     Attributes:
@@ -38,8 +38,8 @@ class Pair(NamedTuple):
     alone: Journey | None
 
 
-def plot_ways(world: World, pairs: Sequence[Pair], file: Path) -> None:
-    """Write the picture: the same home twice, each instruction in its colour in both."""
+def plot_ways(world: World, pairs: Sequence[InstructionWays], file: Path) -> None:
+    """Write the image: the same home twice, each instruction in its color in both."""
     xs, ys = zip(*(point for wall in world.plan.walls for point in wall), strict=True)
     wide, deep = max(xs) - min(xs), max(ys) - min(ys)
     beside = wide < 2 * deep
@@ -67,7 +67,7 @@ def plot_ways(world: World, pairs: Sequence[Pair], file: Path) -> None:
 
 
 def _leave_out_covered(axis: Axes) -> None:
-    """Of names that would lie over one another the first stays: rooms before furniture, large before small."""
+    """Hide names that would lie over others: rooms stay before furniture, large things before small ones."""
     kept: list[Bbox] = []
     for text in sorted(axis.texts, key=lambda each: -each.get_zorder()):
         extent = text.get_window_extent()
@@ -77,7 +77,7 @@ def _leave_out_covered(axis: Axes) -> None:
             kept.append(extent)
 
 
-def _memory(pairs: Sequence[Pair]) -> str:
+def _memory(pairs: Sequence[InstructionWays]) -> str:
     return pairs[0].remembering.memory if pairs else ""
 
 

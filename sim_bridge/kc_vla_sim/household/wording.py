@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from kc_vla_sim.household.alfred import AlfredTask
-from kc_vla_sim.household.states import State
-from kc_vla_sim.household.tasks import Meaning, Task
+from kc_vla_sim.household.states import ThingState
+from kc_vla_sim.household.tasks import GoalReferent, InstructedTask
 from kc_vla_sim.household.types import kinds
 from kc_vla_sim.household.world import IN
 
 SLICE, WASH, HEAT, CHILL = "slice", "wash", "heat", "chill"
 PUT, PUT_TWO, FETCH, LIGHT, EXAMINE = "put", "put two", "fetch", "light", "examine"
-MAKES = {SLICE: State.SLICED, WASH: State.CLEANED, HEAT: State.HEATED, CHILL: State.COLD}
+MAKES = {SLICE: ThingState.SLICED, WASH: ThingState.CLEANED, HEAT: ThingState.HEATED, CHILL: ThingState.COLD}
 _BY_KIND = {
     "pick_clean_then_place_in_recep": WASH,
     "pick_heat_then_place_in_recep": HEAT,
@@ -66,11 +66,11 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
     ),
     "then": (", then ", " and then ", " and ", ", after that ", ". Then ", "; when that is done, "),
 }
-ADJECTIVES: Mapping[State, str] = {
-    State.CLEANED: "clean",
-    State.SLICED: "sliced",
-    State.HEATED: "hot",
-    State.COLD: "cold",
+ADJECTIVES: Mapping[ThingState, str] = {
+    ThingState.CLEANED: "clean",
+    ThingState.SLICED: "sliced",
+    ThingState.HEATED: "hot",
+    ThingState.COLD: "cold",
 }
 _DONE = {SLICE: "sliced", WASH: "washed", HEAT: "heated", CHILL: "cooled", PUT: "put {prep} {holder}"}
 _WHAT_YOU_DID = (
@@ -114,7 +114,7 @@ _SAID = {
 _MANY = {"knife": "knives", "butter knife": "butter knives", "lettuce": "heads of lettuce", "bread": "loaves of bread"}
 
 
-class Step(NamedTuple):
+class TaskStep(NamedTuple):
     """Part of a task that can be asked for alone.
 
     Attributes:
@@ -131,33 +131,33 @@ class Step(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The things that it speaks of and that can be carried."""
+        """Return the things that it speaks of and that can be carried."""
         return tuple(each for each in (self.thing, self.holder) if each and not kinds()[_type(each)].fixed)
 
 
-def steps_of(task: AlfredTask) -> tuple[Step, ...]:
-    """One of ALFRED's tasks in steps, one after the other."""
+def steps_of(task: AlfredTask) -> tuple[TaskStep, ...]:
+    """Return the steps of one of ALFRED's tasks, one after the other."""
     thing = task.thing
     if task.kind == "pick_two_obj_and_place":
         goal = put_step(f"{thing}#1", task.goal).goal + put_step(f"{thing}#2", task.goal).goal
-        return (Step(PUT_TWO, thing, task.goal, goal),)
+        return (TaskStep(PUT_TWO, thing, task.goal, goal),)
     if task.kind == "look_at_obj_in_light":
-        return Step(LIGHT, "", task.lamp, (f"TOGGLEON({task.lamp})",)), hold_step(thing)
+        return TaskStep(LIGHT, "", task.lamp, (f"TOGGLEON({task.lamp})",)), hold_step(thing)
     made = ([SLICE] if task.sliced else []) + ([_BY_KIND[task.kind]] if task.kind in _BY_KIND else [])
-    steps = [Step(verb, thing, "", (f"STATE({thing}, {MAKES[verb]})",)) for verb in made]
+    steps = [TaskStep(verb, thing, "", (f"STATE({thing}, {MAKES[verb]})",)) for verb in made]
     put = [(thing, task.within), (task.within, task.goal)] if task.within else [(thing, task.goal)]
     return (*steps, *(put_step(*each) for each in put))
 
 
-def put_step(name: str, holder: str) -> Step:
+def put_step(name: str, holder: str) -> TaskStep:
     """Put a thing on or into furniture or a vessel."""
     predicate = "INSIDE" if kinds()[holder].relation == IN else "ON"
-    return Step(PUT, name, holder, (f"{predicate}({name}, {holder})",))
+    return TaskStep(PUT, name, holder, (f"{predicate}({name}, {holder})",))
 
 
-def hold_step(name: str) -> Step:
+def hold_step(name: str) -> TaskStep:
     """Fetch a thing."""
-    return Step(FETCH, name, "", (f"HOLDON(robot, {name})",))
+    return TaskStep(FETCH, name, "", (f"HOLDON(robot, {name})",))
 
 
 class Speaker:
@@ -168,22 +168,26 @@ class Speaker:
         self._test = test
 
     def task(
-        self, steps: Sequence[Step], known: Mapping[str, int], means: Mapping[str, Meaning], said: Mapping[str, str]
-    ) -> Task:
-        """Steps as one task.
+        self,
+        steps: Sequence[TaskStep],
+        known: Mapping[str, int],
+        means: Mapping[str, GoalReferent],
+        said: Mapping[str, str],
+    ) -> InstructedTask:
+        """Return the steps as one task.
 
         Args:
             steps: one after the other.
             known: the earlier task in which each thing was spoken of first: it is "the" same one.
             means: what is meant by other names.
-            said: how those are said, where not as "a" thing of their type in the colour that is meant.
+            said: how those are said, where not as "a" thing of their type in the color that is meant.
         """
         names = dict.fromkeys(name for step in steps for name in step.names)
-        meant = {name: Meaning(known[name]) for name in names if name in known} | dict(means)
+        meant = {name: GoalReferent(known[name]) for name in names if name in known} | dict(means)
         there = {name: f"the {_spoken(name)}" for name in names if name in known} | dict(said)
         goal = ", ".join(dict.fromkeys(condition for step in steps for condition in step.goal))
         if len(steps) == 2 and steps[0].verb == LIGHT:
-            steps = [Step(EXAMINE, steps[1].thing, steps[0].holder, ())]
+            steps = [TaskStep(EXAMINE, steps[1].thing, steps[0].holder, ())]
         elif len(steps) > 1 and steps[-2].verb in MAKES and self._chance.random() < 0.25:
             adjectives = ", ".join(ADJECTIVES[MAKES[step.verb]] for step in steps[:-1])
             there[steps[-1].thing] = _a(f"{adjectives} {_spoken(steps[-1].thing)}")
@@ -197,10 +201,12 @@ class Speaker:
             clauses.append(self._clause(step, there))
             there |= {name: "it" if name == main else f"the {_spoken(name)}" for name in step.names}
         then = self._pick(TEMPLATES["then"])
-        return Task(then.join((", ".join(clauses[:-1]), clauses[-1])) if clauses[1:] else clauses[0], goal, meant)
+        return InstructedTask(
+            then.join((", ".join(clauses[:-1]), clauses[-1])) if clauses[1:] else clauses[0], goal, meant
+        )
 
-    def described(self, meaning: Meaning) -> str:
-        """What is meant, in words: "the clean, red food"."""
+    def described(self, meaning: GoalReferent) -> str:
+        """Return what is meant, in words: "the clean, red food"."""
         adjectives = [ADJECTIVES[state] for state in meaning.states] + ([meaning.colour] if meaning.colour else [])
         noun = _NOUNS.get(meaning.word, meaning.word)
         if not adjectives:
@@ -209,15 +215,15 @@ class Speaker:
             adjectives=", ".join(adjectives), noun=noun, listed=" and ".join(adjectives)
         )
 
-    def what_you_did(self, step: Step) -> str:
-        """The thing of an earlier step: "the thing you washed"."""
+    def what_you_did(self, step: TaskStep) -> str:
+        """Return the thing of an earlier step: "the thing you washed"."""
         return self._pick(_WHAT_YOU_DID).format(did=_DONE[step.verb].format(**_holder(step)))
 
     def for_a_purpose(self, word: str) -> str:
-        """Any thing that serves: "something to drink from"."""
+        """Return any thing that serves: "something to drink from"."""
         return self._pick(_FOR_A_PURPOSE).format(do=PURPOSES[word])
 
-    def _clause(self, step: Step, there: Mapping[str, str]) -> str:
+    def _clause(self, step: TaskStep, there: Mapping[str, str]) -> str:
         many = _spoken(step.thing) if step.thing else ""
         words = {"thing": there.get(step.thing, ""), "things": _plural(many), **_holder(step)}
         if step.holder in there:
@@ -228,12 +234,12 @@ class Speaker:
         return ways[int(self._chance.integers(len(ways) if self._test else len(ways) - 2))]
 
 
-def did(step: Step) -> tuple[str, ...]:
-    """What was done, for telling whether `what_you_did` names one thing; empty where nobody says so."""
+def did(step: TaskStep) -> tuple[str, ...]:
+    """Return what was done, for telling whether `what_you_did` names one thing; empty where nobody says so."""
     return (step.verb, step.holder) if step.verb in _DONE else ()
 
 
-def _holder(step: Step) -> dict[str, str]:
+def _holder(step: TaskStep) -> dict[str, str]:
     if not step.holder:
         return {}
     prep = "in" if kinds()[step.holder].relation == IN else "on"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kc_vla_sim.household.states import State, with_state
-from kc_vla_sim.household.types import Kind
+from kc_vla_sim.household.states import ThingState, with_state
+from kc_vla_sim.household.types import ThingType
 from kc_vla_sim.household.world import World
 
 
@@ -20,25 +20,25 @@ class Working(NamedTuple):
     """
 
     device: str
-    when: frozenset[State]
+    when: frozenset[ThingState]
     around: bool
-    makes: tuple[State, ...]
+    makes: tuple[ThingState, ...]
 
 
 WORKINGS = (
-    Working("Faucet", frozenset({State.ON}), True, (State.CLEANED, State.FILLED)),
-    Working("Microwave", frozenset({State.ON, State.CLOSED}), False, (State.HEATED, State.COOKED)),
-    Working("StoveBurner", frozenset({State.ON}), False, (State.HEATED, State.COOKED)),
-    Working("Toaster", frozenset({State.ON}), False, (State.HEATED,)),
-    Working("CoffeeMachine", frozenset({State.ON}), False, (State.FILLED,)),
-    Working("Fridge", frozenset({State.CLOSED}), False, (State.COLD,)),
+    Working("Faucet", frozenset({ThingState.ON}), True, (ThingState.CLEANED, ThingState.FILLED)),
+    Working("Microwave", frozenset({ThingState.ON, ThingState.CLOSED}), False, (ThingState.HEATED, ThingState.COOKED)),
+    Working("StoveBurner", frozenset({ThingState.ON}), False, (ThingState.HEATED, ThingState.COOKED)),
+    Working("Toaster", frozenset({ThingState.ON}), False, (ThingState.HEATED,)),
+    Working("CoffeeMachine", frozenset({ThingState.ON}), False, (ThingState.FILLED,)),
+    Working("Fridge", frozenset({ThingState.CLOSED}), False, (ThingState.COLD,)),
 )
 CAN = {
-    State.CLEANED: "wash",
-    State.FILLED: "fill",
-    State.HEATED: "heat",
-    State.COOKED: "cook",
-    State.COLD: "heat",
+    ThingState.CLEANED: "wash",
+    ThingState.FILLED: "fill",
+    ThingState.HEATED: "heat",
+    ThingState.COOKED: "cook",
+    ThingState.COLD: "heat",
 }
 """What a type has to be able to, to get into a state."""
 
@@ -53,12 +53,12 @@ def settle(world: World) -> None:
                 thing = world.things[name]
                 states = thing.states
                 for state in rule.makes:
-                    if can_become(thing.kind, state) and State.BROKEN not in states:
+                    if can_become(thing.kind, state) and ThingState.BROKEN not in states:
                         states = with_state(states, state)
                 if states != thing.states:
                     world.set_states(name, states)
 
 
-def can_become(kind: Kind, state: State) -> bool:
-    """Whether a device can bring things of a type into a state."""
+def can_become(kind: ThingType, state: ThingState) -> bool:
+    """Return whether a device can bring things of a type into a state."""
     return CAN.get(state) in kind.can

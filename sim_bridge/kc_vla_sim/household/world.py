@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.floor_plan import FloorPlan, Vector
-from kc_vla_sim.household.states import State
-from kc_vla_sim.household.types import Kind
+from kc_vla_sim.household.states import ThingState
+from kc_vla_sim.household.types import ThingType
 
 HAND_HEIGHT_M = 1.0
 ROBOT = "robot"
@@ -46,17 +46,17 @@ class Thing:
     """
 
     id: str
-    kind: Kind
+    kind: ThingType
     place: Place
-    states: frozenset[State]
+    states: frozenset[ThingState]
     colour: str
     size: Vector
     anchor: Vector = (0.0, 0.0, 0.0)
 
     @property
     def closed(self) -> bool:
-        """It hides what is in it."""
-        return State.CLOSED in self.states and self.kind.relation == IN
+        """Return whether it hides what is in it."""
+        return ThingState.CLOSED in self.states and self.kind.relation == IN
 
 
 class World:
@@ -79,7 +79,7 @@ class World:
         self._of_kind: dict[str, tuple[str, ...]] = {}
 
     def copy(self) -> World:
-        """Another world in the same state."""
+        """Return another world in the same state."""
         twin = World(self.plan, self.at)
         twin.time_s, twin.walked_m = self.time_s, self.walked_m
         twin._things, twin._contents, twin._of_kind = dict(self._things), dict(self._contents), dict(self._of_kind)
@@ -87,15 +87,15 @@ class World:
 
     @property
     def things(self) -> Mapping[str, Thing]:
-        """All things, by their ids."""
+        """Return all things, by their ids."""
         return self._things
 
     def of_kind(self, name: str) -> Iterator[Thing]:
-        """The things of a type."""
+        """Return the things of a type."""
         return (self._things[each] for each in self._of_kind.get(name, ()))
 
     def state(self) -> tuple[object, ...]:
-        """All that an action may change, but for the time: equal for worlds in the same state."""
+        """Return all that an action may change, but for the time: equal for worlds in the same state."""
         return self.at, tuple(
             sorted((each.id, each.place, tuple(sorted(each.states))) for each in self.things.values())
         )
@@ -109,22 +109,22 @@ class World:
         self._contents[thing.place.holder] = (*self._contents.get(thing.place.holder, ()), thing.id)
 
     def contents(self, holder: str) -> tuple[str, ...]:
-        """What is directly on or in a thing, in an area, or held by the robot; what came last is last."""
+        """Return what is directly on or in a thing, in an area, or held by the robot; what came last is last."""
         return self._contents.get(holder, ())
 
     def all_contents(self, holder: str) -> Iterator[str]:
-        """What is on or in a thing, and on or in that; not what is behind a door."""
+        """Yield what is on or in a thing, and on or in that; not what is behind a door."""
         for name in self.contents(holder):
             yield name
             if not self._things[name].closed:
                 yield from self.all_contents(name)
 
     def held(self) -> Thing | None:
-        """What the robot holds."""
+        """Return what the robot holds."""
         return next((self._things[name] for name in self.contents(ROBOT)), None)
 
     def holders(self, name: str) -> list[Thing]:
-        """The things that it is on or in, the nearest first."""
+        """Return the things that it is on or in, the nearest first."""
         found, place = [], self._things[name].place
         while place.relation in (ON, IN):
             found.append(self._things[place.holder])
@@ -132,23 +132,23 @@ class World:
         return found
 
     def area_of(self, name: str) -> str:
-        """The area in which one stands to reach it."""
+        """Return the area in which one stands to reach it."""
         above = self.holders(name)
         place = (above[-1] if above else self._things[name]).place
         return self.at if place.relation == HELD else place.holder
 
     def hidden(self, name: str) -> bool:
-        """Whether it is in something closed."""
+        """Return whether it is in something closed."""
         return any(holder.closed for holder in self.holders(name))
 
     def position(self, name: str) -> Vector:
-        """Of the middle of its box in the map, m."""
+        """Return the position of the middle of a thing's box in the map, m."""
         thing = self._things[name]
         x, y, z = self._foot(thing)
         return x, y, z + thing.size[2] / 2
 
     def free_spot(self, holder: Thing) -> int | None:
-        """The first place on or in a thing that is free."""
+        """Return the first place on or in a thing that is free."""
         taken = {self._things[name].place.spot for name in self.contents(holder.id)}
         return next((spot for spot in range(holder.kind.capacity) if spot not in taken), None)
 
@@ -161,7 +161,7 @@ class World:
         self._contents[place.holder] = (*self._contents.get(place.holder, ()), name)
         self._things[name] = replace(thing, place=place, anchor=anchor)
 
-    def set_states(self, name: str, states: frozenset[State]) -> None:
+    def set_states(self, name: str, states: frozenset[ThingState]) -> None:
         """Give a thing these states."""
         self._things[name] = replace(self._things[name], states=states)
 

@@ -14,7 +14,7 @@ from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import image_message, time_message
 from kc_vla_msgs.msg import KeyframeScore, ObjectDetections
-from kc_vla_sim.frame import BASE_FRAME, Frame
+from kc_vla_sim.frame import BASE_FRAME, SimulatedFrame
 from kc_vla_sim.nodes.messages import camera_info_of, camera_places_of, detections_of, joints_of, pose_of
 from kc_vla_sim.protocol import Simulation
 
@@ -23,7 +23,13 @@ class FramePublisher:
     """Cameras, joint states, tool pose, detections, the oracle's score and the clock."""
 
     def __init__(self, node: StackNode, simulator: Simulation, views: Sequence[str]) -> None:
-        """Args: `views` that the simulator shows."""
+        """Advertise the simulator's topics.
+
+        Args:
+            node: that publishes.
+            simulator: that is shown.
+            views: that the simulator shows.
+        """
         self._simulator = simulator
         self._clock = node.advertise(Clock, "/clock", qos.STATE)
         self._joints = node.advertise(JointState, topics.JOINT_STATES, qos.STATE)
@@ -43,7 +49,7 @@ class FramePublisher:
         self.show_clock(clock_ns)
         self._places.publish(camera_places_of(self._simulator.cameras, time_message(clock_ns)))
 
-    def show(self, frame: Frame, episode_id: str, clock_ns: int) -> None:
+    def show(self, frame: SimulatedFrame, episode_id: str, clock_ns: int) -> None:
         """Publish one frame; the joint state goes last, since it starts the control step."""
         stamp = time_message(clock_ns)
         self.show_clock(clock_ns)

@@ -19,7 +19,7 @@ from kc_vla.ros.process import run_node
 from kc_vla.web.serving import PageThread, listening_there_or_elsewhere
 from kc_vla_msgs.action import ExecuteInstruction
 from kc_vla_sim.household.errors import HouseholdError
-from kc_vla_sim.household.live.board import BELIEF, TRUTH, Board
+from kc_vla_sim.household.live.board import BELIEF, TRUTH, HomeBoard
 from kc_vla_sim.household.live.server import create_app
 
 _HOST = "127.0.0.1"
@@ -36,7 +36,7 @@ class PageParameters(NodeParameters):
 
 
 class HomePageNode(StackNode):
-    """See the module."""
+    """The node `home_page`, which serves the live map of a home."""
 
     Parameters = PageParameters
     parameters: PageParameters
@@ -46,7 +46,7 @@ class HomePageNode(StackNode):
 
     def start(self) -> None:
         """Listen, and serve from a thread."""
-        self._board = Board()
+        self._board = HomeBoard()
         self._wanted: deque[str] = deque(maxlen=_MOST_WAITING)
         self._pass_on = self.from_any_thread(self._do_wanted)
         self._planner = ActionClient(self, ExecuteInstruction, topics.EXECUTE_INSTRUCTION)
@@ -74,7 +74,7 @@ class HomePageNode(StackNode):
             self.problem(str(error))
 
     def _want(self, instruction: str) -> None:
-        """Somebody with the token wants that, or a stop; on a thread of the server."""
+        """Take a request, or a stop, of a client with the token; on a thread of the server."""
         self._wanted.append(instruction)
         self._pass_on()
 

@@ -17,6 +17,7 @@ from rclpy.duration import Duration
 from std_msgs.msg import String
 
 from kc_vla.core import topics
+from kc_vla.core.namespaces import suffix_of
 from kc_vla.core.untrusted import parsed_json
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
@@ -28,7 +29,7 @@ from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.home_report import TABLE, table, write_report
 from kc_vla_sim.household.journey import Journey
 from kc_vla_sim.household.overview import restored
-from kc_vla_sim.household.played import Played
+from kc_vla_sim.household.played_instructions import PlayedInstructions
 from kc_vla_sim.household.scenes import build
 from kc_vla_sim.household.session import Judge, home_of, wanted
 from kc_vla_sim.household.world import World
@@ -52,7 +53,7 @@ class HomeSessionParameters(NodeParameters):
 
 
 class HomeSessionNode(StackNode):
-    """See the module."""
+    """The node `home_session`, which gives instructions and records what each took."""
 
     Parameters = HomeSessionParameters
     parameters: HomeSessionParameters
@@ -71,10 +72,10 @@ class HomeSessionNode(StackNode):
             raise StartError(str(error)) from error
         if not self._wanted.instructions:
             raise StartError("nothing is to be done: give an instruction or a sequence")
-        self._id = f"home-{scene}-{seed}-{datetime.now():%Y%m%d-%H%M%S}"
+        self._id = f"home-{scene}-{seed}-{datetime.now():%Y%m%d-%H%M%S}{suffix_of(self.get_namespace())}"
         self._folder = Path(values.output_folder).expanduser() / self._id
         self._judge = Judge(self._wanted.tasks)
-        self._played = Played()
+        self._played = PlayedInstructions()
         self._told: dict[str, Any] = {}
         self._recorded = ""
         self._way: list[str] = []
@@ -141,7 +142,7 @@ class HomeSessionNode(StackNode):
         return result.reason if goal is not False else result.reason or "the goal was missed"
 
     async def _result(self, instruction: str) -> ExecuteInstruction.Result:
-        """What comes of an instruction; of one whose planner ends, or never takes it, a reason."""
+        """Return what comes of an instruction; of one whose planner ends, or never takes it, a reason."""
         until = time.monotonic() + self.parameters.startup_timeout
         while time.monotonic() < until:
             goal = await self._planner.send_goal_async(ExecuteInstruction.Goal(instruction=instruction))
@@ -157,12 +158,15 @@ class HomeSessionNode(StackNode):
         return ExecuteInstruction.Result(reason="the planner takes no instruction: is its node alive?")
 
     def _planners(self) -> set[tuple[int, ...]]:
-        """The planners that are there, each by what no other one has."""
+        """Return the planners that are there, each by what no other one has."""
         steps = self.get_publishers_info_by_topic(self.resolve_topic_name(topics.PLANNER_STEPS))
         return {tuple(each.endpoint_gid) for each in steps}
 
     def _is_recorded(self) -> bool:
-        """Whether the bag is open and what the planner says will be in it: the first instruction is not to miss."""
+        """Return whether the bag is open and what the planner publishes will be in it.
+
+        The first instruction must not be missing.
+        """
         told = self.get_subscriptions_info_by_topic(self.resolve_topic_name(topics.PLANNER_STEPS))
         return self._recorded == self._id and any(each.node_name == "recorder" for each in told)
 
@@ -184,7 +188,7 @@ class HomeSessionNode(StackNode):
             self._way.append(at)
 
     def _now(self) -> World:
-        """The home as it is."""
+        """Return the home as it is."""
         return restored(self._world, self._told)
 
     # -- the episode, for a recorder, and the report ------------------------------------------------------------

@@ -10,11 +10,11 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action import CancelResponse, GoalResponse
 from std_msgs.msg import String
 
 from kc_vla.core import topics
-from kc_vla.planning.interface import Happened
+from kc_vla.planning.interface import CallResult
 from kc_vla.planning.skills import Call
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
@@ -26,19 +26,16 @@ from kc_vla.ros.skills import detections_message, seen_message
 from kc_vla_msgs.action import DoSkill
 from kc_vla_msgs.msg import ObjectDetections
 from kc_vla_msgs.srv import LookAround
+from kc_vla_sim.household.detector import Noise
 from kc_vla_sim.household.errors import HouseholdError
-from kc_vla_sim.household.ground import grounds_of
+from kc_vla_sim.household.navigation_map import navigation_map_of
 from kc_vla_sim.household.overview import overview
 from kc_vla_sim.household.scenes import build
 from kc_vla_sim.household.session import home_of
-from kc_vla_sim.household.sight import Noise
 from kc_vla_sim.household.simulator import Household
 
 _SLICE_S = 0.05
 """Between two looks at whether a skill was cancelled, s."""
-_KEPT_S = 30
-"""How long the result of a skill is kept for one who asks late, s. Each holds all that was seen: in rclpy's 900 s they
-become hundreds of megabytes where skills take no time."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class HouseholdParameters(NodeParameters):
 
 
 class HouseholdNode(StackNode):
-    """See the module."""
+    """The node `household`, which plays a robot in a symbolic home."""
 
     Parameters = HouseholdParameters
     parameters: HouseholdParameters
@@ -64,7 +61,7 @@ class HouseholdNode(StackNode):
         super().__init__("household")
 
     def start(self) -> None:
-        """Build the home and open the door."""
+        """Build the home and open the services."""
         values = self.parameters
         noise = Noise(values.missing, values.wrong_type, values.wrong_state, values.seed)
         try:
@@ -78,15 +75,8 @@ class HouseholdNode(StackNode):
         self._detections = self.advertise(ObjectDetections, topics.DETECTIONS, qos.STATE)
         self._truth = self.advertise(String, topics.HOUSEHOLD, qos.STATUS)
         self.serve(LookAround, topics.LOOK_AROUND, self._look_around)
-        self._server = ActionServer(
-            self,
-            DoSkill,
-            topics.DO_SKILL,
-            execute_callback=self._execute,
-            goal_callback=self._accept,
-            cancel_callback=lambda goal: CancelResponse.ACCEPT,
-            callback_group=self._together,
-            result_timeout=_KEPT_S,
+        self._server = self.serve_action(
+            DoSkill, topics.DO_SKILL, self._execute, self._accept, lambda goal: CancelResponse.ACCEPT
         )
         self._tell(self._home.look())
 
@@ -101,7 +91,7 @@ class HouseholdNode(StackNode):
     def _look_around(self, request: LookAround.Request, response: LookAround.Response) -> LookAround.Response:
         world = self._home.world
         response.seen = [seen_message(each) for each in self._home.look()]
-        response.areas = [area_message(each) for each in grounds_of(world.plan).areas.values()]
+        response.areas = [area_message(each) for each in navigation_map_of(world.plan).areas.values()]
         response.at = world.at
         return response
 
@@ -132,7 +122,7 @@ class HouseholdNode(StackNode):
                 home.world.wait(elapsed)
                 seen = home.look()
                 self._tell(seen)
-                return _result(Happened(False, stopped, elapsed, 0.0, seen))
+                return _result(CallResult(False, stopped, elapsed, 0.0, seen))
             goal.publish_feedback(DoSkill.Feedback(elapsed=elapsed, duration=happened.seconds))
             await self.sleep(min(_SLICE_S, (happened.seconds - elapsed) / pace))
         home.world = after
@@ -145,7 +135,7 @@ class HouseholdNode(StackNode):
         return _result(happened)
 
     def _stopped(self, goal: Any) -> str:
-        """Why a skill is not gone on with; empty where it is."""
+        """Return why a skill is not gone on with; empty where it is."""
         if goal.is_cancel_requested:
             goal.canceled()
             return "it was stopped"
@@ -164,7 +154,7 @@ class HouseholdNode(StackNode):
         self._truth.publish(String(data=json.dumps(overview(self._home.world))))
 
 
-def _result(happened: Happened) -> DoSkill.Result:
+def _result(happened: CallResult) -> DoSkill.Result:
     return DoSkill.Result(
         done=happened.done,
         reason=happened.reason,

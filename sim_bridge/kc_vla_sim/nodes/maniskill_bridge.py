@@ -14,25 +14,26 @@ from datetime import datetime
 from diagnostic_msgs.msg import DiagnosticArray
 
 from kc_vla.core import topics
+from kc_vla.core.options import OptionError, options_in
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.convert import floats_array, time_message
-from kc_vla.ros.health import CANNOT_ACT, CANNOT_SELECT
-from kc_vla.ros.parameters import parameter
+from kc_vla.ros.health import CANNOT_ACT, CANNOT_SELECT, within
+from kc_vla.ros.parameters import parameter, without_defaults
 from kc_vla.ros.process import run_node
 from kc_vla.ros.robot import RobotParameters
 from kc_vla_msgs.msg import ArmCommand, EpisodeResult, EpisodeStatus, KeyframeIndex
 from kc_vla_msgs.srv import ExpertChunk, ResetSimulation
 from kc_vla_sim.errors import BadActionError, BadSeedError, SimulationError, UnplayedTaskError
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.looks import LOOKS, STANDARD_LOOKS
 from kc_vla_sim.nodes.frame_publisher import FramePublisher
 from kc_vla_sim.nodes.messages import result_of
 from kc_vla_sim.plans import PlanRefusal, RecentPlans
 from kc_vla_sim.protocol import check_seed
-from kc_vla_sim.sights import PERIOD_NS
-from kc_vla_sim.simulators import SIMULATORS, Settings, open_simulator
+from kc_vla_sim.scorer_inputs import PERIOD_NS
+from kc_vla_sim.simulators import SIMULATORS, SimulatorContext, open_simulator
 from kc_vla_sim.variants import STANDARD, VARIANTS
 
 EPISODE_GAP_NS = 1_000_000_000
@@ -43,12 +44,17 @@ EPISODE_GAP_NS = 1_000_000_000
 class BridgeParameters(RobotParameters):
     """Parameters of the node."""
 
-    simulator: str = parameter("maniskill", "what plays the robot", choices=tuple(SIMULATORS))
+    simulator: str = parameter(
+        "maniskill", f"what plays the robot: {', '.join(SIMULATORS.names())}", check=SIMULATORS.get
+    )
     mode: str = parameter("lockstep", "what a step waits for", choices=("lockstep", "realtime"))
     image_size: int = parameter(256, "pixels, width and height of every camera", low=16, high=2048)
     renderer: str = parameter("auto", "what draws", choices=("auto", "gpu", "cpu"))
     variant: str = parameter(STANDARD, "of every task", choices=tuple(VARIANTS))
     looks: str = parameter(STANDARD_LOOKS, "of every task", choices=tuple(LOOKS))
+    options: str = parameter(
+        "", "options of the simulator that have no parameter here, as those of another package, e.g. '{length: 50}'"
+    )
     expert_horizon: int = parameter(32, "most actions that the expert plans ahead", low=1, high=512)
     resend_after: float = parameter(0.5, "s after which a waiting frame is shown again", low=0.05, high=10.0)
     warn_after: float = parameter(5.0, "s of waiting after which it is said who is waited for", low=0.5, high=600.0)
@@ -56,7 +62,7 @@ class BridgeParameters(RobotParameters):
 
 
 class ManiskillBridgeNode(StackNode):
-    """See the module."""
+    """The node `maniskill_bridge`, which plays a robot with its cameras in a simulator."""
 
     Parameters = BridgeParameters
     parameters: BridgeParameters
@@ -65,17 +71,18 @@ class ManiskillBridgeNode(StackNode):
         super().__init__("maniskill_bridge")
 
     def start(self) -> None:
-        """Check the renderer and open the doors; the environment is made at the first reset."""
+        """Check the renderer and open the services; the environment is made at the first reset."""
         values = self.parameters
         rig = values.robot()
         try:
-            settings = Settings(values.image_size, values.renderer, values.variant, values.looks, rig)
-            self._simulator = open_simulator(values.simulator, settings)
-        except SimulationError as error:
+            given = options_in(values.options, "parameter 'options'")
+            context = SimulatorContext(rig, values.image_size)
+            self._simulator = open_simulator(values.simulator, context, given, without_defaults(values))
+        except (SimulationError, OptionError) as error:
             raise StartError(str(error)) from error
         self._lockstep = values.mode == "lockstep"
         self._status: EpisodeStatus | None = None
-        self._frame: Frame | None = None
+        self._frame: SimulatedFrame | None = None
         self._command: ArmCommand | None = None
         self._settled = -1
         self._clock_ns = 0
@@ -156,7 +163,7 @@ class ManiskillBridgeNode(StackNode):
         return response
 
     def _finish(self, reason: str) -> None:
-        """Tell the result of the episode and hold."""
+        """Publish the result of the episode and hold."""
         assert self._status is not None
         assert self._frame is not None
         result = result_of(self._frame, self._status, self._simulator, reason)
@@ -182,7 +189,7 @@ class ManiskillBridgeNode(StackNode):
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         """End an episode that nobody can remember, or act in: the stack would wait in vain."""
-        for status in message.status:
+        for status in within(self, message).status:
             told = {pair.key: pair.value for pair in status.values}
             refused = (told.get(CANNOT_SELECT), told.get(CANNOT_ACT))
             if self._status is not None and self._status.episode_id in refused:
@@ -234,7 +241,7 @@ class ManiskillBridgeNode(StackNode):
         targets.update(zip(command.names, command.values, strict=True))
         return list(targets.values())
 
-    def _take(self, frame: Frame) -> None:
+    def _take(self, frame: SimulatedFrame) -> None:
         """Go on to a new frame and show it."""
         self._frame = frame
         self._clock_ns = self._start_ns + frame.index * PERIOD_NS

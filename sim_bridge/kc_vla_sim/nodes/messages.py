@@ -11,11 +11,11 @@ from sensor_msgs.msg import CameraInfo, JointState
 from tf2_msgs.msg import TFMessage
 
 from kc_vla.core.mounted_camera import pose_matrix
-from kc_vla.description.urdf import Placed
+from kc_vla.core.urdf import Placed
 from kc_vla.ros.convert import attributes_message, joint_message, pose_message
 from kc_vla.ros.transforms import transforms_message
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus, ObjectDetection, ObjectDetections
-from kc_vla_sim.frame import BASE_FRAME, CameraModel, Frame, Pose
+from kc_vla_sim.frame import BASE_FRAME, CameraModel, Pose, SimulatedFrame
 from kc_vla_sim.protocol import Simulation
 
 
@@ -49,12 +49,12 @@ def camera_places_of(cameras: Iterable[CameraModel], stamp: Time) -> TFMessage:
     return transforms_message(placed, stamp)
 
 
-def joints_of(frame: Frame, stamp: Time) -> JointState:
+def joints_of(frame: SimulatedFrame, stamp: Time) -> JointState:
     """Return the joint state of a frame."""
     return joint_message(frame.joint_names, frame.joint_positions, frame.joint_velocities, stamp)
 
 
-def detections_of(frame: Frame, episode_id: str, stamp: Time) -> ObjectDetections:
+def detections_of(frame: SimulatedFrame, episode_id: str, stamp: Time) -> ObjectDetections:
     """Return the objects of a frame, as the simulator knows them, in the robot's base frame."""
     message = ObjectDetections(episode_id=episode_id)
     message.header.stamp, message.header.frame_id = stamp, BASE_FRAME
@@ -73,7 +73,7 @@ def detections_of(frame: Frame, episode_id: str, stamp: Time) -> ObjectDetection
     return message
 
 
-def result_of(frame: Frame, status: EpisodeStatus, simulator: Simulation, reason: str) -> EpisodeResult:
+def result_of(frame: SimulatedFrame, status: EpisodeStatus, simulator: Simulation, reason: str) -> EpisodeResult:
     """Return how an episode ended, at its last frame."""
     assert simulator.task is not None
     stages = simulator.task.stages

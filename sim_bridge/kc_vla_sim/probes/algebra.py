@@ -10,7 +10,7 @@ Matrix = NDArray[np.float64]
 
 
 def symmetric_eigen(matrix: Matrix) -> tuple[Matrix, Matrix]:
-    """Eigenvalues (n,), ascending, and eigenvectors (n, n), by column, of a symmetric matrix.
+    """Return the eigenvalues (n,), ascending, and eigenvectors (n, n), by column, of a symmetric matrix.
 
     On one thread: on a busy machine several wait for each other a hundred times as long.
     """

@@ -1,7 +1,7 @@
 """The probes' classifier: kernel ridge regression onto the choices, its settings chosen on validation vectors.
 
 It is fitted in closed form, so the same data always give the same classifier. The quadratic and the Gaussian kernels
-let it combine what several pictures tell.
+let it combine what several images tell.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Classifier:
     _usual: Matrix
 
     def tell(self, vectors: Matrix) -> Choices:
-        """The likeliest choice (n,) for each of `vectors` (n, features)."""
+        """Return the likeliest choice (n,) for each of `vectors` (n, features)."""
         likeness = _likeness(self._kernel, vectors, self._known, self._scale)
         return np.asarray(np.argmax(likeness @ self._weights + self._usual, axis=1))
 
@@ -74,7 +74,7 @@ def fit(train: tuple[Matrix, Choices], validation: tuple[Matrix, Choices], choic
 
 
 def _likeness(kernel: str, vectors: Matrix, known: Matrix, scale: float) -> Matrix:
-    """(n, features) and (m, features) to (n, m)."""
+    """Map (n, features) and (m, features) to (n, m)."""
     dots = vectors @ known.T / scale
     lengths = [(some**2).sum(axis=1) / scale for some in (vectors, known)]
     distances = np.maximum(lengths[0][:, None] + lengths[1] - 2 * dots, 0)

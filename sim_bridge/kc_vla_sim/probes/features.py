@@ -1,4 +1,4 @@
-"""Pictures and frame numbers as vectors: colours on a grid, coloured blobs, and a clock to be read in many ways.
+"""Images and frame numbers as vectors: colors on a grid, colored blobs, and a clock to be read in many ways.
 
 Nothing is learned from labels here. The same reduction, fitted on training episodes, serves all probes.
 """
@@ -26,9 +26,9 @@ _SMALL = 1e-6
 
 
 def colours(views: Views) -> Matrix:
-    """How red, green, blue and bright each cell of the grid is in each view: (2, 4 * GRID * GRID), 0..1.
+    """Return how red, green, blue and bright each cell of the grid is in each view: (2, 4 * GRID * GRID), 0..1.
 
-    Red is what exceeds the other two channels, and so on: the mass and the place of a coloured thing.
+    Red is what exceeds the other two channels, and so on: the mass and the place of a colored thing.
     """
     seen = []
     for picture in views:
@@ -38,9 +38,9 @@ def colours(views: Views) -> Matrix:
 
 
 def blobs(views: Views) -> Matrix:
-    """How much red, green and blue there is in each view, where, and how far spread: (2, BLOB_NUMBERS).
+    """Return how much red, green and blue there is in each view, where, and how far spread: (2, BLOB_NUMBERS).
 
-    Mass, centre (column, row) and spread (column, row) of each colour, in shares of the picture; 0 where there is none.
+    Mass, center (column, row) and spread (column, row) of each color, in shares of the image; 0 where there is none.
     """
     seen = []
     for picture in views:
@@ -66,7 +66,12 @@ class Reduction:
     """The directions in which samples differ most, and their places along these, each of variance 1."""
 
     def __init__(self, samples: Matrix, most: int) -> None:
-        """Args: `samples` (n, features) to learn from; `most` directions to keep."""
+        """Learn the directions in which samples differ most.
+
+        Args:
+            samples: (n, features) to learn from.
+            most: directions to keep.
+        """
         self._mean = samples.mean(axis=0)
         centred = samples - self._mean
         # Few samples of many features: their scalar products give the same directions as an SVD, much sooner.
@@ -75,20 +80,24 @@ class Reduction:
         self._directions = np.sqrt(len(samples)) * (centred.T @ places[:, kept] / squares[kept]).T
 
     def __call__(self, samples: Matrix) -> Matrix:
-        """(n, features) to (n, at most `most`)."""
+        """Map (n, features) to (n, at most `most`)."""
         return np.asarray(np.clip((samples - self._mean) @ self._directions.T, -_MOST, _MOST))
 
 
-class Clock:
+class TimeFeatures:
     """Frame numbers as a probe can use them: the time, its logarithm, waves, and which part of the episodes it is."""
 
     def __init__(self, frames: NDArray[np.int64]) -> None:
-        """Args: `frames` (n,) to learn the usual times from."""
+        """Learn the usual times.
+
+        Args:
+            frames: (n,) to learn from.
+        """
         self._steps = np.unique(np.quantile(frames, np.linspace(0, 1, _CLOCK_STEPS + 1)[1:-1]))
         self._scale = float(max(frames.max(), 1))
 
     def __call__(self, frames: NDArray[np.int64]) -> Matrix:
-        """(n,) to (n, features)."""
+        """Map (n,) to (n, features)."""
         seconds = frames[:, None] / CONTROL_RATE
         waves = 2 * np.pi * seconds / np.array(_CLOCK_WAVES_S)
         passed = frames[:, None] >= self._steps

@@ -1,4 +1,4 @@
-"""Plays episodes of the expert without pictures, and draws only the frames that a probe is to see."""
+"""Plays episodes of the expert without images, and draws only the frames that a probe is to see."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kc_vla.core.tasks import find_task
 from kc_vla_sim.errors import SimulationError
-from kc_vla_sim.frame import Frame
+from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.simulator import Simulator
 
 Views = NDArray[np.uint8]
@@ -21,16 +21,16 @@ class ProbeError(SimulationError):
 
 
 @dataclass(frozen=True)
-class Decision:
+class ProbeDecision:
     """What a policy has at one moment of decision, and what would be right.
 
     Attributes:
         frame: index of the present frame.
         choice: index into the task's `choices`.
-        views: pictures of the present frame.
+        views: images of the present frame.
         feeling: (25,): joint positions and velocities, tool pose (rad, m, seconds, unit quaternion), to three digits
             after the point, velocities to two.
-        keyframes: pictures of the oracle keyframes known by now, by their label.
+        keyframes: images of the oracle keyframes known by now, by their label.
     """
 
     frame: int
@@ -41,17 +41,17 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Episode:
+class ProbeEpisode:
     """The decisions of one episode, in order."""
 
     seed: int
-    decisions: tuple[Decision, ...]
+    decisions: tuple[ProbeDecision, ...]
 
 
-def play_for_probes(simulator: Simulator, task: str, seed: int) -> Episode:
+def play_for_probes(simulator: Simulator, task: str, seed: int) -> ProbeEpisode:
     """Let the expert play one episode, up to its last decision, in `simulator`, which need not draw.
 
-    A keyframe that is the highest point so far is drawn anew while it moves: the newest picture counts.
+    A keyframe that is the highest point so far is drawn anew while it moves: the newest image counts.
 
     Raises:
         ProbeError: a decision or a keyframe was told of only after its frame had passed.
@@ -60,7 +60,7 @@ def play_for_probes(simulator: Simulator, task: str, seed: int) -> Episode:
     choices = found.choices
     frame = simulator.reset(task, seed)
     known: dict[str, tuple[int, Views]] = {}
-    decisions: list[Decision] = []
+    decisions: list[ProbeDecision] = []
     while True:
         views: Views | None = None
         newest = {keyframe.label: keyframe.frame for keyframe in simulator.keyframes}
@@ -73,19 +73,19 @@ def play_for_probes(simulator: Simulator, task: str, seed: int) -> Episode:
             _require_present(at, frame, f"decision {len(decisions)} of {task}, seed {seed}")
             views = np.stack(simulator.look()) if views is None else views
             keyframes = {label: known[label][1] for label in newest}
-            decisions.append(Decision(at, choices.index(choice), views, _feeling(frame), keyframes))
+            decisions.append(ProbeDecision(at, choices.index(choice), views, _feeling(frame), keyframes))
         if frame.done or len(decisions) == found.decisions:
-            return Episode(seed, tuple(decisions))
+            return ProbeEpisode(seed, tuple(decisions))
         frame = simulator.step(simulator.expert.plan(1)[0][0])
 
 
-def _require_present(at: int, frame: Frame, what: str) -> None:
+def _require_present(at: int, frame: SimulatedFrame, what: str) -> None:
     if at != frame.index:
         raise ProbeError(f"{what} is frame {at} but was told of at frame {frame.index}: tell of it at its own time")
 
 
-def _feeling(frame: Frame) -> NDArray[np.float64]:
-    """What the robot feels in `frame`, as `Observation.msg` tells a policy, as finely as an arm can feel it.
+def _feeling(frame: SimulatedFrame) -> NDArray[np.float64]:
+    """Return the measured state in `frame`, as `Observation.msg` has it for a policy, as finely as an arm measures it.
 
     In a simulator's last digits everything has left a trace, such as 1e-5 rad/s of an arm that has come to rest.
     """

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kc_vla_sim.probes.algebra import Matrix
-from kc_vla_sim.probes.features import BLOB_NUMBERS, Clock, Reduction, blobs, colours
-from kc_vla_sim.probes.gather import Decision, Views
+from kc_vla_sim.probes.features import BLOB_NUMBERS, Reduction, TimeFeatures, blobs, colours
+from kc_vla_sim.probes.gather import ProbeDecision, Views
 
 FRAME, FRAME_AND_TIME, KEYFRAMES = "frame", "frame and time", "frame and keyframes"
 INPUTS = (FRAME, FRAME_AND_TIME, KEYFRAMES)
@@ -19,8 +19,13 @@ _VIEWS = 2
 class Inputs:
     """The vectors of some sets of decisions; the first set is the one to learn from."""
 
-    def __init__(self, sets: Sequence[Sequence[Decision]], labels: Sequence[str]) -> None:
-        """Args: `sets` of decisions, none empty; `labels` of the task's keyframes, in order."""
+    def __init__(self, sets: Sequence[Sequence[ProbeDecision]], labels: Sequence[str]) -> None:
+        """Learn the inputs of all probes.
+
+        Args:
+            sets: of decisions, none empty.
+            labels: of the task's keyframes, in order.
+        """
         now: list[list[Views | None]] = [[d.views for d in some] for some in sets]
         known: dict[str | None, list[list[Views | None]]] = {
             label: [[d.keyframes.get(label) for d in some] for some in sets] for label in labels
@@ -36,16 +41,16 @@ class Inputs:
         feel = Reduction(feelings[0], feelings[0].shape[1])
         self._felt = [feel(some) for some in feelings]
         frames = [np.array([decision.frame for decision in some]) for some in sets]
-        clock = Clock(frames[0])
+        clock = TimeFeatures(frames[0])
         self._time = [clock(some) for some in frames]
 
     def vectors(self, number: int, given: str, directions: int) -> Matrix:
-        """What the probe with the input `given` sees in set `number`, (n, features).
+        """Return what the probe with the input `given` sees in set `number`, (n, features).
 
         Args:
             number: of the set.
             given: one of `INPUTS`.
-            directions: how much is kept of each picture, at most `MOST_DIRECTIONS`.
+            directions: how much is kept of each image, at most `MOST_DIRECTIONS`.
         """
         parts = [*self._picture(None, number, directions), self._felt[number]]
         if given == FRAME_AND_TIME:
@@ -56,13 +61,16 @@ class Inputs:
         return np.concatenate([part / np.sqrt(part.shape[1]) for part in parts if part.shape[1]], axis=1)
 
     def _picture(self, label: str | None, number: int, directions: int) -> list[Matrix]:
-        """The present frame (`label` None) or a keyframe."""
+        """Return the present frame (`label` None) or a keyframe."""
         grids = (grid[:, :directions] for grid in self._grids[label][number])
         return [*grids, *self._blobs[label][number]]
 
 
 def _reduced(sets: Sequence[Sequence[Views | None]], look: Callable[[Views], Matrix], most: int) -> list[list[Matrix]]:
-    """For each set and each view, what `look` sees, reduced to (n, at most `most`); zeros where there is no picture."""
+    """Return for each set and each view what `look` sees, reduced to (n, at most `most`).
+
+    It is zeros where there is no image.
+    """
     looks: dict[int, Matrix] = {}  # by the identity of the pictures: decisions of an episode share their keyframes
     for some in sets:
         looks.update({id(views): look(views) for views in some if views is not None and id(views) not in looks})

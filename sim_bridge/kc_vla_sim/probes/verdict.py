@@ -14,7 +14,7 @@ import numpy as np
 from kc_vla.core.shares import Share
 from kc_vla.core.tasks import Task
 from kc_vla_sim.probes.classifier import fit
-from kc_vla_sim.probes.gather import Decision, Episode, ProbeError
+from kc_vla_sim.probes.gather import ProbeDecision, ProbeEpisode, ProbeError
 from kc_vla_sim.probes.inputs import FRAME, FRAME_AND_TIME, INPUTS, KEYFRAMES, MOST_DIRECTIONS, Inputs
 
 MOST_ABOVE_CHANCE = 0.05
@@ -39,14 +39,14 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether the present frame and the time tell nothing, and the keyframes everything."""
+        """Return whether the present frame and the time reveal nothing, and the keyframes everything."""
         blind = (self.accuracies[name].share for name in (FRAME, FRAME_AND_TIME))
         aliased = all(share <= self.chance + MOST_ABOVE_CHANCE for share in blind)
         return aliased and self.accuracies[KEYFRAMES].share > LEAST_WITH_KEYFRAMES
 
 
 def judge(
-    task: Task, train: Sequence[Episode], validation: Sequence[Episode], test: Sequence[Episode]
+    task: Task, train: Sequence[ProbeEpisode], validation: Sequence[ProbeEpisode], test: Sequence[ProbeEpisode]
 ) -> Iterator[tuple[str, Share]]:
     """Fit and measure the probes of `task`, one by one: the input and its accuracy on the test episodes.
 
@@ -68,13 +68,13 @@ def judge(
         yield given, Share(int((told == right[2]).sum()), len(told))
 
 
-def chance(test: Sequence[Episode]) -> float:
-    """Share of the commonest right choice."""
+def chance(test: Sequence[ProbeEpisode]) -> float:
+    """Return the share of the commonest right choice."""
     counts = np.bincount([decision.choice for episode in test for decision in episode.decisions])
     return float(counts.max() / counts.sum())
 
 
-def _decisions(episodes: Sequence[Episode], task: Task, split: str) -> list[Decision]:
+def _decisions(episodes: Sequence[ProbeEpisode], task: Task, split: str) -> list[ProbeDecision]:
     decisions = [decision for episode in episodes for decision in episode.decisions]
     if not decisions:
         raise ProbeError(f"no moment of decision in {len(episodes)} {split} episodes of {task.name}")

@@ -56,7 +56,7 @@ def light_urdf(urdf: Path) -> Path:
 
 
 def cache_folder() -> Path:
-    """Folder that holds one sub-folder per robot description, after the XDG rules."""
+    """Return the folder that holds one sub-folder per robot description, after the XDG rules."""
     try:
         return cache_home() / "kc_vla" / "robots"
     except OSError as error:
@@ -91,7 +91,7 @@ def _make(urdf: Path, robot: ET.Element, sources: list[Path], folder: Path) -> N
 
 
 def _lighten(source: Path, target: Path) -> None:
-    """Write the mesh `source` to `target` (GLB) with fewer triangles, keeping the colour of each part."""
+    """Write the mesh `source` to `target` (GLB) with fewer triangles, keeping the color of each part."""
     light = trimesh.Scene()
     for part in trimesh.load_scene(source).dump():
         if not isinstance(part, trimesh.Trimesh):
@@ -115,7 +115,7 @@ def _lighten(source: Path, target: Path) -> None:
 
 
 def _simplify(mesh: trimesh.Trimesh, wanted: int) -> trimesh.Trimesh:
-    """`mesh` with about `wanted` triangles, if its shape allows it."""
+    """Return `mesh` with about `wanted` triangles, if its shape allows it."""
     if len(mesh.faces) <= wanted:
         return mesh
     vertices, faces = fast_simplification.simplify(mesh.vertices, mesh.faces, target_count=wanted, agg=4)
@@ -123,7 +123,7 @@ def _simplify(mesh: trimesh.Trimesh, wanted: int) -> trimesh.Trimesh:
 
 
 def _largest_pieces(mesh: trimesh.Trimesh) -> trimesh.Trimesh:
-    """The `KEPT_PIECES` connected pieces of `mesh` with the largest extent."""
+    """Return the `KEPT_PIECES` connected pieces of `mesh` with the largest extent."""
     mesh.merge_vertices()
     piece_of_face = trimesh.graph.connected_component_labels(mesh.face_adjacency, node_count=len(mesh.faces))
     corners = mesh.triangles.reshape(-1, 3)
@@ -139,12 +139,12 @@ def _largest_pieces(mesh: trimesh.Trimesh) -> trimesh.Trimesh:
 
 
 def _mesh_elements(robot: ET.Element, kind: str) -> list[ET.Element]:
-    """All `<mesh>` elements below `<visual>` or `<collision>`."""
+    """Return all `<mesh>` elements below `<visual>` or `<collision>`."""
     return robot.findall(f"./link/{kind}/geometry/mesh")
 
 
 def _content_key(paths: list[Path]) -> str:
-    """Name for all that goes into a light copy: the recipe, the paths of the meshes and their content."""
+    """Return the name for all that goes into a light copy: the recipe, the paths of the meshes and their content."""
     digest = hashlib.sha256(_RECIPE.encode())
     for path in paths:
         digest.update(str(path).encode())  # collision meshes are used from where they are

@@ -25,7 +25,7 @@ class LightPandaWristCam(PandaWristCam):
 
     @cached_property
     def urdf_path(self) -> str:
-        """Description of this robot, in the user's cache."""
+        """Return the path of the description of this robot, in the user's cache."""
         return str(light_urdf(Path(PandaWristCam.urdf_path)))
 
     @property

@@ -23,7 +23,9 @@ _FOREARM_LEAN = math.atan2(_ELBOW_OFFSET, 0.384)
 
 
 def posture_pointing_down(tool: Tensor) -> Tensor:
-    """Arm joints (..., 7), rad, that hold the tool at (..., 4) = x, y, z (m) and yaw (rad) in the robot's base frame.
+    """Return arm joints (..., 7), rad, that hold the tool at (..., 4) in the robot's base frame.
+
+    The four numbers are x, y, z (m) and yaw (rad).
 
     At yaw 0 the line between the fingers lies along the base's y axis. A place out of reach gives NaN.
     """

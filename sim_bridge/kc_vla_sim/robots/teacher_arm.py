@@ -1,4 +1,4 @@
-"""The teacher: a second Panda, drawn in another colour, that follows joint targets of the environment."""
+"""The teacher: a second Panda, drawn in another color, that follows joint targets of the environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mani_skill.agents.robots.panda.panda import Panda
 from kc_vla_sim.robots.light_meshes import light_urdf
 
 _COLOUR = (0.05, 0.2, 0.42)
-"""Of what is white on the robot: nobody takes one arm for the other."""
+"""Color in place of the robot's white parts, so that the two arms cannot be confused."""
 _WHITE = 0.6
 """A surface whose darkest channel is above this is drawn in `_COLOUR`."""
 
@@ -30,7 +30,7 @@ class TeacherArm(Panda):
 
     @cached_property
     def urdf_path(self) -> str:
-        """Description of this robot, in the user's cache."""
+        """Return the path of the description of this robot, in the user's cache."""
         return str(light_urdf(Path(Panda.urdf_path)))
 
     def follow(self, targets: torch.Tensor) -> None:
@@ -49,7 +49,7 @@ class TeacherArm(Panda):
 
 
 def _paint(shape: sapien.render.RenderShape) -> None:
-    """Give the white parts of `shape` the teacher's colour."""
+    """Give the white parts of `shape` the teacher's color."""
     parts = getattr(shape, "parts", [shape])
     for material in (part.material for part in parts):
         if min(material.base_color[:3]) > _WHITE:

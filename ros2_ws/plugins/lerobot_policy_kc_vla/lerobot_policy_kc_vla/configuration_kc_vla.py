@@ -24,14 +24,14 @@ def shipped(folder: str) -> Path:
 @PreTrainedConfig.register_subclass("kc_vla")
 @dataclass
 class KcVlaConfig(PreTrainedConfig):
-    """See the module.
+    """The configuration of a policy of this stack in LeRobot.
 
     Attributes:
         models: folder with the registry of the policy; empty: the models that come with the stack.
         model: name of the policy there.
         selector_models: the same of the keyframe selector.
         selector: name of it there.
-        rig: the robot: a rig that comes with the stack, or a YAML file.
+        rig: the robot: a name of robots/, or a YAML file.
         threads: of the CPU for each network.
         execute_steps: control steps of a chunk before the next is computed.
         blend_steps: fade from chunk to chunk, control steps.

@@ -28,7 +28,7 @@ class KcVlaPolicy(PreTrainedPolicy):
     def __init__(self, config: KcVlaConfig, **_: Any) -> None:
         super().__init__(config)
         config.validate_features()
-        rig = config.rig if config.rig.endswith((".yaml", ".yml")) else str(shipped("rigs") / f"{config.rig}.yaml")
+        rig = config.rig if config.rig.endswith((".yaml", ".yml")) else str(shipped("robots") / f"{config.rig}.yaml")
         self._mind = open_remembering(
             models=Path(config.models).expanduser() if config.models else shipped("models"),
             model=config.model,

@@ -12,7 +12,7 @@ from kc_vla.policy.driven.wire import usual_socket
 @RobotConfig.register_subclass("kc_vla")
 @dataclass(kw_only=True)
 class KcVlaConfig(RobotConfig):
-    """See the module.
+    """The configuration of a robot of this stack in LeRobot.
 
     Attributes:
         socket: of the stack, `socket:=` of its launch file.

@@ -10,9 +10,9 @@ import numpy as np
 from lerobot.robots import Robot
 from lerobot.utils.errors import DeviceAlreadyConnectedError, DeviceNotConnectedError
 
-from kc_vla.policy.driven.client import Driver
-from kc_vla.policy.driven.client import Robot as Driven
-from kc_vla.policy.driven.wire import WireError
+from kc_vla.policy.driven.client import ExternalClient
+from kc_vla.policy.driven.client import RobotInfo as Driven
+from kc_vla.policy.driven.wire import ExternalWireError
 from lerobot_robot_kc_vla.config_kc_vla import KcVlaConfig
 
 _AGAIN_S = 0.5
@@ -31,7 +31,7 @@ class KcVla(Robot):
     def __init__(self, config: KcVlaConfig) -> None:
         super().__init__(config)
         self.config = config
-        self._driver: Driver | None = None
+        self._driver: ExternalClient | None = None
 
     @cached_property
     def _robot(self) -> Driven:
@@ -62,7 +62,7 @@ class KcVla(Robot):
         return self._driver is not None
 
     def connect(self, calibrate: bool = True) -> None:
-        """Begin to drive; WireError where no stack listens, or another program drives it."""
+        """Begin to drive; ExternalWireError where no stack listens, or another program drives it."""
         if self._driver is not None:
             raise DeviceAlreadyConnectedError(f"{self} is connected already")
         self._driver, robot = self._reached()
@@ -101,22 +101,22 @@ class KcVla(Robot):
         self._connected().close()
         self._driver = None
 
-    def _reached(self) -> tuple[Driver, Driven]:
-        """The stack, as soon as an episode runs there; WireError where that takes too long."""
+    def _reached(self) -> tuple[ExternalClient, Driven]:
+        """The stack, as soon as an episode runs there; ExternalWireError where that takes too long."""
         last = time.monotonic() + self.config.wait
         while True:
             driver = None
             try:
-                driver = Driver(self.config.socket, self.config.timeout)
+                driver = ExternalClient(self.config.socket, self.config.timeout)
                 return driver, driver.about()
-            except WireError:
+            except ExternalWireError:
                 if driver is not None:
                     driver.close()
                 if time.monotonic() > last:
                     raise
                 time.sleep(_AGAIN_S)
 
-    def _connected(self) -> Driver:
+    def _connected(self) -> ExternalClient:
         if self._driver is None:
             raise DeviceNotConnectedError(f"{self} is not connected: call connect() first")
         return self._driver

@@ -15,13 +15,13 @@ from rclpy.serialization import serialize_message
 from robot_bags import panda_joints, picture, pose, write_panda_bag
 from starlette.testclient import TestClient
 
-from kc_vla.annotate import work as work_module
+from kc_vla.annotate import background_jobs as work_module
+from kc_vla.annotate.background_jobs import Work
 from kc_vla.annotate.curves import read_curves
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.annotate.library import Library
 from kc_vla.annotate.proposals import propose
 from kc_vla.annotate.server import create_app
-from kc_vla.annotate.work import Work
 from kc_vla.bags.errors import BagMissingError, BagReadError
 from kc_vla.bags.lock import BagLock
 from kc_vla.bags.topics import TopicInfo
@@ -29,9 +29,9 @@ from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.core.episode import Episode
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import AnnotationLog
-from kc_vla.keyframes.rule_source import RuleSource
-from kc_vla.keyframes.scoring import Scoring, Sight
-from kc_vla.keyframes.sources import SourceSettings, open_source
+from kc_vla.keyframes.rule_selector import RuleSource
+from kc_vla.keyframes.scoring import ScorerInput, Scoring
+from kc_vla.keyframes.selectors import NetworkOptions, open_selector
 from kc_vla_msgs.msg import EpisodeStatus
 
 SCRIPT = Script(size=64, steps=60)
@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def client(folder: Path) -> Iterator[TestClient]:
     library = Library(folder)
-    work = Work(library, SourceSettings())
+    work = Work(library, NetworkOptions())
     with TestClient(create_app(library, work, "somebody", ["localhost"]), base_url="http://localhost") as client:
         yield client
 
@@ -204,7 +204,7 @@ def test_a_folder_that_cannot_be_written_says_so(client: TestClient, folder: Pat
 def test_a_bag_that_cannot_be_read_is_told_in_the_list(folder: Path) -> None:
     (folder / "broken.mcap").write_bytes(b"no bag at all")
     library = Library(folder)
-    work = Work(library, SourceSettings())
+    work = Work(library, NetworkOptions())
     with TestClient(create_app(library, work, "somebody", ["localhost"]), base_url="http://localhost") as client:
         rows = until(client, "/api/episodes", lambda found: bool(found["episodes"][0]["problem"]))["episodes"]
         assert rows[0]["name"] == "broken.mcap"
@@ -218,7 +218,7 @@ def test_a_page_that_stayed_open_saves_into_no_other_bag(folder: Path) -> None:
         if name:
             write_episode(folder / name / "bag", SCRIPT)
         library = Library(folder)
-        work = Work(library, SourceSettings())
+        work = Work(library, NetworkOptions())
         with TestClient(create_app(library, work, "somebody", ["localhost"]), base_url="http://localhost") as client:
             kept = kept or [of(client)]
             assert client.put(kept[0] + "/track", json=track("anna", len(kept) - 1, [0, 12])).status_code == 200
@@ -231,7 +231,7 @@ def test_a_bag_that_was_being_recorded_is_read_once_it_is_whole(folder: Path, mo
     monkeypatch.setattr(work_module, "_AGAIN_S", 0.1)
     library = Library(folder)
     with BagLock(folder / "counting-1" / "bag"):
-        work = Work(library, SourceSettings())
+        work = Work(library, NetworkOptions())
         client = TestClient(create_app(library, work, "somebody", ["localhost"]), base_url="http://localhost")
         rows = until(client, "/api/episodes", lambda found: bool(found["episodes"][0]["problem"]))["episodes"]
         assert "is being recorded" in rows[0]["problem"]
@@ -287,12 +287,12 @@ def test_a_source_is_shown_what_it_needs_of_each_frame(tmp_path: Path) -> None:
     class Looker:
         needs = ("joints", "tool_pose", "wrist")
         runs_on = "-"
-        seen: list[Sight] = []
+        seen: list[ScorerInput] = []
 
         def begin(self, _episode: Episode) -> Scoring:
             return Scoring(("start", "end"), self)
 
-        def score(self, sight: Sight, _phase: int) -> float:
+        def score(self, sight: ScorerInput, _phase: int) -> float:
             self.seen.append(sight)
             return 0.0
 
@@ -310,7 +310,7 @@ def test_events_propose_for_a_task_that_is_in_no_table(tmp_path: Path) -> None:
     bag = write_panda_bag(tmp_path, "soup-1", 40, (0, 12, 24), "soup", annotated=False, instruction="Stir the soup.")
     episode = AnnotatedEpisode(bag)
     done: list[int] = []
-    marks = propose(episode, open_source("events", SourceSettings()), "events", read_curves(episode), done.append)
+    marks = propose(episode, open_selector("events"), "events", read_curves(episode), done.append)
     assert [(mark.phase, mark.label, mark.source) for mark in marks] == [
         (0, "start", "events"),
         (1, "event 1", "events"),

@@ -143,7 +143,7 @@ def test_an_output_that_cannot_be_written_is_told_in_a_line(bag, tmp_path):
         cut(bag, tmp_path / "file" / "part")
 
 
-@tried(25, 125)
+@tried(10, 125)
 @given(
     parts=st.lists(st.lists(st.integers(0, 40), max_size=12).map(sorted), min_size=1, max_size=4),
     storages=st.lists(st.sampled_from(Storage), min_size=4, max_size=4),

@@ -12,8 +12,8 @@ from nightly import at_night
 
 from kc_vla.bags.cut_and_merge import cut
 from kc_vla.bags.errors import BagError, BagReadError
-from kc_vla.bags.mend import mend
 from kc_vla.bags.reader import BagReader
+from kc_vla.bags.repair import repair_file
 from kc_vla.bags.storage import Storage
 
 INPUTS = 400
@@ -123,7 +123,7 @@ def test_spoilt_bags(kind: str, bags: dict[str, Path], tmp_path: Path) -> None:
                     file.unlink()
                 (tmp_path / "part").rmdir()
             try:
-                mended = mend(path)
+                mended = repair_file(path)
             except BagReadError:
                 continue
             finally:

@@ -15,7 +15,7 @@ from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.bags.errors import BagBusyError
 from kc_vla.bags.lock import BagLock, is_being_written
 from kc_vla.bags.reader import BagReader
-from kc_vla.bags.recorder import EpisodeRecorder, State
+from kc_vla.bags.recorder import EpisodeRecorder, RecorderState
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.cli import main
@@ -96,11 +96,11 @@ def test_what_only_reads_says_so(
 
 def test_a_second_recorder_of_the_same_episode_leaves_it_to_the_first(tmp_path: Path) -> None:
     first, second = (EpisodeRecorder(tmp_path, TOPICS, "0.1.0") for _ in range(2))
-    assert first.begin("e-1", "counting", 3, "do it", 7).state == State.RECORDING
+    assert first.begin("e-1", "counting", 3, "do it", 7).state == RecorderState.RECORDING
     for topic, data, time_ns in WORDS[:50]:
         first.add(topic, data, time_ns, time_ns)
     refused = second.begin("e-1", "counting", 3, "do it", 7)
-    assert refused.state == State.ELSEWHERE
+    assert refused.state == RecorderState.ELSEWHERE
     assert "is being recorded" in refused.error
     assert second.adopt("e-1") is None
     for topic, data, time_ns in WORDS[50:]:

@@ -57,7 +57,7 @@ def test_a_message_can_be_loaded_again(tmp_path: Path) -> None:
         assert reader.load(message.ref) == message
 
 
-@tried(150, 750)
+@tried(50, 750)
 @given(data=st.data())
 def test_a_cut_file_gives_everything_before_the_cut(data: st.DataObject, whole: bytes, scratch: Path) -> None:
     cut = data.draw(st.integers(1, len(whole) - 1))
@@ -93,7 +93,7 @@ def test_a_file_cut_in_its_last_chunk_keeps_the_chunks_before(tmp_path: Path) ->
         assert len(contents(bag)[0]) == kept + 1
 
 
-@tried(200, 1000)
+@tried(60, 1000)
 @given(data=st.data())
 def test_damaged_bytes_never_crash_the_reader(data: st.DataObject, whole: bytes, scratch: Path) -> None:
     damaged = bytearray(whole)
@@ -108,7 +108,7 @@ def test_damaged_bytes_never_crash_the_reader(data: st.DataObject, whole: bytes,
                 reader.decode(message)
 
 
-@tried(100, 500)
+@tried(40, 500)
 @given(tail=st.binary(max_size=300))
 def test_garbage_after_the_magic_never_crashes_the_reader(tail: bytes, whole: bytes, scratch: Path) -> None:
     scratch.write_bytes(whole[:8] + tail)

@@ -5,7 +5,7 @@ from episode_bag import TOPICS
 from rclpy.serialization import serialize_message
 
 from kc_vla.bags.reader import BagReader
-from kc_vla.bags.recorder import EpisodeRecorder, RecorderStatus, State
+from kc_vla.bags.recorder import EpisodeRecorder, RecorderState, RecorderStatus
 from kc_vla_msgs.msg import EpisodeStatus
 
 STATUS = "/episode/status"
@@ -34,12 +34,12 @@ def words(bag: str) -> list[str]:
 
 def test_one_episode_is_one_bag(recorder: EpisodeRecorder, tmp_path: Path) -> None:
     opened = begin(recorder)
-    assert opened.state == State.RECORDING
+    assert opened.state == RecorderState.RECORDING
     assert opened.bag == str(tmp_path / "e-1" / "bag")
     say(recorder, "a", SECOND)
     assert recorder.recording == "e-1"
     (closed,) = recorder.close()
-    assert (closed.state, closed.messages, closed.dropped, closed.error) == (State.CLOSED, 1, 0, "")
+    assert (closed.state, closed.messages, closed.dropped, closed.error) == (RecorderState.CLOSED, 1, 0, "")
     assert words(closed.bag) == ["a"]
     assert recorder.recording == ""
 
@@ -145,7 +145,7 @@ def test_a_later_run_with_the_same_episode_id_leaves_the_bag_alone(recorder: Epi
 @pytest.mark.parametrize("name", ["", "..", "../up", "a/b"])
 def test_an_episode_id_cannot_lead_out_of_the_folder(recorder: EpisodeRecorder, name: str, tmp_path: Path) -> None:
     status = begin(recorder, name)
-    assert status.state == State.FAILED
+    assert status.state == RecorderState.FAILED
     assert "cannot name a folder" in status.error
     say(recorder, "a", SECOND)
     assert recorder.close() == []
@@ -156,10 +156,10 @@ def test_a_folder_that_cannot_be_written_fails_and_the_next_episode_may_succeed(
     (tmp_path / "e-1").write_text("a file where a folder is due")
     recorder = EpisodeRecorder(tmp_path, TOPICS, "0.1.0")
     failed = begin(recorder, "e-1")
-    assert failed.state == State.FAILED
+    assert failed.state == RecorderState.FAILED
     assert "Not a directory" in failed.error
     say(recorder, "lost", SECOND)
-    assert begin(recorder, "e-2").state == State.RECORDING
+    assert begin(recorder, "e-2").state == RecorderState.RECORDING
     say(recorder, "kept", 2 * SECOND)
     (closed,) = recorder.close()
     assert words(closed.bag) == ["kept"]

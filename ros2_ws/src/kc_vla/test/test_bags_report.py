@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from kc_vla.bags.errors import BagMissingError, ReportError
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.episodes.episode_data import Change, driven_by_person, takeovers
+from kc_vla.episodes.episode_data import DriverChange, driven_by_person, takeovers
 from kc_vla.media.canvas import AMBER, GREEN, RED
-from kc_vla.reports.report import Report, write_report
+from kc_vla.reports.report import EpisodeReport, write_report
 from kc_vla.reports.run.episode import episode_in
 from kc_vla.reports.timeline import PERSON_COLOURS
 
@@ -22,7 +22,7 @@ SCRIPT = Script(late=2, hold_steps=(8, 9, 30), seed=2**64 - 1)
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def report(tmp_path_factory: pytest.TempPathFactory) -> EpisodeReport:
     folder = tmp_path_factory.mktemp("episode")
     return write_report(write_episode(folder / "bag", SCRIPT), folder / "out")
 
@@ -31,7 +31,7 @@ def has_colour(picture: np.ndarray, colour: tuple[int, int, int]) -> bool:
     return bool((picture == colour).all(axis=-1).any())
 
 
-def test_the_summary_says_how_it_went(report: Report) -> None:
+def test_the_summary_says_how_it_went(report: EpisodeReport) -> None:
     summary = json.loads(report.summary_path.read_text(), parse_constant=pytest.fail)
     assert summary == report.summary
     assert summary["success"] is True
@@ -44,7 +44,7 @@ def test_the_summary_says_how_it_went(report: Report) -> None:
     assert summary["damages"] == []
 
 
-def test_the_summary_compares_the_keyframes(report: Report) -> None:
+def test_the_summary_compares_the_keyframes(report: EpisodeReport) -> None:
     keyframes = report.summary["keyframes"]
     assert [k["frame"] for k in keyframes["ours"]] == [0, 12, 20, 32, 42]
     assert [k["difference"] for k in keyframes["ours"]] == [0, 0, 0, 0, 2]
@@ -53,6 +53,7 @@ def test_the_summary_compares_the_keyframes(report: Report) -> None:
     assert (keyframes["right"], keyframes["wanted"]) == (4, 4)
 
 
+@pytest.mark.nightly
 def test_equal_keyframes_are_called_equal(tmp_path: Path) -> None:
     report = write_report(write_episode(tmp_path / "bag", Script(size=16)), tmp_path / "out")
     assert report.summary["keyframes"]["equal"] is True
@@ -65,7 +66,7 @@ def test_an_episode_of_a_robot_has_neither_variant_nor_seed(tmp_path: Path) -> N
     assert RecordedEpisode(bag).status.title == "counting"
 
 
-def test_the_summary_has_latencies_drops_and_holds(report: Report) -> None:
+def test_the_summary_has_latencies_drops_and_holds(report: EpisodeReport) -> None:
     assert report.summary["latency_ms"] == {
         "keyframe_selector": {"image_to_event": {"count": 60, "p50": 3.1, "p99": 7.25}},
         "policy_server": {"predict": {"count": 8, "p50": 11.9, "p99": 19.4}},
@@ -104,6 +105,7 @@ def test_a_hold_later_on_and_a_long_wait_count(tmp_path: Path) -> None:
     assert summary["holds"][0]["count"] == 70
 
 
+@pytest.mark.nightly
 def test_a_person_who_took_over_is_told_and_shown(tmp_path: Path) -> None:
     bag = write_episode(tmp_path / "bag", Script(takeovers=((10, 19), (30, 44))))
     report = write_report(bag, tmp_path / "episode")
@@ -130,7 +132,7 @@ def test_a_person_who_took_over_is_told_and_shown(tmp_path: Path) -> None:
     st.integers(0, 40),
 )
 def test_take_overs_are_the_frames_that_a_person_drove(turns: list[tuple[int, bool]], last: int) -> None:
-    changes = tuple(Change(after, by_person, "joy" * by_person) for after, by_person in turns if after <= last)
+    changes = tuple(DriverChange(after, by_person, "joy" * by_person) for after, by_person in turns if after <= last)
     spans = takeovers(changes, last)
     inside = [any(span.first <= frame <= span.last for span in spans) for frame in range(last + 1)]
     assert inside == list(driven_by_person(changes, range(last + 1)))
@@ -146,7 +148,7 @@ def test_a_summary_alone_is_the_same_without_pictures(tmp_path: Path) -> None:
     assert report.summary == write_report(bag, tmp_path / "full").summary
 
 
-def test_the_video_plays_in_a_browser_at_the_speed_of_the_episode(report: Report) -> None:
+def test_the_video_plays_in_a_browser_at_the_speed_of_the_episode(report: EpisodeReport) -> None:
     assert report.video is not None
     with av.open(str(report.video)) as container:
         stream = container.streams.video[0]
@@ -160,7 +162,7 @@ def test_the_video_plays_in_a_browser_at_the_speed_of_the_episode(report: Report
     assert head.index(b"moov") > 0  # in front, so that it starts before it is loaded
 
 
-def test_the_video_flashes_when_a_keyframe_appears_and_is_committed(report: Report) -> None:
+def test_the_video_flashes_when_a_keyframe_appears_and_is_committed(report: EpisodeReport) -> None:
     assert report.video is not None
     with av.open(str(report.video)) as container:
         frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
@@ -170,7 +172,7 @@ def test_the_video_flashes_when_a_keyframe_appears_and_is_committed(report: Repo
     assert np.abs(frames[9][edge].astype(int) - GREEN).max() > 50
 
 
-def test_the_contact_sheet_shows_the_pictures_of_the_keyframes(report: Report) -> None:
+def test_the_contact_sheet_shows_the_pictures_of_the_keyframes(report: EpisodeReport) -> None:
     assert report.contact_sheet is not None
     picture = cv2.cvtColor(cv2.imread(str(report.contact_sheet)), cv2.COLOR_BGR2RGB)
     first_view = picture[108:308, 40:240]

@@ -5,7 +5,8 @@ from rosbags.typesys import Stores, get_typestore
 from rosbags.typesys.msg import get_types_from_msg
 
 from kc_vla.bags.errors import BagWriteError
-from kc_vla.bags.schemas import collect_schema
+from kc_vla.bags.schemas import SHIPPED, collect_schema
+from kc_vla.datasets.exchange import bag_output
 
 
 def install(prefix: Path, name: str, text: str) -> None:
@@ -46,3 +47,11 @@ def test_what_is_not_installed_is_named(tmp_path: Path) -> None:
         collect_schema("a_msgs/msg/Outer", [tmp_path])
     with pytest.raises(BagWriteError, match="package/msg/Name"):
         collect_schema("Outer", [tmp_path])
+
+
+IMPORTED = sorted({bag_output.IMAGE, bag_output.COMPRESSED, *(topic.type for topic in bag_output.OFFERED.values())})
+
+
+@pytest.mark.parametrize("message_type", IMPORTED)
+def test_what_an_imported_episode_is_written_with_comes_along_as_it_is_installed(message_type: str) -> None:
+    assert collect_schema(message_type, [SHIPPED]).text == collect_schema(message_type).text

@@ -14,8 +14,8 @@ from episode_bag import TOPICS, Script, info, messages, write_episode
 from rosbags.highlevel import AnyReader
 
 from kc_vla.bags.errors import BagForeignError, BagReadError, BagWriteError
-from kc_vla.bags.mend import mend
 from kc_vla.bags.reader import BagReader
+from kc_vla.bags.repair import repair_file
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.cli import main
@@ -145,7 +145,7 @@ def test_what_is_cut_off_is_read_up_to_there_and_mended(bag, whole):
         assert found == contents(BagReader(whole))[: len(found)]
         assert sum(map(len, reader.index().values())) == len(found)
         cut_off = bag.read_bytes()
-        facts, damage, _, kept = mend(bag)
+        facts, damage, _, kept = repair_file(bag)
         assert damage
         mended = BagReader(bag)
         assert contents(mended)[: len(found)] == found
@@ -170,7 +170,7 @@ os._exit(0)
     reader = BagReader(bag)
     list(reader.messages())
     assert len(reader.damages) == 1
-    facts = mend(bag).facts
+    facts = repair_file(bag).facts
     assert facts.messages == len(whole)
     assert contents(BagReader(bag)) == whole
     assert list(bag.parent.iterdir()) == [bag]

@@ -3,15 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from observations import observation, same
 
-from kc_vla.keyframes.buffer import LOST_FRAMES, BufferRefusal, Entry, KeyframeBuffer
-from kc_vla.keyframes.selector import Event, KeyframeSelector
+from kc_vla.keyframes.buffer import LOST_FRAMES, BufferEntry, BufferRefusal, KeyframeBuffer
+from kc_vla.keyframes.selector import KeyframeSelector, SelectorEvent
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 
 SCORES = st.lists(st.sampled_from([0.0, 0.0, 0.9]), min_size=1, max_size=50)
 
 
-def event(decision: Decision, frame: int, phase: int, decided_at: int | None = None) -> Event:
-    return Event(decision, frame, frame if decided_at is None else decided_at, phase, f"phase {phase}", 0.9)
+def event(decision: Decision, frame: int, phase: int, decided_at: int | None = None) -> SelectorEvent:
+    return SelectorEvent(decision, frame, frame if decided_at is None else decided_at, phase, f"phase {phase}", 0.9)
 
 
 def filled(*frames: int, capacity: int = 16, recent: int = 64) -> KeyframeBuffer:
@@ -36,7 +36,7 @@ class Model:
         self.capacity = capacity
         self.held: list[tuple[int, int, bool]] = []
 
-    def apply(self, new: Event) -> None:
+    def apply(self, new: SelectorEvent) -> None:
         committed = new.decision is Decision.COMMITTED
         kept = [h for h in self.held if h[0] != new.frame and (h[1] != new.phase or h[2])]
         self.held = sorted([*kept, (new.frame, new.phase, committed)])
@@ -102,7 +102,7 @@ def test_events_taken_in_again_do_no_harm(scores: list[float], window: int) -> N
     selector = KeyframeSelector([f"phase {i}" for i in range(9)], GreedySmoother(0.5, window))
     buffer = KeyframeBuffer()
     buffer.begin("episode")
-    taken: list[Event] = []
+    taken: list[SelectorEvent] = []
     for frame, score in enumerate(scores):
         buffer.observe(observation(frame))
         for new in selector.update(frame, score):
@@ -120,7 +120,7 @@ def test_a_candidate_gives_way_to_the_next_and_is_final_when_committed() -> None
     buffer = filled(*range(20))
     buffer.apply(event(Decision.PROVISIONAL, 5, 1), "oracle", 1)
     buffer.apply(event(Decision.SUPERSEDED, 7, 1), "oracle", 2)
-    assert buffer.index() == (Entry(0, 0, "phase 0", 0.9, True), Entry(7, 1, "phase 1", 0.9, False))
+    assert buffer.index() == (BufferEntry(0, 0, "phase 0", 0.9, True), BufferEntry(7, 1, "phase 1", 0.9, False))
     assert frames_of(buffer, provisional=False) == [0]
     buffer.apply(event(Decision.COMMITTED, 7, 1, 12), "oracle", 3)
     assert frames_of(buffer, provisional=False) == [0, 7]
@@ -180,7 +180,7 @@ def test_the_first_whole_observation_stands_in_for_the_start() -> None:
     buffer.begin("e")
     buffer.observe(observation(17))  # the arm was late until then
     buffer.apply(event(Decision.COMMITTED, 0, 0), "oracle", 0)
-    assert buffer.index() == (Entry(17, 0, "phase 0", 0.9, True),)
+    assert buffer.index() == (BufferEntry(17, 0, "phase 0", 0.9, True),)
     for frame in range(18, 40):
         buffer.observe(observation(frame))
     buffer.apply(event(Decision.PROVISIONAL, 39, 1), "oracle", 1)
@@ -202,14 +202,14 @@ def test_a_stand_in_is_committed_even_when_the_ring_has_moved_on() -> None:
     for frame in range(13, 40):
         buffer.observe(observation(frame))
     buffer.apply(event(Decision.COMMITTED, 10, 1, 39), "oracle", 2)
-    assert buffer.index()[1] == Entry(9, 1, "phase 1", 0.9, True)
+    assert buffer.index()[1] == BufferEntry(9, 1, "phase 1", 0.9, True)
 
 
 def test_a_keyframe_of_another_phase_never_stands_in() -> None:
     buffer = filled(*range(10), 20)
     buffer.apply(event(Decision.COMMITTED, 9, 1), "oracle", 1)
     buffer.apply(event(Decision.PROVISIONAL, 10, 2), "oracle", 2)
-    assert buffer.index()[1:] == (Entry(8, 2, "phase 2", 0.9, False), Entry(9, 1, "phase 1", 0.9, True))
+    assert buffer.index()[1:] == (BufferEntry(8, 2, "phase 2", 0.9, False), BufferEntry(9, 1, "phase 1", 0.9, True))
 
 
 def test_reset_keeps_only_the_first_frame_and_counts_once() -> None:
@@ -249,7 +249,7 @@ def test_what_a_person_keeps_instead_of_a_forgotten_keyframe_outlives_repeated_e
     buffer.forget()
     buffer.inject(5, "look")
     buffer.apply(kept, "oracle", 1)
-    assert buffer.index()[1] == Entry(5, 0, "look", 1.0, True)
+    assert buffer.index()[1] == BufferEntry(5, 0, "look", 1.0, True)
 
 
 def test_refuses_to_inject_what_is_not_there() -> None:

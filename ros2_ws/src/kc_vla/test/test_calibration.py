@@ -8,14 +8,14 @@ from piper import KINEMATICS, PIPER
 from rendered_board import DISTORTION, MATRIX, SIZE, looking_pose, render
 from scipy.spatial.transform import Rotation
 
-from kc_vla.calibration.board import Board, Corners
+from kc_vla.calibration.board import CalibrationBoard, Corners
 from kc_vla.calibration.errors import PoorCalibrationError
 from kc_vla.calibration.hand_eye import calibrate_hand_eye, calibrate_joints, pose_of
 from kc_vla.calibration.intrinsics import board_pose, calibrate_intrinsics, reprojection_rms
 from kc_vla.calibration.latency import measure_latency
 from kc_vla.policy.scripted import load_script
 
-BOARD = Board()
+BOARD = CalibrationBoard()
 SCRIPT = Path(__file__).parents[4] / "launch" / "params" / "hand_eye_script.yaml"
 
 
@@ -178,4 +178,4 @@ def test_the_printed_board_has_its_true_size(tmp_path):
     assert f"squares of {1e3 * BOARD.square:g} mm" in BOARD.title
     assert "100 %" in BOARD.title
     with pytest.raises(PoorCalibrationError, match="does not fit on A4"):
-        Board(columns=20).write_pdf(tmp_path / "large.pdf")
+        CalibrationBoard(columns=20).write_pdf(tmp_path / "large.pdf")

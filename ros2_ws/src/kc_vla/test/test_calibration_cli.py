@@ -18,14 +18,14 @@ from kc_vla.arm.inverse import UnreachableError, joints_for
 from kc_vla.bags.topics import Qos, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.calibration import material
-from kc_vla.calibration.board import Board
+from kc_vla.calibration.board import CalibrationBoard
 from kc_vla.calibration.hand_eye import pose_of
 from kc_vla.calibration.reading import load_latency, load_offsets
 from kc_vla.cameras.calibration import load_calibration
 from kc_vla.cameras.sources import CapturedFrame
 from kc_vla.cli import main
 
-BOARD = Board()
+BOARD = CalibrationBoard()
 TOPICS = {
     "/wrist/image_raw": TopicInfo("sensor_msgs/msg/Image", Qos(reliable=False, depth=1)),
     "/joint_states": TopicInfo("sensor_msgs/msg/JointState", Qos(reliable=False, depth=5)),

@@ -41,19 +41,19 @@ def test_offsets_of_another_arm_are_refused(file):
     file.write_text(yaml.safe_dump({**content, "rig": "piper_ros"}))
     load_offsets(file, LIMITS, ("piper", "piper"))
     file.write_text(yaml.safe_dump(content))
-    with pytest.raises(CalibrationError, match=r"is of the arm 'piper', not of a 'piper_h': .* joints --rig piper_h"):
+    with pytest.raises(CalibrationError, match=r"is of the arm 'piper', not of a 'piper_h': .* joints --robot piper_h"):
         load_offsets(file, LIMITS, ("piper_h", "piper_h"))
 
 
 def test_an_arm_with_offsets_tells_and_takes_true_angles_within_what_its_encoders_allow():
     arm = SteppedArm()
     seen = OffsetArm(arm, Offsets(OFFSETS, LIMITS))
-    np.testing.assert_allclose(seen.read().angles, REST + OFFSETS)
-    np.testing.assert_allclose(seen.rest, REST + OFFSETS)
+    np.testing.assert_allclose(seen.read_state().angles, REST + OFFSETS)
+    np.testing.assert_allclose(seen.home_pose, REST + OFFSETS)
     assert (seen.limits.lowest - OFFSETS >= LOWEST - 1e-9).all()
     assert (seen.limits.highest - OFFSETS <= HIGHEST + 1e-9).all()
     there = np.radians([10.0, 60.0, -40.0, 0.0, 20.0, 5.0])
-    seen.command(there, 0.02)
+    seen.set_target(there, 0.02)
     np.testing.assert_allclose(arm.sent[-1], there - OFFSETS)
     narrow = JointLimits(LOWEST + 0.5, HIGHEST - 0.5, LIMITS.speed)
     assert (OffsetArm(arm, Offsets(OFFSETS, narrow)).limits.lowest == LOWEST + 0.5).all()
@@ -64,9 +64,9 @@ def test_every_limit_of_an_arm_with_offsets_can_be_gone_to(angles):
     arm = SteppedArm()  # which refuses what is beyond its own limits, be it by a bit
     seen = OffsetArm(arm, Offsets(np.array(angles), JointLimits(LOWEST - 1.0, HIGHEST + 1.0, LIMITS.speed)))
     for limit in (seen.limits.lowest, seen.limits.highest):
-        seen.command(limit, 0.0)
+        seen.set_target(limit, 0.0)
     with pytest.raises(AssertionError):
-        seen.command(seen.limits.highest + 1e-3, 0.0)
+        seen.set_target(seen.limits.highest + 1e-3, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,10 @@ import os
 import pty
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
-from camera_files import write_pictures, write_video
+from camera_files import TURNS, corner, shown, write_pictures, write_turned_video, write_video
 
 from kc_vla.cameras.errors import (
     SourceBusyError,
@@ -93,3 +94,55 @@ def test_a_device_that_is_no_camera_is_told(capfd: pytest.CaptureFixture[str]) -
     finally:
         os.close(controller)
         os.close(terminal)
+
+
+@pytest.mark.parametrize("turn", TURNS)
+def test_a_video_is_shown_as_its_file_says_that_it_lies(tmp_path: Path, turn: str) -> None:
+    source = open_source(SourceSpec(str(write_turned_video(tmp_path / "v.mp4", turn)), loop=True))
+    frames = read_all(source, limit=6)
+    wanted = shown(corner(), turn)
+    for frame in frames:
+        assert frame.shape == wanted.shape
+        assert np.abs(frame.astype(int) - wanted).mean() < 12
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["frame_1", "frame_2", "frame_10", "frame_11"],
+        ["frame_0001", "frame_2", "frame_03", "frame_10"],
+        ["1", "02", "3", "0010"],
+        ["cam1_9", "cam1_10", "cam2_1", "cam10_1"],
+    ],
+)
+def test_a_folder_gives_its_pictures_in_the_order_of_their_numbers(tmp_path: Path, names: list[str]) -> None:
+    for shade, name in reversed([*enumerate(names)]):
+        cv2.imwrite(str(tmp_path / f"{name}.png"), np.full((8, 8, 3), 20 * shade, np.uint8))
+    frames = read_all(open_source(SourceSpec(str(tmp_path))))
+    assert [int(frame[0, 0, 0]) for frame in frames] == [20 * shade for shade in range(len(names))]
+
+
+@pytest.mark.parametrize("suffix", [".png", ".tif"])
+@pytest.mark.parametrize("kind", [np.uint16, np.float32])
+def test_a_folder_of_depth_is_no_folder_of_pictures(tmp_path: Path, suffix: str, kind: type) -> None:
+    if suffix == ".png" and kind is np.float32:
+        pytest.skip("PNG holds none")
+    cv2.imwrite(str(tmp_path / f"1{suffix}"), np.arange(64, dtype=kind).reshape(8, 8))
+    with pytest.raises(SourceUndecodableError, match="as depth"):
+        open_source(SourceSpec(str(tmp_path))).read()
+
+
+@pytest.mark.parametrize("suffix", [".png", ".jpg", ".bmp", ".webp", ".tif"])
+def test_a_folder_takes_pictures_of_all_forms(tmp_path: Path, suffix: str) -> None:
+    cv2.imwrite(str(tmp_path / f"1{suffix}"), np.full((8, 8, 3), 77, np.uint8))
+    cv2.imwrite(str(tmp_path / f"2{suffix}"), np.full((8, 8), 99, np.uint8))
+    frames = read_all(open_source(SourceSpec(str(tmp_path))))
+    assert [int(frame[4, 4, 0]) for frame in frames] == pytest.approx([77, 99], abs=2)
+
+
+def test_a_picture_of_a_folder_that_is_cut_off_is_told(tmp_path: Path) -> None:
+    (folder := write_pictures(tmp_path / "pictures", [(9, 200, 9)]))
+    path = folder / "000.png"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(SourceUndecodableError, match="cut off or damaged"):
+        open_source(SourceSpec(str(folder))).read()

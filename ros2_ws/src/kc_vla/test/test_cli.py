@@ -45,12 +45,22 @@ def test_without_the_simulation_one_line_says_what_to_do(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "kc_vla_sim_cli", None)  # as Python marks a module that cannot be imported
-    assert main(["sim", "check"]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err == "kc-vla sim: the package kc_vla_sim is not installed: run ./setup.sh\n"
-    assert main(["collect"]) == 2
-    assert capsys.readouterr().err == "kc-vla collect: the package kc_vla_sim is not installed: run ./setup.sh\n"
+    where = "kc_vla_sim_cli is not installed: pip install 'kc-vla[household]', or run ./setup.sh in a checkout\n"
+    for command in (["sim", "check"], ["collect"]):
+        assert main(command) == 2
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert told.err == f"kc-vla {command[0]}: {where}"
+
+
+def test_without_torch_one_line_says_which_part_of_the_stack_brings_it(tmp_path: Path) -> None:
+    words = ["train", "selector", "--data", str(tmp_path), "--output", str(tmp_path / "run")]
+    program = f"import sys; sys.modules['torch'] = None; from kc_vla.cli import main; sys.exit(main({words!r}))"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        "kc-vla train: torch is not installed: pip install 'kc-vla[train]', or run ./setup.sh in a checkout\n"
+    )
 
 
 @pytest.mark.parametrize("verb", [verb.name for verb in VERBS])

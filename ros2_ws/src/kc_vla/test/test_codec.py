@@ -19,14 +19,13 @@ def test_the_state_of_a_tool_is_its_pose_and_the_share_to_which_the_gripper_is_o
     joints = np.array([*[0.5] * 7, 0.01, 0.01])
     codec = Codec(PANDA, ActionType.TOOL_DELTA)
     np.testing.assert_allclose(codec.state(POSE, PANDA.names, joints), [*POSE, 0.25])
-    assert len(codec.state_names) == len(codec.state_units) == 8
+    assert len(codec.state_names) == 8
 
 
 def test_the_state_of_joints_is_the_joints() -> None:
     joints = np.linspace(0, 0.06, 7)
     codec = Codec(PIPER, ActionType.JOINT_POSITION)
     np.testing.assert_array_equal(codec.state(POSE, PIPER.names, joints), joints)
-    assert codec.state_units == codec.action_units == ("rad",) * 6 + ("m",)
 
 
 @given(arrays(np.float64, (5, 7), elements=FINITE), arrays(np.float64, (5, 9), elements=FINITE))

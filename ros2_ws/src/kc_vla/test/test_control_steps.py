@@ -8,7 +8,7 @@ from kc_vla.core.episode import Episode
 from kc_vla.core.latency import Statistics
 from kc_vla.execution.control_steps import Lockstep, RealTime
 from kc_vla.execution.controller import ArmController
-from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, Request, SchedulerSettings
+from kc_vla.execution.scheduler import ChunkRequest, ChunkScheduler, Hold, ScheduledAction, SchedulerSettings
 
 PERIOD_NS = 50_000_000
 START_NS = 10**12
@@ -19,18 +19,18 @@ class Around:
     """A policy and an arm that note what they are told."""
 
     def __init__(self) -> None:
-        self.requests: list[Request] = []
-        self.commands: list[tuple[int, Action | Hold]] = []
+        self.requests: list[ChunkRequest] = []
+        self.commands: list[tuple[int, ScheduledAction | Hold]] = []
         self.repeats = 0
         self.problem = ""
         self.followed = self.handed_over = 0
         self.refuses = False
 
-    def ask_policy(self, episode_id: str, request: Request) -> None:
+    def ask_policy(self, episode_id: str, request: ChunkRequest) -> None:
         assert episode_id == EPISODE.id
         self.requests.append(request)
 
-    def follow(self, action: Action, seconds: float) -> None:
+    def follow(self, action: ScheduledAction, seconds: float) -> None:
         if self.refuses:
             raise ValueError("a chunk for another arm")
         self.followed += 1
@@ -38,7 +38,7 @@ class Around:
     def hand_over(self) -> None:
         self.handed_over += 1
 
-    def command(self, episode_id: str, step: int, command: Action | Hold) -> None:
+    def command(self, episode_id: str, step: int, command: ScheduledAction | Hold) -> None:
         self.commands.append((step, command))
 
     def command_again(self) -> None:
@@ -89,12 +89,12 @@ def _stamp(step: int) -> int:
     return START_NS + step * PERIOD_NS
 
 
-def _chunk(request: Request) -> Chunk:
+def _chunk(request: ChunkRequest) -> Chunk:
     actions = np.zeros((16, 7), np.float32)
     return Chunk(request.sequence, request.step, ActionType.TOOL_DELTA, TOOL_DELTA_NAMES, actions)
 
 
-def _answer(subject: Lockstep | RealTime, request: Request) -> None:
+def _answer(subject: Lockstep | RealTime, request: ChunkRequest) -> None:
     subject.answered(EPISODE.id, request.sequence, lambda: _chunk(request))
 
 
@@ -105,7 +105,7 @@ def test_in_lockstep_the_robot_is_commanded_when_the_chunk_is_there(lockstep: Lo
     assert around.steps == [0]
     lockstep.see(_stamp(1), 0)
     assert around.steps == [0, 1]
-    assert all(isinstance(command, Action) for _, command in around.commands)
+    assert all(isinstance(command, ScheduledAction) for _, command in around.commands)
 
 
 def test_a_state_that_is_shown_again_gets_the_same_command_again(lockstep: Lockstep, around: Around) -> None:
@@ -162,7 +162,7 @@ def test_in_real_time_a_step_is_done_once_and_a_missing_chunk_holds(realtime: Re
     assert around.problem.endswith(": it has no picture")
     _answer(realtime, around.requests[-1])
     realtime.tick(_stamp(6))
-    assert isinstance(around.commands[-1][1], Action)
+    assert isinstance(around.commands[-1][1], ScheduledAction)
     assert (around.problem, around.followed) == ("", 1)
 
 
@@ -176,7 +176,7 @@ def test_a_silent_robot_is_not_moved_also_where_it_repeats_an_old_state(realtime
     assert around.commands[-1] == (1, Hold("no joint state for 0.5 s"))
     realtime.see(_stamp(2), _stamp(2))
     realtime.tick(_stamp(2))
-    assert isinstance(around.commands[-1][1], Action)
+    assert isinstance(around.commands[-1][1], ScheduledAction)
 
 
 def test_a_clock_that_goes_back_is_told_and_no_step_is_done_twice(realtime: RealTime, around: Around) -> None:
@@ -201,7 +201,7 @@ def test_a_clock_that_was_set_back_between_episodes_does_not_make_the_robot_sile
         if around.requests and step == 0:
             _answer(realtime, around.requests[-1])
         Clock.now += PERIOD_NS * 1e-9
-    assert any(isinstance(command, Action) for _, command in around.commands)
+    assert any(isinstance(command, ScheduledAction) for _, command in around.commands)
 
 
 def test_what_is_said_after_a_bad_chunk_is_still_so(realtime: RealTime, around: Around) -> None:
@@ -262,7 +262,7 @@ def test_when_a_person_takes_over_the_chunk_that_runs_is_void_and_the_arm_waits_
     realtime.tick(_stamp(0))
     realtime.answered(EPISODE.id, 0, lambda: _chunk(around.requests[0]))
     realtime.tick(_stamp(1))
-    assert isinstance(around.commands[-1][1], Action)
+    assert isinstance(around.commands[-1][1], ScheduledAction)
     realtime.driven(EPISODE.id, 1, by_person=True)
     assert around.handed_over == 1
     realtime.tick(_stamp(2))

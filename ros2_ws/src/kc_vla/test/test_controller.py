@@ -10,7 +10,7 @@ from nightly import tried
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, BadChunkError, Chunk, ChunkLimits
 from kc_vla.execution.controller import ArmController
-from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, Request, SchedulerSettings
+from kc_vla.execution.scheduler import ChunkRequest, ChunkScheduler, Hold, ScheduledAction, SchedulerSettings
 
 HORIZON = 16
 STEP_M = 1e-4
@@ -23,7 +23,7 @@ def controller(latency: int | None = None, execute: int = 5, blend: int = 3) -> 
     return subject
 
 
-def chunk(request: Request, horizon: int = HORIZON, episode: int = 0) -> Chunk:
+def chunk(request: ChunkRequest, horizon: int = HORIZON, episode: int = 0) -> Chunk:
     """A plan whose first column tells the control step of each row, and the second the episode."""
     actions = np.zeros((horizon, 7), np.float32)
     actions[:, 0] = (request.step + np.arange(horizon)) * STEP_M
@@ -31,7 +31,7 @@ def chunk(request: Request, horizon: int = HORIZON, episode: int = 0) -> Chunk:
     return Chunk(request.sequence, request.step, ActionType.TOOL_DELTA, TOOL_DELTA_NAMES, actions)
 
 
-def broken(request: Request, how: str) -> Chunk:
+def broken(request: ChunkRequest, how: str) -> Chunk:
     good = chunk(request)
     if how == "nan":
         actions = good.actions.copy()
@@ -45,7 +45,7 @@ def broken(request: Request, how: str) -> Chunk:
     return Chunk(good.sequence, good.start, good.action_type, good.names, actions)
 
 
-def command(subject: ArmController, step: int) -> Action | Hold | None:
+def command(subject: ArmController, step: int) -> ScheduledAction | Hold | None:
     """What the node does in a control step: a bad chunk is told, and the step goes on without it."""
     try:
         return subject.tick(step)
@@ -118,7 +118,7 @@ def test_whatever_the_policy_does_each_step_gets_its_own_row_or_a_hold(
         done = command(subject, step)
         if stopped or not running:
             assert done == Hold("emergency stop" if stopped else "no episode")
-        elif isinstance(done, Action):
+        elif isinstance(done, ScheduledAction):
             assert np.isfinite(done.values).all()
             np.testing.assert_allclose(done.values[:2], [step * STEP_M, episode * STEP_M], rtol=1e-4)
         else:
@@ -151,7 +151,7 @@ def test_after_a_hand_over_nothing_that_was_planned_before_is_done(
             command_ = command(subject, step)
             if command_ is not None:
                 break
-        if isinstance(command_, Action):
+        if isinstance(command_, ScheduledAction):
             np.testing.assert_allclose(command_.values[1], turn * STEP_M, rtol=1e-4)
         else:
             assert isinstance(command_, Hold)
@@ -166,7 +166,7 @@ def test_a_person_is_followed_at_once_and_the_policy_again_in_its_own_way() -> N
             if (request := subject.request(step)) is not None:
                 asked.append(step)
                 subject.offer(chunk(request), step)
-            assert isinstance(subject.tick(step), Action)
+            assert isinstance(subject.tick(step), ScheduledAction)
         return asked
 
     assert asked_in(range(10)) == [0, 5]
@@ -207,7 +207,7 @@ def test_an_answer_of_before_an_emergency_stop_never_moves_the_arm() -> None:
         subject.offer(chunk(old), 2)
     assert command(subject, 2) == Hold("no chunk yet")
     subject.offer(chunk(new), 2)
-    assert isinstance(command(subject, 2), Action)
+    assert isinstance(command(subject, 2), ScheduledAction)
 
 
 def test_an_emergency_stop_is_latched_over_episodes_until_a_person_releases_it() -> None:
@@ -242,7 +242,7 @@ class Policy:
     fates: list[str]
     refused: set[int] = field(default_factory=set)
 
-    def answer(self, request: Request) -> Chunk | None:
+    def answer(self, request: ChunkRequest) -> Chunk | None:
         fate = self.fates[request.step % len(self.fates)]
         if fate == "refuse":
             if request.step not in self.refused:
@@ -256,7 +256,7 @@ def run_lockstep(policy: Policy, latency: int, arrival: Callable[[], int], steps
     """Run an episode; an answer arrives `arrival()` events after its request, the robot waits while it has to."""
     subject = controller(latency)
     log: list[tuple[int, ...]] = []
-    pending: tuple[int, Request] | None = None
+    pending: tuple[int, ChunkRequest] | None = None
     step = event = 0
     while step < steps:
         event += 1
@@ -275,7 +275,7 @@ def run_lockstep(policy: Policy, latency: int, arrival: Callable[[], int], steps
         done = command(subject, step)
         if done is None:
             continue
-        if isinstance(done, Action):
+        if isinstance(done, ScheduledAction):
             np.testing.assert_allclose(done.values[0], step * STEP_M, rtol=1e-4, atol=1e-9)
             log.append((step, done.sequence, done.index))
         else:
@@ -312,13 +312,13 @@ def test_the_robot_waits_for_a_chunk_that_is_due_and_goes_on_with_the_old_one_un
     assert request is not None
     assert subject.tick(0) is None
     subject.offer(chunk(request), 0)
-    assert isinstance(subject.tick(0), Action)
+    assert isinstance(subject.tick(0), ScheduledAction)
     for step in range(1, 5):
         assert subject.request(step) is None
-        assert isinstance(subject.tick(step), Action)
+        assert isinstance(subject.tick(step), ScheduledAction)
     assert subject.request(5) is not None
-    assert isinstance(subject.tick(5), Action)
-    assert isinstance(subject.tick(6), Action)
+    assert isinstance(subject.tick(5), ScheduledAction)
+    assert isinstance(subject.tick(6), ScheduledAction)
     assert subject.tick(7) is None
     subject.emergency_stop()
     assert subject.tick(7) == Hold("emergency stop")
@@ -348,17 +348,17 @@ def test_while_the_policy_is_silent_the_robot_waits_in_one_step_however_often_it
     assert first is not None
     subject.offer(chunk(first), 0)
     for step in range(5):
-        assert isinstance(subject.tick(step), Action)
+        assert isinstance(subject.tick(step), ScheduledAction)
     asked = subject.request(5)
     assert asked is not None
-    assert [type(subject.tick(step)) for step in (5, 6)] == [Action, Action]
+    assert [type(subject.tick(step)) for step in (5, 6)] == [ScheduledAction, ScheduledAction]
     for _ in range(3):
         assert subject.tick(7) is None
         subject.expire(asked.sequence)
         asked = subject.request(7)
         assert asked is not None
     subject.offer(chunk(asked), 7)
-    assert isinstance(subject.tick(7), Action)
+    assert isinstance(subject.tick(7), ScheduledAction)
 
 
 def test_the_first_answer_counts_when_two_come() -> None:
@@ -370,5 +370,5 @@ def test_the_first_answer_counts_when_two_come() -> None:
         subject.offer(chunk(request, episode=2), 0)
     subject.refuse(request.sequence)
     done = subject.tick(0)
-    assert isinstance(done, Action)
+    assert isinstance(done, ScheduledAction)
     assert done.values[1] == np.float32(STEP_M)

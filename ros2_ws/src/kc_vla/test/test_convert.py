@@ -178,7 +178,7 @@ def test_a_chunk_that_contradicts_itself_is_told(values: dict[str, object], told
 
 
 def test_a_chunk_without_actions_is_told() -> None:
-    with pytest.raises(BadMessageError, match="says 0 actions of 7 numbers and carries 0"):
+    with pytest.raises(BadMessageError, match="chunk 4 carries no actions"):
         convert.chunk_from(chunk_message(np.zeros((0, 7))))
 
 

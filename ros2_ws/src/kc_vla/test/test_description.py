@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kc_vla.arm.kinematics import Kinematics
+from kc_vla.core.chain import Chain
 from kc_vla.core.mounted_camera import MountedCamera, pose_matrix
 from kc_vla.core.rig import Rig, load_rig
 from kc_vla.core.share import share
-from kc_vla.description.generated import FLANGE
+from kc_vla.core.urdf import DescriptionError, Placed, RobotTree, read_urdf
 from kc_vla.description.live import (
     WORLD,
     MovingTransforms,
@@ -21,9 +22,8 @@ from kc_vla.description.live import (
     robot_places,
 )
 from kc_vla.description.robot import description_of
-from kc_vla.description.urdf import DescriptionError, Placed, RobotTree, read_urdf
 
-RIGS = [load_rig(file.stem) for file in sorted(share("rigs").glob("*.yaml"))]
+RIGS = [load_rig(file.stem) for file in sorted(share("robots").glob("*.yaml"))]
 WITH_LINKS = [rig for rig in RIGS if rig.links is not None]
 TREES = {rig.name: description_of(rig)[1] for rig in RIGS}
 PIPER, PANDA = load_rig("piper"), load_rig("panda_sim")
@@ -59,11 +59,11 @@ def angles(rig: Rig) -> st.SearchStrategy[list[float]]:
 def test_the_tool_is_where_the_arm_has_it(rig: Rig, data: st.DataObject) -> None:
     joints, tree = data.draw(angles(rig)), TREES[rig.name]
     frames = Kinematics(rig.links_of("")).frames(np.array(joints))
+    names = [next(joint.child for joint in tree.joints if joint.name == name) for name in rig.joints]
     places = [*tree.fixed, *tree.moved(dict(zip(rig.joints, joints, strict=True)))]
     np.testing.assert_allclose(chained(places, rig.tool_frame, rig.base_frame), frames[-1], atol=1e-6)
-    np.testing.assert_allclose(chained(places, FLANGE, rig.base_frame), frames[-1], atol=1e-6)
-    for number, frame in enumerate(frames, 1):
-        np.testing.assert_allclose(chained(places, f"link{number}", rig.base_frame), frame, atol=1e-6)
+    for name, frame in zip(names, frames[:-1], strict=True):
+        np.testing.assert_allclose(chained(places, name, rig.base_frame), frame, atol=1e-6)
 
 
 @given(angles(PIPER))
@@ -78,7 +78,7 @@ def test_the_panda_is_as_its_maker_has_it(joints: list[float]) -> None:
     pose = TREES["panda_sim"].pose("panda_link8", dict(zip(PANDA.joints, joints, strict=True)))
     flange = np.eye(4)
     flange[2, 3] = 0.107
-    np.testing.assert_allclose(pose, Kinematics(FRANKA).flange(np.array(joints)) @ flange, atol=1e-6)
+    np.testing.assert_allclose(pose, Kinematics(Chain.of_table(FRANKA)).flange(np.array(joints)) @ flange, atol=1e-6)
 
 
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
@@ -256,15 +256,15 @@ def test_a_description_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match="cannot be read: No such file"):
         read_urdf(tmp_path / "none.urdf")
     with pytest.raises(DescriptionError, match=r"has no links.*nor does it name a description"):
-        description_of(replace(PIPER, links=None))
+        description_of(replace(PIPER, links=None, urdf=None))
 
 
 def test_a_rig_of_ones_own_names_a_description_beside_it(tmp_path: Path) -> None:
-    text = (share("rigs") / "panda_sim.yaml").read_text()
+    text = (share("robots") / "panda_sim.yaml").read_text()
     (tmp_path / "mine.yaml").write_text(text)
     assert load_rig(str(tmp_path / "mine.yaml")).urdf == PANDA.urdf  # the stack's own
     (tmp_path / "urdf").mkdir()
-    (tmp_path / "urdf" / "panda.urdf").write_text("<robot/>")
+    (tmp_path / "urdf" / "panda.urdf").write_text((share("robots") / "urdf" / "panda.urdf").read_text())
     assert load_rig(str(tmp_path / "mine.yaml")).urdf == tmp_path / "urdf" / "panda.urdf"
 
 

@@ -188,3 +188,40 @@ def test_queries_are_answered():
     (limits,) = arm.receive(LimitQuery((3,)))
     assert struct.unpack(">BhhHx", limits.data) == (3, 0, -1700, 3000)
     assert b"".join(frame.data for frame in arm.receive(FirmwareQuery())).startswith(b"S-V")
+
+
+@pytest.mark.parametrize("how", ["stopped", "taught"])
+def test_after_its_own_stop_or_teaching_only_a_reset_frees_it(how):
+    arm = raised()
+    if how == "stopped":
+        arm.receive(Stop(StopCode.STOP, 0))
+    else:
+        arm.press_teach()
+        arm.release_teach()
+
+    def obeys() -> bool:
+        for _ in range(3):
+            arm.receive(Mode(1, Move.JOINTS, 100))
+            arm.receive(MotorPower(ALL, True))
+        before = arm.body.angles.copy()
+        aim(arm, (20_000, 90_000, -60_000, 0, 0, 0))
+        run(arm, 0.3)
+        return bool(arm.body.angles[0] > before[0] + 0.05)
+
+    assert not obeys()
+    arm.receive(Stop(StopCode.RESUME, 0))
+    assert not arm.body.powered.any()
+    assert arm.status == Status.NORMAL
+    assert obeys()
+
+
+def test_a_reset_drops_a_raised_arm_unless_people_support_it():
+    dropped, supported = raised(), raised()
+    supported.body.held = True
+    before = height(dropped)
+    for arm in (dropped, supported):
+        arm.receive(Stop(StopCode.STOP, 0))
+        arm.receive(Stop(StopCode.RESUME, 0))
+        run(arm, 0.5)
+    assert height(dropped) < before - 0.05
+    assert height(supported) == pytest.approx(before, abs=0.01)

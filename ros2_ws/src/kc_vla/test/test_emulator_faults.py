@@ -21,7 +21,7 @@ def arm(emulator, bus_path):
     arm.connect()
     enable(arm)
     yield arm
-    arm.disconnect()
+    arm.close()
 
 
 @pytest.mark.parametrize(
@@ -30,30 +30,30 @@ def arm(emulator, bus_path):
         ("collision 2", lambda state: "collision" in state.faults),
         ("hot 4", lambda state: "joint 4: motor overheating" in state.faults),
         ("unpowered 5", lambda state: state.powered.tolist() == [True, True, True, True, False, True]),
-        ("teach", lambda state: not state.obeys),
+        ("teach", lambda state: not state.in_command_mode),
         ("silence", lambda state: state.age > 0.2),
         *at_night(("unplugged 30", lambda state: state.age > 0.2 and "is gone: put the adapter back" in state.line)),
         ("bus_off 30", lambda state: state.age > 0.2 and "the bus is off after too many errors" in state.line),
     ],
 )
 def test_the_driver_sees_it(arm, emulator, fault, seen):
-    assert not seen(arm.read())
+    assert not seen(arm.read_state())
     emulator.faults.ask(fault)
-    wait_for(lambda: seen(arm.read()))
+    wait_for(lambda: seen(arm.read_state()))
 
 
 @pytest.mark.parametrize("fault", ["unplugged 2", "bus_off 2"])
 def test_a_bus_that_comes_back_is_joined_again_and_the_errors_are_counted(arm, emulator, fault):
     emulator.faults.ask(fault)
-    wait_for(lambda: arm.read().age > 0.2 and arm.health.state in (BusState.GONE, BusState.OFF))
+    wait_for(lambda: arm.read_state().age > 0.2 and arm.health.state in (BusState.GONE, BusState.OFF))
 
     def there() -> bool:
         arm.reconnect()
-        return arm.read().age < 0.1
+        return arm.read_state().age < 0.1
 
     wait_for(there)
-    assert arm.read().powered.all()
-    assert arm.read().line == ""
+    assert arm.read_state().powered.all()
+    assert arm.read_state().line == ""
     assert arm.health.state is BusState.ACTIVE
     assert arm.health.error_frames == (4 if "bus_off" in fault else 0)
 
@@ -61,7 +61,7 @@ def test_a_bus_that_comes_back_is_joined_again_and_the_errors_are_counted(arm, e
 def test_a_fifth_of_the_frames_lost_is_not_silence(arm, emulator):
     emulator.faults.ask("loss 0.2")
     ages = []
-    wait_for(lambda: ages.append(arm.read().age) or len(ages) > 50)
+    wait_for(lambda: ages.append(arm.read_state().age) or len(ages) > 50)
     assert sorted(ages)[len(ages) // 2] < 0.1  # the longest is how long this process had to wait for a processor
 
 

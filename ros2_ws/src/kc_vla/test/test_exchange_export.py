@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from data_sets import write_data_set
 from episode_bag import Script, write_episode
@@ -36,13 +37,13 @@ from kc_vla.datasets.exchange.actions import joint_targets
 from kc_vla.datasets.exchange.bags import find_bags
 from kc_vla.datasets.exchange.clock import Clock
 from kc_vla.datasets.exchange.errors import ExchangeError
-from kc_vla.datasets.exchange.export import FORMATS, V3, export_bags
+from kc_vla.datasets.exchange.export import FORMATS, V2, export_bags
 from kc_vla.datasets.exchange.origin import Origin
 from kc_vla.datasets.lerobot.annotations import read_annotations
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
 from kc_vla.datasets.lerobot.reader import DataSet
 from kc_vla.episodes.annotation_log import annotation_file
-from kc_vla.episodes.episode_data import Command, CommandMode
+from kc_vla.episodes.episode_data import CommandMode, RecordedCommand
 from kc_vla.learning.selector.recordings import load_recordings
 
 
@@ -58,12 +59,15 @@ def features(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "meta/info.json").read_text())["features"]
 
 
-def test_bags_of_the_panda_become_a_data_set_like_those_that_are_collected(bags: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", FORMATS)
+def test_bags_of_the_panda_become_a_data_set_like_those_that_are_collected(
+    bags: Path, tmp_path: Path, kind: str
+) -> None:
     (tmp_path / "empty").mkdir()
-    done = export_bags(find_bags([bags]), tmp_path / "empty")
+    done = export_bags(find_bags([bags]), tmp_path / "empty", kind)
     assert done.folder == tmp_path / "empty"
     assert (done.episodes, done.frames, done.notes) == (3, 24 + 25 + 26, ())
-    assert features(done.folder) == features(write_data_set(tmp_path / "collected"))
+    assert features(done.folder) == features(write_data_set(tmp_path / "collected", writer_of=FORMATS[kind]))
     data_set = DataSet(done.folder)
     assert [(e.length, e.task, e.seed, e.variant) for e in data_set.episodes] == [
         (24 + n, "counting", 7, "paper") for n in range(3)
@@ -91,6 +95,30 @@ def test_bags_of_the_panda_become_a_data_set_like_those_that_are_collected(bags:
         "ann",
         0.5,
     )
+
+
+def test_lerobots_version_3_is_the_usual_format_and_has_the_numbers_and_images_of_version_2(
+    bags: Path, tmp_path: Path
+) -> None:
+    """To the bit, and so are the files of our own beside them."""
+    for name, words in (("third", []), ("second", ["--format", V2])):
+        assert main(["bag", "export", str(bags), "--output", str(tmp_path / name), *words]) == 0
+    third, second = DataSet(tmp_path / "third"), DataSet(tmp_path / "second")
+    versions = [
+        json.loads((each.folder / "meta/info.json").read_text())["codebase_version"] for each in (third, second)
+    ]
+    assert versions == ["v3.0", "v2.1"]
+    assert third.episodes == second.episodes
+    for episode in range(3):
+        columns = second.columns(episode)
+        assert third.columns(episode).keys() == columns.keys()
+        for key, values in third.columns(episode).items():
+            np.testing.assert_array_equal(values, columns[key])
+        for view in ("third_person", "wrist"):
+            pairs = zip(second.frames(episode, view), third.frames(episode, view), strict=True)
+            assert all(np.array_equal(*pair) for pair in pairs)
+    for name in ("keyframes.json", "annotations.jsonl", "modality.json", "exported.json"):
+        assert (third.folder / "meta" / name).read_bytes() == (second.folder / "meta" / name).read_bytes()
 
 
 def test_a_piper_is_described_as_what_it_is(tmp_path: Path) -> None:
@@ -240,7 +268,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("kind", ["lerobot-v2.1", V3])
+@pytest.mark.parametrize("kind", FORMATS)
 def test_an_interrupted_export_goes_on_and_has_no_name_before_its_end(
     bags: Path, tmp_path: Path, monkeypatch, kind: str
 ) -> None:
@@ -304,6 +332,13 @@ def test_other_keyframes_than_those_it_was_begun_with_begin_it_anew(tmp_path: Pa
     assert DataSet(export_bags(bags, tmp_path / "out").folder).keyframes(0) == (0, 8)
 
 
+def test_another_format_than_that_it_was_begun_in_begins_it_anew(tmp_path: Path, monkeypatch) -> None:
+    bags = half_exported(tmp_path, monkeypatch)
+    folder = export_bags(bags, tmp_path / "out", V2).folder
+    assert (folder / "meta/episodes.jsonl").exists()
+    assert [episode.index for episode in DataSet(folder).episodes] == [0, 1]
+
+
 def test_bags_that_were_made_anew_since_are_exported_anew(tmp_path: Path, monkeypatch) -> None:
     bags = half_exported(tmp_path, monkeypatch)
     shutil.rmtree(bags[0].parent)
@@ -321,8 +356,8 @@ def test_a_bag_of_several_episodes_is_refused(tmp_path: Path) -> None:
 
 
 def test_each_command_is_read_by_its_own_names() -> None:
-    def command(step: int, names: tuple[str, ...], *values: float) -> Command:
-        return Command(step, 0, CommandMode.JOINT_POSITION, np.array(values, np.float32), 0, 0, "", names)
+    def command(step: int, names: tuple[str, ...], *values: float) -> RecordedCommand:
+        return RecordedCommand(step, 0, CommandMode.JOINT_POSITION, np.array(values, np.float32), 0, 0, "", names)
 
     told = (command(0, ("a", "b"), 1, 2), command(1, ("b", "a"), 2, 1), command(2, ("a", "b"), 1, 2))
     clock = Clock(np.arange(3), 20, 0, np.arange(3), True)
@@ -346,7 +381,7 @@ def test_tasks_of_one_robot_share_a_data_set(bags: Path, tmp_path: Path) -> None
     data_set = DataSet(done.folder)
     assert [e.task for e in data_set.episodes] == ["counting"] * 3 + ["spatial"]
     assert [int(data_set.columns(index)["task_index"][0]) for index in range(4)] == [0, 0, 0, 1]
-    tasks = [json.loads(line) for line in (done.folder / "meta/tasks.jsonl").read_text().splitlines()]
+    tasks = pq.read_table(done.folder / "meta/tasks.parquet").to_pylist()
     assert [row["task_index"] for row in tasks] == [0, 1]
     assert tasks[1]["task"] == data_set.episodes[3].instruction
 

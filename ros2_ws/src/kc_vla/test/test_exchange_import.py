@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from camera_files import TURNS, corner, shown, write_turned_video
 from data_sets import numbers, write_data_set
 from data_sets import picture as drawn
 from episode_bag import Script, third_person_view, write_episode
@@ -315,6 +316,16 @@ def test_a_table_that_ends_early_is_told(film: Path) -> None:
         Videos({"third_person": film / "third_person.mp4"}, film / "joints.csv", "counting"), film / "out"
     )
     assert done.notes == (f"{film}/joints.csv tells of 0 to 0.36 s, the video goes from 0 to 1.15 s",)
+
+
+@pytest.mark.parametrize("turn", TURNS)
+def test_a_video_of_a_telephone_becomes_pictures_as_they_are_to_be_shown(tmp_path: Path, turn: str) -> None:
+    video = write_turned_video(tmp_path / "phone.mp4", turn)
+    assert main(["bag", "import", f"--third-person={video}", "--task=counting", f"--output={tmp_path}/out"]) == 0
+    episode = RecordedEpisode(tmp_path / "out/phone/bag")
+    pixels, wanted = episode.image(episode.frames[0].pictures["third_person"]), shown(corner(), turn)
+    assert pixels.shape == wanted.shape
+    assert np.abs(pixels.astype(int) - wanted).mean() < 12
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.6])

@@ -7,6 +7,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from foreign import ForeignRobotProcess
 from foreign_robot import KINDS
 from nightly import at_night
 from node_process import Peer
+from piper import UNHURRIED
 from trajectory_msgs.msg import JointTrajectory
 from watched_session import Watched
 
@@ -23,7 +25,6 @@ from kc_vla.arm.servo_modes import Mode, ServoSettings
 from kc_vla.arm.session import ArmSession, Failure, Gravity
 from kc_vla.arm.wiring import Wiring
 from kc_vla.core.rig import load_rig
-from kc_vla.ros.arm_process import main as foreign
 
 PATIENCE_S = 120.0
 RIGS = {"joint_trajectory": "ur5e_ros", "forward_command": "six_axis_ros", "joint_state": "piper_ros"}
@@ -46,13 +47,12 @@ class Rig(Watched):
         self.rig = load_rig(RIGS[kind])
         assert self.rig.interface is not None
         every = round(200.0 / self.rig.interface.rate)
-        # Longer than a busy machine lets a process wait.
-        self.settings = ServoSettings(speed=SPEED, command_every=every, stale_after=1.5, stalled_after=3.0)
+        self.settings = replace(UNHURRIED, speed=SPEED, command_every=every)
         self.begin()
 
     def begin(self) -> None:
-        wiring = Wiring("", "", self.rig, patience=60.0)
-        self.session = ArmSession(wiring, self.settings, 100.0, 0, lambda: self.stopped, self.say, foreign)
+        wiring = Wiring("ros", self.rig, patience=60.0)
+        self.session = ArmSession(wiring, self.settings, 100.0, 0, lambda: self.stopped, self.say)
 
     @property
     def goal(self) -> np.ndarray:
@@ -83,7 +83,7 @@ class Rig(Watched):
 
     def go(self, goal: np.ndarray, opening: float = 0.03) -> None:
         def there() -> bool:
-            self.session.aim(goal, opening, 0.05)
+            self.session.set_target(goal, opening, 0.05)
             return bool(np.abs(self.angles() - goal).max() < 0.01)
 
         self.until(there)
@@ -134,7 +134,7 @@ def check_what_it_saw(rig: Rig, power: str) -> None:
 def test_it_waits_for_a_person_moves_and_is_left_in_order(rig: Rig) -> None:
     rig.connect()
     assert "the arm was found with power: look at it, then call arm/resume" in rig.text
-    rig.session.aim(rig.goal, 0.03, 0.05)
+    rig.session.set_target(rig.goal, 0.03, 0.05)
     rig.run(0.5)
     np.testing.assert_allclose(rig.angles(), KINDS[rig.kind][2], atol=1e-3)  # nobody has resumed
     assert rig.resume() == ""
@@ -180,7 +180,7 @@ def test_a_fault_of_its_driver_blocks_it_until_a_person_resumes(trajectory_rig: 
     rig.robot.ask_for(fault, rig.peer)
 
     def blocked() -> bool:
-        rig.session.aim(far, 0.03, 0.05)
+        rig.session.set_target(far, 0.03, 0.05)
         return re.search(f"the arm is blocked until arm/resume is called: .*{told}", rig.text) is not None
 
     rig.until(blocked)
@@ -192,7 +192,7 @@ def test_a_fault_of_its_driver_blocks_it_until_a_person_resumes(trajectory_rig: 
     rig.until(lambda: rig.session.told is not None and rig.session.told.report.state.age < 0.1)
     rig.run(0.3)
     before = rig.angles()
-    rig.session.aim(far, 0.03, 0.05)
+    rig.session.set_target(far, 0.03, 0.05)
     rig.run(0.5)
     np.testing.assert_allclose(rig.angles(), before, atol=5e-3)  # it is well, and moves only at a person's word
     rig.until(lambda: rig.resume() == "")
@@ -207,7 +207,7 @@ def test_an_emergency_stop_brings_it_to_rest_and_keeps_it_there(trajectory_rig: 
     far = rig.goal + np.array([1.5, 0.0, 0.0, 0.0, 0.0, 1.5])
 
     def moving() -> bool:
-        rig.session.aim(far, 0.03, 1.0)
+        rig.session.set_target(far, 0.03, 1.0)
         return bool(np.abs(rig.angles() - KINDS[rig.kind][2]).max() > 0.1)
 
     rig.until(moving)
@@ -222,6 +222,7 @@ def test_an_emergency_stop_brings_it_to_rest_and_keeps_it_there(trajectory_rig: 
     assert "the emergency stop is set" in rig.resume()
 
 
+@pytest.mark.nightly
 def test_a_target_below_the_floor_is_not_gone_to(trajectory_rig: Rig) -> None:
     rig = trajectory_rig
     rig.connect()
@@ -230,7 +231,7 @@ def test_a_target_below_the_floor_is_not_gone_to(trajectory_rig: Rig) -> None:
     table[1] = -0.1  # the upper arm level, the rest hangs from it
     table[2] = 1.5
     for _ in range(300):
-        rig.session.aim(table, 0.03, 0.05)
+        rig.session.set_target(table, 0.03, 0.05)
         rig.run(0.01)
         assert rig.session.arm is not None
         assert rig.session.arm.kinematics.frames(rig.angles())[:, 2, 3].min() > 0.0
@@ -286,8 +287,8 @@ def test_a_second_controller_is_refused(trajectory_rig: Rig) -> None:
     rig = trajectory_rig
     rig.connect()
     first = rig.session
-    wiring = Wiring("", "", rig.rig, patience=0.0)
-    rig.session = ArmSession(wiring, rig.settings, 100.0, 0, lambda: False, rig.say, foreign)
+    wiring = Wiring("ros", rig.rig, patience=0.0)
+    rig.session = ArmSession(wiring, rig.settings, 100.0, 0, lambda: False, rig.say)
     rig.until(lambda: rig.session.failure is Failure.CANNOT_START)
     assert "another controller has the arm" in rig.text
     rig.session.hang_up()
@@ -298,25 +299,26 @@ def test_a_second_controller_is_refused(trajectory_rig: Rig) -> None:
 
 def test_without_a_driver_it_says_what_is_missing(tmp_path: Path) -> None:
     said: list[str] = []
-    wiring = Wiring("", "", load_rig("ur5e_ros"), patience=0.0)
-    session = ArmSession(wiring, ServoSettings(), 100.0, 0, lambda: False, lambda _, text: said.append(text), foreign)
+    wiring = Wiring("ros", load_rig("ur5e_ros"), patience=0.0)
+    session = ArmSession(wiring, ServoSettings(), 100.0, 0, lambda: False, lambda _, text: said.append(text))
     until = time.monotonic() + PATIENCE_S
     while session.failure is None:
         assert time.monotonic() < until
         session.poll()
         time.sleep(0.01)
     session.hang_up()
-    assert said == ["no joint states come on /joint_states: start the robot's driver first"]
+    wrong = [line for line in said if not line.startswith("waiting for")]  # as on a busy machine
+    assert wrong == ["no joint states come on /joint_states: start the robot's driver first"]
 
 
 def test_a_rig_that_does_not_say_how_it_is_moved_is_refused(tmp_path: Path) -> None:
     said: list[str] = []
-    wiring = Wiring("", "", load_rig("piper"), patience=0.0)
-    session = ArmSession(wiring, ServoSettings(), 100.0, 0, lambda: False, lambda _, text: said.append(text), foreign)
+    wiring = Wiring("ros", load_rig("piper"), patience=0.0)
+    session = ArmSession(wiring, ServoSettings(), 100.0, 0, lambda: False, lambda _, text: said.append(text))
     until = time.monotonic() + PATIENCE_S
     while session.failure is None:
         assert time.monotonic() < until
         session.poll()
         time.sleep(0.01)
     session.hang_up()
-    assert "the rig 'piper' does not say how others' drivers move it" in said[-1]
+    assert "the robot 'piper' does not say how a ROS driver moves it" in said[-1]

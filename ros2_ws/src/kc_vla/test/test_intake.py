@@ -4,7 +4,7 @@ from observations import observation
 
 from kc_vla.keyframes.buffer import KeyframeBuffer
 from kc_vla.keyframes.intake import LOST_EVENT_NS, EventNote, KeyframeIntake, ScoreNote
-from kc_vla.keyframes.selector import Event
+from kc_vla.keyframes.selector import SelectorEvent
 from kc_vla.keyframes.smoothing import Decision
 
 EPISODE = "counting-1"
@@ -17,7 +17,9 @@ def intake(episode: str = EPISODE) -> KeyframeIntake:
 
 
 def event(sequence: int, frame: int, phase: int = 0, episode: str = EPISODE) -> EventNote:
-    return EventNote(episode, sequence, Event(Decision.COMMITTED, frame, frame, phase, f"phase {phase}", 1.0), "oracle")
+    return EventNote(
+        episode, sequence, SelectorEvent(Decision.COMMITTED, frame, frame, phase, f"phase {phase}", 1.0), "oracle"
+    )
 
 
 def score(frame: int, events: int, episode: str = EPISODE, published_ns: int = 0) -> ScoreNote:

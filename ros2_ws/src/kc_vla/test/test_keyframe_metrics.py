@@ -3,11 +3,11 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.keyframes.metrics import Counts, Detection, clusters, count, delays, median_frame, paired
+from kc_vla.keyframes.metrics import Counts, DetectedKeyframe, clusters, count, delays, median_frame, paired
 
 
-def detection(phase: int, frame: int) -> Detection:
-    return Detection(phase, frame, frame, frame - 2)
+def detection(phase: int, frame: int) -> DetectedKeyframe:
+    return DetectedKeyframe(phase, frame, frame, frame - 2)
 
 
 def test_triggers_within_five_frames_of_one_another_are_one_detection():

@@ -1,15 +1,69 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from piper import KINEMATICS, OLDER
 from scipy.spatial.transform import Rotation
 
 from kc_vla.arm.kinematics import Kinematics
+from kc_vla.core.chain import Chain
 from kc_vla.core.rig import load_rig
 
 angles = st.lists(st.floats(-2.5, 2.5), min_size=6, max_size=6).map(np.array)
-arms = st.sampled_from([KINEMATICS, OLDER, *(Kinematics(load_rig(f"piper_{model}").links) for model in "hlx")])
+FORMER = Path(__file__).parent / "former_rigs"
+"""The robot files of before, whose links are tables."""
+
+
+def turned_about(axis: str, angle: float) -> np.ndarray:
+    return Rotation.from_euler(axis, angle).as_matrix()
+
+
+def oblique() -> Kinematics:
+    """An arm whose joints turn about any axes, with a tool that is turned, too."""
+    random = np.random.default_rng(3)
+    origins = np.tile(np.eye(4), (7, 1, 1))
+    origins[:, :3, :3] = Rotation.random(7, random_state=3).as_matrix()
+    origins[:, :3, 3] = random.uniform(-0.3, 0.3, (7, 3))
+    axes = random.normal(size=(6, 3))
+    return Kinematics(Chain(origins[:6], axes / np.linalg.norm(axes, axis=1)[:, None], origins[6]))
+
+
+TABLES = {
+    name: yaml.safe_load((FORMER / f"{name}.yaml").read_text())["links"]
+    for name in ("piper", "piper_h", "piper_l", "piper_x", "piper_ros", "six_axis_ros", "ur5e_ros")
+}
+
+
+def by_table(rows: list[list[float]], joints: np.ndarray) -> np.ndarray:
+    """The pose of the flange, out of a modified Denavit-Hartenberg table in m and degrees."""
+    pose = np.eye(4)
+    for (a, alpha, d, offset), joint in zip(rows, joints, strict=True):
+        for axis, place, angle in (("x", (a, 0, 0), np.radians(alpha)), ("z", (0, 0, d), joint + np.radians(offset))):
+            step = np.eye(4)
+            step[:3, :3], step[:3, 3] = turned_about(axis, angle), place
+            pose = pose @ step
+    return pose
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+@given(angles)
+def test_a_robot_moves_by_its_urdf_as_it_did_by_its_table(name, joints):
+    found = Kinematics(load_rig(name).links).flange(joints)
+    np.testing.assert_allclose(found, by_table(TABLES[name], joints), atol=1e-9)
+
+
+@given(angles)
+def test_an_older_piper_moves_by_its_zero_as_it_did_by_its_table(joints):
+    rows = yaml.safe_load((FORMER / "piper.yaml").read_text())["older"]["links"]
+    np.testing.assert_allclose(OLDER.flange(joints), by_table(rows, joints), atol=1e-9)
+
+
+arms = st.sampled_from(
+    [KINEMATICS, OLDER, oblique(), *(Kinematics(load_rig(f"piper_{model}").links) for model in "hlx")]
+)
 
 
 @pytest.mark.parametrize(
@@ -90,11 +144,13 @@ def test_many_poses_at_once_are_those_of_one_after_the_other(rows, arm):
 
 
 @given(angles, st.floats(-3.0, 3.0), arms)
-def test_the_first_joint_turns_everything_about_the_vertical(joints, turn, arm):
+def test_the_first_joint_turns_everything_about_its_axis(joints, turn, arm):
     turned = joints + np.array([turn, 0, 0, 0, 0, 0])
-    about = np.eye(4)
-    about[:3, :3] = Rotation.from_rotvec([0, 0, turn]).as_matrix()
-    np.testing.assert_allclose(arm.flange(turned), about @ arm.flange(joints), atol=1e-9)
+    frames = arm.frames(joints)
+    about, to, back = np.eye(4), np.eye(4), np.eye(4)
+    about[:3, :3] = Rotation.from_rotvec(turn * arm.axes(frames)[0]).as_matrix()
+    to[:3, 3], back[:3, 3] = -frames[0, :3, 3], frames[0, :3, 3]
+    np.testing.assert_allclose(arm.flange(turned), back @ about @ to @ frames[-1], atol=1e-9)
 
 
 @given(angles, arms)

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,3 +49,12 @@ def test_what_counts_as_the_last_line(pieces: tuple[bytes, ...], text: str) -> N
 def test_a_line_without_end_keeps_its_beginning_and_no_more() -> None:
     assert said(b"begins: ", *[b"x" * 60000] * 3) == "begins: ".ljust(LONGEST_BYTES, "x")
     assert said(b"begins: ", *[b"x" * 60000] * 3, b"\nthen this\n") == "then this"
+
+
+def test_lines_that_do_not_count_are_passed_over() -> None:
+    last = LastLine(re.compile(b"^the arm "))
+    for piece in (b"the arm is parked\nthe middle", b"ware hangs\nthe a", b"rm? no\n", b"no: the arm is raised\n"):
+        last.take(piece)
+    assert last.text == "the arm is parked"
+    last.take(b"the arm stands")
+    assert last.text == "the arm stands"

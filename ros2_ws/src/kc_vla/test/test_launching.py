@@ -11,14 +11,20 @@ from launch import LaunchContext
 from launch.actions import LogInfo, Shutdown
 from launch.events.process import ProcessExited, ProcessStarted, ProcessStderr
 from launch.utilities import perform_substitutions
+from plugin import install
 from taught_policies import write_taught_policy
 
-from kc_vla.core.choice import Choice
-from kc_vla.keyframes.sources import SOURCES
+from kc_vla.core.tables import OpenTable
+from kc_vla.keyframes.selectors import SELECTORS
 from kc_vla.launching import endings, graph
+from kc_vla.launching import policies as policy_arguments
 from kc_vla.launching.selector import KeyframeSource, SelectorModel
 from kc_vla.policy.backends import BACKENDS
 
+ROW_KINDS = {
+    "kc_vla.policies": ("PolicyKind", "kc_vla.policy.backends"),
+    "kc_vla.keyframe_selectors": ("SelectorKind", "kc_vla.keyframes.selectors"),
+}
 CAMERA, BUFFER, CONTROLLER = 101, 102, 103
 NAMES = {CAMERA: "camera-1", BUFFER: "keyframe_buffer-2", CONTROLLER: "arm_controller-3"}
 COMPLAINT = b"[ERROR] [1790000000.123] [third_person.camera]: /dev/video9: there is no such camera\n"
@@ -91,6 +97,25 @@ def test_how_an_arm_was_left_is_the_last_that_is_said(happens: Callable[..., lis
     happens(ProcessStderr, CONTROLLER, text=b"[ERROR] [1.2] [arm_controller]: not parked: it keeps its power\n")
     assert happens(ProcessExited, CONTROLLER, returncode=endings.KEEPS_POWER) == []
     assert _told(happens(ProcessExited, BUFFER, returncode=0)) == ["not parked: it keeps its power"]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (0, "the arm has no power: the emergency stop is set"),
+        (0, "the arm is parked and has no power"),
+        (endings.KEEPS_POWER, "not parked: it is hot. The arm keeps its power (flange at 0.35 m): support it"),
+    ],
+)
+def test_what_is_said_of_other_things_after_it_does_not_hide_how_an_arm_was_left(
+    happens: Callable[..., list[Any]], code: int, words: str
+) -> None:
+    happens(ProcessStarted, CONTROLLER)
+    happens(ProcessStarted, BUFFER)
+    happens(ProcessStderr, CONTROLLER, text=f"[INFO] [1.2] [arm_controller]: {words}\n[WARN] [1.3] [arm_cont".encode())
+    happens(ProcessStderr, CONTROLLER, text=b"roller]: the middleware does not end: it is left\n")
+    assert happens(ProcessExited, CONTROLLER, returncode=code) == []
+    assert _told(happens(ProcessExited, BUFFER, returncode=0)) == [words]
 
 
 @pytest.mark.parametrize(("ends", "said"), [(True, True), (False, False)], ids=["at the end", "while it goes on"])
@@ -190,19 +215,30 @@ def test_a_required_node_ends_the_launch_with_its_work_or_with_its_failure() -> 
         endings.end_with(_ended(CAMERA, 1), context)
 
 
-@pytest.mark.parametrize(("table", "argument"), [(BACKENDS, graph.policy_argument), (SOURCES, graph.source_argument)])
+@pytest.mark.parametrize(
+    ("table", "argument"),
+    [(BACKENDS, policy_arguments.policy_argument), (SELECTORS, policy_arguments.source_argument)],
+)
 def test_what_is_in_the_table_can_be_chosen(
-    table: dict[str, Choice[Any, Any]], argument: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    table: OpenTable[Any], argument: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A row is all it takes."""
-    default = ("replay",) if argument is graph.policy_argument else ()
+    """A row is all it takes; one that cannot be loaded hides no other, and is offered so that it can say why."""
+    default = ("replay",) if argument is policy_arguments.policy_argument else ()
     before = argument("piper", *default)
     assert "mine" not in before.choices
-    monkeypatch.setitem(table, "mine", Choice("what I made", lambda settings: None))
-    monkeypatch.setitem(table, "simulated", Choice("for no Piper", lambda settings: None, ("maniskill",)))
+    kind, module = ROW_KINDS[table.group]
+    (tmp_path / "my_rows.py").write_text(
+        f"from kc_vla.core.options import NoOptions\nfrom {module} import {kind}\n"
+        f"MINE = {kind}('what I made', NoOptions, print)\n"
+        f"SIMULATED = {kind}('for no Piper', NoOptions, print, graphs=('maniskill',))\n"
+    )
+    rows = {"mine": "my_rows:MINE", "simulated": "my_rows:SIMULATED", "broken": "my_rows:ABSENT"}
+    install(tmp_path, monkeypatch, table.group, rows)
+    monkeypatch.delitem(sys.modules, "my_rows", raising=False)
     offered = argument("piper", *default)
-    assert set(offered.choices) == {*before.choices, "mine"}
+    assert set(offered.choices) == {*before.choices, "mine", "broken"}
     assert "mine: what I made" in offered.description
+    assert "broken: of the package elsewhere, which cannot be loaded" in offered.description
     assert {"mine", "simulated"} <= set(argument("maniskill", *default).choices)
 
 
@@ -250,7 +286,7 @@ def test_keyframes_are_selected_as_the_policy_was_taught_unless_a_source_is_name
 
 
 def test_words_that_are_no_backend_can_be_added() -> None:
-    argument = graph.policy_argument("replay", "auto", {"auto": "as it was", "none": "nothing"})
+    argument = policy_arguments.policy_argument("replay", "auto", {"auto": "as it was", "none": "nothing"})
     assert argument.choices[:2] == ["auto", "none"]
     assert {"replay", "scripted"} <= set(argument.choices)
     assert "expert" not in argument.choices
@@ -258,6 +294,8 @@ def test_words_that_are_no_backend_can_be_added() -> None:
 
 def test_what_can_be_chosen_is_known_without_what_it_needs() -> None:
     """On an installed ROS 2 the launch runs in the system's Python, which has none of it."""
-    program = "import sys, kc_vla.launching; print([name for name in ('numpy', 'onnxruntime') if name in sys.modules])"
+    modules = ", ".join(f"kc_vla.launching.{file.stem}" for file in Path(graph.__file__).parent.glob("[a-z]*.py"))
+    heavy = ("onnxruntime", "rclpy", "can", "PIL", "msgpack", "scipy", "cv2")
+    program = f"import sys, {modules}; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "[]\n"

@@ -46,7 +46,7 @@ def test_a_view_may_be_on_a_topic_of_a_driver(tmp_path: Path) -> None:
         ),
         (
             "third_person: {}",
-            "must name third_person and wrist, the views of the rig 'piper', and names third_person: ",
+            "must name third_person and wrist, the views of the robot 'piper', and names third_person: ",
         ),
         ("third_person: {}\nwrist: {}\nside: {}", "and names third_person and wrist and side: change that file, or"),
         ("third_person: {}\nwirst: {}", "and names third_person and wirst: "),

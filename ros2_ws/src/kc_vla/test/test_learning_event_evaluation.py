@@ -10,13 +10,16 @@ from data_sets import write_data_set
 
 from kc_vla.cli.learning import main
 from kc_vla.datasets.lerobot.layout import INFO, JOINT_POSITIONS, STATE
+from kc_vla.datasets.lerobot.v2_writer import V2Writer
+from kc_vla.datasets.lerobot.v3_writer import V3Writer
 from kc_vla.learning.selector.event_evaluation import evenly
 
 KEYFRAMES = (0, 6, 12, 18)
 
 
-def test_recall_and_precision_stand_beside_what_chance_finds(tmp_path, capsys):
-    data = write_data_set(tmp_path / "counting", (30, 24), KEYFRAMES, "counting")
+@pytest.mark.parametrize("writer_of", [V2Writer, V3Writer])
+def test_recall_and_precision_stand_beside_what_chance_finds(tmp_path, capsys, writer_of):
+    data = write_data_set(tmp_path / "counting", (30, 24), KEYFRAMES, "counting", writer_of=writer_of)
     assert main(["eval", "events", f"--data={data}"]) == 0
     head, _, row = capsys.readouterr().out.strip().splitlines()
     cells = [cell.strip() for cell in row.strip("|").split("|")]

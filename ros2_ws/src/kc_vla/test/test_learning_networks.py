@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
-from kc_vla.keyframes.pictures import trunk_picture
+from kc_vla.keyframes.image_crop import trunk_picture
 from kc_vla.learning.common.augment import augment
+from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.quantizing import quantize_pictures
-from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.common.weights import WeightsError, _batch_norms, _set_batch_norms, first_trunk
 from kc_vla.learning.selector.config import StageOne
 from kc_vla.learning.selector.export import export_head, export_trunk
@@ -28,13 +28,13 @@ def pictures() -> list[np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def trunk() -> Trunk:
+def trunk() -> Backbone:
     torch.manual_seed(0)
-    return Trunk().eval()
+    return Backbone().eval()
 
 
 def test_weights_have_torchvisions_names():
-    names = set(Trunk().resnet.state_dict())
+    names = set(Backbone().resnet.state_dict())
     assert len(names) == 120
     assert {
         "conv1.weight",
@@ -88,7 +88,7 @@ def test_the_score_depends_on_task_phase_and_the_order_of_the_window():
 @pytest.mark.nightly
 def test_batch_norms_put_in_again_leave_the_trunk_as_it_was(pictures):
     torch.manual_seed(2)
-    trunk = Trunk().eval()
+    trunk = Backbone().eval()
     for _, norm in _batch_norms(trunk):
         norm.weight.data.fill_((1 + norm.eps) ** 0.5)
         norm.bias.data.normal_(0, 0.1)

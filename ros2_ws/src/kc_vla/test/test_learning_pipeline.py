@@ -21,9 +21,9 @@ from kc_vla.datasets.lerobot.annotations import read_annotations
 from kc_vla.inference.models import read_registry
 from kc_vla.keyframes.learned import LearnedScorer, LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import load_selector
-from kc_vla.keyframes.scoring import Sight
+from kc_vla.keyframes.scoring import ScorerInput
+from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.quantizing import is_quantized
-from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.selector.evaluation import episode_scores
 from kc_vla.learning.selector.export import export_trunk
 from kc_vla.learning.selector.recordings import load_recordings
@@ -63,7 +63,7 @@ def one_thread() -> None:
 def data(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("lamps")
     for seed, (split, episodes) in enumerate({"train": 6, "validation": 3, "test": 3}.items()):
-        write_lamp_data(folder / split, episodes, seed, LEARNT)
+        write_lamp_data(folder / split, episodes, seed, LEARNT, in_v3=LEARNT[1:])  # both versions are read
     return folder
 
 
@@ -97,10 +97,10 @@ def test_at_run_time_the_scores_are_those_of_the_evaluation(data, models):
     recording = load_recordings(data / "test" / "counting")[0]
     scorer = LearnedScorer(network, "counting")
     pictures = list(recording.pictures(32))
-    scores = [scorer.score(Sight(k, {"third_person": picture}), 1) for k, picture in enumerate(pictures)]
+    scores = [scorer.score(ScorerInput(k, {"third_person": picture}), 1) for k, picture in enumerate(pictures)]
     features = np.concatenate([network.features(picture[None]) for picture in pictures])
     np.testing.assert_allclose(scores, episode_scores(network, features, "counting")[:, 1], atol=1e-5)
-    assert scorer.score(Sight(999, {"third_person": pictures[-1]}), 5) == 0.0  # every phase is done
+    assert scorer.score(ScorerInput(999, {"third_person": pictures[-1]}), 5) == 0.0  # every phase is done
 
 
 def test_the_task_is_taken_from_the_instruction(models):
@@ -176,6 +176,7 @@ def test_the_papers_baselines_can_be_trained_and_exported(data, method, tmp_path
     assert read_registry(tmp_path / "models")[method]["source"]["method"] == method
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("own", ["int8", "fp32"])
 def test_a_training_begins_with_the_weights_of_a_model(data, run, tmp_path, capsys, own):
     models = tmp_path / "models"
@@ -214,6 +215,7 @@ def test_a_training_begins_with_the_weights_of_a_model(data, run, tmp_path, caps
     assert load_selector(tmp_path, "keyframe_selector").trunk.read_bytes() == before  # nothing of it has learnt
 
 
+@pytest.mark.nightly
 def test_an_export_replaces_no_model_unless_told(data, run, models, tmp_path, capsys):
     kept = shutil.copytree(models, tmp_path / "models")
     before = (kept / "registry.yaml").read_bytes()
@@ -234,7 +236,7 @@ def test_eight_bits_that_cost_f1_are_left(data, run, tmp_path, monkeypatch, caps
 
     def spoil(path: Path, pictures: list, output: Path) -> None:
         shown.extend(pictures)
-        export_trunk(Trunk(), 32, output)
+        export_trunk(Backbone(), 32, output)
 
     monkeypatch.setattr("kc_vla.learning.selector.release.quantize_pictures", spoil)
     assert main(["export", "selector", str(run), f"--models={tmp_path}"]) == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from drawn_plans import CPU, DOWN, SMALL, SPEED, asked, episode, given, moment, settings, write_episodes
+from drawn_plans import CPU, DOWN, SMALL, SPEED, asked, episode, given, learned, moment, write_episodes
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
@@ -21,18 +21,19 @@ from kc_vla.inference.models import read_registry
 from kc_vla.inference.onnx_sessions import open_session
 from kc_vla.learning.common.config import ConfigError
 from kc_vla.learning.common.device import Device
-from kc_vla.learning.common.errors import DataError, RunError
+from kc_vla.learning.common.errors import DataError, TrainingRunError
 from kc_vla.learning.policy.batches import begun_otherwise, with_a_false_one
 from kc_vla.learning.policy.config import PRECISIONS, as_dict, load_policy_config
 from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
 from kc_vla.learning.policy.holding_out import held_out
+from kc_vla.learning.policy.map_cache import maps_folder
 from kc_vla.learning.policy.run import CHECKPOINT, PolicyRun, trained_policy
-from kc_vla.learning.policy.samples import Samples, kept_before
+from kc_vla.learning.policy.samples import PolicySamples, kept_before
 from kc_vla.learning.policy.sampling import draw_chunks
 from kc_vla.learning.policy.training import train_policy
 from kc_vla.policy.history import History
 from kc_vla.policy.interface import PolicyError, UnfitPolicyError
-from kc_vla.policy.learned import LearnedBackend, open_learned
+from kc_vla.policy.learned import LearnedBackend
 from kc_vla.policy.model import load_policy
 from kc_vla.policy.numbers import ActionScale, ToolSpace
 
@@ -211,8 +212,8 @@ def test_what_is_learnt_from_is_what_the_model_is_given_later(
         np.testing.assert_array_equal(blind, told)
     else:
         with pytest.raises(PolicyError, match="has learnt from frames at a stride"):
-            open_learned(settings(tmp_path))
-        open_learned(replace(settings(tmp_path), strides=True))
+            learned(tmp_path)
+        learned(tmp_path, strides=True)
 
 
 def test_pictures_that_no_map_fits_are_refused() -> None:
@@ -229,7 +230,9 @@ def test_an_episode_that_is_held_out_stays_so_however_many_are_recorded_later() 
     def held(names: list[str]) -> set[str]:
         columns = dict.fromkeys(("maps", "states", "actions", "plans", "places", "frames", "waits", "shares"))
         which = np.arange(len(names))
-        samples = Samples(**columns, episodes=which, instructions=0 * which, keyframes=[], names=names, scale=None)
+        samples = PolicySamples(
+            **columns, episodes=which, instructions=0 * which, keyframes=[], names=names, scale=None
+        )
         samples = replace(samples, frames=which)
         return {name for name, out in zip(names, held_out(samples, 0.08), strict=True) if out}
 
@@ -244,10 +247,10 @@ def test_an_episode_that_is_held_out_stays_so_however_many_are_recorded_later() 
 def test_data_of_other_sizes_leave_nothing_behind_in_the_run_that_was_to_go_on(
     run: PolicyRun, data: Path, tmp_path: Path
 ) -> None:
-    kept = sorted(run.maps.iterdir())
+    kept = sorted(maps_folder().iterdir())
     with pytest.raises(DataError, match="has image_size 32, not 64: set it so"):
         train_policy(tmp_path / "run", [data], replace(SMALL, image_size=64), CPU, init=run)
-    assert sorted(run.maps.iterdir()) == kept
+    assert sorted(maps_folder().iterdir()) == kept
 
 
 def test_a_run_does_not_go_on_with_other_episodes(tmp_path: Path) -> None:
@@ -255,10 +258,11 @@ def test_a_run_does_not_go_on_with_other_episodes(tmp_path: Path) -> None:
     few = replace(SMALL, steps=2, every=2)
     train_policy(tmp_path / "run", [tmp_path / "data"], few, CPU)
     write_episodes(tmp_path / "data/light", 6)
-    with pytest.raises(RunError, match=r"data\.episodes"):
+    with pytest.raises(TrainingRunError, match=r"data\.episodes"):
         train_policy(tmp_path / "run", [tmp_path / "data"], few, CPU)
 
 
+@pytest.mark.nightly
 def test_a_run_goes_on_where_it_and_its_data_were_moved_and_one_from_before_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,7 +293,10 @@ def test_a_run_from_before_there_was_a_setting_goes_on(tmp_path: Path) -> None:
         run.save(CHECKPOINT, {})
     with PolicyRun.begun(tmp_path, settings, {}, {}) as run:
         assert run.config == SMALL
-    with pytest.raises(RunError, match="history"), PolicyRun.begun(tmp_path, settings | {"history": "none"}, {}, {}):
+    with (
+        pytest.raises(TrainingRunError, match="history"),
+        PolicyRun.begun(tmp_path, settings | {"history": "none"}, {}, {}),
+    ):
         pass
 
 
@@ -322,6 +329,7 @@ def test_a_run_of_a_policy_is_no_selector(run: PolicyRun, tmp_path: Path, capsys
     assert "is no folder" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 def test_a_run_that_is_not_at_its_end_says_so_when_it_is_exported(
     run: PolicyRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -339,7 +347,7 @@ def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:
     alone, settings = "another process trains in", as_dict(SMALL)
     with (
         PolicyRun.begun(tmp_path, settings, {}, {}),
-        pytest.raises(RunError, match=alone),
+        pytest.raises(TrainingRunError, match=alone),
         PolicyRun.begun(tmp_path, settings, {}, {}),
     ):
         pass
@@ -348,7 +356,7 @@ def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:
 
 
 def test_other_settings_do_not_go_on_with_a_run(run: PolicyRun, data: Path) -> None:
-    with pytest.raises(RunError, match=r"learning_rate: 0\.001 there, 0\.002 here"):
+    with pytest.raises(TrainingRunError, match=r"learning_rate: 0\.001 there, 0\.002 here"):
         train_policy(run.folder, [data], replace(SMALL, learning_rate=0.002), CPU)
 
 
@@ -435,6 +443,7 @@ def test_the_exported_files_act_as_the_network(run: PolicyRun, tmp_path: Path) -
     np.testing.assert_allclose(rest, torch.sigmoid(known.rest).numpy(), atol=1e-3)
 
 
+@pytest.mark.nightly
 def test_eight_bits_see_nearly_the_same_in_a_third_of_the_file(run: PolicyRun, tmp_path: Path) -> None:
     words = ["export", "policy", str(run.folder), "--models", str(tmp_path)]
     for precision in PRECISIONS:
@@ -471,7 +480,7 @@ def models(run: PolicyRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_policy_that_was_released_goes_where_the_keyframe_says(models: Path) -> None:
-    backend = open_learned(settings(models))
+    backend = learned(models)
     sideways = []
     for seed in range(200, 212):
         shown = episode(seed)
@@ -484,7 +493,7 @@ def test_a_policy_that_was_released_goes_where_the_keyframe_says(models: Path) -
 
 
 def test_many_keyframes_cost_no_more_looks_and_the_first_stays(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    backend = open_learned(settings(models))
+    backend = learned(models)
     looks = []
     look = backend._look
     monkeypatch.setattr(backend, "_look", lambda views: looks.append(1) or look(views))
@@ -505,7 +514,7 @@ def test_chunks_do_not_waver_unless_asked_to(models: Path) -> None:
     shown = episode(7)
     apart = []
     for noise in (0.0, 1.0):
-        backend = open_learned(replace(settings(models), noise=noise))
+        backend = learned(models, noise=noise)
         backend.reset(asked())
         now = given(shown, [moment(shown, 0)])
         one, two = (backend.infer(replace(now, frame=frame)) for frame in (20, 21))
@@ -514,7 +523,7 @@ def test_chunks_do_not_waver_unless_asked_to(models: Path) -> None:
 
 
 def test_the_actions_that_run_already_are_left_as_they_are(models: Path) -> None:
-    backend = open_learned(settings(models))
+    backend = learned(models)
     backend.reset(asked())
     shown = episode(7)
     chunk = backend.infer(given(shown, [moment(shown, 0)], frozen=5))
@@ -523,10 +532,10 @@ def test_the_actions_that_run_already_are_left_as_they_are(models: Path) -> None
 
 def test_what_does_not_fit_is_told_in_a_line(models: Path) -> None:
     with pytest.raises(PolicyError, match="moves a 'panda_sim', this robot is a 'piper'"):
-        open_learned(settings(models, rig="piper"))
+        learned(models, rig="piper")
     with pytest.raises(PolicyError, match=r"no model 'other' in .*choose one of policy"):
-        open_learned(settings(models, model="other"))
-    backend = open_learned(settings(models))
+        learned(models, model="other")
+    backend = learned(models)
     with pytest.raises(PolicyError, match=r"does not know what to do for 'Dance\.': it has learnt 'Go where"):
         backend.reset(asked("Dance."))
     shown = episode(7)

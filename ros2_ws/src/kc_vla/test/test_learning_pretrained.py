@@ -12,8 +12,8 @@ from onnx import numpy_helper
 
 from kc_vla.core.tasks import TASKS
 from kc_vla.inference.models import ModelError, shipped_models
+from kc_vla.keyframes.image_crop import Picture
 from kc_vla.keyframes.learned import SelectorNetwork
-from kc_vla.keyframes.pictures import Picture
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import LearningError
 from kc_vla.learning.selector.export import export_head

@@ -11,6 +11,8 @@ from data_sets import numbers, write_data_set
 
 from kc_vla.cli.learning import main
 from kc_vla.datasets.lerobot.layout import ACTION, INFO, JOINT_POSITIONS, JOINT_VELOCITIES, KEYFRAMES, STATE
+from kc_vla.datasets.lerobot.v2_writer import V2Writer
+from kc_vla.datasets.lerobot.v3_writer import V3Writer
 from kc_vla.learning.selector.recorded_signals import recorded_signals
 from kc_vla.learning.selector.recordings import load_recordings
 
@@ -37,6 +39,18 @@ def test_counting_needs_the_pictures_alone(tmp_path, capsys, without):
     assert "| counting | brightness_jump |" in capsys.readouterr().out
     assert main(["annotate", "rules", f"--data={data}", f"--output={tmp_path / 'rules'}"]) == 0
     assert (tmp_path / "rules" / "counting.jsonl").exists()
+
+
+def test_both_versions_of_data_sets_are_annotated_alike(tmp_path, capsys):
+    told = []
+    for writer_of in (V2Writer, V3Writer):
+        data = tmp_path / writer_of.__name__ / "spatial"
+        write_data_set(data, (30, 24), (0, 6, 12, 18), "spatial", writer_of=writer_of)
+        output = data.parent / "rules"
+        assert main(["eval", "rules", f"--data={data}"]) == 0
+        assert main(["annotate", "rules", f"--data={data}", f"--output={output}"]) == 0
+        told.append((capsys.readouterr().out.replace(str(output), ""), (output / "spatial.jsonl").read_text()))
+    assert told[0] == told[1]
 
 
 def test_of_a_known_robot_the_state_tells_the_opening_of_the_gripper(tmp_path):

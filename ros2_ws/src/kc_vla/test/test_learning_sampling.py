@@ -9,19 +9,19 @@ from nightly import tried
 from kc_vla.core.tasks import Task
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.selector.config import Config, StageOne, StageTwo
-from kc_vla.learning.selector.recordings import Recording, check_enough
+from kc_vla.learning.selector.recordings import LabeledEpisode, check_enough
 from kc_vla.learning.selector.samples import at_speeds, draw_samples, draw_speeds, recorded_frames
-from kc_vla.learning.selector.triplets import Kind, TripletSampler
+from kc_vla.learning.selector.triplets import NegativeKind, TripletSampler
 
 TASKS = [Task(f"task {number}", "", ("start",)) for number in range(4)]
 
 
-def recording(task: int, keyframes: tuple[int, ...], length: int = 120, episode: int = 0) -> Recording:
-    return Recording(f"task {task} episode {episode}", TASKS[task], length, keyframes, cast(Any, None), episode)
+def recording(task: int, keyframes: tuple[int, ...], length: int = 120, episode: int = 0) -> LabeledEpisode:
+    return LabeledEpisode(f"task {task} episode {episode}", TASKS[task], length, keyframes, cast(Any, None), episode)
 
 
 @pytest.fixture
-def recordings() -> list[Recording]:
+def recordings() -> list[LabeledEpisode]:
     return [recording(task, (0, 20 + e, 60 + e, 100 + e), episode=e) for task in range(3) for e in range(5)]
 
 
@@ -40,10 +40,10 @@ def test_triplets_are_what_the_paper_says(recordings):
         phase = a.keyframes.index(anchor[1])
         assert p is not a
         assert (p.task, p.keyframes.index(positive[1])) == (a.task, phase)
-        if kind == Kind.NEIGHBOUR:
+        if kind == NegativeKind.NEIGHBOUR:
             assert n is a
             assert 3 <= abs(negative[1] - anchor[1]) <= 10
-        elif kind == Kind.PHASE:
+        elif kind == NegativeKind.PHASE:
             assert n.task == a.task
             assert n.keyframes.index(negative[1]) != phase
         else:
@@ -73,7 +73,7 @@ def test_all_frames_of_triplets_are_among_those_needed(recordings):
 
 def test_a_single_task_is_learnt_without_negatives_of_others(recordings):
     triplets = TripletSampler(recordings[:5], StageOne()).epoch(np.random.default_rng(0))
-    assert set(triplets.kinds.tolist()) == {Kind.NEIGHBOUR, Kind.PHASE}
+    assert set(triplets.kinds.tolist()) == {NegativeKind.NEIGHBOUR, NegativeKind.PHASE}
 
 
 def test_a_keyframe_that_no_other_episode_has_is_told():

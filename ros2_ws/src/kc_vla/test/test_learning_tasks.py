@@ -10,10 +10,9 @@ from data_sets import picture, write_data_set
 
 from kc_vla.bags.errors import BagError
 from kc_vla.core.tasks import TASKS, Task
-from kc_vla.datasets.lerobot.reader import DataSet
-from kc_vla.datasets.lerobot.v3_writer import write_v3
-from kc_vla.keyframes.cameras import THIRD_PERSON, CameraError, parse_cameras
-from kc_vla.keyframes.pictures import side_by_side
+from kc_vla.datasets.lerobot.v3_writer import V3Writer
+from kc_vla.keyframes.cameras import THIRD_PERSON, CameraChoiceError, parse_cameras
+from kc_vla.keyframes.image_crop import side_by_side
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.selector.evaluation import AS_RECORDED, chance_seed
 from kc_vla.learning.selector.recordings import load_recordings
@@ -39,6 +38,8 @@ def authors(folder: Path, instruction: str, keyframes: dict[int, list[int]]) -> 
     rows = [json.loads(line) for line in (folder / "meta/episodes.jsonl").read_text().splitlines()]
     kept = [{"episode_index": row["episode_index"], "tasks": [instruction], "length": row["length"]} for row in rows]
     (folder / "meta/episodes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
+    tasks = [{**json.loads(row), "task": instruction} for row in (folder / "meta/tasks.jsonl").read_text().splitlines()]
+    (folder / "meta/tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in tasks))
     (folder / "meta/annotations.jsonl").unlink()
     mark(folder, keyframes)
 
@@ -112,8 +113,8 @@ def test_an_episode_without_any_instruction_is_refused(folder: Path) -> None:
 
 
 def test_version_3_is_learnt_from_directly(made: Path, tmp_path: Path) -> None:
-    write_v3(DataSet(made), tmp_path / "v3")
-    second, third = load_recordings(made)[1], load_recordings(tmp_path / "v3")[1]
+    written = write_data_set(tmp_path / "v3", writer_of=V3Writer)
+    second, third = load_recordings(made)[1], load_recordings(written)[1]
     assert (third.task, third.keyframes) == (second.task, second.keyframes)
     assert all(np.array_equal(*pair) for pair in zip(second.pictures(32), third.pictures(32), strict=True))
 
@@ -152,7 +153,7 @@ def test_a_camera_of_an_unusual_name_is_chosen_by_it(folder: Path) -> None:
     ],
 )
 def test_a_choice_of_cameras_that_cannot_be_is_told(words: list[str], told: str) -> None:
-    with pytest.raises(CameraError, match=told):
+    with pytest.raises(CameraChoiceError, match=told):
         parse_cameras(words)
 
 

@@ -12,7 +12,7 @@ from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import Rig, load_rig
 from kc_vla.learning.act.export import export_act
-from kc_vla.policy.backends import BackendSettings, open_backend
+from kc_vla.policy.backends import PolicyContext, open_backend
 from kc_vla.policy.interface import PolicyError, PolicyInput
 
 EPISODE = Episode("counting-1", "counting", "push", 0, 50_000_000, True)
@@ -30,7 +30,7 @@ def panda_like(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def opened(folder: Path | str, rig: Rig, horizon: int = 16):
-    return open_backend("lerobot", BackendSettings(rig, horizon, checkpoint=str(folder)))
+    return open_backend("lerobot", PolicyContext(rig, horizon), {"checkpoint": str(folder)})
 
 
 def given(state: np.ndarray, **views: np.ndarray) -> PolicyInput:

@@ -12,8 +12,10 @@ from data_sets import SIZE, form, numbers, picture, write_data_set, write_episod
 from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.datasets.lerobot.annotations import read_annotations
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
-from kc_vla.datasets.lerobot.layout import COLUMNS
+from kc_vla.datasets.lerobot.layout import FOLLOWING, RECORDED
 from kc_vla.datasets.lerobot.reader import DataSet, DataSetError
+from kc_vla.datasets.lerobot.v2_writer import V2Writer
+from kc_vla.datasets.lerobot.v3_writer import V3Writer
 from kc_vla.datasets.lerobot.writer import DataSetWriter
 
 SETTINGS = {"variant": "paper", "image_size": SIZE}
@@ -26,14 +28,21 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def begin(folder: Path) -> DataSetWriter:
-    return DataSetWriter(folder, form(), SETTINGS)
+def begin(folder: Path, writer_of: type[DataSetWriter] = V2Writer) -> DataSetWriter:
+    return writer_of(folder, form(), SETTINGS)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The files of a data set that was written without a break."""
+    """The files of a data set of version 2.1 that was written without a break."""
     return files(write_data_set(tmp_path_factory.mktemp("whole") / "set", LENGTHS, settings=SETTINGS))
+
+
+@pytest.fixture(scope="module")
+def whole_v3(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The same of version 3.0."""
+    folder = tmp_path_factory.mktemp("whole") / "set"
+    return files(write_data_set(folder, LENGTHS, settings=SETTINGS, writer_of=V3Writer))
 
 
 @contextmanager
@@ -54,7 +63,7 @@ def test_meta_is_lerobots(whole: dict[str, bytes]) -> None:
     assert info["splits"] == {"development": "0:3"}
     videos = {key for key, feature in info["features"].items() if feature["dtype"] == "video"}
     assert videos == {"observation.images.third_person", "observation.images.wrist"}
-    assert info["features"].keys() - videos == {column.key for column in COLUMNS}
+    assert info["features"].keys() - videos == {column.key for column in (*RECORDED, *FOLLOWING)}
     for row in whole["meta/episodes_stats.jsonl"].splitlines():
         stats = json.loads(row)["stats"]
         assert stats.keys() == info["features"].keys()
@@ -84,6 +93,20 @@ def test_the_order_of_recording_changes_nothing(tmp_path: Path, whole: dict[str,
             assert len(writer.episodes) == {2: 0, 0: 1, 1: 3}[episode]
         writer.finish()
     assert files(tmp_path) == whole
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "meta", "videos"]
+
+
+def test_the_order_of_recording_changes_nothing_in_version_3(tmp_path: Path, whole_v3: dict[str, bytes]) -> None:
+    with begin(tmp_path, V3Writer) as writer:
+        for episode in (2, 0):
+            write_episode(writer.incoming(episode), episode, LENGTHS[episode], KEYFRAMES)
+            writer.take_over()
+    with begin(tmp_path, V3Writer) as writer:
+        assert writer.missing(4) == [1, 3]
+        write_episode(writer.incoming(1), 1, LENGTHS[1], KEYFRAMES)
+        writer.take_over()
+        writer.finish()
+    assert files(tmp_path) == whole_v3
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "meta", "videos"]
 
 
@@ -136,7 +159,7 @@ def test_other_settings_are_refused(tmp_path: Path) -> None:
     write_data_set(tmp_path, LENGTHS[:1], settings=SETTINGS)
     before = files(tmp_path)
     with pytest.raises(DataSetError, match=r"was begun with image_size '32', not '64': go on as it was begun, or"):
-        DataSetWriter(tmp_path, form(), {**SETTINGS, "image_size": 64})
+        V2Writer(tmp_path, form(), {**SETTINGS, "image_size": 64})
     assert files(tmp_path) == before
 
 
@@ -165,6 +188,18 @@ def test_a_full_disk_loses_nothing_complete(tmp_path: Path, whole: dict[str, byt
             writer.take_over()
     assert [episode.index for episode in DataSet(tmp_path).episodes] == [0]
     assert files(write_data_set(tmp_path, LENGTHS, settings=SETTINGS)) == whole
+
+
+def test_a_full_disk_loses_nothing_complete_of_version_3(tmp_path: Path, whole_v3: dict[str, bytes]) -> None:
+    with begin(tmp_path, V3Writer) as writer:
+        for episode in range(3):
+            write_episode(writer.incoming(episode), episode, LENGTHS[episode], KEYFRAMES)
+        with full_disk(), pytest.raises(OSError, match="File too large"):
+            writer.take_over()
+        writer.take_over()
+        with full_disk(), pytest.raises(OSError, match="File too large"):
+            writer.finish()
+    assert files(write_data_set(tmp_path, LENGTHS, settings=SETTINGS, writer_of=V3Writer)) == whole_v3
 
 
 def test_an_episode_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:

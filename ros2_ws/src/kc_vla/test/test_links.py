@@ -29,6 +29,9 @@ class Graph:
     def subscribe(self, kind: type, topic: str, callback: Callable[..., None], profile: Any) -> None:
         self.hear = callback
 
+    def get_namespace(self) -> str:
+        return "/"
+
     def count_subscribers(self, topic: str) -> int:
         return self.readers[topic]
 

@@ -7,8 +7,8 @@ import pytest
 
 from kc_vla.core.episode import Episode
 from kc_vla.keyframes.joining import JOIN_PATIENCE_S, Index, Joining, Start
-from kc_vla.keyframes.live import LiveSelector, Look
-from kc_vla.keyframes.scoring import Scoring, Sight
+from kc_vla.keyframes.live import FrameToScore, LiveSelector
+from kc_vla.keyframes.scoring import ScorerInput, Scoring
 from kc_vla.keyframes.selector import Held
 from kc_vla.keyframes.smoothing import Decision
 
@@ -32,14 +32,16 @@ class Source:
             raise ValueError("only counting is known")
         return Scoring(("start", "first", "second"), self, THRESHOLD, remark="mind the gap")
 
-    def score(self, sight: Sight, phase: int) -> float:
+    def score(self, sight: ScorerInput, phase: int) -> float:
         self.phases.append(phase)
         assert sight.oracle is not None
         return sight.oracle
 
 
-def look(frame: int, score: float, start: Start = BEGINNING, threshold: float = AS_THE_SOURCE) -> Look:
-    return Look(frame, Sight(frame, {"front": np.zeros((2, 2, 3), np.uint8)}, oracle=score), threshold, start)
+def look(frame: int, score: float, start: Start = BEGINNING, threshold: float = AS_THE_SOURCE) -> FrameToScore:
+    return FrameToScore(
+        frame, ScorerInput(frame, {"front": np.zeros((2, 2, 3), np.uint8)}, oracle=score), threshold, start
+    )
 
 
 def test_each_frame_is_scored_for_the_phase_that_those_before_it_led_to() -> None:

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from kc_vla.core.rig import load_rig
 from kc_vla.live import messages
-from kc_vla.live.board import COMMANDS, SCORES, Board, Seen, health
-from kc_vla.live.pictures import Pictures, jpeg
+from kc_vla.live.board import COMMANDS, SCORES, ClientState, LiveBoard, health
+from kc_vla.live.images import LiveImages, jpeg
 
 RED = np.full((480, 640, 3), (250, 10, 10), np.uint8)
 
 
 def test_a_client_is_told_what_is_new_to_it_and_another_one_everything() -> None:
-    board, first = Board(), Seen()
+    board, first = LiveBoard(), ClientState()
     board.begin("one")
     board.tell("episode", {"id": "one"})
     board.add(SCORES, [0, 0.5])
@@ -30,11 +30,11 @@ def test_a_client_is_told_what_is_new_to_it_and_another_one_everything() -> None
     board.tell("episode", {"id": "one"})  # nothing new in that
     board.tell("stopped", True)
     assert board.news(first) == {"parts": {"stopped": True}, "series": {SCORES: [[1, 0.6]]}}
-    assert board.news(Seen())["series"] == {SCORES: [[0, 0.5], [1, 0.6]]}
+    assert board.news(ClientState())["series"] == {SCORES: [[0, 0.5], [1, 0.6]]}
 
 
 def test_a_new_episode_begins_with_empty_series() -> None:
-    board, seen = Board(), Seen()
+    board, seen = LiveBoard(), ClientState()
     board.begin("one")
     board.add(SCORES, [0, 0.5])
     board.news(seen)
@@ -45,13 +45,13 @@ def test_a_new_episode_begins_with_empty_series() -> None:
 
 
 def test_an_episode_of_hours_takes_no_more_than_one_of_minutes() -> None:
-    board = Board()
+    board = LiveBoard()
     for frame in range(100_000):
         board.add(SCORES, [frame, 0.0])
         board.add(COMMANDS, frame)
     for name in range(1_000):  # nodes that nobody knows, on a topic that everybody may write
         board.tell(f"node {name}", health(0, "ok" * 10_000, {f"{key}" * 1000: "x" * 10_000 for key in range(500)}, 1.0))
-    news = board.news(Seen())
+    news = board.news(ClientState())
     assert len(news["series"][SCORES]) == 4000
     assert news["series"][SCORES][-1] == [99_999, 0.0]
     assert len(news["parts"]) == 128
@@ -72,7 +72,7 @@ class Camera:
 
 def test_a_picture_is_made_small_once_and_only_if_somebody_asks() -> None:
     camera = Camera()
-    pictures = Pictures(camera.take, longest=320)
+    pictures = LiveImages(camera.take, longest=320)
     assert pictures.newest("wrist", 0) is None
     camera.came["wrist"] = RED
     found = pictures.newest("wrist", 0)
@@ -94,7 +94,7 @@ def test_a_picture_is_made_small_once_and_only_if_somebody_asks() -> None:
 
 def test_who_asks_soon_after_another_one_gets_the_same_picture() -> None:
     camera = Camera()
-    pictures = Pictures(camera.take, shared_s=3600.0)
+    pictures = LiveImages(camera.take, shared_s=3600.0)
     camera.came["wrist"] = RED
     first = pictures.newest("wrist", 0)
     camera.came["wrist"] = RED
@@ -114,7 +114,7 @@ def test_a_picture_that_cannot_be_shown_is_told_to_whoever_asks_until_another_on
             case picture:
                 return picture
 
-    pictures = Pictures(take)
+    pictures = LiveImages(take)
     for _ in range(3):
         with pytest.raises(ValueError, match="cannot be shown"):
             pictures.newest("wrist", 0)

@@ -125,6 +125,7 @@ def test_a_large_message_ends_its_own_connection_alone(live: Live) -> None:
     assert live.ask("/api/stop", "POST", X_Token=TOKEN, Content_Length="99999999")[0] == 413
 
 
+@pytest.mark.nightly
 def test_a_page_that_chatters_gets_no_more_than_others(live: Live) -> None:
     with live.open() as page:
         for _ in range(2000):

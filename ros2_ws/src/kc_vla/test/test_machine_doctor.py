@@ -16,10 +16,10 @@ from kc_vla.cli import main
 from kc_vla.inference.models import ModelError, register
 from kc_vla.inference.onnx_sessions import InferenceError
 from kc_vla.machine import compute, middleware, system
-from kc_vla.machine.apart import look_apart
 from kc_vla.machine.commands import CommandError, answer_of
 from kc_vla.machine.doctor import Patient, examine, looks
 from kc_vla.machine.finding import Finding, Level, from_json, last_line, worst
+from kc_vla.machine.isolated_checks import look_apart
 
 GOOD = Finding("good", Level.OK, "is well", facts={"n": 1})
 

@@ -16,7 +16,7 @@ from kc_vla.cli import main
 from kc_vla.machine import setup_can, udev
 from kc_vla.machine.commands import CommandError
 from kc_vla.machine.own_files import is_ours, marked, writing_ours
-from kc_vla.machine.plan import Plan, SetupError, Step, carry_out
+from kc_vla.machine.plan import SetupError, SetupPlan, SetupStep, carry_out
 from kc_vla.machine.setup_camera import plan_camera
 from kc_vla.machine.setup_can import CanSettings, plan_can, plan_can_name
 from kc_vla.machine.setup_real_time import plan_real_time
@@ -40,7 +40,7 @@ def answering(*rows: dict):
     return lambda words: json.dumps(rows)
 
 
-def commands(plan: Plan) -> list[str]:
+def commands(plan: SetupPlan) -> list[str]:
     return [" ".join(step.words) for step in plan.steps]
 
 
@@ -271,7 +271,7 @@ def test_what_is_printed_can_be_put_into_a_shell_as_it_is(tmp_path):
 
 def test_sudo_is_used_only_where_it_is_needed_and_asked_once():
     ran, asked = [], []
-    plan = Plan((Step(("a",), False), Step(("b", "c"), True, "text")))
+    plan = SetupPlan((SetupStep(("a",), False), SetupStep(("b", "c"), True, "text")))
     carry_out(plan, False, lambda command, given: ran.append((command, given)) or "", lambda: asked.append(1))
     assert ran == [(["a"], None), (["sudo", "--non-interactive", "b", "c"], "text")]
     assert asked == [1]
@@ -281,7 +281,9 @@ def test_sudo_is_used_only_where_it_is_needed_and_asked_once():
 
 
 def test_after_a_step_that_fails_none_follows_and_it_is_said_how_far_it_went(tmp_path):
-    plan = Plan((Step(("true",), True), Step(("false",), True), Step(("touch", str(tmp_path / "x")), True)))
+    plan = SetupPlan(
+        (SetupStep(("true",), True), SetupStep(("false",), True), SetupStep(("touch", str(tmp_path / "x")), True))
+    )
     with pytest.raises(SetupError, match="'false' failed with status 1: -; 1 of 3 steps were done"):
         carry_out(plan, is_root=True)
     assert not (tmp_path / "x").exists()

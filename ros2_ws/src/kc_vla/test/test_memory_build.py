@@ -16,7 +16,7 @@ from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Vector3
 from rclpy.serialization import serialize_message
 from scipy.spatial.transform import Rotation
 
-from kc_vla.bags.topics import EpisodeInfo, Qos, TopicInfo
+from kc_vla.bags.topics import Qos, RecordedEpisodeInfo, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.calibration.files import write_hand_eye
 from kc_vla.calibration.hand_eye import HandEye
@@ -27,7 +27,7 @@ from kc_vla.memory.intake import MOST_DETECTIONS, Intake, IntakeError, unit_of
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import SceneObject
 from kc_vla.memory.long_term.store import Store
-from kc_vla.memory.short_term.unit import State, UnitError
+from kc_vla.memory.short_term.unit import ObjectState, UnitError
 from kc_vla_msgs.msg import ObjectDetection, ObjectDetections
 
 FRAME = "robot_base"
@@ -55,7 +55,7 @@ def bag(folder: Path, messages: Sequence[tuple[str, Any]]) -> Path:
         topic: f"{type(message).__module__.split('.')[0]}/msg/{type(message).__name__}" for topic, message in messages
     }
     infos = {topic: TopicInfo(kind, Qos()) for topic, kind in kinds.items()}
-    writer = EpisodeBagWriter(folder, infos, EpisodeInfo("e", "counting", 0, "", "0.1.0", 1))
+    writer = EpisodeBagWriter(folder, infos, RecordedEpisodeInfo("e", "counting", 0, "", "0.1.0", 1))
     for topic, message in messages:
         stamp = message.header.stamp
         at_ns = stamp.sec * 1_000_000_000 + stamp.nanosec
@@ -264,7 +264,7 @@ def test_a_message_that_cannot_be_placed_is_refused(message, line) -> None:
 
 def test_a_detection_is_a_unit_and_a_state_that_the_paper_has_not_is_not_lost() -> None:
     known, odd = Intake(FRAME).take(seen(detection(), detection(1.0, "pan", state="held"))).detections
-    assert unit_of(known, FRAME, 17_000_000_000).state is State.DIRTY
+    assert unit_of(known, FRAME, 17_000_000_000).state is ObjectState.DIRTY
     assert unit_of(known, FRAME, 17_000_000_000).stamp == 17.0
     assert unit_of(odd, FRAME, 17_000_000_000).attributes == {"state": "held"}
     nameless = Intake(FRAME).take(seen(detection(object_id=""))).detections[0]

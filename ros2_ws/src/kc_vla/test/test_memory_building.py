@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kc_vla.memory.long_term.building import Observed
-from kc_vla.memory.long_term.detections import Detection, Settings, upright_size
+from kc_vla.memory.long_term.detections import Detection, FusionSettings, upright_size
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import MOST_TEXT, SceneObject, Vector
@@ -27,7 +27,7 @@ MUG = (0.09, 0.09, 0.1)
 class Home:
     """One map, and a clock that goes on with every look."""
 
-    def __init__(self, folder: Path, settings: Settings | None = None) -> None:
+    def __init__(self, folder: Path, settings: FusionSettings | None = None) -> None:
         self.memory = LongTermMemory(Store(folder / "memory.db"), settings)
         self.now = 0
 
@@ -123,7 +123,7 @@ def test_a_name_of_the_detector_finds_the_thing_wherever_it_is(tmp_path: Path) -
     told = home.look(mug(7.0, source_id="m"), view=None)
     assert home.only().position == (7.0, 0.0, 0.8)
     assert told.moved == [home.only().id]
-    home = Home(tmp_path / "other", Settings(trust_source_ids=False))
+    home = Home(tmp_path / "other", FusionSettings(trust_source_ids=False))
     home.look(mug(0.0, source_id="0"), view=None)
     home.look(mug(7.0, source_id="0"), view=None)
     assert len(home.objects) == 2
@@ -338,7 +338,7 @@ def test_a_detection_with_text_without_end_is_refused_in_a_line(field: str) -> N
 
 
 def test_a_map_that_is_full_takes_no_more_and_says_so(tmp_path: Path) -> None:
-    home = Home(tmp_path, Settings(most_objects=3))
+    home = Home(tmp_path, FusionSettings(most_objects=3))
     told = home.look(*(mug(float(n)) for n in range(5)))
     assert (len(home.objects), told.left_out) == (3, 2)
     with pytest.raises(GraphError, match="holds 3 objects"):

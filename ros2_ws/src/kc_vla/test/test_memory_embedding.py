@@ -54,7 +54,33 @@ def test_a_text_of_a_megabyte_is_cut_and_not_refused(minilm: MiniLm) -> None:
     assert np.isfinite(minilm.embed(["\x00 <b>'; drop table --" * 50_000])).all()
 
 
-@pytest.mark.parametrize("content", [None, b"", b"\xff" * 100, (2).to_bytes(8, "little") + b"{}", b'{"a": 1}' * 4])
+def with_header(header: bytes) -> bytes:
+    return len(header).to_bytes(8, "little") + header
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        b"",
+        b"\xff" * 100,
+        b'{"a": 1}' * 4,
+        *map(
+            with_header,
+            (
+                b"{}",
+                b"[]",
+                b"\xff\xfe",
+                b"[" * 200_000,
+                b'{"a": 1}',
+                b'{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0]}}',
+                b'{"a": {"dtype": "F32", "shape": [2], "data_offsets": "no"}}',
+                b'{"a": {"dtype": "F32", "shape": [9], "data_offsets": [0, 4]}}',
+                b'{"a": {"dtype": "F32", "shape": 1, "data_offsets": [null, {}]}}',
+            ),
+        ),
+    ],
+)
 def test_a_folder_without_weights_is_told_in_a_line(tmp_path: Path, content: bytes | None) -> None:
     shutil.copy(installed() / "tokenizer.json", tmp_path)
     if content is not None:

@@ -19,9 +19,9 @@ from PIL import Image
 from kc_vla.cli import main
 from kc_vla.memory.long_term.errors import GraphError, StoreError
 from kc_vla.memory.long_term.exchange import form_of
-from kc_vla.memory.long_term.graph import Change, SceneGraph
+from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
-from kc_vla.memory.long_term.picture import draw_graph
+from kc_vla.memory.long_term.plot import draw_graph
 from kc_vla.memory.long_term.store import Store
 
 FORMS = ["json", "graphml", "spark-dsg"]
@@ -177,7 +177,7 @@ def test_no_file_of_others_does_harm(tmp_path: Path, text: str, name: str) -> No
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     with Store(tmp_path / "memory.db") as store:
-        store.write("home", Change(tuple(home().nodes()), (), 9))
+        store.write("home", GraphChange(tuple(home().nodes()), (), 9))
     return tmp_path / "memory.db"
 
 
@@ -255,7 +255,7 @@ def test_names_that_would_lie_on_others_are_left_out_and_counted(
 @pytest.mark.parametrize("said", ["$\\frac{", "\x00\x1b[2J", "\u202e\U0001f600", "x" * 200])
 def test_whatever_a_name_is_it_can_be_drawn(tmp_path: Path, said: str, capfd: pytest.CaptureFixture[str]) -> None:
     with Store(tmp_path / "memory.db") as store:
-        store.write("home", Change(tuple(home(said).nodes())))
+        store.write("home", GraphChange(tuple(home(said).nodes())))
     assert main(["memory", "show", str(tmp_path / "memory.db"), "--png", str(tmp_path / "map.png")]) == 0
     told = capfd.readouterr()
     assert told.err == ""
@@ -335,7 +335,7 @@ def test_a_map_is_replaced_only_when_that_is_asked(tmp_path: Path, capsys: pytes
 def test_a_damaged_store_is_mended_when_that_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "memory.db"
     with Store(path) as store:
-        store.write("home", Change(tuple(home().nodes())))
+        store.write("home", GraphChange(tuple(home().nodes())))
     whole = path.read_bytes()
     assert main(["memory", "mend", str(path)]) == 0
     assert "nothing is damaged" in capsys.readouterr().out
@@ -355,7 +355,7 @@ def test_a_damaged_store_is_mended_when_that_is_asked(tmp_path: Path, capsys: py
 def test_a_damaged_row_is_found_and_mended_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "memory.db"
     with Store(path) as store:
-        store.write("home", Change(tuple(home().nodes())))
+        store.write("home", GraphChange(tuple(home().nodes())))
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE node SET fields = '{}' WHERE id = 'mug_4'")
     assert main(["memory", "show", str(path)]) == 1
@@ -367,8 +367,8 @@ def test_a_damaged_row_is_found_and_mended_too(tmp_path: Path, capsys: pytest.Ca
 
 def test_a_map_that_is_empty_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Store(tmp_path / "memory.db") as store:
-        store.write("home", Change((SceneObject("mug_1", "mug", (0.0, 0.0, 0.0)),)))
-        store.write("home", Change((), ("mug_1",)))
+        store.write("home", GraphChange((SceneObject("mug_1", "mug", (0.0, 0.0, 0.0)),)))
+        store.write("home", GraphChange((), ("mug_1",)))
     assert main(["memory", "show", str(tmp_path / "memory.db")]) == 0
     assert capsys.readouterr().out == "map 'home' is empty\n"
 

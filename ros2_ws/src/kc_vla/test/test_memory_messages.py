@@ -17,8 +17,8 @@ from kc_vla.core.errors import StackError
 from kc_vla.memory.live_units import News, Standing
 from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
-from kc_vla.memory.short_term.memory import Happened
-from kc_vla.memory.short_term.unit import MOST_LETTERS, Position, State, Unit
+from kc_vla.memory.short_term.memory import UnitEvent
+from kc_vla.memory.short_term.unit import MOST_LETTERS, ObjectState, Position, Unit
 from kc_vla.ros.scene import fields_from, object_message, query_from, spread_from
 from kc_vla.ros.scene_markers import MOST_OBJECTS, markers
 from kc_vla.ros.units import change_message, filters_from, unit_message, units_from
@@ -36,7 +36,7 @@ UNITS = st.builds(
     NAME,
     st.builds(Position, NUMBER, NUMBER, NUMBER, NAME),
     st.integers(1, NOW_NS // 10**9).map(float),
-    st.sampled_from(State),
+    st.sampled_from(ObjectState),
     TEXT,
     st.dictionaries(NAME, TEXT, max_size=3),
     TEXT,
@@ -85,9 +85,9 @@ def test_no_units_and_too_many_are_refused(count: int) -> None:
 
 def test_every_happening_has_its_number() -> None:
     standing = Standing(Unit("mug", "m", Position(0.0, 0.0, 0.0), 1.0), "window", 1)
-    numbers = {each: change_message(News(each, "why", standing)).type for each in (*Happened, None)}
+    numbers = {each: change_message(News(each, "why", standing)).type for each in (*UnitEvent, None)}
     assert {each.name: number for each, number in numbers.items() if each is not None} == {
-        each.name: getattr(MemoryChange, each.name) for each in Happened
+        each.name: getattr(MemoryChange, each.name) for each in UnitEvent
     }
     assert numbers[None] == MemoryChange.EVICTED
 

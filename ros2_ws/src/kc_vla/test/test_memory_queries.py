@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kc_vla.memory.long_term.describe import Detail, describe
 from kc_vla.memory.long_term.errors import GraphError
-from kc_vla.memory.long_term.graph import Change, SceneGraph
+from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
 from kc_vla.memory.long_term.query import Query, find, neighbours, way
@@ -99,7 +99,7 @@ def test_what_cannot_be_asked_is_refused(asked: dict, word: str) -> None:
 def test_words_are_kept_up_with_the_graph() -> None:
     graph, words = flat(), Words()
     assert "mug_8" in words.scores(graph.objects, "mug")
-    graph.apply(Change((thing("cup_8", 5.0, 0.5), thing("plate_6", 0.0, 0.0)), ("mug_8", "mug_6")))
+    graph.apply(GraphChange((thing("cup_8", 5.0, 0.5), thing("plate_6", 0.0, 0.0)), ("mug_8", "mug_6")))
     assert set(words.scores(graph.objects, "mug")) == {"mug_7"}
     assert set(words.scores(graph.objects, "cup or plate")) == {"cup_8", "plate_6"}
 

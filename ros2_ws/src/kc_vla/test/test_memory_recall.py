@@ -24,7 +24,7 @@ from kc_vla.memory.recall.instruction import understand
 from kc_vla.memory.recall.knowledge import senses
 from kc_vla.memory.recall.recall import Recall
 from kc_vla.memory.short_term.memory import ShortTermMemory
-from kc_vla.memory.short_term.unit import Position, State, Unit, UnitError
+from kc_vla.memory.short_term.unit import ObjectState, Position, Unit, UnitError
 
 HERE = Position(0.0, 0.0, 0.0)
 
@@ -49,7 +49,7 @@ def minilm() -> Embedder:
     return Cached(MiniLm())
 
 
-def unit(object_type: str, object_id: str = "", state: State = State.NONE, **attributes: str) -> Unit:
+def unit(object_type: str, object_id: str = "", state: ObjectState = ObjectState.NONE, **attributes: str) -> Unit:
     return Unit(object_type, object_id or object_type, HERE, 0.0, state, attributes=attributes)
 
 
@@ -61,15 +61,15 @@ def memory_of(*units: Unit) -> ShortTermMemory:
 
 
 KITCHEN = (
-    unit("Knife", state=State.DIRTY, place="on the table"),
+    unit("Knife", state=ObjectState.DIRTY, place="on the table"),
     unit("Tomato", colour="red"),
-    unit("Plate", "plate-1", State.CLEANED, colour="white"),
-    unit("Plate", "plate-2", State.DIRTY, colour="white"),
+    unit("Plate", "plate-1", ObjectState.CLEANED, colour="white"),
+    unit("Plate", "plate-2", ObjectState.DIRTY, colour="white"),
     unit("Mug", "mug-1", colour="red", place="on the desk"),
     unit("Mug", "mug-2", colour="blue", place="on the desk"),
     unit("Pillow", colour="green"),
-    unit("Candle", "candle-1", State.ON),
-    unit("Candle", "candle-2", State.OFF),
+    unit("Candle", "candle-1", ObjectState.ON),
+    unit("Candle", "candle-2", ObjectState.OFF),
 )
 
 
@@ -99,31 +99,31 @@ def test_what_is_meant_comes_first(minilm: Embedder, instruction: str, object_id
     ("text", "states", "not_states"),
     [
         ("clean the table", [], []),
-        ("the clean table", [State.CLEANED], []),
+        ("the clean table", [ObjectState.CLEANED], []),
         ("open the fridge", [], []),
-        ("the fridge is open", [State.OPENED], []),
-        ("wash the dirty plate", [State.DIRTY], []),
-        ("the unwashed cup", [State.DIRTY], []),
-        ("a lamp that isn't on", [], [State.ON]),
-        ("put the sliced bread on the table", [State.SLICED], []),
-        ("the bottle that is no longer full", [], [State.FILLED]),
-        ("the cup which hasn't been washed yet", [], [State.CLEANED]),
-        ("the chocolate that nobody has opened", [], [State.OPENED]),
+        ("the fridge is open", [ObjectState.OPENED], []),
+        ("wash the dirty plate", [ObjectState.DIRTY], []),
+        ("the unwashed cup", [ObjectState.DIRTY], []),
+        ("a lamp that isn't on", [], [ObjectState.ON]),
+        ("put the sliced bread on the table", [ObjectState.SLICED], []),
+        ("the bottle that is no longer full", [], [ObjectState.FILLED]),
+        ("the cup which hasn't been washed yet", [], [ObjectState.CLEANED]),
+        ("the chocolate that nobody has opened", [], [ObjectState.OPENED]),
         ("cut the lemon", [], []),
-        ("the cut lemon", [State.SLICED], []),
-        ("the microwave whose door stands open", [State.OPENED], []),
-        ("i cannot find the clean cup", [State.CLEANED], []),
-        ("i do not see the clean cup", [State.CLEANED], []),
-        ("the plate that must be washed", [], [State.CLEANED]),
-        ("the pan that needs cleaning", [], [State.CLEANED]),
-        ("the potato that isn't raw", [State.COOKED], []),
-        ("the box that has not been opened in the cabinet", [], [State.OPENED]),
-        ("a slice of the cake", [State.SLICED], []),
-        ("the bread you cut", [State.SLICED], []),
-        ("bring me the switched-on lamp", [State.ON], []),
+        ("the cut lemon", [ObjectState.SLICED], []),
+        ("the microwave whose door stands open", [ObjectState.OPENED], []),
+        ("i cannot find the clean cup", [ObjectState.CLEANED], []),
+        ("i do not see the clean cup", [ObjectState.CLEANED], []),
+        ("the plate that must be washed", [], [ObjectState.CLEANED]),
+        ("the pan that needs cleaning", [], [ObjectState.CLEANED]),
+        ("the potato that isn't raw", [ObjectState.COOKED], []),
+        ("the box that has not been opened in the cabinet", [], [ObjectState.OPENED]),
+        ("a slice of the cake", [ObjectState.SLICED], []),
+        ("the bread you cut", [ObjectState.SLICED], []),
+        ("bring me the switched-on lamp", [ObjectState.ON], []),
         ("the lamp that is on the table", [], []),
-        ("the bottle with nothing left in it", [State.USED_UP], []),
-        ("the bottle with water in it", [State.FILLED], []),
+        ("the bottle with nothing left in it", [ObjectState.USED_UP], []),
+        ("the bottle with water in it", [ObjectState.FILLED], []),
         ("I want the potato to be cooked", [], []),
     ],
 )
@@ -153,9 +153,12 @@ def test_backslashes_are_letters_like_others() -> None:
 
 
 def test_what_is_not_so_is_more_likely_the_opposite_than_unknown(minilm: Embedder) -> None:
-    cups = [Unit("Cup", f"cup {state.value}", HERE, 0.0, state) for state in (State.NONE, State.CLEANED, State.DIRTY)]
+    cups = [
+        Unit("Cup", f"cup {state.value}", HERE, 0.0, state)
+        for state in (ObjectState.NONE, ObjectState.CLEANED, ObjectState.DIRTY)
+    ]
     found = Recall(memory_of(*cups), minilm).ask("a cup that has not been washed").found
-    assert [each.unit.state for each in found] == [State.DIRTY, State.NONE, State.CLEANED]
+    assert [each.unit.state for each in found] == [ObjectState.DIRTY, ObjectState.NONE, ObjectState.CLEANED]
 
 
 def test_a_thing_that_is_there_is_more_certain_than_one_that_is_not(minilm: Embedder) -> None:
@@ -173,7 +176,7 @@ def test_a_thing_that_is_there_is_more_certain_than_one_that_is_not(minilm: Embe
         ("the red mug", unit("Mug", colour="blue"), 0.0, 0.2),
         ("the red mug", unit("Apple", colour="red"), 0.0, 0.2),
         ("bring me the dirty mug", unit("Mug", colour="red"), 0.2, 0.6),
-        ("bring me the dirty mug", unit("Mug", state=State.CLEANED), 0.0, 0.2),
+        ("bring me the dirty mug", unit("Mug", state=ObjectState.CLEANED), 0.0, 0.2),
         ("the mug on the desk", unit("Mug", colour="red"), 0.2, 0.6),
         ("the mug on the desk", unit("Mug", place="on the table"), 0.0, 0.2),
     ],
@@ -181,7 +184,7 @@ def test_a_thing_that_is_there_is_more_certain_than_one_that_is_not(minilm: Embe
 def test_how_sure_it_is_says_whether_what_is_asked_for_is_known(
     minilm: Embedder, instruction: str, there: Unit, least: float, most: float
 ) -> None:
-    others = (unit("Tomato", colour="red"), unit("Plate", state=State.DIRTY), unit("Pillow", place="on the desk"))
+    others = (unit("Tomato", colour="red"), unit("Plate", state=ObjectState.DIRTY), unit("Pillow", place="on the desk"))
     answer = Recall(memory_of(there, *others), minilm).ask(instruction)
     assert answer.found[0].unit is there
     assert least <= answer.confidence <= most
@@ -204,9 +207,9 @@ MUG = unit("Mug", colour="blue", place="on the desk")
         ("the mug, but not the red one", MUG, Described.SO),
         ("the mug, but not the red one", unit("Mug"), Described.UNTOLD),
         ("my favourite mug", MUG, Described.UNTOLD),
-        ("the freshly washed mug", replace(MUG, state=State.CLEANED), Described.SO),
+        ("the freshly washed mug", replace(MUG, state=ObjectState.CLEANED), Described.SO),
         ("the freshly washed mug", MUG, Described.UNTOLD),
-        ("a mug that is not dirty", replace(MUG, state=State.DIRTY), Described.OTHERWISE),
+        ("a mug that is not dirty", replace(MUG, state=ObjectState.DIRTY), Described.OTHERWISE),
         ("an orange", unit("Orange"), Described.SO),
         ("an orange", unit("Orange", colour="orange"), Described.SO),
         ("find the desk lamp", unit("DeskLamp", place="on the desk"), Described.SO),
@@ -234,7 +237,7 @@ def test_a_memory_with_nothing_in_it_finds_nothing() -> None:
     [
         (Filters(types=frozenset({"Mug"})), {"mug", "mug far away"}),
         (Filters(types=frozenset({"butter_knife"})), {"knife"}),
-        (Filters(states=frozenset({State.DIRTY})), {"knife"}),
+        (Filters(states=frozenset({ObjectState.DIRTY})), {"knife"}),
         (Filters(area="kitchen"), {"mug"}),
         (Filters(near=Position(0, 0, 1), radius=1.5), {"mug", "knife"}),
         (Filters(near=Position(0, 0, 1, "odom"), radius=100), set()),
@@ -245,7 +248,7 @@ def test_only_what_a_filter_accepts_is_found(filters: Filters, ids: set[str]) ->
     memory = memory_of(
         Unit("Mug", "mug", HERE, 0.0, area="kitchen"),
         Unit("Mug", "mug far away", Position(9, 9, 9), 95.0),
-        Unit("ButterKnife", "knife", HERE, 50.0, State.DIRTY),
+        Unit("ButterKnife", "knife", HERE, 50.0, ObjectState.DIRTY),
     )
     answer = Recall(memory, Chance()).ask("anything", 10, filters)
     assert {found.unit.object_id for found in answer.found} == ids

@@ -12,10 +12,10 @@ from openai_server import OpenAiServer
 from kc_vla.cli import main
 from kc_vla.core.shares import Share
 from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.evaluation.confidence import with_and_without
 from kc_vla.memory.evaluation.halves import SPLITS
 from kc_vla.memory.evaluation.questions import UNITS, Question, read_questions
 from kc_vla.memory.evaluation.recall import VARIANTS, evaluate_recall
-from kc_vla.memory.evaluation.sureness import with_and_without
 from kc_vla.memory.short_term.unit import Unit
 
 QUESTIONS = read_questions()
@@ -116,6 +116,7 @@ def test_a_table_a_file_and_plots_are_written(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.glob("*.png")} == {"accuracy.png", "confidence.png"}
 
 
+@pytest.mark.nightly
 def test_an_embedding_that_is_not_there_is_told_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "recall", "--embedding", str(tmp_path), "-o", str(tmp_path / "out")]) == 1
     assert "has no model.onnx" in capsys.readouterr().err

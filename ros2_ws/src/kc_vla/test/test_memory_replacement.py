@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
 from itertools import chain, product
 from pathlib import Path
 
@@ -18,23 +17,14 @@ from kc_vla.memory.evaluation.hit_rate import hits, optimal_hits
 from kc_vla.memory.evaluation.requests import read_trace
 from kc_vla.memory.replacement.interface import QUEUE, Replacement
 from kc_vla.memory.replacement.lfu import Lfu
+from kc_vla.memory.replacement.policies import open_replacement, usable_policies
 from kc_vla.memory.replacement.queues import Fifo, Lru
 from kc_vla.memory.replacement.sketch import FrequencySketch
 from kc_vla.memory.replacement.w_tinylfu import PROTECTED_SHARE, Rule, WTinyLfu, window_of
 
 SAMPLE = 20
 """Uses after which counters are halved: within a history of these tests."""
-Make = Callable[[int], Replacement]
-POLICIES: dict[str, Make] = {
-    "fifo": Fifo,
-    "lru": Lru,
-    "lfu": Lfu,
-    "w-tinylfu": lambda capacity: WTinyLfu(capacity, window=1, sample=SAMPLE),
-    "w-tinylfu, wide": lambda capacity: WTinyLfu(capacity, max(1, capacity - 1), Rule.LEAST, SAMPLE),
-    "w-tinylfu, least": lambda capacity: WTinyLfu(capacity, 1, Rule.LEAST, SAMPLE),
-    "adaptive": lambda capacity: WTinyLfu(capacity, sample=SAMPLE),
-}
-policies = pytest.mark.parametrize("make", POLICIES.values(), ids=POLICIES.keys())
+policies = pytest.mark.parametrize("name", usable_policies())
 keys = st.integers(0, 12).map(lambda number: f"mug-{number}")
 STEPS = ["add", "add", "use", "demote", "remove"]
 histories = st.lists(st.tuples(st.sampled_from(STEPS), keys), max_size=80)
@@ -44,8 +34,10 @@ capacities = st.integers(1, 9)
 class Model:
     """Which keys are there, how often each was used lately, and who leaves where that is told in a line."""
 
-    def __init__(self, policy: Replacement) -> None:
+    def __init__(self, policy: Replacement, sample: int = 0) -> None:
+        """Args: `sample`, after how many uses a sketch halves its counters; by default later than in any history."""
         self.policy = policy
+        self._sample = sample
         self.there: list[str] = []
         """The next to leave first, where the policy has one queue."""
         self.counts = Counter[str]()
@@ -97,7 +89,7 @@ class Model:
     def count(self, key: str) -> None:
         self.counts[key] += 1
         self._uses += 1
-        if isinstance(self.policy, WTinyLfu) and self._uses == SAMPLE:
+        if isinstance(self.policy, WTinyLfu) and self._uses == self._sample:
             self.counts = Counter({each: count // 2 for each, count in self.counts.items()})
             self._uses //= 2
 
@@ -132,21 +124,20 @@ class Model:
 
 @policies
 @given(capacities, histories)
-def test_any_history_leaves_the_keys_of_a_simple_model(make: Make, capacity: int, history: list) -> None:
-    hold_against_model(make, capacity, history)
+def test_any_history_leaves_the_keys_of_a_simple_model(name: str, capacity: int, history: list) -> None:
+    hold_against_model(Model(open_replacement(name, capacity)), history)
 
 
 @pytest.mark.nightly
 @policies
-def test_ten_thousand_random_histories_leave_the_keys_of_a_simple_model(make: Make) -> None:
+def test_ten_thousand_random_histories_leave_the_keys_of_a_simple_model(name: str) -> None:
     chance = random.Random(0)
     for _ in range(10_000):
         steps = [(chance.choice(STEPS), f"mug-{chance.randrange(13)}") for _ in range(chance.randrange(80))]
-        hold_against_model(make, chance.randint(1, 9), steps)
+        hold_against_model(Model(open_replacement(name, chance.randint(1, 9))), steps)
 
 
-def hold_against_model(make: Make, capacity: int, history: list) -> None:
-    model = Model(make(capacity))
+def hold_against_model(model: Model, history: list) -> None:
     for what, key in history:
         model.do(what, key)
         model.hold()
@@ -154,8 +145,8 @@ def hold_against_model(make: Make, capacity: int, history: list) -> None:
 
 @policies
 @given(capacities, histories, keys)
-def test_what_has_come_is_there_until_something_else_comes(make: Make, capacity: int, history: list, key: str) -> None:
-    model = Model(make(capacity))
+def test_what_has_come_is_there_until_something_else_comes(name: str, capacity: int, history: list, key: str) -> None:
+    model = Model(open_replacement(name, capacity))
     for what, each in history:
         model.do(what, each)
     model.policy.add(key)
@@ -164,8 +155,8 @@ def test_what_has_come_is_there_until_something_else_comes(make: Make, capacity:
 
 @policies
 @given(st.integers(2, 9), histories)
-def test_what_proved_wrong_leaves_next(make: Make, capacity: int, history: list) -> None:
-    model = Model(make(capacity))
+def test_what_proved_wrong_leaves_next(name: str, capacity: int, history: list) -> None:
+    model = Model(open_replacement(name, capacity))
     for what, key in history:
         model.do(what, key)
     policy = model.policy
@@ -178,15 +169,13 @@ def test_what_proved_wrong_leaves_next(make: Make, capacity: int, history: list)
     assert evicted.key == wrong
 
 
-@given(st.integers(2, 9), st.integers(1, 8), st.sampled_from(Rule), histories)
-def test_no_segment_is_larger_than_it_may_be(capacity: int, window: int, rule: Rule, history: list) -> None:
-    window = min(window, capacity)
-    policy = WTinyLfu(capacity, window, rule, SAMPLE)
-    model = Model(policy)
-    for what, key in history:
-        model.do(what, key)
-        model.hold()
-        assert policy.window_size == window
+@given(st.integers(2, 9), st.integers(1, 8) | st.none(), st.sampled_from(Rule), histories)
+def test_no_window_rule_or_halving_of_the_counters_breaks_the_model(
+    capacity: int, window: int | None, rule: Rule, history: list
+) -> None:
+    hold_against_model(
+        Model(WTinyLfu(capacity, None if window is None else min(window, capacity), rule, SAMPLE), SAMPLE), history
+    )
 
 
 @given(st.lists(keys, max_size=300), st.integers(5, 60))
@@ -311,6 +300,6 @@ def test_a_window_without_room_is_refused(window: int) -> None:
 
 
 @policies
-def test_a_memory_without_room_is_refused(make: Make) -> None:
+def test_a_memory_without_room_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        make(0)
+        open_replacement(name, 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kc_vla.cli import main
-from kc_vla.memory.evaluation.requests import RequestsError, household_requests, read_household, read_trace
+from kc_vla.memory.evaluation.requests import RequestsError, household_stream, read_household, read_trace, requests_of
 
 
 def test_household_tasks_give_a_table_a_file_and_plots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +52,7 @@ def test_several_traces_are_in_one_picture_each_by_its_name(tmp_path: Path, size
 def test_the_requests_of_a_household_are_the_same_again() -> None:
     tasks = read_household(Path(__file__).parents[1] / "kc_vla/memory/evaluation/data/household.jsonl.gz")
     assert len(tasks) == 7080
-    first, again, other = (household_requests(tasks, 50, seed) for seed in (1, 1, 2))
+    first, again, other = (requests_of(household_stream(tasks, 50, seed)) for seed in (1, 1, 2))
     assert first == again != other
 
 

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kc_vla.memory
-from kc_vla.memory.evaluation.requests import household_requests, read_household
-from kc_vla.memory.replacement.policies import POLICIES
-from kc_vla.memory.short_term.memory import ABSENCE_S, Happened, ShortTermMemory
-from kc_vla.memory.short_term.unit import Position, State, Unit
+from kc_vla.memory.evaluation.requests import household_stream, read_household, requests_of
+from kc_vla.memory.replacement.policies import REPLACEMENTS
+from kc_vla.memory.short_term.memory import ABSENCE_S, ShortTermMemory, UnitEvent
+from kc_vla.memory.short_term.unit import ObjectState, Position, Unit
 
-policies = pytest.mark.parametrize("policy", POLICIES)
+policies = pytest.mark.parametrize("policy", REPLACEMENTS.names())
 names = st.integers(0, 14).map(lambda number: (f"Type{number % 4}", f"object-{number}"))
 STEPS = ["see", "see", "see", "use", "confirm", "demote", "gone", "refresh", "other type", "late"]
 
@@ -59,7 +59,7 @@ def hold_against_model(policy: str, capacity: int, history: list) -> None:
             change = memory.observe(seen, used=what == "use")
             assert change.reason
             if known is None:
-                assert change.happened is Happened.ADDED
+                assert change.happened is UnitEvent.ADDED
                 assert (change.evicted is not None) == (len(model) == capacity)
                 if change.evicted is not None:
                     assert change.eviction is not None
@@ -68,7 +68,7 @@ def hold_against_model(policy: str, capacity: int, history: list) -> None:
                 model[object_id] = seen
             else:
                 late = seen.stamp < known.stamp
-                assert change.happened is (Happened.REFUSED if late else Happened.MERGED)
+                assert change.happened is (UnitEvent.REFUSED if late else UnitEvent.MERGED)
                 assert change.evicted is None
                 model[object_id] = known if late else seen
         elif what == "refresh":
@@ -99,21 +99,23 @@ def full(policy: str = "lru") -> ShortTermMemory:
 
 def test_what_is_known_and_not_seen_now_is_kept() -> None:
     memory = ShortTermMemory()
-    memory.observe(unit(state=State.DIRTY, area="kitchen", image="a.jpg", attributes={"colour": "red", "size": "big"}))
+    memory.observe(
+        unit(state=ObjectState.DIRTY, area="kitchen", image="a.jpg", attributes={"colour": "red", "size": "big"})
+    )
     memory.observe(unit(stamp=1.0, position=Position(5, 5, 5), attributes={"colour": "blue"}))
     known = memory["mug-1"]
-    assert (known.state, known.area, known.image) == (State.DIRTY, "kitchen", "a.jpg")
+    assert (known.state, known.area, known.image) == (ObjectState.DIRTY, "kitchen", "a.jpg")
     assert known.attributes == {"colour": "blue", "size": "big"}
     assert known.position == Position(5, 5, 5)
 
 
 def test_what_came_late_changes_nothing_and_is_told() -> None:
     memory = ShortTermMemory()
-    memory.observe(unit(stamp=10.0, state=State.CLEANED))
-    change = memory.observe(unit(stamp=8.0, state=State.DIRTY))
-    assert change.happened is Happened.REFUSED
+    memory.observe(unit(stamp=10.0, state=ObjectState.CLEANED))
+    change = memory.observe(unit(stamp=8.0, state=ObjectState.DIRTY))
+    assert change.happened is UnitEvent.REFUSED
     assert "2 s before" in change.reason
-    assert memory["mug-1"].state is State.CLEANED
+    assert memory["mug-1"].state is ObjectState.CLEANED
 
 
 def test_an_object_that_stays_in_view_is_not_used_more_and_more() -> None:
@@ -138,7 +140,7 @@ def test_what_proved_right_stays_longer(policy: str) -> None:
 @pytest.mark.parametrize("policy", ["fifo", "lru", "lfu"])
 def test_what_was_not_meant_leaves_next(policy: str) -> None:
     memory = full(policy)
-    assert memory.refute("object-3", gone=False).happened is Happened.DEMOTED
+    assert memory.refute("object-3", gone=False).happened is UnitEvent.DEMOTED
     change = memory.observe(unit("New", "object-9", 9.0))
     assert change.evicted is not None
     assert change.evicted.object_id == "object-3"
@@ -146,7 +148,7 @@ def test_what_was_not_meant_leaves_next(policy: str) -> None:
 
 def test_what_was_gone_is_forgotten_at_once() -> None:
     memory = full()
-    assert memory.refute("object-3").happened is Happened.REMOVED
+    assert memory.refute("object-3").happened is UnitEvent.REMOVED
     assert "object-3" not in memory
     assert memory.observe(unit("New", "object-9", 9.0)).evicted is None
 
@@ -155,12 +157,12 @@ def test_what_was_seen_before_it_was_gone_does_not_bring_it_back() -> None:
     memory = full()
     memory.refute("object-3", stamp=20.0)
     change = memory.observe(unit("Type3", "object-3", 19.9))
-    assert (change.happened, change.reason) == (Happened.REFUSED, "it was seen before it was found to be gone")
+    assert (change.happened, change.reason) == (UnitEvent.REFUSED, "it was seen before it was found to be gone")
     assert "object-3" not in memory
-    assert memory.observe(unit("Type3", "object-3", 20.1)).happened is Happened.ADDED
+    assert memory.observe(unit("Type3", "object-3", 20.1)).happened is UnitEvent.ADDED
     memory.refute("object-3", stamp=20.2)
     memory.refresh()
-    assert memory.observe(unit("Type3", "object-3", 1.0)).happened is Happened.ADDED
+    assert memory.observe(unit("Type3", "object-3", 1.0)).happened is UnitEvent.ADDED
 
 
 def test_a_new_id_of_a_type_keeps_what_was_learnt_of_the_type() -> None:
@@ -185,7 +187,7 @@ def test_counting_types_finds_more_than_counting_objects() -> None:
     tasks = read_household(folder / "household.jsonl.gz")
 
     def hit_rate(seed: int, by_type: bool) -> float:
-        memory, requests, hits = ShortTermMemory(10), household_requests(tasks, 200, seed), 0
+        memory, requests, hits = ShortTermMemory(10), requests_of(household_stream(tasks, 200, seed)), 0
         for number, asked in enumerate(requests):
             known = next((each.object_id for each in memory if each.attributes["asked"] == asked), None)
             if known is not None:
@@ -203,11 +205,11 @@ def test_counting_types_finds_more_than_counting_objects() -> None:
 
 def test_what_a_whole_observation_lacks_is_so_no_more() -> None:
     memory = ShortTermMemory(5)
-    memory.observe(unit(state=State.FILLED, attributes={"also": "cold"}))
-    assert memory.observe(unit(stamp=1.0)).unit.state is State.FILLED
+    memory.observe(unit(state=ObjectState.FILLED, attributes={"also": "cold"}))
+    assert memory.observe(unit(stamp=1.0)).unit.state is ObjectState.FILLED
     seen = memory.observe(unit(stamp=2.0), whole=True).unit
-    assert (seen.state, dict(seen.attributes)) == (State.NONE, {})
-    assert memory.observe(unit(stamp=1.0, state=State.DIRTY), whole=True).happened is Happened.REFUSED
+    assert (seen.state, dict(seen.attributes)) == (ObjectState.NONE, {})
+    assert memory.observe(unit(stamp=1.0, state=ObjectState.DIRTY), whole=True).happened is UnitEvent.REFUSED
 
 
 @pytest.mark.nightly

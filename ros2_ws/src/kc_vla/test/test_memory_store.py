@@ -19,11 +19,12 @@ import pytest
 from full_disk import full_disk
 from hypothesis import given
 from hypothesis import strategies as st
+from links import LAYOUTS, Layout, lay_out
 from nightly import tried
 
 from kc_vla.memory.long_term.detections import Detection
 from kc_vla.memory.long_term.errors import GraphError, StoreError
-from kc_vla.memory.long_term.graph import Change, SceneGraph
+from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
 from kc_vla.memory.long_term.store import Store
@@ -63,14 +64,14 @@ def test_after_any_history_the_store_holds_what_a_simple_model_does(history: lis
     rooms = (Floor("floor", 0.0), Area("node_1", "floor", (0.0, 0.0, 0.0), {"node_2": 1.5}, "hall"))
     model: dict[str, object] = {each.id: each for each in rooms}
     with TemporaryDirectory(dir=MEMORY) as folder, Store(Path(folder) / "memory.db") as store:
-        store.write("home", Change(rooms))
-        store.write("other", Change((mug(1),)))
+        store.write("home", GraphChange(rooms))
+        store.write("other", GraphChange((mug(1),)))
         for each in history:
             if isinstance(each, str):
-                store.write("home", Change((), (each,)))
+                store.write("home", GraphChange((), (each,)))
                 model.pop(each, None)
             else:
-                store.write("home", Change((each,)))
+                store.write("home", GraphChange((each,)))
                 model[each.id] = each
         with Store(Path(folder) / "memory.db", read_only=True) as again:
             graph = again.load("home")
@@ -147,12 +148,12 @@ def test_what_was_committed_survives_kill_9(kills: int, killed: Kill, tmp_path: 
 
 def test_a_second_writer_is_told_who_has_the_store_and_a_reader_reads_on(tmp_path: Path) -> None:
     with Store(tmp_path / "memory.db") as store:
-        store.write("home", Change((mug(1),)))
+        store.write("home", GraphChange((mug(1),)))
         with pytest.raises(StoreError, match="is being written by another process"):
             Store(tmp_path / "memory.db")
         with Store(tmp_path / "memory.db", read_only=True) as reader:
             assert list(reader.load("home").objects) == ["mug_1"]
-            store.write("home", Change((mug(2),)))
+            store.write("home", GraphChange((mug(2),)))
             assert list(reader.load("home").objects) == ["mug_1", "mug_2"]
     with Store(tmp_path / "memory.db") as store:
         assert store.maps() == ["home"]
@@ -161,7 +162,7 @@ def test_a_second_writer_is_told_who_has_the_store_and_a_reader_reads_on(tmp_pat
 def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with Store(path) as store:
-        store.write("home", Change((mug(1),)))
+        store.write("home", GraphChange((mug(1),)))
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA user_version = {VERSION + 1}")
     connection.close()
@@ -191,8 +192,8 @@ def test_a_store_of_an_older_version_is_brought_to_this_one_and_loses_nothing(tm
             graph = store.load("home")
             assert list(graph.nodes()) == [mug(1)]
             assert (graph.number, store.mended) == (7, "")
-            store.write("home", Change((replace(mug(2), embedding=b"\0\0\0\0"),)))
-            store.write("home", Change((), ("mug_2",)))
+            store.write("home", GraphChange((replace(mug(2), embedding=b"\0\0\0\0"),)))
+            store.write("home", GraphChange((), ("mug_2",)))
 
 
 @pytest.mark.parametrize("content", [b"my thesis\n" * 100, b"SQLite format 3\0 but only by name"])
@@ -211,7 +212,7 @@ def test_a_file_that_is_no_store_is_left_alone(tmp_path: Path, content: bytes) -
 
 def filled(path: Path, count: int = 2000) -> None:
     with Store(path) as store:
-        store.write("home", Change(tuple(mug(number) for number in range(count)), (), count))
+        store.write("home", GraphChange(tuple(mug(number) for number in range(count)), (), count))
 
 
 @tried(20, 200)
@@ -240,7 +241,7 @@ def test_a_damaged_store_is_mended_by_leaving_out_what_is_damaged(seed: int, how
                 assert kept.read_bytes() == data
             assert len(known) == 2000 or store.mended
             assert len(known) >= (600 if how == "cut" else 1900)
-            store.write("home", Change((mug(5000),)))
+            store.write("home", GraphChange((mug(5000),)))
         with Store(path) as store:
             assert store.mended == ""
             assert set(store.load("home").objects) == {*known, "mug_5000"}
@@ -260,11 +261,32 @@ def test_no_page_is_needed_to_find_the_nodes_in_the_others(tmp_path: Path) -> No
     assert kept[0] == 2000
 
 
+@given(layout=LAYOUTS)
+@tried(5, 50)
+def test_what_is_named_as_kept_of_a_store_behind_links_are_the_old_bytes(layout: Layout) -> None:
+    data = bytearray(WHOLE)
+    data[50_000:53_000] = bytes(3000)
+    with TemporaryDirectory(dir=MEMORY) as folder:
+        laid = lay_out(Path(folder) / "laid", "memory.db", bytes(data), layout)
+        with Store(laid.name) as store:
+            assert store.load("home").objects
+            kept = Path(store.mended.rpartition(" ")[2])
+        assert not kept.is_symlink()
+        assert kept.read_bytes() == data
+        if laid.hard is not None:
+            assert laid.hard.read_bytes() == data
+        assert laid.name.is_symlink() == bool(layout.links)
+        assert laid.real.read_bytes() != data
+        with Store(laid.name) as store:
+            assert store.load("home").objects
+            assert not store.mended
+
+
 def test_what_was_forgotten_does_not_come_back_with_a_mended_store(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     filled(path)
     with Store(path) as store:
-        store.write("home", Change((), tuple(f"mug_{number}" for number in range(1000, 2000))))
+        store.write("home", GraphChange((), tuple(f"mug_{number}" for number in range(1000, 2000))))
     data = bytearray(path.read_bytes())
     data[4096 * 3 + 8] ^= 1  # the way to the nodes
     path.write_bytes(data)
@@ -353,7 +375,7 @@ def test_a_store_that_was_closed_says_so_and_is_not_mended(tmp_path: Path) -> No
     with pytest.raises(StoreError, match="closed"):
         store.load("home")
     with pytest.raises(StoreError, match="closed"):
-        store.write("home", Change((mug(1),)))
+        store.write("home", GraphChange((mug(1),)))
     assert list(tmp_path.glob("*damaged*")) == []
 
 
@@ -400,7 +422,7 @@ def test_a_folder_that_cannot_be_written_can_still_be_read(tmp_path: Path) -> No
 def test_the_log_of_a_killed_process_is_part_of_what_is_mended(tmp_path: Path) -> None:
     filled(tmp_path / "memory.db", 500)
     store = Store(tmp_path / "memory.db")
-    store.write("home", Change((mug(9000),)))
+    store.write("home", GraphChange((mug(9000),)))
     (tmp_path / "torn").mkdir()
     for path in tmp_path.glob("memory.db*"):
         shutil.copy(path, tmp_path / "torn" / path.name)

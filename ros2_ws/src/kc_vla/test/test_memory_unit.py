@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.memory.short_term.unit import Position, State, Unit, UnitError, spoken, state_of
+from kc_vla.memory.short_term.unit import ObjectState, Position, Unit, UnitError, spoken, state_of
 
 HERE = Position(1.0, 2.0, 0.5)
 
@@ -20,12 +20,14 @@ def test_a_type_is_said_as_people_write_it(name: str, words: str) -> None:
 
 
 def test_a_unit_says_what_it_is() -> None:
-    unit = Unit("WineGlass", "7", HERE, 3.0, State.USED_UP, "kitchen", {"place": "on the table", "colour": "red"})
+    unit = Unit("WineGlass", "7", HERE, 3.0, ObjectState.USED_UP, "kitchen", {"place": "on the table", "colour": "red"})
     assert unit.sentence() == "red wine glass, used up, on the table, kitchen"
 
 
-@pytest.mark.parametrize(("text", "state"), [("used_up", State.USED_UP), (" Opened ", State.OPENED), ("", State.NONE)])
-def test_a_state_is_known_by_its_name(text: str, state: State) -> None:
+@pytest.mark.parametrize(
+    ("text", "state"), [("used_up", ObjectState.USED_UP), (" Opened ", ObjectState.OPENED), ("", ObjectState.NONE)]
+)
+def test_a_state_is_known_by_its_name(text: str, state: ObjectState) -> None:
     assert state_of(text) is state
 
 
@@ -40,7 +42,7 @@ def test_another_state_is_told_with_those_that_there_are() -> None:
         ({"object_type": " "}, "no type or no id"),
         ({"object_id": ""}, "no type or no id"),
         ({"object_id": " "}, "no type or no id"),
-        ({"state": "dirty"}, "is 'dirty': give a State"),
+        ({"state": "dirty"}, "is 'dirty': give an ObjectState"),
         ({"attributes": {"colour": "\ud800"}}, "half a letter"),
         ({"position": Position(float("nan"), 0, 0)}, "no number"),
         ({"stamp": float("inf")}, "no number"),

@@ -89,3 +89,34 @@ def test_the_place_of_a_model_is_not_free_unless_it_is_to_be_replaced(folder):
         require_free(folder, "ear", replace=False)
     with pytest.raises(ModelError, match=r"cannot be called '\.\./eye'"):
         require_free(folder, "../eye", replace=True)
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "chain"])
+def test_links_out_of_a_registry_are_not_followed(tmp_path: Path, what: str) -> None:
+    outside, models = tmp_path / "outside", tmp_path / "models"
+    for place in (outside, models):
+        place.mkdir()
+    (outside / "secret.onnx").write_bytes(b"secret")
+    (outside / "other").symlink_to(outside / "secret.onnx")
+    if what == "folder":
+        (models / "a").symlink_to(outside)
+    else:
+        (models / "a").mkdir()
+        (models / "a/secret.onnx").symlink_to(outside / ("other" if what == "chain" else "secret.onnx"))
+    register(models, "a", {"kind": "policy", "settings": {}, "source": {}, "metrics": {}}, {"net": "a/secret.onnx"})
+    with pytest.raises(ModelError, match="is a link that leads out of"):
+        find_model(models, "a", "policy")
+
+
+def test_links_within_a_registry_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "real/a").mkdir(parents=True)
+    (tmp_path / "real/a/net.onnx").write_bytes(b"net")
+    (tmp_path / "real/a/same.onnx").symlink_to("net.onnx")
+    entry = {"kind": "policy", "settings": {}, "source": {}, "metrics": {}}
+    register(tmp_path / "real", "a", entry, {"net": "a/same.onnx"})
+    assert find_model(tmp_path / "real", "a", "policy").files["net"].read_bytes() == b"net"
+    linked = tmp_path / "linked"  # as a workspace is installed by links
+    (linked / "a").mkdir(parents=True)
+    for name in ("registry.yaml", "a/same.onnx"):
+        (linked / name).symlink_to(tmp_path / "real" / name)
+    assert find_model(linked, "a", "policy").files["net"].read_bytes() == b"net"

@@ -10,24 +10,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
 from emulated_piper import EmulatedPiper
 from nightly import at_night
 from node_process import Peer, running
 from piper import PIPER, REST
+from raised_piper import raise_it
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from kc_vla.arm.emulator.bus import INTERFACE
-from kc_vla.arm.servo_modes import ServoSettings
-from kc_vla.arm.session import ArmSession
 from kc_vla.arm.stop_latch import usual_folder
-from kc_vla.arm.wiring import Wiring
+from kc_vla.core import topics
 from kc_vla.ros import qos
 from kc_vla_msgs.msg import ArmCommand, EpisodeStatus
 
 NODE = "kc_vla.nodes.arm_controller"
-RAISED = np.radians([10.0, 90.0, -60.0, 0.0, 20.0, 5.0])
 MACHINE_STOOD = r"its control loop stood still for .* s|nothing has come from the arm for .* s"
 KEPT = r"not parked: .*\. The arm keeps its power \(flange at 0\.\d\d m\): support it before you switch it off"
 
@@ -72,23 +71,6 @@ class Controller:
         return [int(pid) for pid in folder.read_text().split()]
 
 
-def raise_it(path: Path) -> None:
-    """By a session of its own, which leaves it there with power."""
-    session = ArmSession(Wiring(str(path), INTERFACE, PIPER), ServoSettings(speed=3.0), 100.0, 50, lambda: False, print)
-    end = time.monotonic() + 60.0
-    far = np.inf
-    while far > 0.01 or not session.ready:
-        assert time.monotonic() < end
-        if session.poll() is not None and session.ready:
-            session.aim(RAISED, 0.0, 0.05)
-            assert session.told is not None
-            far = float(np.abs(session.told.report.state.angles - RAISED).max())
-        time.sleep(0.005)
-    session.hang_up()
-    while not session.ended:
-        time.sleep(0.01)
-
-
 @pytest.fixture
 def start(bus_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
     """By hand, without a launch file."""
@@ -116,9 +98,13 @@ def controller(bus_path: Path, tmp_path: Path, start: Callable[..., object]) -> 
             controller = Controller(process, tmp_path / "log", arm, peer)
             peer.until(lambda: controller.says("found with power"))
             assert controller.call("/arm/resume") == "the arm moves again"
+            health = peer.hear(DiagnosticArray, topics.DIAGNOSTICS, 10)
+            peer.until(lambda: health)
+            assert {status.hardware_id for told in health for status in told.status} == {f"piper {bus_path}"}
             yield controller
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("how", ["service", *at_night("topic")])
 def test_a_stop_while_it_parks_leaves_the_arm_where_it_is(controller: Controller, bus_path: Path, how: str) -> None:
     stops = controller.peer.node.create_publisher(Bool, "/e_stop", qos.E_STOP)

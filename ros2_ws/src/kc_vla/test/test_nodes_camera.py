@@ -58,6 +58,7 @@ def test_an_uncalibrated_camera_warns_and_a_lost_one_comes_back(tmp_path: Path) 
         with running(MODULE, tmp_path / "log", source=folder, loop=True, fps=50.0, diagnostics_period=0.1):
             peer.until(lambda: images)
             peer.until(lambda: level_and_text(diagnostics))
+            assert {status.hardware_id for told in diagnostics for status in told.status} == {str(folder)}
             folder.rename(tmp_path / "away")
             peer.until(lambda: any(level == 2 and "camera lost" in text for level, text in level_and_text(diagnostics)))
             images.clear()

@@ -72,6 +72,7 @@ def test_a_person_pauses_and_steps(bag, tmp_path):
         assert [nanoseconds(state.header.stamp) for state in states[:10]] == recorded[steps : steps + 10]
 
 
+@pytest.mark.nightly
 def test_compressed_pictures_are_unpacked_where_asked(tmp_path):
     bag = write_panda_bag(tmp_path, "e0")
     with Peer() as peer:
@@ -100,6 +101,7 @@ def test_a_player_that_waits_publishes_nothing_and_tells_who_would_hear_it(bag, 
         assert states == []
 
 
+@pytest.mark.nightly
 def test_the_clock_of_the_stamps_is_told_where_that_is_asked_for(bag, tmp_path):
     """The drawn episode was recorded in 2026, and its cameras saw it from second 1 on."""
     with Peer() as peer:

@@ -274,6 +274,7 @@ def test_a_recorder_that_is_stopped_closes_its_bag(tmp_path: Path, how: signal.S
     assert RecordedEpisode(Path(opened["bag"])).damages == ()
 
 
+@pytest.mark.nightly
 def test_a_result_told_while_all_are_interrupted_is_recorded(tmp_path: Path) -> None:
     script = Script(size=16)
     with running(MODULE, tmp_path / "log", **FAST, output_folder=tmp_path / "runs") as process, Stack() as stack:

@@ -204,4 +204,4 @@ def test_a_fault_in_a_source_ends_the_node(tmp_path: Path) -> None:
 def test_a_source_that_is_in_the_table_can_be_chosen_and_no_other(tmp_path: Path) -> None:
     with running(MODULE, tmp_path / "log", plug="gated_rows", source="gate") as process:
         assert process.wait(60) == CANNOT_START
-    assert "allowed is one of learned, oracle, rules, events, gated" in (tmp_path / "log").read_text()
+    assert "no keyframe selector 'gate': did you mean 'gated'?" in (tmp_path / "log").read_text()

@@ -14,7 +14,7 @@ from kc_vla.arm.kinematics import Kinematics
 from kc_vla.core import topics
 from kc_vla.core.mounted_camera import pose_matrix
 from kc_vla.core.rig import load_rig
-from kc_vla.description.urdf import Placed, RobotTree
+from kc_vla.core.urdf import Placed, RobotTree
 from kc_vla.ros import qos
 from kc_vla.ros.convert import joint_message, time_message
 from kc_vla.ros.transforms import placed_in, transforms_message

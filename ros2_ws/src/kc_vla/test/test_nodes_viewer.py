@@ -257,6 +257,7 @@ def test_the_keyframes_have_the_pictures_that_the_buffer_keeps(
     assert len(asked) == 1
 
 
+@pytest.mark.nightly
 def test_the_keyframes_of_an_episode_are_shown_though_they_were_told_before_it_and_once(
     graph: Graph, viewer: Callable[..., tuple[int, str]], open_page: Callable[..., LivePage]
 ) -> None:
@@ -303,6 +304,7 @@ def test_without_control_nobody_has_a_token(graph: Graph, viewer: Callable[..., 
     assert asked == []
 
 
+@pytest.mark.nightly
 def test_an_address_that_everybody_reaches_is_not_served(tmp_path: Path) -> None:
     log = tmp_path / "log"
     for host, words in (("0.0.0.0", "name one address of this machine"), ("203.0.113.7", "cannot listen at")):
@@ -311,6 +313,7 @@ def test_an_address_that_everybody_reaches_is_not_served(tmp_path: Path) -> None
         assert words in log.read_text()
 
 
+@pytest.mark.nightly
 def test_a_taken_port_costs_no_page(
     graph: Graph, viewer: Callable[..., tuple[int, str]], open_page: Callable[..., LivePage]
 ) -> None:

@@ -12,43 +12,45 @@ from hypothesis import strategies as st
 
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.embedding.models import shared_embedder
-from kc_vla.memory.live_units import Outcome
+from kc_vla.memory.live_units import RecallOutcome
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Area
 from kc_vla.memory.long_term.store import Store
-from kc_vla.memory.short_term.unit import State
-from kc_vla.planning.execution.explore import Search, Stop
-from kc_vla.planning.execution.grounds import Grounds
-from kc_vla.planning.execution.likely import FLOOR, holders, share, vocabulary
+from kc_vla.memory.short_term.unit import ObjectState
+from kc_vla.planning.execution.likely_places import FLOOR, holders, share, vocabulary
 from kc_vla.planning.execution.memories import NAMES, Budget, Memories, open_memories
-from kc_vla.planning.execution.metrics import Pair, reduced_exploration, retrieval_accuracy, success_rate
+from kc_vla.planning.execution.metrics import retrieval_accuracy
 from kc_vla.planning.execution.naming import Namer
-from kc_vla.planning.execution.parts import Look
+from kc_vla.planning.execution.navigation_map import NavigationMap
 from kc_vla.planning.execution.reference import MOST_LETTERS, Reference, read
-from kc_vla.planning.execution.robot import Robot
-from kc_vla.planning.execution.things import Fit, Known, fits, known_of, wrong_with
-from kc_vla.planning.execution.told import Recall, Result
-from kc_vla.planning.interface import Happened, PlanningError, Seen
+from kc_vla.planning.execution.results import MemoryLookup
+from kc_vla.planning.execution.robot import RememberingRobot
+from kc_vla.planning.execution.robot_memory import SceneObservation
+from kc_vla.planning.execution.search_places import Search, SearchStop
+from kc_vla.planning.execution.things import Fit, KnownThing, fits, known_of, wrong_with
+from kc_vla.planning.interface import CallResult, ObservedThing, PlanningError
 from kc_vla.planning.skills import Call
 
 AREAS = {f"area_{number}": (2.0 * number, 0.0, 0.0) for number in range(4)}
-GROUNDS = Grounds(
+GROUNDS = NavigationMap(
     Area(name, "ground", place, {f"area_{at + step}": 2.0 for step in (-1, 1) if 0 <= at + step < 4}, room)
     for at, ((name, place), room) in enumerate(
         zip(AREAS.items(), ("hall", "kitchen", "kitchen", "bedroom"), strict=True)
     )
 )
 SIZES = {"Fridge": (0.8, 0.7, 1.8), "CounterTop": (1.2, 0.6, 0.9)}
-APPLE = Seen(
+APPLE = ObservedThing(
     "Apple", "Apple_1", (2.0, 0.5, 1.0), (0.08, 0.08, 0.08), "", {"colour": "red"}, "on", "CounterTop_1", "area_1", True
 )
 
 
-def furniture(name: str, area: int, state: str = "") -> Seen:
+def furniture(name: str, area: int, state: str = "") -> ObservedThing:
     kind = name.split("_")[0]
     size = SIZES.get(kind, (0.5, 0.5, 0.5))
-    return Seen(kind, name, (2.0 * area, 0.5, size[2] / 2), size, state, {}, "stands", "", f"area_{area}", False)
+    return ObservedThing(
+        kind, name, (2.0 * area, 0.5, size[2] / 2), size, state, {}, "stands", "", f"area_{area}", False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -67,18 +69,18 @@ def long_term(tmp_path: Path) -> Iterator[LongTermMemory]:
     [
         ("apple", ("appl",), set(), 0),
         ("the red mug", ("red", "mug"), set(), 0),
-        ("the washed apple", ("appl",), {State.CLEANED}, 0),
-        ("a sliced tomato", ("tomato",), {State.SLICED}, 0),
+        ("the washed apple", ("appl",), {ObjectState.CLEANED}, 0),
+        ("a sliced tomato", ("tomato",), {ObjectState.SLICED}, 0),
         ("second mug", ("mug",), set(), 1),
         ("another book", ("book",), set(), 1),
         ("Book#3", ("book",), set(), 2),
         ("CounterTop", ("counter", "top"), set(), 0),
-        ("slice of bread", ("bread",), {State.SLICED}, 0),
-        ("the apple that you washed", ("appl",), {State.CLEANED}, 0),
+        ("slice of bread", ("bread",), {ObjectState.SLICED}, 0),
+        ("the apple that you washed", ("appl",), {ObjectState.CLEANED}, 0),
         ("the mug on the table", ("mug",), set(), 0),
     ],
 )
-def test_references_are_taken_apart(text: str, words: tuple[str, ...], states: set[State], further: int) -> None:
+def test_references_are_taken_apart(text: str, words: tuple[str, ...], states: set[ObjectState], further: int) -> None:
     reference = read(text)
     assert reference.words == words
     assert reference.states == states
@@ -100,11 +102,11 @@ def test_what_points_at_something_or_has_no_name_is_told_apart() -> None:
     ("text", "called", "states", "also", "place", "done"),
     [
         ("the food that is cold and green", ("green", "food"), set(), {"cold"}, "", False),
-        ("supply which is clean and blue", ("blue", "supply"), {State.CLEANED}, set(), "", False),
-        ("the clean, blue cleaning supply", ("blue", "cleaning", "supply"), {State.CLEANED}, set(), "", False),
+        ("supply which is clean and blue", ("blue", "supply"), {ObjectState.CLEANED}, set(), "", False),
+        ("the clean, blue cleaning supply", ("blue", "cleaning", "supply"), {ObjectState.CLEANED}, set(), "", False),
         ("the baked good", ("baked", "good"), set(), set(), "", False),
         ("the piece of cookware that is black", ("black", "cookware"), set(), set(), "", False),
-        ("a piece of bread", ("bread",), {State.SLICED}, set(), "", False),
+        ("a piece of bread", ("bread",), {ObjectState.SLICED}, set(), "", False),
         ("the thing you put on the desk before", (), set(), set(), "desk", True),
         ("what you put in the box", (), set(), set(), "box", True),
         ("the item you cooled a while ago", (), set(), {"cold"}, "", True),
@@ -112,7 +114,7 @@ def test_what_points_at_something_or_has_no_name_is_told_apart() -> None:
     ],
 )
 def test_descriptions_and_deeds_are_taken_apart(
-    text: str, called: tuple[str, ...], states: set[State], also: set[str], place: str, done: bool
+    text: str, called: tuple[str, ...], states: set[ObjectState], also: set[str], place: str, done: bool
 ) -> None:
     reference = read(text)
     assert (reference.called, reference.states, reference.also) == (called, states, also)
@@ -215,7 +217,7 @@ def test_what_is_asked_for_has_to_be_so_and_what_is_not_known_may_be(embedder: E
     namer = Namer(embedder)
     thing = known_of(replace(APPLE, state="dirty"), 0.0)
 
-    def fit(text: str, what: Known = thing) -> Fit:
+    def fit(text: str, what: KnownThing = thing) -> Fit:
         reference = read(text)
         return fits(reference, namer.named(reference, ["Apple"]), what)
 
@@ -247,15 +249,15 @@ def test_areas_are_found_by_id_or_room_and_the_nearest_of_a_room() -> None:
     with pytest.raises(PlanningError, match="no area or room 'moon'"):
         GROUNDS.called("moon", "area_0")
     with pytest.raises(PlanningError, match="without areas"):
-        Grounds([])
+        NavigationMap([])
 
 
 def opened(name: str, embedder: Embedder, long_term: LongTermMemory | None = None, capacity: int = 20) -> Memories:
     return open_memories(name, embedder, GROUNDS, long_term, capacity=capacity, budget=Budget(400, 60))
 
 
-def look(memories: Memories, now_s: float, at: int, *seen: Seen) -> None:
-    assert memories.take(Look(seen, f"area_{at}", now_s)) == []
+def look(memories: Memories, now_s: float, at: int, *seen: ObservedThing) -> None:
+    assert memories.take(SceneObservation(seen, f"area_{at}", now_s)) == []
 
 
 def test_exploring_goes_where_it_is_likely_and_near_and_nowhere_twice(
@@ -271,10 +273,10 @@ def test_exploring_goes_where_it_is_likely_and_near_and_nowhere_twice(
         order.append(stop)
         search.done(stop)
         at = stop.area
-    assert order[0] == Stop("area_2")
-    assert order.index(Stop("area_1", "Fridge_1")) < order.index(Stop("area_3"))
+    assert order[0] == SearchStop("area_2")
+    assert order.index(SearchStop("area_1", "Fridge_1")) < order.index(SearchStop("area_3"))
     assert len(set(order)) == len(order) == 4
-    assert Search({"Bed": 1.0}, memories, GROUNDS).next("area_0", 10.0) != Stop("area_1", "Fridge_1")
+    assert Search({"Bed": 1.0}, memories, GROUNDS).next("area_0", 10.0) != SearchStop("area_1", "Fridge_1")
 
 
 def test_a_thing_of_its_own_is_not_what_was_handled_last_and_a_kind_may_be(embedder: Embedder) -> None:
@@ -295,7 +297,7 @@ def test_furniture_is_not_looked_for_inside_of_furniture(embedder: Embedder, lon
         stops.append(stop)
         search.done(stop)
     assert stops
-    assert Stop("area_1", "Fridge_1") not in stops
+    assert SearchStop("area_1", "Fridge_1") not in stops
 
 
 @pytest.mark.parametrize("name", ["both", "none"])
@@ -312,7 +314,7 @@ def test_what_would_not_open_twice_is_not_looked_into_again(
         while (stop := search.next("area_0", 10.0)) is not None:
             stops.add(stop)
             search.done(stop)
-        return Stop("area_1", "Fridge_1") in stops
+        return SearchStop("area_1", "Fridge_1") in stops
 
     memories.tried_to_open("Fridge_1", False)
     assert looks_into()
@@ -329,11 +331,11 @@ def test_where_was_looked_a_moment_ago_comes_last_and_after_an_hour_no_more(
     beds = (furniture(f"Bed_{area}", area) for area in (0, 1, 3))
     look(memories, 1.0, 2, furniture("CounterTop_1", 2), *beds)
 
-    def first(now_s: float) -> Stop | None:
+    def first(now_s: float) -> SearchStop | None:
         return Search({"Apple": 1.0}, memories, GROUNDS).next("area_3", now_s)
 
-    assert first(5.0) != Stop("area_2")
-    assert first(8000.0) == Stop("area_2")
+    assert first(5.0) != SearchStop("area_2")
+    assert first(8000.0) == SearchStop("area_2")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -383,7 +385,7 @@ def test_what_was_looked_for_and_is_gone_is_believed_in_no_more(
         look(memories, float(now_s), 1, furniture("CounterTop_1", 1), APPLE)
     for now_s in range(20, 24):
         look(memories, float(now_s), 1, furniture("CounterTop_1", 1))
-        memories.tell("Apple_1", Outcome.GONE, Look((), "area_1", now_s + 0.5))
+        memories.tell("Apple_1", RecallOutcome.GONE, SceneObservation((), "area_1", now_s + 0.5))
     assert memories.recall(read("apple")) == []
 
 
@@ -416,7 +418,7 @@ def test_the_long_term_memory_stays_with_its_home(embedder: Embedder, long_term:
     memories = opened("both", embedder, long_term)
     look(memories, 50.0, 1, APPLE)
     assert opened("both", embedder, long_term).latest_s == 50.0
-    other = Grounds([Area("room", "ground", (0.0, 0.0, 0.0))])
+    other = NavigationMap([Area("room", "ground", (0.0, 0.0, 0.0))])
     with pytest.raises(GraphError, match="other areas"):
         open_memories("long", embedder, other, long_term)
     with pytest.raises(PlanningError, match="needs a long-term memory"):
@@ -432,7 +434,9 @@ def test_a_map_that_has_no_areas_yet_keeps_what_is_in_it(embedder: Embedder, lon
     assert (graph.objects[mug].attributes, graph.objects[mug].area) == ({"of": "Ada"}, "area_1")
     assert graph.number == number
     assert set(graph.areas) == set(AREAS)
-    elsewhere = Grounds(replace(area, position=(area.position[0] + 30.0, 5.0, 0.0)) for area in GROUNDS.areas.values())
+    elsewhere = NavigationMap(
+        replace(area, position=(area.position[0] + 30.0, 5.0, 0.0)) for area in GROUNDS.areas.values()
+    )
     with pytest.raises(GraphError, match="has other areas than the robot"):
         open_memories("both", embedder, elsewhere, long_term)
 
@@ -441,18 +445,18 @@ class Hand:
     """A body whose looks a test gives."""
 
     def __init__(self) -> None:
-        self.sees: list[Seen] = []
+        self.sees: list[ObservedThing] = []
 
-    def do(self, call: Call) -> Happened:
-        return Happened(True, "", 1.0, 0.0, tuple(self.sees))
+    def do(self, call: Call) -> CallResult:
+        return CallResult(True, "", 1.0, 0.0, tuple(self.sees))
 
-    def look(self) -> list[Seen]:
+    def look(self) -> list[ObservedThing]:
         return self.sees
 
 
 def test_what_stands_on_a_table_is_not_in_the_hand(embedder: Embedder) -> None:
     body = Hand()
-    robot = Robot(body, opened("none", embedder), GROUNDS, "area_1")
+    robot = RememberingRobot(body, opened("none", embedder), GROUNDS, "area_1")
     body.sees = [APPLE]
     robot.look()
     robot.do("PickupObject", "Apple_1")  # its detector has not noticed yet
@@ -481,24 +485,11 @@ def test_a_detection_that_cannot_be_is_told() -> None:
     assert "without a type" in wrong_with(replace(APPLE, object_type=" "))
 
 
-def result(explorations: int, seconds: float) -> Result:
-    return Result("", True, "", "grammar", seconds, 0.0, explorations, 1, 0)
-
-
-def test_shares_are_of_what_counts() -> None:
-    pairs = [
-        Pair(result(1, 50.0), result(4, 100.0), True),
-        Pair(result(0, 10.0), result(0, 10.0), True),
-        Pair(result(9, 10.0), result(6, 10.0), False),
-    ]
-    share_of = reduced_exploration(pairs)
-    assert (share_of.value, share_of.whole, share_of.left_out) == (0.75, 4.0, 2)
-    assert (reduced_exploration([Pair(result(6, 1.0), result(4, 1.0), True)]).value or 0) == -0.5
-    assert success_rate([True, False]).value == 0.5
+def test_recalls_count_where_the_memory_could_know() -> None:
     recalls = [
-        Recall("apple", ("Apple_2", "Apple_1"), "Apple_2", 0),
-        Recall("mug", (), "", 3),
-        Recall("pot", (), "", 1),
+        MemoryLookup("apple", ("Apple_2", "Apple_1"), "Apple_2", 0),
+        MemoryLookup("mug", (), "", 3),
+        MemoryLookup("pot", (), "", 1),
     ]
     meant = {"apple": ["Apple_1"], "mug": ["Mug_1"], "pot": ["Pot_1"]}
     first = retrieval_accuracy(recalls, lambda name: meant[name], {"Apple_1", "Mug_1"})

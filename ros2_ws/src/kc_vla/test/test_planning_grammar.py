@@ -18,7 +18,7 @@ from kc_vla.planning.grammar.__main__ import shown
 from kc_vla.planning.grammar.lexicon import verbs
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.grammar.replanning import _SO_ALREADY
-from kc_vla.planning.interface import Done, Plan, PlanningError, Request
+from kc_vla.planning.interface import Plan, PlanningError, Request, TriedCall
 from kc_vla.planning.skills import BY_NAME, Call
 
 _SHORT = {
@@ -318,9 +318,9 @@ def test_after_a_failure_what_was_held_before_is_not_what_is_held_now() -> None:
     assert again.calls == calls_of("put Mug_1 > anywhere; take red mug; put red mug > table")
 
 
-def done(text: str, reason: str = "") -> list[Done]:
+def done(text: str, reason: str = "") -> list[TriedCall]:
     *before, last = calls_of(text)
-    return [*(Done(call) for call in before), Done(last, reason)]
+    return [*(TriedCall(call) for call in before), TriedCall(last, reason)]
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def done(text: str, reason: str = "") -> list[Done]:
         ),
     ],
 )
-def test_after_a_failure_the_rest_is_planned(instruction: str, tried: list[Done], in_hand: str, left: str) -> None:
+def test_after_a_failure_the_rest_is_planned(instruction: str, tried: list[TriedCall], in_hand: str, left: str) -> None:
     before = held(in_hand) if all(each.reason for each in tried) else None
     assert plan(instruction, tried=tried, in_hand=held(in_hand), held_before=before).calls == calls_of(left)
 
@@ -395,7 +395,7 @@ def test_what_the_plan_itself_made_so_is_not_taken_for_something_known() -> None
     left = plan("put a clean mug on the table", tried=tried, in_hand=held("Mug_1"), recalled="mug, cleaned (id Mug_1)")
     assert left.calls == calls_of("put mug > table")
     known = plan("put a clean mug on the table", recalled="mug, cleaned (id Mug_1)")
-    tried = [Done(known.calls[0], "no clean mug is in sight from here")]
+    tried = [TriedCall(known.calls[0], "no clean mug is in sight from here")]
     again = plan("put a clean mug on the table", tried=tried)
     assert again.calls == calls_of(f"take mug; {wash('mug')}; put mug > table")
 
@@ -416,7 +416,7 @@ def test_another_place_and_another_thing_are_kept_to() -> None:
 
 
 def test_what_fails_for_the_same_reason_again_and_again_is_given_up() -> None:
-    failed = Done(Call("PickupObject", ("apple",)), "no apple is in sight from here")
+    failed = TriedCall(Call("PickupObject", ("apple",)), "no apple is in sight from here")
     with pytest.raises(PlanningError, match="failed 3 times: no apple is in sight"):
         plan("take the apple", tried=[failed] * 3)
     with pytest.raises(PlanningError, match="is full"):
@@ -478,7 +478,7 @@ def test_whatever_is_said_there_is_a_checked_plan_or_a_line(instruction: str, in
 def test_whatever_was_tried_there_is_a_checked_plan_or_a_line(
     instruction: str, tried: list[tuple[str, list[str], str]], in_hand: str
 ) -> None:
-    happened = [Done(Call(skill, tuple(names)), reason) for skill, names, reason in tried]
+    happened = [TriedCall(Call(skill, tuple(names)), reason) for skill, names, reason in tried]
     try:
         found = plan(instruction, tried=happened, in_hand=held(in_hand))
     except PlanningError:

@@ -18,7 +18,7 @@ from openai_server import OpenAiServer, streamed
 from kc_vla.memory.served import Server, ServerSettings
 from kc_vla.planning.answer_cache import AnswerCache
 from kc_vla.planning.choosing import PlannerSettings, open_planner
-from kc_vla.planning.interface import Done, PlanningError, Request
+from kc_vla.planning.interface import PlanningError, Request, TriedCall
 from kc_vla.planning.model import ModelPlanner, NoAnswerError
 from kc_vla.planning.prompt import MOST_TEXT, answer_text, messages_for
 from kc_vla.planning.skills import BY_NAME, SKILLS, Call
@@ -30,7 +30,7 @@ REQUEST = Request("put the apple on the table")
 
 def settings(server: OpenAiServer, **more: Any) -> ServerSettings:
     return ServerSettings(
-        **{"model": "m", "base_url": server.url, "timeout_s": 5.0, "retries": 0, "most_tokens": 2000, **more}
+        **{"model": "m", "base_url": server.url, "timeout_s": 60.0, "retries": 0, "most_tokens": 2000, **more}
     )
 
 
@@ -60,7 +60,7 @@ def test_a_plan_comes_with_who_made_it_what_it_cost_and_bit_by_bit() -> None:
 
 
 def test_the_model_is_told_the_skills_and_what_is_remembered_and_tried() -> None:
-    tried = (Done(Call("PickupObject", ("apple",)), "no apple is in sight from here"),)
+    tried = (TriedCall(Call("PickupObject", ("apple",)), "no apple is in sight from here"),)
     put_down = answer_text([("PutObject", "Cup_2", "table")])
     with OpenAiServer(says=lambda messages: put_down) as server:
         planner(server).plan(
@@ -87,7 +87,7 @@ def test_what_others_wrote_stays_data() -> None:
             hostile,
             hostile,
             held(hostile, hostile, **{hostile: hostile}),
-            [Done(Call("PickupObject", (hostile,)), hostile)],
+            [TriedCall(Call("PickupObject", (hostile,)), hostile)],
         )
     )
     assert role["content"] == messages_for(REQUEST)[0]["content"]

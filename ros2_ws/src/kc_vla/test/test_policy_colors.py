@@ -74,6 +74,7 @@ def test_of_no_keyframe_nothing_is_found() -> None:
     assert (told == 0).all()
 
 
+@pytest.mark.nightly
 def test_it_learns_to_ask_for_the_keyframe_that_the_number_of_them_points_to() -> None:
     chance = np.random.default_rng(0)
     match = Match(slots=4, views=1, asked=1, side=16)

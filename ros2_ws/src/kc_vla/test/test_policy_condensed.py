@@ -15,7 +15,7 @@ from kc_vla.learning.policy.batches import with_superfluous
 from kc_vla.learning.policy.condensing import Condense
 from kc_vla.learning.policy.networks import Situation, Sizes
 from kc_vla.learning.policy.run import PolicyRun
-from kc_vla.learning.policy.samples import Samples, first_and_newest
+from kc_vla.learning.policy.samples import PolicySamples, first_and_newest
 from kc_vla.learning.policy.training import train_policy
 from kc_vla.policy.interface import first_and_newest as shown_first_and_newest
 from kc_vla.policy.learned import LearnedBackend
@@ -37,6 +37,7 @@ def test_before_it_has_learnt_a_token_is_a_keyframe_at_its_place(count: int, tok
     torch.testing.assert_close(found[0, : len(kept)], memory[0, kept], atol=0.15, rtol=0.0)
 
 
+@pytest.mark.nightly
 def test_tokens_learn_to_take_what_is_no_place() -> None:
     """The keyframe that is marked stands anywhere among 40: no place says where."""
     torch.manual_seed(0)
@@ -112,7 +113,7 @@ def test_a_keyframe_is_looked_at_once(backend: LearnedBackend, monkeypatch: pyte
     assert len(looks) == 14
 
 
-class Rows(Samples):
+class Rows(PolicySamples):
     """Two episodes of 10 and 30 frames."""
 
     def __init__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +27,11 @@ from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.demonstrated import HORIZON, demonstrated, driven_frames, next_places, plans_of
 from kc_vla.learning.policy.material import find_material
 from kc_vla.learning.policy.run import PolicyRun
-from kc_vla.policy.backends import BackendSettings
-from kc_vla.policy.interface import PolicyInput, Seen
+from kc_vla.policy.backends import PolicyContext
+from kc_vla.policy.interface import PolicyInput, RememberedFrame
 from kc_vla.policy.learned import open_learned
 from kc_vla.policy.numbers import JointSpace, ToolSpace, space_of
+from kc_vla.policy.options import LearnedOptions
 
 PIPER = load_rig("piper")
 SMALL = ["image_size=32", "init=scratch", "channels=8", "steps=8", "every=8", "batch=8"]
@@ -115,7 +117,7 @@ def test_a_piper_s_recordings_make_a_policy_that_moves_its_joints(data: Path, tm
     assert main(["train", "policy", "--data", str(data), "--output", run, *settings]) == 0
     assert main(["export", "policy", run, "--models", str(models)]) == 0
 
-    backend = open_learned(BackendSettings(PIPER, 20, models_folder=str(models), device="cpu"))
+    backend = open_learned(PolicyContext(PIPER, 20), LearnedOptions(models_folder=str(models), device="cpu"))
     assert backend.action_type is ActionType.JOINT_POSITION
     assert backend.names == PIPER_NAMES
     instruction = TASKS["counting"].instruction
@@ -123,7 +125,7 @@ def test_a_piper_s_recordings_make_a_policy_that_moves_its_joints(data: Path, tm
     state = np.array([0.1, 1.0, -0.8, 0.0, 0.3, 0.0, 0.03])
     views = {view: picture(12, view=view) for view in material.views}
     frozen = np.tile([*state[:6] + 0.01, 0.05], (3, 1)).astype(np.float32)
-    kept = [Seen(frame, views, state) for frame in KEYFRAMES[:3]]
+    kept = [RememberedFrame(frame, views, state) for frame in KEYFRAMES[:3]]
     chunk = backend.infer(PolicyInput(12, views, kept, state, instruction, frozen))
     assert chunk.shape == (HORIZON, 7)
     np.testing.assert_allclose(chunk[:3], frozen, atol=1e-5)
@@ -132,6 +134,7 @@ def test_a_piper_s_recordings_make_a_policy_that_moves_its_joints(data: Path, tm
     assert chunk[:, 6].max() <= PIPER.opening + 1e-6
 
 
+@pytest.mark.nightly
 def test_a_policy_looks_at_the_cameras_that_somebody_chose(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,12 +153,12 @@ def test_a_policy_looks_at_the_cameras_that_somebody_chose(
     told = capsys.readouterr().err
     assert f"looks at wrist, and is to learn on with third_person, wrist: take --camera wrist={usual}, with" in told
     assert main(["export", "policy", run, "--models", str(models)]) == 0
-    backend = open_learned(BackendSettings(PIPER, 20, models_folder=str(models), device="cpu"))
+    backend = open_learned(PolicyContext(PIPER, 20), LearnedOptions(models_folder=str(models), device="cpu"))
     instruction = TASKS["counting"].instruction
     backend.reset(Episode("e", "counting", instruction, 0, 50_000_000, True))
     state = np.array([0.1, 1.0, -0.8, 0.0, 0.3, 0.0, 0.03])
     views = {"wrist": picture(12, view="wrist")}
-    given = PolicyInput(12, views, [Seen(0, views, state)], state, instruction, np.zeros((0, 7), np.float32))
+    given = PolicyInput(12, views, [RememberedFrame(0, views, state)], state, instruction, np.zeros((0, 7), np.float32))
     assert backend.infer(given).shape == (HORIZON, 7)
 
 
@@ -210,6 +213,18 @@ def test_a_policy_goes_on_from_what_a_person_mended(data: Path, tmp_path: Path, 
         assert episode.learnt.sum() > 4
 
 
+def test_both_versions_of_data_sets_are_learned_from_alike(data: Path, tmp_path: Path) -> None:
+    words = ["bag", "export", str(data.parent / "bags"), "--output", str(tmp_path / "second"), "--format"]
+    assert main([*words, "lerobot-v2.1"]) == 0
+    third, second = find_material([data]), find_material([tmp_path / "second"])
+    assert (third.rig.name, third.action, third.views) == (second.rig.name, second.action, second.views)
+    for one, other in zip(third.episodes, second.episodes, strict=True):
+        ours, theirs = asdict(one.read(32)), asdict(other.read(32))
+        views = zip(ours.pop("pictures").values(), theirs.pop("pictures").values(), strict=True)
+        assert all(np.array_equal(*pair) for pair in views)
+        assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+
+
 def test_robots_are_not_mixed(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_panda_bag(tmp_path / "bags", "e0")
     assert main(["bag", "export", str(tmp_path / "bags"), "--output", str(tmp_path / "panda")]) == 0
@@ -229,11 +244,16 @@ def test_what_is_left_out_is_told_and_nothing_else_is(
     (keyframes,) = mine.rglob("keyframes.json")
     known = json.loads(keyframes.read_text())
     keyframes.write_text(json.dumps({**known, "0": []}))
-    for columns in mine.rglob("episode_000000.parquet"):
-        table = pq.read_table(columns)
-        place = table.column_names.index("annotation.keyframe")
-        empty = pa.array([False] * len(table), table.schema.field(place).type)
-        pq.write_table(table.set_column(place, table.schema.field(place), empty), columns)
+    (columns,) = mine.glob("data/*/*.parquet")
+    table = pq.read_table(columns)
+    place = table.column_names.index("annotation.keyframe")
+    others = [
+        mark and index > 0
+        for mark, index in zip(
+            *(table[key].to_pylist() for key in ("annotation.keyframe", "episode_index")), strict=True
+        )
+    ]
+    pq.write_table(table.set_column(place, table.schema.field(place), pa.array(others)), columns)
     capsys.readouterr()
     assert len(find_material([mine]).episodes) == len(known) - 1
     assert f"1 of {len(known)} episodes (0) have no marked keyframes: they are left out" in capsys.readouterr().out

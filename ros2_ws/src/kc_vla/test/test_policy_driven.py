@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, Chunk, ChunkLimits, check_chunk
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import Rig, load_rig
-from kc_vla.policy.backends import BackendSettings, open_backend
+from kc_vla.policy.backends import PolicyContext, open_backend
 from kc_vla.policy.driven import server
-from kc_vla.policy.driven.client import Driver
-from kc_vla.policy.driven.meeting import Meeting
-from kc_vla.policy.driven.wire import WireError, receive, send
-from kc_vla.policy.interface import Closing, PolicyError, PolicyInput
+from kc_vla.policy.driven.action_exchange import ActionExchange
+from kc_vla.policy.driven.client import ExternalClient
+from kc_vla.policy.driven.wire import ExternalWireError, receive, send
+from kc_vla.policy.interface import ClosableBackend, PolicyError, PolicyInput
 
 EPISODE = Episode("counting-1", "counting", "push", 0, 50_000_000, True)
 PIPER, PANDA = load_rig("piper"), load_rig("panda_sim")
@@ -42,7 +42,7 @@ class Asking:
     """A stack in a thread, which asks again and again as the arm controller does."""
 
     def __init__(self, rig: Rig, path: Path) -> None:
-        self.backend = open_backend("driven", BackendSettings(rig, 16, socket=str(path)))
+        self.backend = open_backend("driven", PolicyContext(rig, 16), {"socket": str(path)})
         self.backend.reset(EPISODE)
         self.rows: list[np.ndarray] = []
         self.refused: list[str] = []
@@ -64,7 +64,7 @@ class Asking:
     def end(self) -> None:
         self._over.set()
         self._thread.join()
-        assert isinstance(self.backend, Closing)
+        assert isinstance(self.backend, ClosableBackend)
         self.backend.close()
 
 
@@ -77,7 +77,7 @@ def panda(path: Path) -> Iterator[Asking]:
 
 def test_what_is_seen_is_shown_and_what_is_said_is_done_once(panda: Asking, path: Path) -> None:
     action = np.array([0.001, 0.0, -0.002, 0.0, 0.01, 0.0, 0.5])
-    with Driver(str(path)) as driver:
+    with ExternalClient(str(path)) as driver:
         about = driver.about()
         assert (about.name, about.rate, about.views) == ("panda", 20.0, {"third_person": (4, 6), "wrist": (2, 2)})
         assert about.action == ("dx", "dy", "dz", "rx", "ry", "rz", "gripper")
@@ -104,10 +104,10 @@ def test_a_program_that_has_patience_waits_for_longer_than_the_stack_does(
 ) -> None:
     """As while a person has taken over: what it saw before is not shown to it as if it were news."""
     monkeypatch.setattr(server, "_MOST_PATIENCE_S", 0.1)
-    meeting = Meeting()
-    listening = server.DriverServer(str(path), server.About("panda", (), ("dx",), 20.0), meeting)
+    meeting = ActionExchange()
+    listening = server.ExternalServer(str(path), server.About("panda", (), ("dx",), 20.0), meeting)
     asked(meeting, frame=4)
-    with Driver(str(path)) as driver:
+    with ExternalClient(str(path)) as driver:
         assert driver.look().frame == 4
         begun = time.monotonic()
         assert driver.look(0.3).age >= 0.3
@@ -120,7 +120,7 @@ def test_a_program_that_has_patience_waits_for_longer_than_the_stack_does(
 def test_an_arm_is_told_positions_of_its_joints(path: Path) -> None:
     asking = Asking(PIPER, path)
     try:
-        with Driver(str(path)) as driver:
+        with ExternalClient(str(path)) as driver:
             assert driver.about().action == driver.about().state == PIPER.columns
             seen = driver.look()
             driver.act(seen.state + 0.01)
@@ -134,7 +134,7 @@ def test_without_a_program_and_from_a_silent_one_nothing_moves(panda: Asking, pa
     while not panda.refused:
         time.sleep(0.01)
     assert panda.refused[-1] == f"nothing comes from a program at {path}: the arm holds"
-    with Driver(str(path)) as driver:
+    with ExternalClient(str(path)) as driver:
         driver.look()
         panda.refused.clear()
         while not panda.refused:
@@ -144,13 +144,16 @@ def test_without_a_program_and_from_a_silent_one_nothing_moves(panda: Asking, pa
 
 
 def test_a_second_program_is_refused_and_may_come_when_the_first_is_gone(panda: Asking, path: Path) -> None:
-    with Driver(str(path)) as first:
+    with ExternalClient(str(path)) as first:
         first.about()
-        with Driver(str(path)) as second, pytest.raises(WireError, match="another program drives already"):
+        with (
+            ExternalClient(str(path)) as second,
+            pytest.raises(ExternalWireError, match="another program drives already"),
+        ):
             second.about()
     while panda.backend._server.driven:  # type: ignore[attr-defined]
         pass
-    with Driver(str(path)) as third:
+    with ExternalClient(str(path)) as third:
         assert third.about().name == "panda"
 
 
@@ -163,8 +166,8 @@ def test_a_second_program_is_refused_and_may_come_when_the_first_is_gone(panda: 
     ],
 )
 def test_no_nonsense_reaches_the_arm(panda: Asking, path: Path, action: np.ndarray, said: str) -> None:
-    with Driver(str(path)) as driver:
-        with pytest.raises(WireError, match=said):
+    with ExternalClient(str(path)) as driver:
+        with pytest.raises(ExternalWireError, match=said):
             driver.act(action)
         driver.act(np.zeros(7))  # it goes on
     assert all(np.isfinite(rows).all() for rows in panda.rows)
@@ -197,7 +200,7 @@ def test_garbage_ends_the_connection_and_not_the_stack(panda: Asking, path: Path
             assert end.recv(1) == b""
     while panda.backend._server.driven:  # type: ignore[attr-defined]
         pass
-    with Driver(str(path)) as driver:
+    with ExternalClient(str(path)) as driver:
         assert driver.about().name == "panda"
     assert not panda.rows
 
@@ -219,11 +222,11 @@ def test_only_the_user_reaches_the_socket_and_it_goes_with_the_stack(path: Path)
     asking = Asking(PANDA, path)
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     with pytest.raises(PolicyError, match="another stack listens there"):
-        open_backend("driven", BackendSettings(PANDA, 16, socket=str(path)))
+        open_backend("driven", PolicyContext(PANDA, 16), {"socket": str(path)})
     asking.end()
     assert not path.exists()
-    with pytest.raises(WireError, match=r"no stack at the socket .*: start one with policy:=driven"):
-        Driver(str(path))
+    with pytest.raises(ExternalWireError, match=r"no stack at the socket .*: start one with policy:=driven"):
+        ExternalClient(str(path))
 
 
 def test_a_socket_that_a_killed_stack_has_left_is_taken_and_a_file_is_not(path: Path) -> None:
@@ -233,20 +236,20 @@ def test_a_socket_that_a_killed_stack_has_left_is_taken_and_a_file_is_not(path: 
     asking.end()
     path.write_text("mine")
     with pytest.raises(PolicyError, match="something else than a socket"):
-        open_backend("driven", BackendSettings(PANDA, 16, socket=str(path)))
+        open_backend("driven", PolicyContext(PANDA, 16), {"socket": str(path)})
     assert path.read_text() == "mine"
     with pytest.raises(PolicyError, match="needs socket:="):
-        open_backend("driven", BackendSettings(PANDA, 16))
+        open_backend("driven", PolicyContext(PANDA, 16))
 
 
-def asked(meeting: Meeting, frame: int = 0) -> list[float] | None:
+def asked(meeting: ActionExchange, frame: int = 0) -> list[float] | None:
     action = meeting.ask("e", frame, "push", STATE, VIEWS, 0.0, 0.25)
     return None if action is None else action.tolist()
 
 
 def test_what_has_waited_too_long_and_what_is_of_another_episode_is_not_done() -> None:
     now = [10.0]
-    meeting = Meeting(clock=lambda: now[0])
+    meeting = ActionExchange(clock=lambda: now[0])
     meeting.act(np.ones(7))
     now[0] += 0.3
     assert asked(meeting) is None
@@ -259,7 +262,7 @@ def test_what_has_waited_too_long_and_what_is_of_another_episode_is_not_done() -
 
 
 def test_a_moment_that_is_shown_again_is_acted_on_once() -> None:
-    meeting = Meeting()
+    meeting = ActionExchange()
     assert asked(meeting, frame=4) is None
     first, _ = meeting.look(0, 0.0)
     assert asked(meeting, frame=4) is None  # shown again before anything was said to it
@@ -278,7 +281,7 @@ def test_a_moment_that_is_shown_again_is_acted_on_once() -> None:
 def test_an_action_for_the_moment_that_is_still_shown_is_not_lost_however_late_it_is_asked_for() -> None:
     """A program whose first answer takes longer than the stack waits, beside a simulator that stands still."""
     now = [10.0]
-    meeting = Meeting(clock=lambda: now[0])
+    meeting = ActionExchange(clock=lambda: now[0])
     assert asked(meeting, frame=4) is None
     meeting.act(np.ones(7))
     now[0] += 1.0

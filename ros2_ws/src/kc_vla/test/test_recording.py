@@ -14,7 +14,7 @@ from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.bags.cut_and_merge import cut
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.storage import Storage
-from kc_vla.bags.topics import EpisodeInfo
+from kc_vla.bags.topics import RecordedEpisodeInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.calibration.material import recorded_joints, recorded_pictures
 from kc_vla.episodes.episode import RecordedEpisode
@@ -81,7 +81,7 @@ def test_calibration_takes_compressed_pictures(tmp_path: Path) -> None:
         assert np.abs(pixels.astype(int) - picture(frame, view="wrist")).mean() < 6
 
 
-def renamed(folder: Path, names: dict[str, str], told: EpisodeInfo | None) -> Path:
+def renamed(folder: Path, names: dict[str, str], told: RecordedEpisodeInfo | None) -> Path:
     """An episode's bag with pictures on other topics."""
     topics = {names.get(name, name): entry for name, entry in TOPICS.items() if names.get(name, name)}
     writer = EpisodeBagWriter(folder, topics, told)

@@ -11,7 +11,7 @@ from kc_vla.core.rig import load_rig
 from kc_vla.execution.scheduler import SchedulerSettings
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.observation import Observation
-from kc_vla.keyframes.scoring import Scoring, Sight
+from kc_vla.keyframes.scoring import ScorerInput, Scoring
 from kc_vla.policy.closed_loop import ClosedLoop
 from kc_vla.policy.history import KEYFRAMES, NONE, History
 from kc_vla.policy.interface import PolicyInput
@@ -33,7 +33,7 @@ class Bright:
             raise ValueError("no such task")
         return Scoring(("start", "bright"), self)
 
-    def score(self, sight: Sight, phase: int) -> float:
+    def score(self, sight: ScorerInput, phase: int) -> float:
         return float(sight.views["third_person"].max() > 0)
 
 
@@ -129,7 +129,7 @@ def remembered(history: History, frames: int) -> list[list[int]]:
             picture = np.full((4, 4, 3), 200 if frame == 7 else 0, np.uint8)
             views = {"third_person": picture, "wrist": picture}
             seen = Observation(frame, frame * PERIOD_NS, views, ("x",), np.zeros(1), np.zeros(1), np.zeros(7))
-            loop.see(seen, Sight(seen.stamp_ns, views))
+            loop.see(seen, ScorerInput(seen.stamp_ns, views))
             if request is not None:
                 loop.think(request, seen)
             loop.tick(frame)

@@ -1,7 +1,9 @@
 """A process that keeps time, seen from the one that calls it; the emulated arm's is as good as any."""
 
+import importlib
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +22,7 @@ PATIENCE_S = 20.0
 def remote(bus_path: Path) -> Iterator[Remote]:
     """An emulated arm in a process of its own."""
     remote = Remote(main)
-    remote.call("begin", str(bus_path), PIPER, patience=PATIENCE_S)
+    remote.start("the emulated arm", print, "begin", str(bus_path), PIPER)
     yield remote
     remote.close()
 
@@ -110,9 +112,69 @@ def test_a_process_that_was_killed_is_missed(remote: Remote) -> None:
 
 def test_it_ends_when_the_caller_hangs_up(bus_path: Path) -> None:
     remote = Remote(main)
-    remote.call("begin", str(bus_path), PIPER, patience=PATIENCE_S)
+    remote.start("the emulated arm", print, "begin", str(bus_path), PIPER)
     assert bus_path.exists()
     remote.close()
     assert not bus_path.exists()
     with pytest.raises(ProcessLookupError):
         os.kill(remote.pid, 0)
+
+
+_SLOW = """
+import sys, time
+from kc_vla.arm.remote import Calls
+
+class Slow:
+    def begin(self):
+        return "there"
+
+def main():
+    until = time.process_time() + {busy}
+    while time.process_time() < until:
+        pass
+    slow = Slow()
+    {last}
+    Calls(sys.argv[1:]).answer_until(slow, lambda: False)
+"""
+
+
+def started(folder: Path, monkeypatch: pytest.MonkeyPatch, busy: float, last: str) -> Remote:
+    """A process that works for so long, s of a processor, does `last`, and then answers."""
+    name = f"slow_start_{os.urandom(4).hex()}"
+    (folder / f"{name}.py").write_text(_SLOW.format(busy=busy, last=last))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *sys.path]))
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setattr("kc_vla.arm.remote._HANGS_S", 1.5)
+    return Remote(importlib.import_module(name).main)
+
+
+@pytest.mark.parametrize("busy", [0.0, 3.0])
+def test_a_process_that_gets_on_is_waited_for_however_long_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, busy: float
+) -> None:
+    monkeypatch.setattr("kc_vla.arm.progress.SAY_EVERY_S", 0.5)
+    said: list[str] = []
+    remote = started(tmp_path, monkeypatch, busy, "pass")
+    assert remote.start("the arm", said.append, "begin") == "there"
+    assert bool(said) or not busy
+    assert all(line.startswith("waiting for the arm: it has been starting for ") for line in said)
+    remote.close()
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        ("time.sleep(60)", "the arm hangs: its process has done nothing for "),
+        ("sys.exit(1)", "its own process has ended"),
+    ],
+)
+def test_a_process_that_hangs_or_dies_while_it_starts_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, words: str
+) -> None:
+    remote = started(tmp_path, monkeypatch, 0.0, last)
+    try:
+        with pytest.raises(RemoteError, match=words):
+            remote.start("the arm", print, "begin")
+    finally:
+        os.kill(remote.pid, signal.SIGKILL)
+        remote.close()

@@ -6,6 +6,7 @@ import hashlib
 import io
 import pickle
 import struct
+from contextlib import suppress
 from typing import Any
 
 import msgpack
@@ -223,3 +224,34 @@ def test_frames_have_a_largest_size(codec: Any, monkeypatch: pytest.MonkeyPatch)
 def test_what_cannot_be_sent_is_told(codec: Any, said: Any) -> None:
     with pytest.raises(WireError):
         codec.encode(said)
+
+
+PLAIN = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats()
+    | st.text(max_size=300)
+    | st.binary(max_size=300),
+    lambda inner: st.lists(inner, max_size=20) | st.dictionaries(st.text(max_size=3), inner, max_size=20),
+    max_leaves=30,
+)
+
+
+@given(said=st.dictionaries(st.text(max_size=3), PLAIN, max_size=5), token=st.none() | st.text(max_size=300))
+def test_a_text_is_found_without_unpacking_the_rest(said: dict[str, Any], token: str | None) -> None:
+    frame = msgpack.packb(said | ({} if token is None else {"api_token": token}))
+    assert wire.text_in(frame, "api_token") == token
+    for name, value in said.items():
+        assert wire.text_in(frame, name) == (value if isinstance(value, str) else None)
+
+
+@given(frame=st.binary(max_size=60))
+def test_any_frame_is_walked_as_msgpack_would_unpack_it(frame: bytes) -> None:
+    try:
+        found = msgpack.unpackb(frame, strict_map_key=False)
+    except (ValueError, TypeError, msgpack.UnpackException):
+        found = None
+    with suppress(WireError):
+        text = wire.text_in(frame, "a")
+        assert text is None or not isinstance(found, dict) or found.get("a") == text

@@ -16,12 +16,12 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.rig import Rig, load_rig
+from kc_vla.policy.remote.array_columns import HOWS, ArrayColumns
+from kc_vla.policy.remote.image_format import TURNS, ImageFormat, resized_with_pad
 from kc_vla.policy.remote.mapping import MappingError, PolicyMapping
 from kc_vla.policy.remote.mapping_file import load_mapping, shipped_mappings
-from kc_vla.policy.remote.parts import HOWS
-from kc_vla.policy.remote.path import Body, state_of
-from kc_vla.policy.remote.pictures import TURNS, Look, resized_with_pad
-from kc_vla.policy.remote.turns import FORMS
+from kc_vla.policy.remote.path import RobotPose, state_of
+from kc_vla.policy.remote.rotations import FORMS
 from kc_vla.policy.remote.wire import WireError
 
 pytestmark = pytest.mark.filterwarnings("ignore:Gimbal lock")  # it is told, and right all the same
@@ -35,9 +35,9 @@ turns = (
 
 
 @st.composite
-def bodies(draw: st.DrawFn, rig: Rig = PANDA) -> Body:
+def bodies(draw: st.DrawFn, rig: Rig = PANDA) -> RobotPose:
     pose = np.concatenate([draw(arrays(np.float64, 3, elements=numbers)), draw(turns)])
-    return Body(pose, draw(arrays(np.float64, len(rig.joints), elements=numbers)), draw(st.floats(0, 1, width=32)))
+    return RobotPose(pose, draw(arrays(np.float64, len(rig.joints), elements=numbers)), draw(st.floats(0, 1, width=32)))
 
 
 def deltas(count: int = 6) -> st.SearchStrategy[np.ndarray]:
@@ -75,7 +75,7 @@ def test_those_that_come_along_go_there_and_back(name: str) -> None:
         mapping = load_mapping(name, rig, content["speaks"])
         chance = np.random.default_rng(1)
         middle = (rig.limits.lowest + rig.limits.highest) / 2
-        body = Body(np.array([0.4, 0.1, 0.2, *Rotation.random(rng=chance).as_quat()]), middle, 0.25)
+        body = RobotPose(np.array([0.4, 0.1, 0.2, *Rotation.random(rng=chance).as_quat()]), middle, 0.25)
         views = {view: chance.integers(0, 256, (224, 224, 3), np.uint8) for view in rig.views}
         sent = mapping.sent(views, body)
         back, felt = mapping.seen(sent)
@@ -143,7 +143,7 @@ def test_rotations_mean_what_others_mean_by_them() -> None:
     body=bodies(),
 )
 def test_tool_actions_of_any_kind_come_back(
-    folder: Path, how: str, form: str, axes: str, actions: np.ndarray, body: Body
+    folder: Path, how: str, form: str, axes: str, actions: np.ndarray, body: RobotPose
 ) -> None:
     parts = [
         {"part": "constant", "values": [7.0]},
@@ -159,7 +159,7 @@ def test_tool_actions_of_any_kind_come_back(
 
 @pytest.mark.parametrize("how", HOWS)
 @given(joints=arrays(np.float64, (5, 6), elements=numbers), body=bodies(PIPER))
-def test_joint_actions_of_any_kind_come_back(folder: Path, how: str, joints: np.ndarray, body: Body) -> None:
+def test_joint_actions_of_any_kind_come_back(folder: Path, how: str, joints: np.ndarray, body: RobotPose) -> None:
     parts = [{"part": "joints", "how": how, "unit": "deg"}, {"part": "gripper", "open": 70, "closed": 0}]
     mapping = written(folder, PIPER, actions={"a": parts})
     actions = np.concatenate([joints, np.full((5, 1), PIPER.opening / 2)], axis=1)
@@ -168,7 +168,7 @@ def test_joint_actions_of_any_kind_come_back(folder: Path, how: str, joints: np.
 
 
 @given(body=bodies())
-def test_what_is_felt_comes_back(folder: Path, body: Body) -> None:
+def test_what_is_felt_comes_back(folder: Path, body: RobotPose) -> None:
     parts = [
         {"part": "position", "unit": "mm", "origin": [-0.6, 0.0, 0.9]},
         {"part": "gripper", "open": [0.04, -0.04], "closed": [0.0, 0.0]},
@@ -188,7 +188,7 @@ def test_what_is_felt_comes_back(folder: Path, body: Body) -> None:
 
 def test_a_velocity_of_droid_is_a_step_and_fifteen_of_them_are_a_second() -> None:
     droid = load_mapping("panda_sim-droid", PANDA, "openpi")
-    body = Body(np.array([0, 0, 0, 0, 0, 0, 1.0]), np.zeros(7), 1.0)
+    body = RobotPose(np.array([0, 0, 0, 0, 0, 0, 1.0]), np.zeros(7), 1.0)
     rows = np.concatenate([np.full((15, 7), 0.5), np.zeros((15, 1))], axis=1)
     actions = droid.taken({("actions",): rows}, body)
     assert actions.shape == (20, 9)  # a second at the rig's 20 Hz
@@ -199,7 +199,7 @@ def test_a_velocity_of_droid_is_a_step_and_fifteen_of_them_are_a_second() -> Non
 
 @given(actions=deltas(8), rate=st.sampled_from([5.0, 10.0, 15.0, 30.0, 50.0]), body=bodies())
 def test_another_rate_goes_the_same_way_in_the_same_time(
-    folder: Path, actions: np.ndarray, rate: float, body: Body
+    folder: Path, actions: np.ndarray, rate: float, body: RobotPose
 ) -> None:
     mapping = written(folder, rate=rate)
     taken = mapping.taken({("actions",): actions}, body)
@@ -211,7 +211,7 @@ def test_another_rate_goes_the_same_way_in_the_same_time(
 
 def test_a_gripper_that_snaps_is_open_or_closed() -> None:
     libero = load_mapping("panda_sim-libero", PANDA, "openpi")
-    body = Body(np.array([0, 0, 0, 0, 0, 0, 1.0]), np.zeros(7), 1.0)
+    body = RobotPose(np.array([0, 0, 0, 0, 0, 0, 1.0]), np.zeros(7), 1.0)
     rows = np.zeros((4, 7))
     rows[:, 6] = [-1.2, -0.3, 0.3, 1.2]
     assert libero.taken({("actions",): rows}, body)[:, 6].tolist() == [1, 1, 0, 0]
@@ -225,7 +225,7 @@ def test_a_gripper_that_snaps_is_open_or_closed() -> None:
     first=st.booleans(),
 )
 def test_a_picture_comes_back_whichever_way_it_is_turned(picture: np.ndarray, turn: int, first: bool) -> None:
-    look = Look("third_person", None, turn, first)
+    look = ImageFormat("third_person", None, turn, first)
     sent = look.sent(picture)
     assert sent.shape[0 if first else 2] == 3
     assert np.array_equal(look.seen(sent, "it"), picture)
@@ -337,7 +337,7 @@ def test_which_mapping_is_taken_where_none_is_named() -> None:
         load_mapping("absent.yaml", PANDA, "openpi")
 
 
-BODY = Body(np.array([0, 0, 0, 0, 0, 0, 1.0]), np.zeros(7), 1.0)
+BODY = RobotPose(np.array([0, 0, 0, 0, 0, 0, 1.0]), np.zeros(7), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -363,3 +363,24 @@ def test_a_rotation_of_zeros_is_refused(folder: Path) -> None:
     parts = [{"part": "position"}, {"part": "rotation", "form": "quaternion_xyzw"}]
     with pytest.raises(WireError, match="a rotation is all zeros"):
         written(folder, actions={"a": parts}).taken({("a",): np.zeros((3, 7))}, BODY)
+
+
+@pytest.mark.parametrize(
+    ("opened", "closed", "number", "taken"),
+    [
+        (0.07, 0.0, 1.0, None),  # a share where m are wanted
+        (0.07, 0.0, 35.0, None),  # mm
+        (0.07, 0.0, -1.0, None),
+        (1.0, -1.0, 255.0, None),
+        (0.07, 0.0, 0.09, 1.0),  # a policy may go beyond
+        (0.07, 0.0, -0.01, 0.0),
+        (-1.0, 1.0, 1.3, 0.0),
+    ],
+)
+def test_a_gripper_in_another_unit_is_refused(opened: float, closed: float, number: float, taken: float | None) -> None:
+    part = ArrayColumns("gripper", opened=(opened,), closed=(closed,))
+    if taken is None:
+        with pytest.raises(WireError, match=r"the gripper is .*, the mapping has .* closed and .* open"):
+            part.gripper_read(np.array([[0.5 * (opened + closed)], [number]]))
+    else:
+        assert part.gripper_read(np.array([[number]])).tolist() == [taken]

@@ -17,25 +17,27 @@ from policy_doubles import Double, double
 from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import load_rig
-from kc_vla.policy.backends import TOKEN, BackendSettings, open_backend
-from kc_vla.policy.interface import Backend, Felt, PolicyError, PolicyInput, Seen
+from kc_vla.policy.backends import PolicyContext, open_backend, policy_options
+from kc_vla.policy.interface import Backend, PolicyError, PolicyInput, Proprioception, RememberedFrame
+from kc_vla.policy.options import TOKEN
 
 PANDA = load_rig("panda_sim")
+CONTEXT = PolicyContext(PANDA, 16)
 EPISODE = Episode("one", "counting", "push", 0, 50_000_000, True)
 WIRES = ("openpi", "groot")
 EACH = pytest.mark.parametrize("wire", WIRES)
 START = {"openpi": ("--memory", "--keeps"), "groot": ()}
 
 
-def seen(number: int) -> Seen:
+def seen(number: int) -> RememberedFrame:
     views = {view: np.full((48, 64, 3), number + 1, np.uint8) for view in PANDA.views}
-    return Seen(number, views, np.zeros(8), felt(number))
+    return RememberedFrame(number, views, np.zeros(8), felt(number))
 
 
-def felt(number: float) -> Felt:
+def felt(number: float) -> Proprioception:
     joints = np.zeros(9)
     joints[7:] = 0.01
-    return Felt(np.array([number * 0.01, 0, 0.2, 1, 0, 0, 0]), joints)
+    return Proprioception(np.array([number * 0.01, 0, 0.2, 1, 0, 0, 0]), joints)
 
 
 def given(number: int, keyframes: int = 0, frozen: int = 0) -> PolicyInput:
@@ -52,7 +54,7 @@ def asked(
     """A backend and the server that it asks."""
     with double(tmp_path / wire, wire, *(options or START[wire])) as server:
         yield (
-            open_backend(wire, BackendSettings(PANDA, 16, server=server.server, timeout_s=timeout_s, **settings)),
+            open_backend(wire, CONTEXT, {"server": server.server, "timeout_s": timeout_s, **settings}),
             server,
         )
 
@@ -61,8 +63,8 @@ def asked(
 def test_a_server_is_asked_and_answers(tmp_path: Path, wire: str) -> None:
     times: dict[str, float] = {}
     with double(tmp_path / wire, wire, *START[wire]) as server:
-        settings = BackendSettings(PANDA, 16, server=server.server, timeout_s=20.0, measured=times.__setitem__)
-        backend = open_backend(wire, settings)
+        context = PolicyContext(PANDA, 16, measured=times.__setitem__)
+        backend = open_backend(wire, context, {"server": server.server, "timeout_s": 20.0})
         assert backend.reset(EPISODE) == ""
         chunk = backend.infer(given(40, keyframes=2))
         assert (chunk.shape, chunk.dtype, chunk[:, 0].any()) == ((16, 7), np.float32, False)
@@ -227,6 +229,7 @@ def test_a_hung_server_is_given_up_in_time_and_found_again(tmp_path: Path, wire:
         assert backend.infer(given(2)).shape == (16, 7)
 
 
+@pytest.mark.nightly
 def test_a_hung_server_with_full_buffers_does_not_hold_up_the_sender(tmp_path: Path) -> None:
     views = {view: np.random.default_rng(0).integers(0, 256, (1600, 1600, 3), np.uint8) for view in PANDA.views}
     large = PolicyInput(1, views, [], np.zeros(8), "push", np.empty((0, 0), np.float32), felt=felt(1))
@@ -267,15 +270,15 @@ def test_a_token_is_wanted(tmp_path: Path, wire: str, monkeypatch: pytest.Monkey
         with pytest.raises(PolicyError, match=r"wrong key|wants a token, and this is not it"):
             backend.reset(EPISODE)
         monkeypatch.setenv(TOKEN, "right")
-        settings = BackendSettings(PANDA, 16, server=server.server, timeout_s=20.0)
-        assert open_backend(wire, settings).infer(given(1)).shape == (16, 7)
-    assert "wrong" not in repr(BackendSettings(PANDA, 16, token="wrong"))
+        settings = {"server": server.server, "timeout_s": 20.0}
+        assert open_backend(wire, CONTEXT, settings).infer(given(1)).shape == (16, 7)
+    assert "wrong" not in repr(policy_options(wire, {"token": "wrong"}))
 
 
 def test_an_openpi_address_at_which_something_else_listens_is_told(tmp_path: Path) -> None:
     with double(tmp_path / "groot", "groot") as server:
         address = server.server.replace("tcp", "ws")
-        backend = open_backend("openpi", BackendSettings(PANDA, 16, server=address, timeout_s=0.5))
+        backend = open_backend("openpi", CONTEXT, {"server": address, "timeout_s": 0.5})
         with pytest.raises(PolicyError, match=r"the openpi server ws://127\.0\.0\.1"):
             backend.reset(EPISODE)
 
@@ -298,7 +301,7 @@ def test_settings_that_cannot_be_are_told_before_anything_starts(
     wire: str, settings: dict[str, str], told: str
 ) -> None:
     with pytest.raises(PolicyError, match=re.escape(told)):
-        open_backend(wire, BackendSettings(PANDA, 16, **settings))
+        open_backend(wire, CONTEXT, settings)
 
 
 @EACH
@@ -311,9 +314,8 @@ def test_settings_that_cannot_be_are_told_before_anything_starts(
     ids=["no views", "nothing felt"],
 )
 def test_what_is_missing_here_is_told(tmp_path: Path, wire: str, spoil: Callable[[PolicyInput], PolicyInput]) -> None:
-    backend = open_backend(
-        wire, BackendSettings(PANDA, 16, server={"openpi": "ws://localhost:9", "groot": "tcp://localhost:9"}[wire])
-    )
+    server = {"openpi": "ws://localhost:9", "groot": "tcp://localhost:9"}[wire]
+    backend = open_backend(wire, CONTEXT, {"server": server})
     with pytest.raises(
         PolicyError, match=r"shows third_person, wrist: there is none here|nobody told what the robot feels"
     ):

@@ -49,7 +49,7 @@ def test_compressed_pictures_are_as_good(tmp_path: Path) -> None:
 
 
 def test_the_views_are_those_of_the_rig_that_was_recorded(tmp_path: Path) -> None:
-    content = yaml.safe_load((share("rigs") / "panda_sim.yaml").read_text())
+    content = yaml.safe_load((share("robots") / "panda_sim.yaml").read_text())
     content["cameras"] = {view: f"{view}_lens" for view in ("front", "left", "hand")}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
     mine = str(tmp_path / "mine.yaml")

@@ -10,16 +10,16 @@ from episode_bag import ORACLE, PERIOD_NS, START_NS, Script, action, write_episo
 
 from kc_vla.cli import main
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.reports.rerun.rows import Columns, columns
+from kc_vla.reports.rerun.rows import TimedColumns, columns
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Columns]:
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TimedColumns]:
     bag = write_episode(tmp_path_factory.mktemp("episode") / "bag", Script(size=32, steps=60, hold_steps=(9,)))
     return {each.path: each for each in columns(RecordedEpisode(bag))}
 
 
-def test_rows_have_the_stamp_and_the_frame_of_what_they_tell(found: dict[str, Columns]) -> None:
+def test_rows_have_the_stamp_and_the_frame_of_what_they_tell(found: dict[str, TimedColumns]) -> None:
     joints = found["joints/position"]
     assert joints.names == tuple(f"joint{number}" for number in range(1, 8))
     assert joints.frames.tolist() == list(range(61))
@@ -30,7 +30,7 @@ def test_rows_have_the_stamp_and_the_frame_of_what_they_tell(found: dict[str, Co
     assert scores.stamps[ORACLE[1]] == START_NS + ORACLE[1] * PERIOD_NS
 
 
-def test_what_was_executed_stands_beside_the_chunks_it_came_from(found: dict[str, Columns]) -> None:
+def test_what_was_executed_stands_beside_the_chunks_it_came_from(found: dict[str, TimedColumns]) -> None:
     executed = found["actions/dx/executed"]
     assert 9 not in executed.frames  # the arm held
     assert executed.values[:, 0] == pytest.approx([action(frame)[0] for frame in executed.frames])
@@ -45,10 +45,10 @@ def test_what_was_executed_stands_beside_the_chunks_it_came_from(found: dict[str
 
 def test_rows_of_another_length_are_left_out() -> None:
     rows = [(2, 1, (1.0, 2.0)), (1, 0, (3.0, 4.0)), (3, 2, (5.0,))]
-    kept = Columns.of("x", ("a", "b"), rows)
+    kept = TimedColumns.of("x", ("a", "b"), rows)
     assert kept is not None
     assert kept.stamps.tolist() == [1, 2]
-    assert Columns.of("x", ("a",), []) is None
+    assert TimedColumns.of("x", ("a",), []) is None
 
 
 def test_without_the_package_it_is_said_what_to_install(

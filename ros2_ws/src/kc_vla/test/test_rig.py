@@ -5,13 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from kc_vla.core.rig import RigError, load_rig, rig_of
 from kc_vla.core.share import share
 
 
 def written(folder: Path, **changed: object) -> str:
-    content = yaml.safe_load((share("rigs") / "piper.yaml").read_text())
+    content = yaml.safe_load((Path(__file__).parent / "former_rigs" / "piper.yaml").read_text())
     content |= changed
     file = folder / "mine.yaml"
     kept = {key: value for key, value in content.items() if value is not None}
@@ -26,7 +28,7 @@ def test_the_piper_is_as_its_vendor_has_it() -> None:
     assert ((rig.limits.lowest <= rig.rest) & (rig.rest <= rig.limits.highest)).all()
 
 
-@pytest.mark.parametrize("name", sorted(file.stem for file in share("rigs").glob("*.yaml")))
+@pytest.mark.parametrize("name", sorted(file.stem for file in share("robots").glob("*.yaml")))
 def test_every_rig_that_comes_with_the_stack_can_lie_in_its_rest_pose(name: str) -> None:
     rig = load_rig(name)
     assert rig.name == name
@@ -39,7 +41,7 @@ def test_every_rig_that_comes_with_the_stack_can_lie_in_its_rest_pose(name: str)
 def test_links_go_with_the_firmware(firmware: str, is_older: bool) -> None:
     rig = load_rig("piper")
     assert rig.older is not None
-    np.testing.assert_array_equal(rig.links_of(firmware), rig.older[1] if is_older else rig.links)
+    assert rig.links_of(firmware) is (rig.older[1] if is_older else rig.links)
 
 
 def test_a_rig_has_the_views_that_it_names(tmp_path: Path) -> None:
@@ -103,7 +105,7 @@ def test_a_rig_says_how_drivers_of_others_move_it(tmp_path: Path) -> None:
         ({"angles": "turns"}, "angles is 'turns': rad or degrees"),
         ({"rate": 1000}, "rate is 1000: between 10 and 200 commands a second"),
         ({"stale_after": 2}, "stale_after is 2: between 0.05 and 1.5 s"),
-        ({"rate": "fast"}, "rate is 'fast': a finite number is wanted"),
+        ({"rate": "fast"}, "rate is the text 'fast': write a number"),
         ({"power": "/enable"}, "power is {topic: /...} of std_msgs/Bool, or {service: /...} of std_srvs/SetBool"),
         ({"topic": "/a"}, "interface: topic is not known"),
         ({"gripper": {"joint": "finger", "closed": 0.0}}, "interface: gripper: open is missing"),
@@ -112,7 +114,7 @@ def test_a_rig_says_how_drivers_of_others_move_it(tmp_path: Path) -> None:
     ],
 )
 def test_an_interface_that_cannot_be_is_refused_in_a_line(tmp_path: Path, changed: dict, told: str) -> None:
-    with pytest.raises(RigError, match=r"the rig .*mine\.yaml is not understood") as refused:
+    with pytest.raises(RigError, match=r"the robot file .*mine\.yaml is not understood") as refused:
         load_rig(written(tmp_path, interface={**INTERFACE, **changed}))
     assert told in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -130,7 +132,7 @@ def test_a_rig_without_links_plans_no_way(tmp_path: Path) -> None:
 
 
 def test_an_unknown_rig_is_told_with_those_there_are() -> None:
-    with pytest.raises(RigError, match=r"no rig 'piper_q': there are .*piper, .*piper_x"):
+    with pytest.raises(RigError, match=r"no robot 'piper_q': there are .*piper, .*piper_x"):
         load_rig("piper_q")
 
 
@@ -140,10 +142,10 @@ def test_an_unknown_rig_is_told_with_those_there_are() -> None:
         ({"rest": None}, "rest is missing"),
         ({"links": [[0, 0, 0, 0]]}, "links must be 6 rows"),
         ({"lowest": [0, 0, 0]}, "lowest must be 6 finite numbers"),
-        ({"highest": [float("nan")] * 6}, "highest must be 6 finite numbers"),
+        ({"highest": [float("nan")] * 6}, "highest of joint 1 is nan: a finite number"),
         ({"highest": [-180] * 6}, "lowest angle is not below"),
         ({"speed": 0}, "speed must be a number above 0"),
-        ({"speed": "fast"}, "could not convert"),
+        ({"speed": "fast"}, "speed is the text 'fast': write a number"),
         ({"gripper": {"joint": "gripper"}}, "opening"),
         ({"older": {"before": "old", "links": []}}, "'old' is no firmware"),
         ({"lenght": 3}, "lenght is not known"),
@@ -151,6 +153,40 @@ def test_an_unknown_rig_is_told_with_those_there_are() -> None:
         ({"columns": ["a", "b"]}, "columns must be 7 different names"),
         ({"columns": ["a"] * 7}, "columns must be 7 different names"),
         ({"control_rate": 0}, "control_rate must be a number above 0"),
+        ({"rest": [0, 0, 0, 1.15, 28.65, 0]}, "did you mean 28.65 degrees, which are 0.5000 rad"),
+        (
+            {"rest": [0, 0, 0, 0, 5, 0]},
+            "rest of joint 5 is 286 degrees, out of its limits -70 to 70: it is in",
+        ),
+        ({"rest": [0, 90, -90, 0, 0, 0]}, "did you mean 90 degrees, which are 1.5708 rad"),
+        ({"rest": [0, 0, 0, 0, -2.5, 0]}, "rest of joint 5 is -143 degrees, out of its limits"),
+        ({"rest": [True, 0, 0, 0, 0, 0]}, "rest of joint 1 is True: a finite number"),
+        ({"rest": [0, 0, 0, 0, "0.5", 0]}, "rest of joint 5 is the text '0.5': write a number"),
+        ({"rest": "home"}, "rest must be 6 finite numbers"),
+        ({"rest": [[0, k] for k in range(6)]}, "a finite number is wanted"),
+        ({"rest": [0, 0, 0, 0, float("inf"), 0]}, "rest of joint 5 is inf: a finite number"),
+        ({"lowest": [-2.6, 0, -2.9, -1.7, -1.2, -2], "highest": [2.6, 3.1, 0, 1.7, 1.2, 2]}, "did you give rad"),
+        ({"lowest": [False] * 6}, "lowest of joint 1 is False"),
+        ({"angles": "turns"}, "angles is 'turns': it must be rad or degrees"),
+        ({"angles": "rad"}, "lowest or highest is more than ten turns: did you give degrees"),
+        (
+            {"gripper": {"joint": "gripper", "opening": 70}},
+            "opening of the gripper is 70, which is too much",
+        ),
+        ({"gripper": {"joint": "gripper", "opening": True}}, "opening of the gripper is True"),
+        ({"gripper": 3}, "gripper must be a mapping"),
+        ({"speed": 172}, "speed is 172, which is too much: it is in rad/s: did you give degrees per second"),
+        ({"speed": True}, "speed is True"),
+        (
+            {"links": [[0, -1.5708, 0.1, k] for k in range(6)]},
+            "an angle of -1.5708 degrees, which can only be rad",
+        ),
+        ({"links": [[285.03, -90, 123, k] for k in range(6)]}, "a length of 285.03 m: did you give mm"),
+        ({"links": [["a", 0, 0, k] for k in range(6)]}, "links of joint 1 is the text 'a'"),
+        ({"links": "none"}, "links must be 6 rows"),
+        ({"older": 3}, "older must be a mapping of before, a firmware, and links"),
+        ({"joints": 6}, "joints must be a list of names"),
+        ({"joints": ["a"] * 6}, "joints must be different names"),
         ({"cameras": 3}, "cameras must name each view"),
         ({"cameras": {}}, "a robot has one view or more"),
         ({"cameras": {"front left": "a"}}, "no view can be called 'front left'"),
@@ -169,3 +205,42 @@ def test_a_file_that_is_no_rig_is_told_in_one_line(tmp_path: Path, text: str) ->
     with pytest.raises(RigError) as told:
         load_rig(str(file))
     assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("unit", ["rad", "degrees"])
+def test_a_file_may_name_the_unit_of_all_its_angles(tmp_path: Path, unit: str) -> None:
+    piper, scale = load_rig("piper"), 1.0 if unit == "rad" else 180.0 / np.pi
+    rows = {"lowest": piper.limits.lowest, "highest": piper.limits.highest, "rest": piper.rest}
+    mine = load_rig(written(tmp_path, angles=unit, **{name: (row * scale).tolist() for name, row in rows.items()}))
+    np.testing.assert_allclose(mine.limits.lowest, piper.limits.lowest)
+    np.testing.assert_allclose(mine.limits.highest, piper.limits.highest)
+    np.testing.assert_allclose(mine.rest, piper.rest)
+
+
+def test_a_home_pose_a_little_out_of_limits_that_a_person_narrowed_is_taken(tmp_path: Path) -> None:
+    mine = load_rig(written(tmp_path, robot="mine", highest=[150, 180, 0, 100, 10, 120]))
+    np.testing.assert_allclose(np.degrees([mine.limits.highest[4], mine.rest[4]]), [10.0, 28.65], atol=0.01)
+
+
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.text(max_size=4), st.floats(-400, 400), st.integers(-400, 400), st.lists(st.booleans())
+)
+ROWS = st.one_of(VALUES, st.lists(VALUES, min_size=6, max_size=6), st.dictionaries(st.text(max_size=3), VALUES))
+
+
+@given(st.sampled_from(["joints", "lowest", "highest", "speed", "rest", "gripper", "links", "older", "angles"]), ROWS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_stands_in_a_file_it_is_read_or_refused_in_one_line_of_ours(
+    tmp_path: Path, name: str, value: object
+) -> None:
+    try:
+        rig = load_rig(written(tmp_path, **{name: value}))
+    except RigError as error:
+        told = str(error)
+        assert "mine.yaml is not understood: " in told
+        assert "\n" not in told
+        for raw in ("object is not", "object has no", "broadcast", "could not convert", "unhashable", "not supported"):
+            assert raw not in told
+        return
+    assert ((rig.limits.lowest - 1.0 <= rig.rest) & (rig.rest <= rig.limits.highest + 1.0)).all()
+    assert (rig.limits.lowest < rig.limits.highest).all()

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from kc_vla.core.tasks import TASKS
 from kc_vla.keyframes.oracle import OracleScorer
-from kc_vla.keyframes.rule_source import RuleScorer
+from kc_vla.keyframes.rule_selector import RuleScorer
 from kc_vla.keyframes.rules import RULES, CueScorer, Signals
-from kc_vla.keyframes.scoring import Sight
+from kc_vla.keyframes.scoring import ScorerInput
 from kc_vla.keyframes.selector import KeyframeSelector
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 
@@ -26,12 +26,12 @@ def scores(rule: str, name: str, values: list[float]) -> list[float]:
     return [subject.update(signals(**{name: value})) for value in values]
 
 
-def sight(frame: int, brightness: int = 100, **given_: object) -> Sight:
+def sight(frame: int, brightness: int = 100, **given_: object) -> ScorerInput:
     pixels = np.full((4, 4, 3), brightness, np.uint8)
-    return Sight(frame * PERIOD_NS, {"front": pixels}, **given_)  # type: ignore[arg-type]
+    return ScorerInput(frame * PERIOD_NS, {"front": pixels}, **given_)  # type: ignore[arg-type]
 
 
-def felt(frame: int, x: float = 0.0, brightness: int = 100, gripper: float = 0.04) -> Sight:
+def felt(frame: int, x: float = 0.0, brightness: int = 100, gripper: float = 0.04) -> ScorerInput:
     return sight(frame, brightness, gripper=gripper, tool_position=np.array([x, 0.0, 0.2]))
 
 
@@ -126,7 +126,7 @@ def test_speed_comes_from_positions_and_stamps() -> None:
 
 
 @pytest.mark.parametrize("broken", [felt(1, x=math.nan), felt(1, gripper=math.nan), felt(1, x=math.inf)])
-def test_a_frame_without_finite_proprioception_says_nothing_and_leaves_no_trace(broken: Sight) -> None:
+def test_a_frame_without_finite_proprioception_says_nothing_and_leaves_no_trace(broken: ScorerInput) -> None:
     for rule in ("gripper_edge", "standstill", "height_peak", "carried_peak"):
         subject = RuleScorer((rule,))
         subject.score(felt(0), 0)

@@ -14,8 +14,8 @@ from episode_bag import write_episode as write_bag
 from run_folders import summary, write_episode, write_table
 
 from kc_vla.cli import main
-from kc_vla.reports.run.at_end import ToldTable
 from kc_vla.reports.run.run_page import png_size, write_run_page
+from kc_vla.reports.run.table_log import RunTableLog
 
 
 class Read(HTMLParser):
@@ -215,7 +215,7 @@ def test_a_page_that_is_a_link_is_not_followed(tmp_path: Path, capsys: pytest.Ca
 
 def test_at_the_end_of_a_run_its_page_is_written_and_told_once(tmp_path: Path) -> None:
     said: list[str] = []
-    table = ToldTable(tmp_path, 3, said.append)
+    table = RunTableLog(tmp_path, 3, said.append)
     for seed in range(2):
         told = summary(seed=seed)
         write_episode(tmp_path, told)
@@ -230,7 +230,7 @@ def test_at_the_end_of_a_run_its_page_is_written_and_told_once(tmp_path: Path) -
 
 def test_one_episode_has_no_page(tmp_path: Path) -> None:
     said: list[str] = []
-    table = ToldTable(tmp_path, 1, said.append)
+    table = RunTableLog(tmp_path, 1, said.append)
     table.add({"episode": "counting-0", "task": "counting", "success": True})
     table.tell()
     assert said == ["1 of 1 episodes succeeded"]

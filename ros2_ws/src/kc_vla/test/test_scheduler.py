@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, BadChunkError, Chunk, ChunkLimits
-from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, SchedulerSettings
+from kc_vla.execution.scheduler import ChunkScheduler, Hold, ScheduledAction, SchedulerSettings
 
 
 def scheduler(execute: int = 5, blend: int = 0) -> ChunkScheduler:
@@ -35,7 +35,7 @@ def test_the_rows_of_steps_that_have_passed_are_skipped() -> None:
     subject.offer(chunk(0, 0), step=3)
     for step in range(3, 16):
         action = subject.action(step)
-        assert isinstance(action, Action)
+        assert isinstance(action, ScheduledAction)
         assert (action.index, action.sequence) == (step, 0)
         assert action.values[0] == np.float32(step * 1e-4)
     assert subject.action(16) == Hold("the chunk is used up and no new one has come")
@@ -49,7 +49,7 @@ def test_the_next_chunk_is_asked_for_while_the_current_one_runs() -> None:
     request = subject.request(5)
     assert request is not None
     assert (request.sequence, request.step) == (1, 5)
-    assert isinstance(subject.action(6), Action)
+    assert isinstance(subject.action(6), ScheduledAction)
 
 
 def test_the_actions_of_the_expected_delay_are_sent_along() -> None:
@@ -111,7 +111,7 @@ def test_a_bad_chunk_leaves_the_running_one_alone(bad: Chunk, message: str) -> N
     with pytest.raises(BadChunkError, match=message):
         subject.offer(bad, step=8)
     action = subject.action(8)
-    assert isinstance(action, Action)
+    assert isinstance(action, ScheduledAction)
     assert (action.values == chunk(0, 0).actions[8]).all()
     assert bad.sequence == 2 or subject.request(8) is not None
 
@@ -121,7 +121,7 @@ def test_a_newer_observation_than_asked_for_is_welcome() -> None:
     subject.request(0)
     subject.offer(chunk(0, 2), step=3)
     action = subject.action(3)
-    assert isinstance(action, Action)
+    assert isinstance(action, ScheduledAction)
     assert action.index == 1
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.keyframes.selector import Event, Held, KeyframeSelector
+from kc_vla.keyframes.selector import Held, KeyframeSelector, SelectorEvent
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 
 THRESHOLD = 0.5
@@ -17,15 +17,15 @@ def selector(labels: int, window: int) -> KeyframeSelector:
     return KeyframeSelector([f"phase {i}" for i in range(labels)], GreedySmoother(THRESHOLD, window))
 
 
-def run(subject: KeyframeSelector, scores: list[float], first: int = 0) -> list[Event]:
+def run(subject: KeyframeSelector, scores: list[float], first: int = 0) -> list[SelectorEvent]:
     return [e for frame, score in enumerate(scores[first:], first) for e in subject.update(frame, score)]
 
 
-def committed(events: list[Event]) -> list[int]:
+def committed(events: list[SelectorEvent]) -> list[int]:
     return [event.frame for event in events if event.decision is Decision.COMMITTED]
 
 
-def held_after(events: list[Event]) -> list[Held]:
+def held_after(events: list[SelectorEvent]) -> list[Held]:
     """What the buffer holds after these events."""
     held: dict[int, Held] = {}
     for event in events:

@@ -16,10 +16,10 @@ from kc_vla.annotate.proposals import propose
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
 from kc_vla.core.tasks import TASKS, Task
+from kc_vla.keyframes.image_crop import side_by_side
 from kc_vla.keyframes.learned import LearnedScorer, LearnedSource, SelectorNetwork
 from kc_vla.keyframes.model import SelectorModel, load_selector
-from kc_vla.keyframes.pictures import side_by_side
-from kc_vla.keyframes.scoring import Sight
+from kc_vla.keyframes.scoring import ScorerInput
 from kc_vla.ros import qos
 from kc_vla.ros.convert import time_message
 from kc_vla_msgs.msg import EpisodeStatus, KeyframeEvent, KeyframeScore
@@ -64,7 +64,7 @@ def test_all_its_cameras_and_phases_count(model: SelectorModel) -> None:
     views = chance.integers(0, 255, (2, 40, 48, 3), np.uint8)
     features = network.features(side_by_side(views, 32)[None])
     wanted = network.scores(np.repeat(features, 3, axis=0)[None], "stir", 10)[0]
-    sight = Sight(0, {"third_person": views[0], "wrist": views[1]})
+    sight = ScorerInput(0, {"third_person": views[0], "wrist": views[1]})
     assert LearnedScorer(network, "stir").score(sight, 10) == pytest.approx(wanted)
     other = replace(sight, views={**sight.views, "wrist": views[0]})
     assert LearnedScorer(network, "stir").score(other, 10) != pytest.approx(wanted, abs=1e-7)

@@ -20,8 +20,8 @@ from served_policies import PANDA, SLOTS, Listening, listening, served
 from websockets.exceptions import ConnectionClosed
 
 from kc_vla.core.episode import Episode
-from kc_vla.policy.backends import BackendSettings, open_backend
-from kc_vla.policy.interface import Felt, PolicyError, PolicyInput, Seen
+from kc_vla.policy.backends import PolicyContext, open_backend
+from kc_vla.policy.interface import PolicyError, PolicyInput, Proprioception, RememberedFrame
 from kc_vla.policy.remote import codec_groot, codec_openpi
 from kc_vla.policy.remote.mapping_file import load_mapping, shipped_mappings
 from kc_vla.policy.remote.wire import WireError
@@ -55,10 +55,10 @@ def test_openpi_s_client_is_told_what_it_can_ask_and_gets_actions() -> None:
 
 
 def ours(number: int, frames: list[int], frozen: int = 0) -> PolicyInput:
-    def seen(frame: int) -> Seen:
+    def seen(frame: int) -> RememberedFrame:
         views = {view: np.full((48, 64, 3), frame + 1, np.uint8) for view in PANDA.views}
-        felt = Felt(np.array([0.01 * frame, 0, 0.2, 1, 0, 0, 0]), np.array([0.0] * 7 + [0.02, 0.02]))
-        return Seen(frame, views, np.zeros(8), felt)
+        felt = Proprioception(np.array([0.01 * frame, 0, 0.2, 1, 0, 0, 0]), np.array([0.0] * 7 + [0.02, 0.02]))
+        return RememberedFrame(frame, views, np.zeros(8), felt)
 
     now = seen(number)
     runs = np.full((frozen, 7), 0.02, np.float32) if frozen else np.empty((0, 0), np.float32)
@@ -70,7 +70,7 @@ def test_our_own_backend_at_our_own_server_is_as_good_as_at_home(wire: str) -> N
     backend, policy = served(wire)
     server = OpenPiServer(policy) if wire == "openpi" else GrootServer(policy)
     with listening(server) as where:
-        remote = open_backend(wire, BackendSettings(PANDA, 16, server=where, timeout_s=30.0))
+        remote = open_backend(wire, PolicyContext(PANDA, 16), {"server": where, "timeout_s": 30.0})
         remote.reset(Episode("one", "counting", "push", 0, 50_000_000, True))
         for number, frames in (40, [0, 10]), (45, [0, 10, 41]), (50, [0, 10, 41]):
             asked = ours(number, frames, frozen=2)
@@ -219,8 +219,8 @@ def test_garbage_on_a_groot_socket_is_answered_and_no_pickle_is_opened(tmp_path:
 def test_a_mapping_of_the_same_names_with_other_numbers_moves_no_arm(server: str, asked: str) -> None:
     policy = Served(Listening(), load_mapping(server, PANDA, "openpi"), SLOTS)
     with listening(OpenPiServer(policy)) as where:
-        settings = BackendSettings(PANDA, 16, server=where, mapping=asked, timeout_s=30.0)
-        remote = open_backend("openpi", settings)
+        settings = {"server": where, "mapping": asked, "timeout_s": 30.0}
+        remote = open_backend("openpi", PolicyContext(PANDA, 16), settings)
         with pytest.raises(PolicyError, match=f"'{asked}' is not for this server: there .* is .position"):
             remote.reset(Episode("one", "counting", "push", 0, 50_000_000, True))
 
@@ -231,8 +231,8 @@ def test_a_mapping_that_leaves_out_what_the_server_also_tells_is_taken(tmp_path:
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
     backend, policy = served("openpi")
     with listening(OpenPiServer(policy)) as where:
-        settings = BackendSettings(PANDA, 16, server=where, mapping=str(tmp_path / "mine.yaml"), timeout_s=30.0)
-        remote = open_backend("openpi", settings)
+        settings = {"server": where, "mapping": str(tmp_path / "mine.yaml"), "timeout_s": 30.0}
+        remote = open_backend("openpi", PolicyContext(PANDA, 16), settings)
         assert remote.reset(Episode("one", "counting", "push", 0, 50_000_000, True)) == ""
         remote.infer(ours(1, []))
     assert backend.asked[0].state[7] == pytest.approx(0.5)

@@ -41,8 +41,8 @@ class Rig:
         while self.servo.mode is Mode.POWERING:
             self.run(PERIOD)
 
-    def aim(self, angles: np.ndarray, seconds: float = 0.05) -> None:
-        self.servo.aim(angles, 0.03, self.now, seconds)
+    def set_target(self, angles: np.ndarray, seconds: float = 0.05) -> None:
+        self.servo.set_target(angles, 0.03, self.now, seconds)
 
 
 @pytest.fixture
@@ -61,14 +61,14 @@ def bounded(sent: list[np.ndarray]) -> bool:
 def test_nothing_is_sent_before_a_person_says_so():
     rig = Rig()
     assert rig.run(0.1).mode is Mode.BLOCKED
-    rig.aim(RAISED)
+    rig.set_target(RAISED)
     rig.run(0.5)
     assert rig.arm.sent == []
     assert not rig.arm.body.powered.any()
 
 
 def test_it_goes_where_it_is_aimed_and_holds_there(rig):
-    rig.aim(RAISED, 2.0)
+    rig.set_target(RAISED, 2.0)
     assert rig.run(0.05).mode is Mode.FOLLOW
     report = rig.run(3.0)
     assert (report.mode, report.reason) == (Mode.HOLD, "no new target")
@@ -80,7 +80,7 @@ def test_it_goes_where_it_is_aimed_and_holds_there(rig):
 def test_an_arm_that_is_told_nothing_more_stops_on_the_way(rig):
     """A stick is let go of, a chunk is used up: what it was aimed at before counts no more."""
     far = RAISED + np.radians([80.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    rig.aim(far)  # in far too short a time
+    rig.set_target(far)  # in far too short a time
     rig.run(0.5)
     assert rig.servo.mode is Mode.HOLD
     stopped = rig.arm.body.angles.copy()
@@ -92,7 +92,7 @@ def test_an_arm_that_is_told_nothing_more_stops_on_the_way(rig):
 
 @pytest.mark.parametrize(("kept_power", "opened"), [(True, False), (False, False), (True, True)])
 def test_what_is_held_stays_held_when_an_arm_that_kept_its_power_is_resumed(rig, kept_power, opened):
-    rig.servo.aim(RAISED, 0.0, rig.now, 2.0)
+    rig.servo.set_target(RAISED, 0.0, rig.now, 2.0)
     rig.arm.between = 0.03  # an object
     rig.run(3.0)
     rig.arm.faults = ("overheated",)
@@ -109,7 +109,7 @@ def test_what_is_held_stays_held_when_an_arm_that_kept_its_power_is_resumed(rig,
 def test_the_arm_may_be_told_less_often_than_its_way_is_worked_out():
     rig = Rig(command_every=4)
     rig.resume()
-    rig.aim(RAISED, 2.0)
+    rig.set_target(RAISED, 2.0)
     rig.run(4.0)
     assert len(rig.arm.sent) == 4.0 / PERIOD / 4
     assert (np.abs(np.diff(np.array(rig.arm.sent), axis=0)) <= 4 * SETTINGS.speed * PERIOD + 1e-9).all()
@@ -117,7 +117,7 @@ def test_the_arm_may_be_told_less_often_than_its_way_is_worked_out():
 
 
 def test_a_needless_resume_does_not_disturb_a_motion(rig):
-    rig.aim(RAISED, 2.0)
+    rig.set_target(RAISED, 2.0)
     rig.run(0.5)
     rig.resume()
     assert rig.run(0.1).mode is Mode.FOLLOW
@@ -139,13 +139,13 @@ def test_nobody_lets_it_begin_where_it_is_in_doubt_whether_it_is_there() -> None
     rig.arm.doubt = ""
     rig.resume()
     rig.arm.doubt = "joint 1 is told to have leapt"  # it moves as it did: what is old is told by its age
-    rig.aim(RAISED, 1.0)
+    rig.set_target(RAISED, 1.0)
     assert rig.run(0.5).mode is Mode.FOLLOW
 
 
 def test_a_moving_target_is_followed_at_its_pace(rig):
     for k in range(1, 41):
-        rig.aim(REST + k / 40 * (RAISED - REST))
+        rig.set_target(REST + k / 40 * (RAISED - REST))
         rig.run(0.05)
         if k > 10:  # it has to gain speed first
             np.testing.assert_allclose(rig.arm.sent[-1], REST + k / 40 * (RAISED - REST), atol=0.005)
@@ -164,11 +164,12 @@ EVENTS = st.one_of(
 @given(st.lists(EVENTS, min_size=1, max_size=15))
 def test_whatever_happens_no_step_is_above_the_bound_and_nothing_is_sent_unseen(events):
     rig = Rig()
+    arm = rig.arm
     rig.resume()
     for name, angles in events:
         match name:
             case "aim":
-                rig.aim(angles)
+                rig.set_target(angles)
             case "halt":
                 rig.servo.halt("asked to")
             case "park":
@@ -176,21 +177,21 @@ def test_whatever_happens_no_step_is_above_the_bound_and_nothing_is_sent_unseen(
             case "silent":
                 rig.arm.age = 1.0
             case "heard":
-                rig.arm.age, rig.arm.obeys = 0.0, True
+                rig.arm.age, rig.arm.in_command_mode = 0.0, True
             case "fault":
                 rig.arm.faults = ("collision",)
             case "healed":
                 rig.arm.faults = ()
             case "teach":
-                rig.arm.obeys = False
+                rig.arm.in_command_mode = False
             case "resume":
                 try:
                     rig.resume()
                 except ArmError:
-                    assert rig.servo.mode is Mode.BLOCKED or rig.arm.age or rig.arm.faults or not rig.arm.obeys
+                    assert rig.servo.mode is Mode.BLOCKED or arm.age or arm.faults or not arm.in_command_mode
         before = len(rig.arm.sent)
         rig.run(0.1)
-        if rig.arm.age or not rig.arm.obeys:
+        if rig.arm.age or not rig.arm.in_command_mode:
             assert len(rig.arm.sent) == before
     # where it was taken up again it began at the arm's angles, which may be a little behind what was sent last
     steps = np.abs(np.diff(np.array(rig.arm.sent), axis=0)) if len(rig.arm.sent) > 1 else np.zeros((1, 6))
@@ -205,12 +206,12 @@ def test_whatever_happens_no_step_is_above_the_bound_and_nothing_is_sent_unseen(
         (lambda arm: setattr(arm, "age", 0.3), "nothing has come from the arm for 0.30 s"),
         (lambda arm: setattr(arm, "faults", ("collision",)), "collision"),
         (lambda arm: arm.body.powered.__setitem__(4, False), "joint 5 has no power"),
-        (lambda arm: setattr(arm, "obeys", False), "teach button"),
+        (lambda arm: setattr(arm, "in_command_mode", False), "teach button"),
     ],
     ids=["silence", "fault", "power", "teach"],
 )
 def test_what_is_wrong_with_the_arm_blocks_it_until_a_person_resumes(rig, spoil, words):
-    rig.aim(RAISED, 1.0)
+    rig.set_target(RAISED, 1.0)
     rig.run(0.3)
     spoil(rig.arm)
     report = rig.run(PERIOD)
@@ -218,20 +219,20 @@ def test_what_is_wrong_with_the_arm_blocks_it_until_a_person_resumes(rig, spoil,
     assert words in report.reason
     rig.run(0.5)
     there = rig.arm.body.angles.copy()
-    rig.arm.age, rig.arm.faults, rig.arm.obeys = 0.0, (), True
-    rig.aim(RAISED)
+    rig.arm.age, rig.arm.faults, rig.arm.in_command_mode = 0.0, (), True
+    rig.set_target(RAISED)
     assert rig.run(1.0).mode is Mode.BLOCKED
     np.testing.assert_allclose(rig.arm.body.angles, there, atol=0.03)  # a joint without power still turns a little
     rig.resume()
     rig.run(0.5)
     np.testing.assert_allclose(rig.arm.body.angles, there, atol=0.03)  # a joint without power still turns a little
-    rig.aim(RAISED, 2.0)
+    rig.set_target(RAISED, 2.0)
     rig.run(3.0)
     np.testing.assert_allclose(rig.arm.body.angles, RAISED, atol=1e-3)
 
 
 def test_an_arm_that_is_silent_is_sent_nothing_and_is_not_pushed_when_it_is_heard_again(rig):
-    rig.aim(RAISED, 1.0)
+    rig.set_target(RAISED, 1.0)
     rig.run(0.3)
     rig.arm.age = 0.3
     before = len(rig.arm.sent)
@@ -242,7 +243,7 @@ def test_an_arm_that_is_silent_is_sent_nothing_and_is_not_pushed_when_it_is_hear
 
 
 def test_a_loop_that_stood_still_does_not_blame_the_arm(rig):
-    rig.aim(RAISED, 1.0)
+    rig.set_target(RAISED, 1.0)
     rig.run(0.3)
     rig.now += 3.0
     rig.arm.age = 3.0  # what the arm has sent meanwhile has not been looked at yet
@@ -251,7 +252,7 @@ def test_a_loop_that_stood_still_does_not_blame_the_arm(rig):
 
 def test_a_stuck_joint_is_noticed_and_not_pressed_on(rig):
     rig.arm.body.stuck[1] = True
-    rig.aim(RAISED, 2.0)
+    rig.set_target(RAISED, 2.0)
     report = rig.run(2.0)
     assert report.mode is Mode.BLOCKED
     assert "joint 2 is" in report.reason
@@ -266,7 +267,7 @@ def test_an_old_state_does_not_say_that_a_joint_strayed():
     rig.run(0.1)
     rig.arm.body.stuck[1] = True  # it shows where it was
     rig.arm.age = 0.5
-    rig.aim(RAISED)
+    rig.set_target(RAISED)
     rig.run(1.0)
     assert rig.servo.mode is Mode.HOLD
     before = len(rig.arm.sent)
@@ -277,7 +278,7 @@ def test_an_old_state_does_not_say_that_a_joint_strayed():
 
 
 def test_halting_comes_to_rest_at_once_and_gives_up_the_way_to_rest(rig):
-    rig.aim(RAISED, 1.0)
+    rig.set_target(RAISED, 1.0)
     rig.run(0.5)
     rig.servo.halt("emergency stop")
     there = rig.run(0.3).set_point
@@ -291,12 +292,12 @@ def test_halting_comes_to_rest_at_once_and_gives_up_the_way_to_rest(rig):
 
 
 def test_parking_is_slow_ends_at_rest_and_listens_to_no_target(rig):
-    rig.aim(RAISED, 2.0)
+    rig.set_target(RAISED, 2.0)
     rig.run(3.0)
     rig.servo.park(rig.now)
     before = len(rig.arm.sent)
     rig.run(1.0)
-    rig.aim(RAISED)
+    rig.set_target(RAISED)
     report = rig.run(3.5)
     assert rig.servo.parked(report)
     np.testing.assert_allclose(rig.arm.body.angles, REST, atol=1e-3)
@@ -307,10 +308,10 @@ def test_parking_is_slow_ends_at_rest_and_listens_to_no_target(rig):
 def test_a_target_out_of_the_workspace_is_not_gone_to_and_counted():
     rig = Rig(Workspace(KINEMATICS))
     rig.resume()
-    rig.aim(RAISED, 2.0)
+    rig.set_target(RAISED, 2.0)
     rig.run(3.0)
     down = np.radians([0.0, 170.0, -60.0, 0.0, 0.0, 0.0])
-    rig.aim(down)
+    rig.set_target(down)
     rig.run(1.0)
     np.testing.assert_allclose(rig.arm.body.angles, RAISED, atol=1e-3)
     assert rig.servo.clamped == {"floor of the workspace": 1}
@@ -319,10 +320,10 @@ def test_a_target_out_of_the_workspace_is_not_gone_to_and_counted():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_garbage_is_refused_and_the_way_goes_on(rig, bad):
-    rig.aim(RAISED, 2.0)
+    rig.set_target(RAISED, 2.0)
     for angles, gripper, seconds in ((RAISED * bad, 0.0, 0.1), (RAISED, bad, 0.1), (RAISED, 0.0, bad)):
         with pytest.raises(ValueError, match="not usable"):
-            rig.servo.aim(angles, gripper, rig.now, seconds)
+            rig.servo.set_target(angles, gripper, rig.now, seconds)
     rig.run(3.0)
     np.testing.assert_allclose(rig.arm.body.angles, RAISED, atol=1e-3)
 
@@ -337,7 +338,7 @@ def test_whoever_takes_the_arm_from_whom_no_step_is_above_what_one_period_allows
     rig = Rig()
     rig.resume()
     for shares, handed_over, periods in targets:
-        rig.aim(RAISED + np.array(shares))
+        rig.set_target(RAISED + np.array(shares))
         rig.run(periods * PERIOD)
         if handed_over:
             before = rig.arm.sent[-1].copy()
@@ -345,3 +346,32 @@ def test_whoever_takes_the_arm_from_whom_no_step_is_above_what_one_period_allows
             assert np.abs(rig.servo.target - before).max() <= 0.2  # not where the one before was going
             rig.run(0.05)
     assert bounded(rig.arm.sent)
+
+
+def test_an_arm_in_its_own_stop_is_sent_nothing_and_is_not_resumed_until_it_is_reset(rig):
+    rig.set_target(RAISED, 0.5)
+    rig.run(0.2)
+    rig.arm.own_stop = "the arm's own emergency stop is set"
+    report = rig.run(0.1)
+    assert (report.mode, report.reason) == (Mode.BLOCKED, rig.arm.own_stop)
+    sent = len(rig.arm.sent)
+    rig.run(0.5)
+    assert len(rig.arm.sent) == sent
+    with pytest.raises(ArmError, match="not enabled: the arm's own emergency stop is set"):
+        rig.servo.resume(rig.now)
+    rig.arm.own_stop, rig.arm.body.powered[:] = "", False  # somebody has reset it
+    assert rig.run(0.1).reason == "not enabled yet"
+    assert len(rig.arm.sent) == sent
+    rig.resume()
+    rig.run(0.1)
+    assert bounded(rig.arm.sent[sent:])
+
+
+def test_a_stop_of_the_arms_own_outranks_why_it_was_blocked(rig):
+    rig.arm.faults = ("collision",)
+    rig.run(0.1)
+    rig.arm.own_stop = "the arm was in teach mode"
+    assert rig.run(0.1).reason == "the arm was in teach mode"
+    sent = len(rig.arm.sent)
+    rig.run(0.3)
+    assert len(rig.arm.sent) == sent

@@ -35,7 +35,7 @@ class Rig(Watched):
     def __init__(self, emulator: EmulatedPiper | None, path: Path, stopped: bool = False, rig: str = "piper") -> None:
         super().__init__(PATIENCE_S, stopped)
         self.emulator = emulator
-        wiring = Wiring(str(path), INTERFACE, load_rig(rig))
+        wiring = Wiring("piper", load_rig(rig), {"channel": str(path), "bus": INTERFACE})
         settings = ServoSettings(speed=1.5)
         self.session = ArmSession(wiring, settings, 100.0, PRIORITY, lambda: self.stopped, self.say)
         self.leaving: Leaving | None = None
@@ -55,7 +55,7 @@ class Rig(Watched):
         self.until(self._is_raised)
 
     def _is_raised(self) -> bool:
-        self.session.aim(RAISED, 0.0, 0.05)
+        self.session.set_target(RAISED, 0.0, 0.05)
         return bool(np.abs(self.angles() - RAISED).max() < 0.01)
 
     def resume(self) -> None:
@@ -238,7 +238,7 @@ def test_after_a_stall_nothing_moves_without_a_persons_word(rig):
 
     def keep_aiming() -> None:
         while not over.wait(0.05):
-            rig.session.aim(REST, 0.0, 0.05)
+            rig.session.set_target(REST, 0.0, 0.05)
 
     aimer = threading.Thread(target=keep_aiming)
     with rig.frozen():
@@ -254,6 +254,7 @@ def test_after_a_stall_nothing_moves_without_a_persons_word(rig):
     rig.resume()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("fault", "words", "state"),
     [
@@ -292,12 +293,13 @@ def test_that_the_arm_answers_again_is_said_once_and_when_it_is_true(rig, fault,
     rig.until(lambda: not rig.session.blocked)
 
 
+@pytest.mark.nightly
 def test_another_model_than_the_rigs_is_not_moved(bus_path):
     with EmulatedPiper(bus_path) as emulator:
         rig = Rig(emulator, bus_path, rig="piper_h")
         rig.until(lambda: rig.session.failure)
         assert rig.session.failure is Failure.CANNOT_START
-        assert "the arm tells the joint limits of a piper, and the rig is piper_h: say rig:=piper" in rig.text
+        assert "the arm tells the joint limits of a piper, and the rig is piper_h: say robot:=piper" in rig.text
         assert not emulator.view.powered.any()
         assert rig.leave()
 
@@ -311,13 +313,14 @@ def test_a_process_that_was_killed_is_told_and_the_arm_holds(rig):
     assert rig.leave()
 
 
+@pytest.mark.nightly
 def test_what_holds_the_arm_back_is_said_while_it_lasts(rig):
     rig.until(lambda: rig.session.ready and rig.session.told is not None)
     above, beyond = np.radians([0.0, 180.0, 0.0, 0.0, 70.0, 0.0]), np.radians([0.0, 90.0, -30.0, 0.0, -70.0, 0.0])
 
     def aimed(target: np.ndarray, done: Callable[[], object]) -> None:
         def step() -> object:
-            rig.session.aim(target, 0.0, 0.05)
+            rig.session.set_target(target, 0.0, 0.05)
             return done()
 
         rig.until(step)
@@ -333,3 +336,91 @@ def test_what_holds_the_arm_back_is_said_while_it_lasts(rig):
 
 def test_the_rig_has_its_rest_pose_inside_the_workspace_it_comes_with():
     assert KINEMATICS.flange(PIPER.rest)[2, 3] > ServoSettings().lowest[2]
+
+
+def reset(rig: Rig, supported: bool) -> str:
+    """As the service does it once; why it was not done, empty if it was."""
+    asked = rig.session.ask("reset", supported)
+    assert asked is not None
+    rig.until(lambda: asked.done)
+    try:
+        asked.result()
+    except RuntimeError as error:
+        return str(error)
+    rig.until(lambda: not rig.session.own_stop and not rig.session.has_power)
+    return ""
+
+
+@pytest.mark.parametrize(("fault", "words"), [("own_stop", "own emergency stop is set"), ("teach", "in teach mode")])
+def test_a_stop_of_the_arms_own_has_one_way_back(rig, fault, words):
+    rig.raise_it()
+    rig.emulator.ask("supported")
+    rig.emulator.ask(fault)
+    rig.until(lambda: words in rig.session.blocked)
+    rig.until(lambda: "blocked until arm/reset, then arm/resume are called: the arm" in rig.text)
+    assert rig.session.blocked.endswith(": call arm/reset, then arm/resume")
+    assert re.search(f"^not resumed: .*{words}.*: call arm/reset first$", rig.session.begin_to_resume())
+    if fault == "teach":
+        rig.emulator.ask("none")  # the button is released: that alone frees nothing
+        rig.emulator.ask("supported")
+        rig.until(lambda: "was in teach mode" in rig.session.blocked)
+    refused = reset(rig, supported=False)
+    assert re.search(
+        r"not reset: .* the arm FALLS from where it is \(flange at 0\.\d\d m\)\. .*supported: true", refused
+    )
+    assert rig.emulator.view.powered.all()
+    assert reset(rig, supported=True) == ""
+    assert rig.session.blocked == "not enabled yet: call arm/resume"
+    there = rig.angles()
+    rig.resume()
+    assert rig.stands()
+    np.testing.assert_allclose(rig.angles(), there, atol=0.02)
+    assert " 0 times disabled while raised" in rig.emulator.view.watch
+
+
+@pytest.mark.nightly
+def test_an_arm_that_is_found_in_its_own_stop_does_not_end_the_session(bus_path):
+    with EmulatedPiper(bus_path) as emulator:
+        emulator.ask("own_stop")
+        rig = Rig(emulator, bus_path)
+        rig.until(lambda: rig.session.ready and rig.session.own_stop)
+        assert rig.session.failure is None
+        assert "call arm/reset first" in rig.session.begin_to_resume()
+        assert reset(rig, supported=False) == ""  # it lies: nothing falls
+        rig.resume()
+        assert rig.leave()
+        assert rig.said[-1][1] == "the arm is parked and has no power"
+
+
+@pytest.mark.nightly
+def test_an_arm_that_was_taught_before_it_was_connected_does_not_end_the_session(bus_path):
+    with EmulatedPiper(bus_path) as emulator:
+        emulator.ask("teach")
+        emulator.ask("none")
+        rig = Rig(emulator, bus_path)
+        rig.until(lambda: rig.session.ready)
+        assert rig.session.failure is None
+        assert "call arm/reset" in rig.text
+        assert reset(rig, supported=True) == ""
+        rig.resume()
+        rig.session.hang_up()
+
+
+@pytest.mark.nightly
+def test_an_arm_that_is_well_is_not_reset(rig):
+    rig.raise_it()
+    assert "no stop and no error of its own: call arm/resume" in reset(rig, supported=True)
+    assert held_at_height(rig)
+
+
+@pytest.mark.nightly
+def test_a_collision_that_the_arm_goes_on_reporting_is_cleared_by_a_reset(rig):
+    rig.raise_it()
+    rig.emulator.ask("collision 2")
+    rig.until(lambda: "collision" in rig.session.blocked)
+    assert rig.session.begin_to_resume() == ""
+    rig.until(lambda: rig.session.resumed() is not None)
+    assert re.search("not enabled: collision.*goes on reporting it, call arm/reset", rig.session.resumed())
+    rig.emulator.ask("supported")
+    assert reset(rig, supported=True) == ""
+    rig.resume()

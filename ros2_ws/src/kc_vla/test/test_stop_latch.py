@@ -1,8 +1,14 @@
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from kc_vla.arm.stop_latch import LatchError, StopLatch
+from kc_vla.arm.stop_latch import LatchError, RunMark, StopLatch
 from kc_vla.ros.controller_parameters import ControllerParameters
 
 
@@ -39,3 +45,82 @@ def test_a_stop_that_cannot_be_written_down_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(LatchError, match="a restarted controller would forget this stop"):
         StopLatch(tmp_path / "file").set()
+
+
+def test_the_record_says_who_pressed_last_and_when(tmp_path: Path) -> None:
+    latch = StopLatch(tmp_path)
+    assert latch.reason == ""
+    latch.set("pressed by one")
+    latch.set("pressed by another")
+    assert latch.reason.endswith(" UTC: pressed by another")
+    for _ in range(1000):  # a button that is held does not fill the disk
+        latch.set("held")
+    assert (tmp_path / "emergency_stop").stat().st_size < 1 << 15
+
+
+def test_a_press_during_a_release_is_never_lost(tmp_path: Path) -> None:
+    """Whatever order the two processes come in: the press was before the release was done, or is on record after it."""
+    pressing, releasing = StopLatch(tmp_path), StopLatch(tmp_path)
+    over = threading.Event()
+
+    def release() -> None:
+        while not over.is_set():
+            releasing.clear()
+
+    thread = threading.Thread(target=release)
+    thread.start()
+    try:
+        for _ in range(200):
+            pressing.set()
+    finally:
+        over.set()
+        thread.join()
+    pressing.set()
+    assert releasing.is_set
+
+
+_LIVES = (
+    "import sys, time; from pathlib import Path; from kc_vla.arm.stop_latch import RunMark; m = RunMark(Path({!r}));"
+)
+_ENDS = {
+    "killed": " print(m.take(), flush=True); time.sleep(60)",
+    "in order": " print(m.take(), flush=True); m.release()",
+}
+
+
+def run_controller(folder: Path, end: str) -> str:
+    """Let a process mark that it runs, and end so; return what it found."""
+    source = _LIVES.format(str(folder)) + _ENDS[end]
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        found = process.stdout.readline().strip()
+        if end == "killed":
+            process.send_signal(signal.SIGKILL)
+    return found
+
+
+@settings(max_examples=4, deadline=None)
+@given(ends=st.lists(st.sampled_from(sorted(_ENDS)), min_size=1, max_size=3))
+def test_a_controller_knows_whether_the_one_before_ended_in_order(
+    ends: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("state")
+    found = [run_controller(folder, end) for end in [*ends, "in order"]]
+    assert found == [str(before == "killed") for before in ["in order", *ends]]
+
+
+def test_the_mark_of_a_controller_that_runs_is_its_own(tmp_path: Path) -> None:
+    first, second = RunMark(tmp_path), RunMark(tmp_path)
+    assert first.take() is False
+    assert second.take() is None
+    second.release()  # which changes nothing
+    assert (tmp_path / "running").exists()
+    first.release()
+    assert second.take() is False
+
+
+def test_a_mark_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LatchError, match="would not know that this one was killed"):
+        RunMark(tmp_path / "file").take()
+    assert RunMark(None).take() is False

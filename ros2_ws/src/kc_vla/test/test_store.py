@@ -16,9 +16,9 @@ from observations import observation, same
 
 from kc_vla.keyframes.buffer import LOST_FRAMES, BufferRefusal, KeyframeBuffer
 from kc_vla.keyframes.observation import Keyframe
-from kc_vla.keyframes.selector import Event, KeyframeSelector
+from kc_vla.keyframes.selector import KeyframeSelector, SelectorEvent
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
-from kc_vla.keyframes.store import KeyframeStore, StoreError
+from kc_vla.keyframes.store import KeyframeStore, KeyframeStoreError
 
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """Where thousands of small synced files cost no time."""
@@ -170,7 +170,10 @@ def test_an_unreadable_event_count_costs_no_keyframe(tmp_path: Path, store: Keyf
 
 def test_a_full_disk_is_told_and_leaves_the_version_before(tmp_path: Path, store: KeyframeStore) -> None:
     store.put(keyframe(12, committed=False))
-    with full_disk(), pytest.raises(StoreError, match=r"frame 12 could not be kept .*File too large.*free some space"):
+    with (
+        full_disk(),
+        pytest.raises(KeyframeStoreError, match=r"frame 12 could not be kept .*File too large.*free some space"),
+    ):
         store.put(keyframe(12, committed=True))
     (found,) = KeyframeStore(tmp_path).begin("episode")
     assert not found.committed
@@ -179,7 +182,7 @@ def test_a_full_disk_is_told_and_leaves_the_version_before(tmp_path: Path, store
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match=r"keyframes cannot be kept in .*Not a directory.*Check the folder"):
+    with pytest.raises(KeyframeStoreError, match=r"keyframes cannot be kept in .*Not a directory.*Check the folder"):
         KeyframeStore(tmp_path / "file").begin("episode")
 
 
@@ -187,11 +190,11 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 def test_an_episode_id_that_is_no_folder_name_is_told(tmp_path: Path, episode_id: str) -> None:
     store = KeyframeStore(tmp_path)
     store.begin("episode")
-    with pytest.raises(StoreError, match=r"Check the folder|cannot name a folder"):
+    with pytest.raises(KeyframeStoreError, match=r"Check the folder|cannot name a folder"):
         store.begin(episode_id)
     # and nothing of it gets into the episode before
     for write in (lambda: store.put(keyframe(3)), lambda: store.note(3), lambda: store.remove(3)):
-        with pytest.raises(StoreError, match="its folder could not be opened"):
+        with pytest.raises(KeyframeStoreError, match="its folder could not be opened"):
             write()
     assert list((store.folder / "episode").iterdir()) == []
 
@@ -203,9 +206,9 @@ def test_a_buffer_goes_on_in_memory_when_the_store_fails(tmp_path: Path) -> None
     assert "cannot be kept" in buffer.storage_error
     for frame in range(30):
         buffer.observe(observation(frame))
-    buffer.apply(Event(Decision.COMMITTED, 0, 0, 0, "start", 1.0), "oracle", 0)
-    buffer.apply(Event(Decision.PROVISIONAL, 5, 5, 1, "flash", 1.0), "oracle", 1)
-    buffer.apply(Event(Decision.COMMITTED, 9, 14, 1, "flash", 1.0), "oracle", 2)
+    buffer.apply(SelectorEvent(Decision.COMMITTED, 0, 0, 0, "start", 1.0), "oracle", 0)
+    buffer.apply(SelectorEvent(Decision.PROVISIONAL, 5, 5, 1, "flash", 1.0), "oracle", 1)
+    buffer.apply(SelectorEvent(Decision.COMMITTED, 9, 14, 1, "flash", 1.0), "oracle", 2)
     assert [entry.frame for entry in buffer.index()] == [0, 9]
     buffer.forget()
     assert [entry.frame for entry in buffer.index()] == [0]
@@ -216,7 +219,7 @@ def test_a_buffer_on_a_full_disk_says_so_and_loses_nothing(tmp_path: Path) -> No
     buffer.begin("episode")
     buffer.observe(observation(0))
     with full_disk():
-        buffer.apply(Event(Decision.COMMITTED, 0, 0, 0, "start", 1.0), "oracle", 0)
+        buffer.apply(SelectorEvent(Decision.COMMITTED, 0, 0, 0, "start", 1.0), "oracle", 0)
     assert "free some space" in buffer.storage_error
     assert [entry.frame for entry in buffer.index()] == [0]
 
@@ -225,7 +228,7 @@ def test_a_candidate_that_only_scores_again_is_written_once_unless_that_failed(t
     """A selector that keeps the first hit tells it again for as long as its score stays high: half a second."""
 
     def tell(sequence: int, score: float) -> None:
-        buffer.apply(Event(Decision.SUPERSEDED, 0, sequence, 0, "start", score), "learned", sequence)
+        buffer.apply(SelectorEvent(Decision.SUPERSEDED, 0, sequence, 0, "start", score), "learned", sequence)
 
     buffer = KeyframeBuffer(store=KeyframeStore(tmp_path))
     buffer.begin("episode")
@@ -243,7 +246,7 @@ def test_a_candidate_that_only_scores_again_is_written_once_unless_that_failed(t
     tell(2, 0.9)
     assert [entry.score for entry in buffer.index()] == [pytest.approx(0.9)]
     assert file.stat().st_ino == written
-    buffer.apply(Event(Decision.COMMITTED, 0, 3, 0, "start", 0.9), "learned", 3)
+    buffer.apply(SelectorEvent(Decision.COMMITTED, 0, 3, 0, "start", 0.9), "learned", 3)
     (held,) = KeyframeStore(tmp_path).begin("episode")
     assert held.committed
 
@@ -292,7 +295,7 @@ def test_killed_at_any_write_the_store_holds_every_committed_keyframe(
             assert {entry.phase: entry.frame for entry in buffer.index()} == expected
 
 
-def _replay(buffer: KeyframeBuffer, events: list[Event], all_events: list[Event] | None = None) -> None:
+def _replay(buffer: KeyframeBuffer, events: list[SelectorEvent], all_events: list[SelectorEvent] | None = None) -> None:
     for event in events:
         sequence = (all_events or events).index(event)
         seen = sequence < buffer.events
@@ -343,7 +346,7 @@ class BufferOverRestarts(RuleBasedStateMachine):
         self.temporary = TemporaryDirectory(dir=MEMORY)
         self.model: dict[int, tuple[int, bool]] = {}  # frame -> phase, committed
         self.ring: list[int] = []
-        self.events: list[Event] = []
+        self.events: list[SelectorEvent] = []
         self.known: dict[int, dict[int, tuple[int, bool]]] = {}
         self.frame = 0
 
@@ -363,7 +366,7 @@ class BufferOverRestarts(RuleBasedStateMachine):
         while len(self.model) > CAPACITY:
             del self.model[sorted(self.model)[1]]
 
-    def expected_frame(self, event: Event) -> int | None:
+    def expected_frame(self, event: SelectorEvent) -> int | None:
         pool = {*self.ring, *self.model}
         if event.frame in pool:
             return event.frame

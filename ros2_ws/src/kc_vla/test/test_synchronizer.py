@@ -2,14 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.keyframes.synchronizer import Moment, Synchronizer
+from kc_vla.keyframes.synchronizer import SyncedFrame, Synchronizer
 
 PERIOD = 50
 TOLERANCE = 20
 OTHERS = ("wrist", "joints")
 
 
-def put_all(subject: Synchronizer, arrivals: list[tuple[str, int]]) -> list[Moment]:
+def put_all(subject: Synchronizer, arrivals: list[tuple[str, int]]) -> list[SyncedFrame]:
     return [moment for stream, stamp in arrivals for moment in subject.put(stream, stamp, (stream, stamp))]
 
 

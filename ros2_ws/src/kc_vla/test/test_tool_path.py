@@ -19,8 +19,8 @@ from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.cli import main
 from kc_vla.core.mounted_camera import pose_matrix
 from kc_vla.core.rig import load_rig
+from kc_vla.core.urdf import Placed
 from kc_vla.description.robot import description_of
-from kc_vla.description.urdf import Placed
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.media.canvas import AMBER, BLUE, GREEN
 from kc_vla.reports.tool_path import ToolPath, rig_of_bag, spread
@@ -178,5 +178,5 @@ def test_frames_are_spread_over_the_episode(bag: Path) -> None:
 
 def test_a_bag_that_describes_no_robot_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "TEXT", "<robot/>")
-    with pytest.raises(ReportError, match="the robot's description: one link must hang on no other"):
+    with pytest.raises(ReportError, match="the robot's description: it has no links"):
         ToolPath(RecordedEpisode(written(tmp_path / "bag")), PANDA)

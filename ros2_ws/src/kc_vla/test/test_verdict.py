@@ -2,12 +2,12 @@
 
 import pytest
 
-from kc_vla.episodes.episode_data import Result
+from kc_vla.episodes.episode_data import RecordedResult
 from kc_vla.reports.verdict import verdict
 
 
-def result(success: bool, stages: tuple[str, ...]) -> Result:
-    return Result(success, 0.0, stages, 0, "time is up", 800, 40.0, 0, (), ())
+def result(success: bool, stages: tuple[str, ...]) -> RecordedResult:
+    return RecordedResult(success, 0.0, stages, 0, "time is up", 800, 40.0, 0, (), ())
 
 
 @pytest.mark.parametrize(
@@ -19,5 +19,5 @@ def result(success: bool, stages: tuple[str, ...]) -> Result:
         (result(False, ()), "NOT JUDGED"),  # a robot that nobody watched with a task's eyes
     ],
 )
-def test_the_word_on_a_report(told: Result | None, word: str) -> None:
+def test_the_word_on_a_report(told: RecordedResult | None, word: str) -> None:
     assert verdict(told)[0] == word

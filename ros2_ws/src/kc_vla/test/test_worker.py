@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.inference.worker import AtOnce, LateError, Outcome, OutdatedError, SupersededError, Worker
+from kc_vla.inference.worker import AtOnce, JobOutcome, LateError, OutdatedError, SupersededError, Worker
 
 PATIENCE_S = 60.0
 DEADLINE_S = 4.0
@@ -37,8 +37,8 @@ class Asker:
     def _wake(self) -> None:
         self.wakes += 1
 
-    def then(self, name: Any) -> Callable[[Outcome[Any]], None]:
-        def told(outcome: Outcome[Any]) -> None:
+    def then(self, name: Any) -> Callable[[JobOutcome[Any]], None]:
+        def told(outcome: JobOutcome[Any]) -> None:
             self.threads.add(threading.get_ident())
             self.told.append((name, outcome.value if outcome.error is None else type(outcome.error)))
 
@@ -233,7 +233,7 @@ def test_a_process_ends_whatever_its_worker_waits_for() -> None:
 
 
 def test_what_is_done_at_once_is_told_at_once() -> None:
-    told: list[Outcome[int]] = []
+    told: list[JobOutcome[int]] = []
     work = AtOnce()
     work.begin(lambda: 1, told.append)
     work.submit(lambda: 1 // 0, told.append)

@@ -18,6 +18,7 @@ _VERBS = {
     "topic": "List, show, measure and publish topics",
     "node": "List and show nodes",
     "service": "List and call services",
+    "action": "List and show actions, send goals",
     "param": "List, show, set and dump parameters",
     "pkg": "List packages and their executables",
     "interface": "Show message, service and action definitions",

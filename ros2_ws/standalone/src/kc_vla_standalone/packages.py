@@ -41,7 +41,7 @@ def package_names() -> list[str]:
 
 
 def is_package(name: str) -> bool:
-    """Tell whether a package of this name is installed."""
+    """Return whether a package of this name is installed."""
     return _index_is_known() and name in get_packages_with_prefixes()
 
 

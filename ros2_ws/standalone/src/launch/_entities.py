@@ -1,4 +1,4 @@
-"""Normalising what launch files give as entities."""
+"""Normalizing what launch files give as entities."""
 
 from __future__ import annotations
 

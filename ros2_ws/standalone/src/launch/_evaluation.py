@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 
 def evaluate_text(context: LaunchContext, value: SomeSubstitutionsType) -> str:
-    """Return the text of anything that can be normalised to substitutions."""
+    """Return the text of anything that can be normalized to substitutions."""
     return perform_substitutions(context, normalize_to_list_of_substitutions(value))

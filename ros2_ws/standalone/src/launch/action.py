@@ -22,7 +22,7 @@ class Action(LaunchDescriptionEntity):
 
     @property
     def condition(self) -> Condition | None:
-        """The condition under which the action is executed, or None."""
+        """Return the condition under which the action is executed, or None."""
         return self._condition
 
     def visit(self, context: LaunchContext) -> Sequence[LaunchDescriptionEntity] | None:

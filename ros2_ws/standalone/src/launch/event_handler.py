@@ -30,11 +30,11 @@ class EventHandler:
 
     @property
     def entities(self) -> list[LaunchDescriptionEntity]:
-        """The entities that the handler executes when they are known beforehand."""
+        """Return the entities that the handler executes when they are known beforehand."""
         return self._entities
 
     def matches(self, event: Event) -> bool:
-        """Tell whether this handler wants `event`."""
+        """Return whether this handler wants `event`."""
         return self._matcher(event)
 
     def handle(self, event: Event, context: LaunchContext) -> SomeEntitiesType | None:

@@ -41,12 +41,12 @@ class LaunchContext:
 
     @property
     def is_shutdown(self) -> bool:
-        """True from the moment that the launch begins to shut down."""
+        """Return whether the launch has begun to shut down."""
         return self._is_shutdown
 
     @property
     def asyncio_loop(self) -> asyncio.AbstractEventLoop:
-        """The loop of the running launch; RuntimeError outside a run."""
+        """Return the loop of the running launch; RuntimeError outside a run."""
         if self._asyncio_loop is None:
             raise RuntimeError("the launch is not running")
         return self._asyncio_loop
@@ -63,7 +63,7 @@ class LaunchContext:
 
     @property
     def environment(self) -> MutableMapping[str, str]:
-        """The environment that substitutions read and processes inherit: the launcher's own, as upstream."""
+        """Return the environment that substitutions read and processes inherit: the launcher's own, as upstream."""
         return os.environ
 
     def _push_launch_configurations(self) -> None:
@@ -96,7 +96,7 @@ class LaunchContext:
 
     @property
     def locals(self) -> SimpleNamespace:
-        """Values of the current scope as attributes (the event being handled, the launch file's folder)."""
+        """Return values of the current scope as attributes (the event being handled, the launch file's folder)."""
         return SimpleNamespace(**self.get_locals_as_dict())
 
     def get_locals_as_dict(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class LaunchDescription(LaunchDescriptionEntity):
 
     @property
     def entities(self) -> list[LaunchDescriptionEntity]:
-        """The entities, in the order in which they are visited."""
+        """Return the entities, in the order in which they are visited."""
         return self._entities
 
     def add_entity(self, entity: LaunchDescriptionEntity) -> None:

@@ -31,14 +31,14 @@ class LaunchDescriptionSource:
 
     @property
     def location(self) -> str:
-        """The path of the launch file, or its description while it is not known."""
+        """Return the path of the launch file, or its description while it is not known."""
         if self._expanded_location is not None:
             return self._expanded_location
         return " + ".join(part.describe() for part in self._location)
 
     @property
     def method(self) -> str:
-        """How the description is loaded."""
+        """Return how the description is loaded."""
         return self._method
 
     def try_get_launch_description_without_context(self) -> LaunchDescription | None:

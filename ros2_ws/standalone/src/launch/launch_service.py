@@ -38,7 +38,7 @@ class LaunchService:
 
     @property
     def context(self) -> LaunchContext:
-        """The context of this launch."""
+        """Return the context of this launch."""
         return self._context
 
     def include_launch_description(self, launch_description: LaunchDescription) -> None:
@@ -144,11 +144,16 @@ class LaunchService:
             self._visit(sub_entity)
 
     def _guarded(self, function: Callable[[T], None], argument: T) -> None:
-        """Call launch file code; an error in it is told in one line and shuts the launch down."""
+        """Call launch file code; an error in it is printed in one line and shuts the launch down."""
         try:
             function(argument)
         except Exception as error:  # noqa: BLE001  (any error of a launch file's own code has to end the launch)
             self._logger.debug(traceback.format_exc())
+            if function == self._visit and self._futures:
+                self._logger.warning(
+                    f"{len(self._futures)} processes were started before this error; ROS 2's own launch leaves "
+                    "them running: have the launch file check everything before its first process"
+                )
             message = f"Caught exception in launch (see debug for traceback): {error}"
             self._logger.error(message)
             self._return_code = 1
@@ -179,7 +184,7 @@ class LaunchService:
         self.emit_event(SignalProcess(signal_number=step, process_matcher=lambda action: True))
 
     def _on_reader_gone(self) -> None:
-        """Nobody reads the launch's output any more (`ros2 launch ... | head`): end in order."""
+        """End in order because nobody reads the launch's output any more (`ros2 launch ... | head`)."""
         self._return_code = 1
         self._begin_shutdown("the reader of the output is gone", due_to_sigint=False)
 

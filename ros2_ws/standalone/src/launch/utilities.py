@@ -25,5 +25,5 @@ def normalize_to_list_of_substitutions(subs: SomeSubstitutionsType) -> list[Subs
 
 
 def perform_substitutions(context: LaunchContext, subs: Sequence[Substitution]) -> str:
-    """Return the joined text of normalised substitutions."""
+    """Return the joined text of normalized substitutions."""
     return "".join(sub.perform(context) for sub in subs)

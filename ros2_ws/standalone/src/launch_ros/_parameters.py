@@ -59,7 +59,10 @@ def evaluate_parameter_dict(
 
 
 def _evaluate_value(context: LaunchContext, name: str, value: Any) -> ParameterValueType:
-    """As upstream: plain values keep their type; what holds a substitution is text that YAML types."""
+    """Return a value evaluated as upstream.
+
+    Plain values keep their type; what holds a substitution is text that YAML types.
+    """
     if isinstance(value, ParameterValue):
         return value.evaluate(context, name)
     if isinstance(value, bool | int | float | str):

@@ -33,12 +33,12 @@ class ParameterValue:
 
     @property
     def value(self) -> Any:
-        """The value as given."""
+        """Return the value as given."""
         return self._value
 
     @property
     def value_type(self) -> Any:
-        """The type to become, or None."""
+        """Return the type to become, or None."""
         return self._value_type
 
     def evaluate(self, context: LaunchContext, name: str = "") -> ParameterValueType:

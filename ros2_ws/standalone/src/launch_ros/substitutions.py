@@ -31,7 +31,7 @@ class FindPackage(Substitution):
 
     @property
     def package(self) -> list[Substitution]:
-        """The package's name as substitutions."""
+        """Return the package's name as substitutions."""
         return self._package
 
     def perform(self, context: LaunchContext) -> str:
@@ -77,7 +77,7 @@ class ExecutableInPackage(FindPackagePrefix):
 
     @property
     def executable(self) -> list[Substitution]:
-        """The executable's name as substitutions."""
+        """Return the executable's name as substitutions."""
         return self._executable
 
     def perform(self, context: LaunchContext) -> str:

@@ -17,8 +17,8 @@ _MOST_STOPS = 5000
 TRUTH, BELIEF = "truth", "belief"
 
 
-class Board:
-    """See the module. Safe for any threads."""
+class HomeBoard:
+    """The content of the live map, safe for any threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -28,7 +28,7 @@ class Board:
         self._last = 0
 
     def tell(self, what: str, text: str) -> None:
-        """Something is so now.
+        """Set what is so now.
 
         Args:
             what: `TRUTH` or `BELIEF`.
@@ -44,14 +44,21 @@ class Board:
                 self._walked(value)
 
     def step(self, text: str) -> None:
-        """The robot said what it does: JSON, an object; HouseholdError where it is none."""
+        """Add what the robot said of a step.
+
+        Args:
+            text: JSON, an object.
+
+        Raises:
+            HouseholdError: it is none.
+        """
         value = _object(text)
         with self._lock:
             self._last += 1
             self._steps.append((self._last, value))
 
     def shown(self, truth: int = 0, belief: int = 0, since: int = 0) -> dict[str, Any]:
-        """What is new to a page.
+        """Return what is new to a page.
 
         Args:
             truth, belief: numbers of the ones that it has, 0 for none.

@@ -12,21 +12,21 @@ from pydantic import BaseModel, ConfigDict
 
 from kc_vla.planning.instruction import check_instruction
 from kc_vla.planning.interface import PlanningError
-from kc_vla.web.door import HERE, allow_control, guarded, told
-from kc_vla_sim.household.live.board import Board
+from kc_vla.web.access import HERE, allow_control, error_response, guarded
+from kc_vla_sim.household.live.board import HomeBoard
 
 _STATIC = Path(__file__).with_name("page")
 
 
-class Wanted(BaseModel):
+class InstructionRequest(BaseModel):
     """An instruction as the page sends it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     instruction: str
 
 
-def create_app(board: Board, token: str, instruct: Callable[[str], None], stop: Callable[[], None]) -> FastAPI:
-    """The server.
+def create_app(board: HomeBoard, token: str, instruct: Callable[[str], None], stop: Callable[[], None]) -> FastAPI:
+    """Return the server.
 
     Args:
         board: what is shown.
@@ -35,14 +35,14 @@ def create_app(board: Board, token: str, instruct: Callable[[str], None], stop: 
     """
     app = FastAPI(title="kc_vla live map", docs_url=None, redoc_url=None, openapi_url=None)
     guarded(app, HERE)
-    app.add_exception_handler(PlanningError, told(400))
+    app.add_exception_handler(PlanningError, error_response(400))
 
     @app.get("/api/home")
     def home(truth: int = 0, belief: int = 0, since: int = 0) -> dict[str, Any]:
         return board.shown(truth, belief, since) | {"control": bool(token)}
 
     @app.post("/api/instruction")
-    def instruction(wanted: Wanted, request: Request) -> dict[str, Any]:
+    def instruction(wanted: InstructionRequest, request: Request) -> dict[str, Any]:
         allow_control(request, token, "token:=...")
         check_instruction(wanted.instruction)
         instruct(wanted.instruction)

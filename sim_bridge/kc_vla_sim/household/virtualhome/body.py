@@ -10,27 +10,30 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kc_vla.planning.interface import Happened, Seen
+from kc_vla.planning.interface import CallResult, ObservedThing
 from kc_vla.planning.skills import BY_NAME, Call
-from kc_vla_sim.household.deeds import WALK_M_S
 from kc_vla_sim.household.errors import told
+from kc_vla_sim.household.skill_effects import WALK_M_S
 from kc_vla_sim.household.virtualhome.goals import module
-from kc_vla_sim.household.virtualhome.scene import Scene, area_of
+from kc_vla_sim.household.virtualhome.scene import VirtualHomeScene, area_of
 
 _COOLS = frozenset({"freezer", "fridge"})
 """What things are put into; they are put onto all else, washing machines included, as in the human programs."""
 
 
 class VirtualHome:
-    """See the module; a `Body`.
+    """A robot in a VirtualHome home, as a `SkillRobot`.
 
     Attributes:
-        scene: the true state; whoever acts in it is not to look at it.
-        grounds: where it can go.
+        scene: the true state, which no planner may read.
+        grounds: where the robot can go.
     """
 
     def __init__(self, home: Mapping[str, Any]) -> None:
-        """Args: `home`, nodes and edges, as the package writes them; it stays as it is.
+        """Build a home of VirtualHome.
+
+        Args:
+            home: nodes and edges, as the package writes them; it stays as it is.
 
         Raises:
             HouseholdError: the package is not installed.
@@ -38,23 +41,23 @@ class VirtualHome:
         home = copy.deepcopy(dict(home))
         graph = module("environment").EnvironmentGraph(home)
         self._simulator = module("motion_planner").MotionPlanner(graph, home)
-        self.scene = Scene(home)
+        self.scene = VirtualHomeScene(home)
         self.grounds = self.scene.grounds()
         self._ids = {self.scene.name(each): each for each in self.scene.nodes}
 
     def copy(self) -> VirtualHome:
-        """Another home in the same state."""
+        """Return another home in the same state."""
         return VirtualHome(self.scene.state)
 
-    def look(self) -> tuple[Seen, ...]:
-        """See `Body`."""
+    def look(self) -> tuple[ObservedThing, ...]:
+        """Return all things that the robot sees from where it stands."""
         return tuple(self.scene.seen())
 
-    def do(self, call: Call) -> Happened:
-        """See `Body`."""
+    def do(self, call: Call) -> CallResult:
+        """Do a skill by the actions of VirtualHome's simulator; a failed one changes nothing but the time."""
         skill = BY_NAME.get(call.skill)
         if skill is None or len(call.arguments) != len(skill.arguments):
-            return Happened(False, f"there is no skill {told(str(call))}", 0.0, 0.0)
+            return CallResult(False, f"there is no skill {told(str(call))}", 0.0, 0.0)
         start = self.scene.at
         if skill.name in ("GoToPlace", "Explore"):
             reason = self._go(call.arguments[0])
@@ -64,7 +67,7 @@ class VirtualHome:
             reason = _DOES[skill.name](self, *(self._ids[name] for name in call.arguments))
         walked_m = self.grounds.distance(start, self.scene.at)
         seconds = skill.seconds + walked_m / WALK_M_S
-        return Happened(not reason, reason, seconds, walked_m, () if reason else self.look())
+        return CallResult(not reason, reason, seconds, walked_m, () if reason else self.look())
 
     def _wrong(self, names: Sequence[str]) -> str:
         for name in names:
@@ -113,7 +116,7 @@ class VirtualHome:
         named = " ".join(f"<{self.scene.nodes[each]['class_name']}> ({each})" for each in nodes)
         done, about = self._simulator.my_execute_primitive_action_eval(f"[{action}] {named}")
         if done:
-            self.scene = Scene(self._simulator.env_state.to_dict())
+            self.scene = VirtualHomeScene(self._simulator.env_state.to_dict())
             return ""
         return about.get_error_string() or f"{action} failed, and the simulator does not say why"
 

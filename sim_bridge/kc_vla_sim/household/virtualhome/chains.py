@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from kc_vla_sim.household.virtualhome.goals import SPLITS, Condition, Goal, home_of, of_split
-from kc_vla_sim.household.virtualhome.scene import Scene
+from kc_vla_sim.household.virtualhome.goals import SPLITS, Goal, VirtualHomeCondition, home_of, of_split
+from kc_vla_sim.household.virtualhome.scene import VirtualHomeScene
 from kc_vla_sim.household.virtualhome.wording import lacking
 
 SHORTEST, LONGEST = 3, 10
@@ -25,7 +25,7 @@ _WHERE = frozenset({"ON", "INSIDE", "CLOSE"})
 
 
 @dataclass(frozen=True)
-class Chain:
+class GoalChain:
     """Goals for one home; one goal is a chain, too.
 
     Attributes:
@@ -37,7 +37,7 @@ class Chain:
     goals: tuple[Goal, ...]
 
     def settled(self) -> tuple[Mapping[str, Any], tuple[Goal, ...]]:
-        """The home at the beginning, and the goals with its ids."""
+        """Return the home at the beginning, and the goals with its ids."""
         home = home_of(self.goals[0].program)
         if len(self.goals) == 1:
             return home, self.goals
@@ -48,20 +48,22 @@ class Chain:
         return {"nodes": nodes, "edges": edges}, tuple(goals)
 
 
-def singles(split: str) -> list[Chain]:
-    """Every goal of a split that has conditions, alone."""
-    return [Chain(f"{each.family} {each.program}", (each,)) for each in of_split(split)]
+def singles(split: str) -> list[GoalChain]:
+    """Return every goal of a split that has conditions, alone."""
+    return [GoalChain(f"{each.family} {each.program}", (each,)) for each in of_split(split)]
 
 
-def chains(split: str, count: int) -> list[Chain]:
-    """So many chains of 3 to 10 goals, drawn by their number from the goals that the skills of the table can reach; no
-    two of a chain ask for the same."""
-    return [Chain(f"{split}-{number:03}", _drawn(_usable(split), split, number)) for number in range(count)]
+def chains(split: str, count: int) -> list[GoalChain]:
+    """Return so many chains of 3 to 10 goals, drawn by their number from those that the skills can reach.
+
+    No two goals of a chain ask for the same.
+    """
+    return [GoalChain(f"{split}-{number:03}", _drawn(_usable(split), split, number)) for number in range(count)]
 
 
 @cache
 def _usable(split: str) -> tuple[Goal, ...]:
-    return tuple(each for each in of_split(split) if not lacking(each, Scene(home_of(each.program))))
+    return tuple(each for each in of_split(split) if not lacking(each, VirtualHomeScene(home_of(each.program))))
 
 
 def _drawn(usable: Sequence[Goal], split: str, number: int) -> tuple[Goal, ...]:
@@ -98,7 +100,7 @@ def _brought(goal: Goal, first: int, nodes: list[Any], edges: list[Any]) -> Goal
         if {one, other} <= there:
             edges.append({**each, "from_id": one, "to_id": other})
 
-    def renamed(condition: Condition) -> Condition:
+    def renamed(condition: VirtualHomeCondition) -> VirtualHomeCondition:
         other = condition.other
         return replace(
             condition,

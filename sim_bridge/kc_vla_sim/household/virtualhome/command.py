@@ -22,7 +22,7 @@ _SHOWN = ("furniture", "nothing")
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    """Run the subcommand; return the exit status: 0, 1 for a failure shown in one line, 2 for bad arguments, 130."""
     options = main_parser("eval", _add_arguments).parse_args(words)
     return exit_status("eval", lambda: _evaluate(options), StackError, ValueError)
 
@@ -48,15 +48,15 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
-    from kc_vla_sim.household.virtualhome.evaluation import EvalOptions, evaluate
-    from kc_vla_sim.household.virtualhome.trial import Setting
+    from kc_vla_sim.household.virtualhome.evaluation import VirtualHomeEvalOptions, evaluate
+    from kc_vla_sim.household.virtualhome.trial import TrialSetting
 
     settings = [
-        Setting(memory, shown)
+        TrialSetting(memory, shown)
         for memory in options.memory or ("both",)
         for shown in dict.fromkeys(options.shown or _SHOWN[:1])
     ]
-    wanted = EvalOptions(
+    wanted = VirtualHomeEvalOptions(
         settings=tuple(dict.fromkeys(settings)),
         kinds=tuple(dict.fromkeys(options.kind or _KINDS)),
         split=options.split,

@@ -11,23 +11,22 @@ from typing import Any
 from kc_vla.core.begun import begun
 from kc_vla.core.files import write_whole
 from kc_vla.core.lines import append_line, read_lines
-from kc_vla_sim.household.virtualhome.chains import Chain, chains, singles
+from kc_vla_sim.household.virtualhome.chains import GoalChain, chains, singles
 from kc_vla_sim.household.virtualhome.figures import by_family, failures, row_of, table
 from kc_vla_sim.household.virtualhome.goals import of_split
-from kc_vla_sim.household.virtualhome.trial import CHAIN, SINGLE, GoalRecord, Setting, play
+from kc_vla_sim.household.virtualhome.trial import CHAIN, SINGLE, GoalRecord, TrialSetting, play
 from kc_vla_sim.workers import run_jobs
 
 PLAYED, TABLE, RESULTS, SETTINGS = "played.jsonl", "table.md", "results.json", "evaluation.json"
-KINDS = (SINGLE, CHAIN)
 
 
 @dataclass(frozen=True)
-class EvalOptions:
+class VirtualHomeEvalOptions:
     """What is asked for.
 
     Attributes:
         settings: ways of playing.
-        kinds: of `KINDS`.
+        kinds: `SINGLE`, `CHAIN` or both.
         split: "development" or "test", of families.
         chains: how many.
         goals: single goals, at most: of each family the first, then the second, ...
@@ -35,7 +34,7 @@ class EvalOptions:
         output: folder for the results.
     """
 
-    settings: tuple[Setting, ...]
+    settings: tuple[TrialSetting, ...]
     kinds: tuple[str, ...]
     split: str
     chains: int
@@ -46,11 +45,11 @@ class EvalOptions:
 
 @dataclass(frozen=True)
 class _Job:
-    chain: Chain
-    setting: Setting
+    chain: GoalChain
+    setting: TrialSetting
 
 
-def evaluate(options: EvalOptions) -> Iterator[str]:
+def evaluate(options: VirtualHomeEvalOptions) -> Iterator[str]:
     """Play what is missing of the evaluation in `output`; yield the tables, and a line that says where all of it is.
 
     Raises:
@@ -58,7 +57,7 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
         BegunError: the folder is of another evaluation.
         OSError: the results cannot be written.
     """
-    drawn: Mapping[str, Callable[[], list[Chain]]] = {  # a chain is drawn from all homes, which takes seconds
+    drawn: Mapping[str, Callable[[], list[GoalChain]]] = {  # a chain is drawn from all homes, which takes seconds
         SINGLE: lambda: _spread(singles(options.split), options.goals),
         CHAIN: lambda: chains(options.split, options.chains),
     }
@@ -80,7 +79,7 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
         yield f"{options.output}: table and figures"
 
 
-def _written(options: EvalOptions, chosen: Mapping[str, Sequence[Chain]]) -> str:
+def _written(options: VirtualHomeEvalOptions, chosen: Mapping[str, Sequence[GoalChain]]) -> str:
     rows, texts = [], []
     played = list(_played(options.output))
     for kind in options.kinds:
@@ -99,8 +98,8 @@ def _written(options: EvalOptions, chosen: Mapping[str, Sequence[Chain]]) -> str
     return text
 
 
-def _spread(found: Sequence[Chain], most: int) -> list[Chain]:
-    """So many single goals at most, as evenly from the families as can be, in the order of the package."""
+def _spread(found: Sequence[GoalChain], most: int) -> list[GoalChain]:
+    """Return so many single goals at most, as evenly from the families as can be, in the order of the package."""
     rank: dict[str, int] = {}
     order: list[tuple[int, int]] = []
     for each in found:
@@ -115,9 +114,11 @@ def _play(job: _Job) -> list[GoalRecord]:
     return play(job.chain, job.setting)
 
 
-def _played(folder: Path) -> Iterator[tuple[str, Setting, list[GoalRecord]]]:
-    """Of each chain that was played its name, how, and what came of its goals."""
-    return read_lines(folder / PLAYED, lambda row: (row["chain"], Setting(**row["setting"]), _records(row["goals"])))
+def _played(folder: Path) -> Iterator[tuple[str, TrialSetting, list[GoalRecord]]]:
+    """Yield for each chain that was played its name, its setting, and the records of its goals."""
+    return read_lines(
+        folder / PLAYED, lambda row: (row["chain"], TrialSetting(**row["setting"]), _records(row["goals"]))
+    )
 
 
 def _records(goals: Iterable[Mapping[str, Any]]) -> list[GoalRecord]:

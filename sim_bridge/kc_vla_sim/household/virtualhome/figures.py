@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from kc_vla_sim.household.evaluation_figures import Figure, reduced, share
 from kc_vla_sim.household.trial import TaskRecord
-from kc_vla_sim.household.virtualhome.trial import GoalRecord, Setting
+from kc_vla_sim.household.virtualhome.trial import GoalRecord, TrialSetting
 
 
 @dataclass(frozen=True)
-class Row:
+class GoalRow:
     """What came of the goals that were played in one way.
 
     Attributes:
@@ -28,7 +28,7 @@ class Row:
         failures: kinds of failures, each with families and programs.
     """
 
-    setting: Setting
+    setting: TrialSetting
     kind: str
     goals: int
     reached: Figure
@@ -42,8 +42,8 @@ class Row:
     failures: dict[str, list[str]]
 
 
-def row_of(setting: Setting, kind: str, records: Sequence[GoalRecord]) -> Row:
-    """What came of some goals of a kind."""
+def row_of(setting: TrialSetting, kind: str, records: Sequence[GoalRecord]) -> GoalRow:
+    """Return what came of some goals of a kind."""
 
     def costs(each: TaskRecord) -> tuple[float, float]:
         return each.explorations, each.alone_explorations
@@ -54,7 +54,7 @@ def row_of(setting: Setting, kind: str, records: Sequence[GoalRecord]) -> Row:
             failures.setdefault(each.why, []).append(f"{each.family} {each.program}")
     within = [each for each in records if not each.lacks]
     whole = [each for each in within if not each.actions]
-    return Row(
+    return GoalRow(
         setting,
         kind,
         len(records),
@@ -70,8 +70,8 @@ def row_of(setting: Setting, kind: str, records: Sequence[GoalRecord]) -> Row:
     )
 
 
-def table(rows: Sequence[Row]) -> str:
-    """As Markdown, in percent with 95 % intervals."""
+def table(rows: Sequence[GoalRow]) -> str:
+    """Return the table as Markdown, in percent with 95 % intervals."""
     lines = [
         "| goals | memory | shown before | goals | reached | of those with skills for all | without actions beside | "
         "reached without memory | places explored | without memory | reduced exploration | failed, too |",
@@ -87,8 +87,8 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def failures(row: Row) -> str:
-    """Why goals were not reached, as Markdown: how many of each kind, and of which family."""
+def failures(row: GoalRow) -> str:
+    """Return why goals were not reached, as Markdown: how many of each kind, and of which family."""
     lines = ["| not reached | goals | families |", "| --- | --- | --- |"]
     for kind, found in sorted(row.failures.items(), key=lambda each: -len(each[1])):
         families = Counter(each.rpartition(" ")[0] for each in found)
@@ -97,7 +97,7 @@ def failures(row: Row) -> str:
 
 
 def by_family(records: Sequence[GoalRecord]) -> str:
-    """How many of each family were reached, as Markdown, with what its programs do beside."""
+    """Return how many of each family were reached, as Markdown, with what its programs do beside."""
     lines = ["| family | goals | reached | actions beside |", "| --- | --- | --- | --- |"]
     for family in dict.fromkeys(each.family for each in records):
         some = [each for each in records if each.family == family]

@@ -31,7 +31,7 @@ _HOMES = (
 
 
 @dataclass(frozen=True)
-class Condition:
+class VirtualHomeCondition:
     """What is to hold.
 
     Attributes:
@@ -49,11 +49,11 @@ class Condition:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """Of the nodes that it is about."""
+        """Return the ids of the nodes that the condition is about."""
         return (self.thing,) if self.other is None else (self.thing, self.other)
 
     def holds(self, state: Mapping[str, Any]) -> bool:
-        """Whether it holds in a state, by the check of the package."""
+        """Return whether it holds in a state, by the check of the package."""
         judge = module("eval_utils").scene_evaluate_wID
         if self.other is None:
             nodes, edges = [{"id": self.thing, "state": self.what}], []
@@ -75,17 +75,19 @@ class Goal:
 
     family: str
     program: str
-    conditions: tuple[Condition, ...]
+    conditions: tuple[VirtualHomeCondition, ...]
     actions: tuple[str, ...] = ()
 
-    def missing(self, state: Mapping[str, Any]) -> list[Condition]:
-        """What does not hold in a state. Each condition is asked alone: of several relations at once the package's
-        check counts the first."""
+    def missing(self, state: Mapping[str, Any]) -> list[VirtualHomeCondition]:
+        """Return the conditions that do not hold in a state.
+
+        Each is asked alone: of several relations at once the package's check counts the first.
+        """
         return [each for each in self.conditions if not each.holds(state)]
 
 
 def module(name: str) -> Any:
-    """A module of the package's simulator.
+    """Return a module of the package's simulator.
 
     Raises:
         HouseholdError: the package is not installed; the text says how it is.
@@ -101,7 +103,7 @@ def module(name: str) -> Any:
 
 @cache
 def goals() -> tuple[Goal, ...]:
-    """All goals of the package, in its order.
+    """Return all goals of the package, in its order.
 
     Raises:
         HouseholdError: it is not installed.
@@ -121,28 +123,31 @@ def goals() -> tuple[Goal, ...]:
 
 @lru_cache(maxsize=_HOMES_KEPT)
 def home_of(program: str) -> Mapping[str, Any]:
-    """The home of a program as it is at the beginning, as the package writes it: nodes and edges; not to be changed."""
+    """Return the home of a program as it is at the beginning, as the package writes it: nodes and edges.
+
+    Do not change it.
+    """
     found: Mapping[str, Any] = json.loads((_folder() / _HOMES.format(program)).read_text(encoding="utf-8"))
     graph: Mapping[str, Any] = found["init_graph"]
     return graph
 
 
 def split_of(family: str, families: Sequence[str]) -> str:
-    """The split of a family: half of all are for development, by the order of the SHA-256 of their names."""
+    """Return the split of a family: half of all are for development, by the order of the SHA-256 of their names."""
     order = sorted(families, key=lambda each: hashlib.sha256(each.encode()).hexdigest())
     return SPLITS[order.index(family) >= len(order) // 2]
 
 
 def of_split(split: str, wanted: Callable[[Goal], bool] = lambda goal: bool(goal.conditions)) -> list[Goal]:
-    """The goals of a split that have conditions, or are otherwise wanted."""
+    """Return the goals of a split that have conditions, or are otherwise wanted."""
     families = tuple(dict.fromkeys(each.family for each in goals()))
     return [each for each in goals() if wanted(each) and split_of(each.family, families) == split]
 
 
-def _condition(told: Mapping[str, Any]) -> Condition:
+def _condition(told: Mapping[str, Any]) -> VirtualHomeCondition:
     if "state" in told:
-        return Condition(told["id"], told["state"])
-    return Condition(told["from_id"], told["relation_type"], told["to_id"])
+        return VirtualHomeCondition(told["id"], told["state"])
+    return VirtualHomeCondition(told["from_id"], told["relation_type"], told["to_id"])
 
 
 def _folder() -> Path:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kc_vla.memory.long_term.nodes import Area
-from kc_vla.planning.execution.grounds import Grounds
-from kc_vla.planning.interface import Seen
-from kc_vla_sim.household.ground import GROUND
+from kc_vla.planning.execution.navigation_map import NavigationMap
+from kc_vla.planning.interface import ObservedThing
+from kc_vla_sim.household.navigation_map import GROUND
 from kc_vla_sim.household.virtualhome.goals import ROBOT
 from kc_vla_sim.household.world import FLOOR, HELD, STANDS
 
@@ -20,7 +20,7 @@ ROOM_M = 5.0
 _NEAR_M, _TURN = 1.5, math.pi * (3.0 - math.sqrt(5.0))
 _BUILDING = frozenset({"Rooms", "Walls", "Ceiling", "Floor", "Floors", "Doors", "Windows", "Characters"})
 _CURTAINS = "curtain"
-"""Of the building as well, though of another category: nothing is in them, and they open."""
+"""Parts of the building under another category: nothing is in them, and they open."""
 _HANDS = ("HOLDS_RH", "HOLDS_LH")
 _TOLD = {"ON": "on", "OFF": "off", "OPEN": "opened", "CLOSED": "closed"}
 """States in the words of the memories, the one that is told first of several; no goal asks what is clean."""
@@ -30,16 +30,16 @@ NUMBER = "number"
 
 
 def words_of(class_name: str) -> str:
-    """A class in words: "coffee_filter" is "coffee filter"."""
+    """Return a class in words: "coffee_filter" is "coffee filter"."""
     return " ".join(re.findall(r"[a-z0-9]+", class_name.lower()))
 
 
 def type_of(class_name: str) -> str:
-    """A class as a detector names it: "CoffeeFilter"."""
+    """Return a class as a detector names it: "CoffeeFilter"."""
     return "".join(word.capitalize() for word in words_of(class_name).split())
 
 
-class Scene:
+class VirtualHomeScene:
     """One state.
 
     Attributes:
@@ -57,26 +57,26 @@ class Scene:
 
     @property
     def rooms(self) -> list[int]:
-        """Ids, in the order in which they are in a row."""
+        """Return the ids of the rooms, in the order in which they are in a row."""
         return sorted(name for name, node in self.nodes.items() if node["category"] == "Rooms")
 
     @property
     def held(self) -> list[int]:
-        """Ids of what is in the hands."""
+        """Return the ids of what is in the hands."""
         return [name for hand in _HANDS for name in self._to.get((ROBOT, hand), ())]
 
     @property
     def sits(self) -> bool:
-        """Whether the robot sits or lies, as in some homes at the beginning."""
+        """Return whether the robot sits or lies, as in some homes at the beginning."""
         return not _LOW.isdisjoint(self.nodes[ROBOT]["states"])
 
     @property
     def at(self) -> str:
-        """The area in which the robot stands."""
+        """Return the area in which the robot stands."""
         return area_of(self.room(ROBOT))
 
-    def grounds(self) -> Grounds:
-        """The rooms as areas, and the ways through the doors, m."""
+    def grounds(self) -> NavigationMap:
+        """Return the rooms as areas, and the ways through the doors, m."""
         rooms = self.rooms
         ways: dict[int, set[int]] = {room: set() for room in rooms}
         for (_, relation), ends in self._to.items():
@@ -84,7 +84,7 @@ class Scene:
                 for one in ends:
                     ways[one] |= set(ends) - {one}
         at = {room: (ROOM_M * number, 0.0, 0.0) for number, room in enumerate(rooms)}
-        return Grounds(
+        return NavigationMap(
             Area(
                 area_of(room),
                 GROUND,
@@ -96,16 +96,16 @@ class Scene:
         )
 
     def name(self, node: int) -> str:
-        """The id by which the robot knows a thing: "Plate_1001"."""
+        """Return the id by which the robot knows a thing: "Plate_1001"."""
         return f"{type_of(self.nodes[node]['class_name'])}_{node}"
 
     def words(self, node: int) -> str:
-        """What a person calls a thing: "plate", or "1001 plate" where the home has several."""
+        """Return what a person calls a thing: "plate", or "1001 plate" where the home has several."""
         class_name = self.nodes[node]["class_name"]
         return f"{node} {words_of(class_name)}" if self._count[class_name] > 1 else words_of(class_name)
 
     def room(self, node: int) -> int:
-        """The room of a thing or of the robot: that of what it is on or in, if it is."""
+        """Return the room of a thing or of the robot: that of what it is on or in, if it is."""
         here = node
         for _ in range(_DEEP):
             holder = self._holder(here)[1]
@@ -120,14 +120,14 @@ class Scene:
         )
 
     def visible(self, node: int) -> bool:
-        """Whether the robot sees a thing."""
+        """Return whether the robot sees a thing."""
         category, class_name = self.nodes[node]["category"], self.nodes[node]["class_name"]
         if category in _BUILDING or class_name == _CURTAINS:
             return False
         return node in self.held or (not self._hidden(node) and self.room(node) == self.room(ROBOT))
 
-    def seen(self) -> Iterator[Seen]:
-        """All that the robot sees."""
+    def seen(self) -> Iterator[ObservedThing]:
+        """Return all that the robot sees."""
         return (self._seen(name) for name in self.nodes if self.visible(name))
 
     def _hidden(self, node: int) -> bool:
@@ -149,7 +149,7 @@ class Scene:
                     return told, each
         return "", None
 
-    def _seen(self, node: int) -> Seen:
+    def _seen(self, node: int) -> ObservedThing:
         about = self.nodes[node]
         room = self.rooms.index(self.room(node))
         states = [told for name, told in _TOLD.items() if name in about["states"]]
@@ -164,7 +164,7 @@ class Scene:
             "also": ", ".join(states[1:]),
             "place": f"{relation} {container}" if container else "",
         }
-        return Seen(
+        return ObservedThing(
             type_of(about["class_name"]),
             self.name(node),
             (
@@ -183,5 +183,5 @@ class Scene:
 
 
 def area_of(room: int) -> str:
-    """The id of a room as an area."""
+    """Return the id of a room as an area."""
     return f"room_{room}"

@@ -12,14 +12,14 @@ from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.memories import NONE, Memories, open_memories
-from kc_vla.planning.execution.parts import Look
-from kc_vla.planning.execution.told import Result, Tell
+from kc_vla.planning.execution.results import InstructionResult, Tell
+from kc_vla.planning.execution.robot_memory import SceneObservation
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.interface import Planner
 from kc_vla.planning.skills import Call
 from kc_vla_sim.household.trial import TaskRecord
 from kc_vla_sim.household.virtualhome.body import VirtualHome
-from kc_vla_sim.household.virtualhome.chains import Chain
+from kc_vla_sim.household.virtualhome.chains import GoalChain
 from kc_vla_sim.household.virtualhome.goals import Goal
 from kc_vla_sim.household.virtualhome.wording import actions, instruction, lacking
 
@@ -28,7 +28,7 @@ SINGLE, CHAIN = "single", "chain"
 
 
 @dataclass(frozen=True)
-class Setting:
+class TrialSetting:
     """One way of playing.
 
     Attributes:
@@ -63,7 +63,7 @@ class GoalRecord(TaskRecord):
 
     @property
     def why(self) -> str:
-        """The kind of its failure; empty where the goal was reached."""
+        """Return the kind of its failure; empty where the goal was reached."""
         if self.reached:
             return ""
         if self.lacks:
@@ -75,7 +75,9 @@ class GoalRecord(TaskRecord):
         return "not found" if "was found" in self.reason else "refused or not brought about"
 
 
-def play(chain: Chain, setting: Setting, planner: Planner | None = None, tell: Tell | None = None) -> list[GoalRecord]:
+def play(
+    chain: GoalChain, setting: TrialSetting, planner: Planner | None = None, tell: Tell | None = None
+) -> list[GoalRecord]:
     """Play a chain from its beginning to its end, whatever fails on the way.
 
     Raises:
@@ -99,12 +101,12 @@ def _show(memories: Memories, home: VirtualHome) -> None:
     """Walk through the rooms of a copy of the home, keep what stands there, and start the robot anew."""
     for now_s, area in enumerate(home.grounds.areas, 1):
         home.do(Call("GoToPlace", (area,)))
-        memories.take(Look([each for each in home.look() if not each.movable], area, float(now_s)))
+        memories.take(SceneObservation([each for each in home.look() if not each.movable], area, float(now_s)))
     memories.begin()
 
 
 def _goal(
-    chain: Chain, number: int, goal: Goal, setting: Setting, planner: Planner, loop: Loop, body: VirtualHome
+    chain: GoalChain, number: int, goal: Goal, setting: TrialSetting, planner: Planner, loop: Loop, body: VirtualHome
 ) -> GoalRecord:
     asked, lacks = instruction(goal, body.scene), lacking(goal, body.scene)
     apart = body.copy()
@@ -141,7 +143,7 @@ def _goal(
     )
 
 
-def _carried_out(loop: Loop, asked: str) -> Result:
+def _carried_out(loop: Loop, asked: str) -> InstructionResult:
     if asked:
         return loop.carry_out(asked)
-    return Result(asked, False, "there are no words for it", "", 0.0, 0.0, 0, 0, 0)
+    return InstructionResult(asked, False, "there are no words for it", "", 0.0, 0.0, 0, 0, 0)

@@ -2,13 +2,13 @@
 
 The conditions are told in the order in which a person would do them: what is to be put somewhere, what is to be closed,
 switched, opened, where to go, what to take, before what to stand. Things are called by their class, and where a home
-has several by the number, too, that the goal means ("the 1001 plate"); detectors tell it as they tell a colour.
+has several by the number, too, that the goal means ("the 1001 plate"); detectors tell it as they tell a color.
 """
 
 from __future__ import annotations
 
-from kc_vla_sim.household.virtualhome.goals import ROBOT, Condition, Goal
-from kc_vla_sim.household.virtualhome.scene import Scene
+from kc_vla_sim.household.virtualhome.goals import ROBOT, Goal, VirtualHomeCondition
+from kc_vla_sim.household.virtualhome.scene import VirtualHomeScene
 
 _SAID = {
     "CLOSED": (1, "close the {}"),
@@ -33,8 +33,8 @@ _PUT = {"ON": "put the {} on the {}", "INSIDE": "put the {} in the {}"}
 _OTHER = "bring about {}"
 
 
-def instruction(goal: Goal, scene: Scene) -> str:
-    """What is asked for, in one sentence; empty where nothing of it can be."""
+def instruction(goal: Goal, scene: VirtualHomeScene) -> str:
+    """Return the instruction in one sentence; empty where nothing of it can be asked for."""
     said: dict[str, int] = {}
     for each in goal.conditions:
         order, text = _told(each, scene)
@@ -43,18 +43,21 @@ def instruction(goal: Goal, scene: Scene) -> str:
     return ", then ".join(sorted(said, key=lambda text: said[text]))
 
 
-def lacking(goal: Goal, scene: Scene) -> tuple[str, ...]:
-    """Kinds of what the goal needs and the skill table has not; what is so already is not needed."""
+def lacking(goal: Goal, scene: VirtualHomeScene) -> tuple[str, ...]:
+    """Return the kinds of what the goal needs and the skill table has not; what is so already is not needed."""
     found = {each: kind for each in goal.conditions if (kind := _lacks(each, scene))}
     return tuple(sorted({kind for each, kind in found.items() if not each.holds(scene.state)}))
 
 
 def actions(goal: Goal) -> tuple[str, ...]:
-    """Kinds of what its program does beside, that the skill table has not: none of them has a state to judge by."""
+    """Return the kinds of what its program does beside, that the skill table has not.
+
+    None of them has a state to judge by.
+    """
     return tuple(each.lower().replace("|", " or ") for each in goal.actions)
 
 
-def _told(condition: Condition, scene: Scene) -> tuple[int, str]:
+def _told(condition: VirtualHomeCondition, scene: VirtualHomeScene) -> tuple[int, str]:
     if _lacks(condition, scene):
         return 0, ""
     words = [scene.words(each) for each in condition.ids if each != ROBOT]
@@ -67,7 +70,7 @@ def _told(condition: Condition, scene: Scene) -> tuple[int, str]:
     return order, text.format(*words)
 
 
-def _lacks(condition: Condition, scene: Scene) -> str:
+def _lacks(condition: VirtualHomeCondition, scene: VirtualHomeScene) -> str:
     what, other = condition.what, condition.other
     if condition.thing == ROBOT:
         return _ROBOT_LACKS.get(what, "" if what in _ROBOT_SAID else _OTHER.format(what))

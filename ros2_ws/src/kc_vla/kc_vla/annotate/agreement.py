@@ -10,7 +10,7 @@ from kc_vla.episodes.annotation_log import Mark, Track
 
 
 @dataclass(frozen=True)
-class Pair:
+class AuthorPair:
     """Two people's keyframes of one bag.
 
     Attributes:
@@ -29,22 +29,22 @@ class Pair:
 
     @property
     def share(self) -> float:
-        """Of all phases that one of them has, 0..1; 1 where there is none."""
+        """Return the share of agreed phases among all that either person has, 0..1; it is 1 where there is none."""
         all_of_them = self.same + len(self.apart) + len(self.only)
         return self.same / all_of_them if all_of_them else 1.0
 
 
-def agreement(tracks: Mapping[str, Track], within: int) -> list[Pair]:
+def agreement(tracks: Mapping[str, Track], within: int) -> list[AuthorPair]:
     """Compare every two people, frame 0 aside, which nobody chooses."""
     authors = sorted(tracks)
     return [_pair((a, b), tracks[a].marks, tracks[b].marks, within) for a, b in combinations(authors, 2)]
 
 
-def _pair(authors: tuple[str, str], first: Sequence[Mark], second: Sequence[Mark], within: int) -> Pair:
+def _pair(authors: tuple[str, str], first: Sequence[Mark], second: Sequence[Mark], within: int) -> AuthorPair:
     one, other = ({mark.phase: mark.frame for mark in marks if mark.frame > 0} for marks in (first, second))
     both = sorted(one.keys() & other.keys())
     distances = {phase: abs(one[phase] - other[phase]) for phase in both}
-    return Pair(
+    return AuthorPair(
         authors,
         sum(distance <= within for distance in distances.values()),
         tuple(phase for phase in both if distances[phase] > within),

@@ -20,7 +20,7 @@ from kc_vla.core.stamps import nanoseconds
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.topics import image_topic
 from kc_vla.episodes.annotation_errors import AnnotationError
-from kc_vla.episodes.episode_data import Status
+from kc_vla.episodes.episode_data import RecordedStatus
 from kc_vla.episodes.recording import RUNNING, Recording, announced, beside, require_one, within
 
 _JPEG = b"\xff\xd8\xff"
@@ -37,16 +37,16 @@ class AnnotatedEpisode:
         bag: where it is.
         status: what it says of itself; empty and zero where it says nothing.
         labels: of the task's keyframes, in order; empty for a task that is not in the table.
-        length: number of frames, the pictures of the first view.
+        length: number of frames, the images of the first view.
         times_s: (length,) when each was seen, s since the first.
-        views: names of those that there are pictures of, the first first.
+        views: names of those that there are images of, the first first.
     """
 
     def __init__(self, bag: Path) -> None:
         """Open `bag`.
 
         Raises:
-            BagError: it cannot be read, is being recorded, or has no pictures of the first view.
+            BagError: it cannot be read, is being recorded, or has no images of the first view.
         """
         require_finished(bag)
         self.bag = bag
@@ -73,7 +73,7 @@ class AnnotatedEpisode:
         self.views = tuple(view for view, shown in self._shown.items() if any(ref is not None for ref in shown))
 
     def jpeg(self, view: str, frame: int) -> bytes:
-        """A picture as JPEG; an empty one where the camera had none.
+        """Return an image as JPEG; an empty one where the camera had none.
 
         Raises:
             AnnotationError: there is no such view or frame.
@@ -92,19 +92,19 @@ class AnnotatedEpisode:
         return data.tobytes()
 
     def pixels(self, frame: int, view: str) -> NDArray[np.uint8]:
-        """A picture, (H, W, 3) RGB; errors as `jpeg`, and AnnotationError where the camera had none."""
+        """Return an image, (H, W, 3) RGB; errors as `jpeg`, and AnnotationError where the camera had none."""
         ref = self._picture(view, frame)
         if ref is None:
             raise AnnotationError(f"{self.bag}, frame {frame}: the {view} camera has no picture")
         return self._recording.image(ref)
 
     def stamp_ns(self, frame: int) -> int:
-        """Header stamp of a frame, ns; errors as `jpeg`."""
+        """Return the header stamp of a frame, ns; errors as `jpeg`."""
         self._check(frame)
         return self._recording.stamp_ns(self._frames[frame])
 
     def frame_of(self, stamp_ns: int) -> int:
-        """The frame whose stamp is nearest; found by a few looks, since stamps ascend almost evenly."""
+        """Return the frame whose stamp is nearest; found by a few looks, since stamps ascend almost evenly."""
         low, high = 0, self.length - 1
         first, last = self.stamp_ns(low), self.stamp_ns(high)
         if last > first:
@@ -117,25 +117,28 @@ class AnnotatedEpisode:
         return min(near, key=lambda frame: abs(self.stamp_ns(frame) - stamp_ns))
 
     def messages(self, name: str) -> Iterator[Any]:
-        """The decoded messages on the topic called so in any namespace; errors as `Recording.messages`."""
+        """Return the decoded messages on the topic called so in any namespace; errors as `Recording.messages`."""
         return (message for _, message in self._recording.messages(name))
 
     def recorded_at(self, name: str) -> NDArray[np.float64]:
-        """When these messages were recorded, in the episode's time, s since the first frame."""
+        """Return when these messages were recorded, in the episode's time, s since the first frame."""
         return self._since_first_frame(np.array([ref.log_time_ns for ref in self._recording.refs(name)], np.int64))
 
     def last(self, name: str) -> list[MessageRef]:
-        """Of the messages called so the last before each frame, the first where there is none; empty for none."""
+        """Return the last message of a topic before each frame; it is empty for a topic without messages.
+
+        Frames before the first message get the first.
+        """
         refs = self._recording.refs(name)
         before = np.searchsorted(self.recorded_at(name), self.times_s, side="right") - 1
         return [refs[at] for at in np.maximum(before, 0)] if refs else []
 
     def message(self, ref: MessageRef) -> Any:
-        """One of them, decoded; errors as `Recording.message`."""
+        """Return one of them, decoded; errors as `Recording.message`."""
         return self._recording.message(ref)
 
     def _sampled_times(self, logged: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Some frames' times of recording and of their stamps, s since the first frame's.
+        """Return some frames' times of recording and of their stamps, s since the first frame's.
 
         An episode that was simulated slowly took longer to record than it lasted. A few stamps tell, and no bag of
         gigabytes has to be read for them.
@@ -147,7 +150,7 @@ class AnnotatedEpisode:
         return (recorded, seen_s) if (np.diff(seen_s) > 0.0).all() else (recorded, recorded)
 
     def _since_first_frame(self, logged: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Time of the episode, s, at which something was recorded."""
+        """Return the time of the episode, s, at which something was recorded."""
         recorded, seen = self._known_times
         at = (logged - self._frames[0].log_time_ns) * 1e-9
         inside = np.interp(at, recorded, seen)
@@ -164,15 +167,15 @@ class AnnotatedEpisode:
         if not 0 <= frame < self.length:
             raise AnnotationError(f"no frame {frame}: the episode has {self.length}, from 0 on")
 
-    def _announced(self) -> tuple[Status, int | None]:
-        """What the bag says of its episode, and when it ended, ns, if it says so."""
+    def _announced(self) -> tuple[RecordedStatus, int | None]:
+        """Return what the bag says of its episode, and when it ended, ns, if it says so."""
         told = list(self.messages("episode/status"))
         # The end of the one before may be in it, which was told a moment ago.
         ids = dict.fromkeys(message.episode_id for message in told if message.state == RUNNING)
         require_one(self.bag, list(ids), "annotate")
         status = announced(told, self._recording.info)
         if status is None:
-            return Status("", "", "", "", 0, 0, _DEFAULT_PERIOD_S), None
+            return RecordedStatus("", "", "", "", 0, 0, _DEFAULT_PERIOD_S), None
         results = [m for m in self.messages("episode/result") if m.episode_id == status.episode_id]
         end_ns = nanoseconds(results[-1].header.stamp) if results else None
         return (status if status.frame_period_s > 0.0 else replace(status, frame_period_s=_DEFAULT_PERIOD_S)), end_ns

@@ -18,7 +18,7 @@ _OPEN_BAGS = 3
 
 
 @dataclass(frozen=True)
-class Entry:
+class BagEntry:
     """One bag.
 
     Attributes:
@@ -45,13 +45,13 @@ class Library:
         bags = bags_below(path)
         if not bags:
             raise BagMissingError(f"no bag at {path}: give a bag, or a folder with bags in it")
-        self.entries = [Entry(key_of(bag), _name(path, bag), bag) for bag in bags]
+        self.entries = [BagEntry(key_of(bag), _name(path, bag), bag) for bag in bags]
         self._by_key = {entry.key: entry for entry in self.entries}
         self._open: OrderedDict[str, AnnotatedEpisode] = OrderedDict()
         self._lock = threading.Lock()
 
-    def entry(self, key: str) -> Entry:
-        """The bag of that key.
+    def entry(self, key: str) -> BagEntry:
+        """Return the bag of that key.
 
         Raises:
             AnnotationError: there is none.
@@ -77,16 +77,19 @@ class Library:
             return self._open[key]
 
     def log(self, key: str) -> AnnotationLog:
-        """Its annotations; errors as `entry`."""
+        """Return its annotations; errors as `entry`."""
         return AnnotationLog(self.entry(key).bag)
 
 
 def key_of(bag: Path) -> str:
-    """The same bag's always: a page that is open while the server is started again must not save into another one."""
+    """Return the key of a bag, which stays the same for it.
+
+    A page that is open while the server is started again must not save into another one.
+    """
     return digest(str(bag.resolve()))
 
 
 def _name(path: Path, bag: Path) -> str:
-    """The bag's path below `path`, without what all episodes of ours have: a folder `bag`."""
+    """Return the bag's path below `path`, without the folder `bag` that all recorded episodes have."""
     name = str(bag.relative_to(path)) if bag != path else bag.name
     return name.removesuffix("/bag")

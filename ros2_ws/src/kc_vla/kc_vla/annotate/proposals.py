@@ -11,15 +11,15 @@ from kc_vla.core.episode import Episode
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import Mark
-from kc_vla.keyframes.scoring import Source, SourceError, sight_of, views_for
-from kc_vla.keyframes.selector import Event, KeyframeSelector
+from kc_vla.keyframes.scoring import SelectorBackend, SourceError, sight_of, views_for
+from kc_vla.keyframes.selector import KeyframeSelector, SelectorEvent
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 
 _LABEL = "keyframe {}"
 
 
 def recorded_proposals(episode: AnnotatedEpisode) -> dict[str, tuple[Mark, ...]]:
-    """By their source: what the live selector committed, and the simulator's truth where there is one.
+    """Return the marks by their selector: what the live one committed, and the simulator's truth where there is one.
 
     Raises:
         BagError: a message cannot be read.
@@ -43,12 +43,12 @@ def recorded_proposals(episode: AnnotatedEpisode) -> dict[str, tuple[Mark, ...]]
 
 def propose(
     episode: AnnotatedEpisode,
-    source: Source,
+    source: SelectorBackend,
     name: str,
     curves: Curves,
     done: Callable[[int], object] = lambda frame: None,
 ) -> tuple[Mark, ...]:
-    """What a source finds that sees all frames, one after the other, as it does on the robot.
+    """Return what a selector finds that sees all frames, one after the other, as it does on the robot.
 
     Args:
         episode: to look at.
@@ -59,7 +59,7 @@ def propose(
 
     Raises:
         AnnotationError: the source cannot say anything of this episode.
-        BagError: a picture cannot be read.
+        BagError: an image cannot be read.
     """
     told = episode.status
     begun = Episode(
@@ -74,7 +74,7 @@ def propose(
         raise AnnotationError(scoring.remark)
     joints, poses = _felt(episode, curves, name) if "tool_pose" in source.needs else ([], [])
     selector = KeyframeSelector(scoring.labels, GreedySmoother(scoring.threshold, first=scoring.first))
-    found: list[Event] = []
+    found: list[SelectorEvent] = []
     for frame in range(episode.length):
         sight = sight_of(
             round(episode.times_s[frame] * 1e9),
@@ -93,7 +93,7 @@ def propose(
 
 
 def _felt(episode: AnnotatedEpisode, curves: Curves, name: str) -> tuple[list[MessageRef], list[MessageRef]]:
-    """Where joint state and tool pose of each frame are."""
+    """Return the joint state and the tool pose of each frame."""
     joints, poses = episode.last("joint_states"), episode.last("tool_pose")
     missing = [what for what, there in (("tool pose", poses), ("gripper", "gripper" in curves)) if not there]
     if missing:
@@ -102,7 +102,7 @@ def _felt(episode: AnnotatedEpisode, curves: Curves, name: str) -> tuple[list[Me
 
 
 def label(labels: Sequence[str], phase: int) -> str:
-    """What the keyframe of a phase is called."""
+    """Return what the keyframe of a phase is called."""
     return labels[phase] if phase < len(labels) else _LABEL.format(phase)
 
 
@@ -117,5 +117,5 @@ def _share(score: float) -> float:
 
 
 def _ascending(marks: Sequence[Mark]) -> tuple[Mark, ...]:
-    """One mark a frame, by frame."""
+    """Return one mark a frame, by frame."""
     return tuple(sorted({mark.frame: mark for mark in marks}.values(), key=lambda mark: mark.frame))

@@ -13,15 +13,15 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict
 
 from kc_vla.annotate.agreement import agreement
+from kc_vla.annotate.background_jobs import BackgroundJob, Work
 from kc_vla.annotate.curves import UNITS, cache_file
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.annotate.library import Library
 from kc_vla.annotate.proposals import label
-from kc_vla.annotate.work import Job, Work
 from kc_vla.bags.errors import BagError
 from kc_vla.episodes.annotation_errors import AnnotationError, Conflict
 from kc_vla.episodes.annotation_log import Mark
-from kc_vla.web.door import guarded, of_own_page, told
+from kc_vla.web.access import error_response, guarded, of_own_page
 from kc_vla.web.numbers import numbers
 
 _STATIC = Path(__file__).with_name("page")
@@ -49,7 +49,7 @@ class WantedTrack(BaseModel):
 
 
 def create_app(library: Library, work: Work, author: str, hosts: Sequence[str]) -> FastAPI:
-    """The server.
+    """Return the server's application.
 
     Args:
         library: bags that are shown.
@@ -66,7 +66,7 @@ def create_app(library: Library, work: Work, author: str, hosts: Sequence[str]) 
     app = FastAPI(title="kc_vla annotation", lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
     guarded(app, hosts)
     for error, status in ((Conflict, 409), (AnnotationError, 400), (BagError, 422), (OSError, 507)):
-        app.add_exception_handler(error, told(status))
+        app.add_exception_handler(error, error_response(status))
 
     @app.get("/api/episodes")
     def episodes() -> dict[str, Any]:
@@ -170,7 +170,7 @@ def _tracks(library: Library, key: str) -> dict[str, Any]:
     return {author: asdict(track) for author, track in library.log(key).tracks().items()}
 
 
-def _proposed(job: Job[tuple[Mark, ...]]) -> dict[str, Any]:
+def _proposed(job: BackgroundJob[tuple[Mark, ...]]) -> dict[str, Any]:
     marks = [asdict(mark) for mark in job.result or ()]
     return {"ready": job.result is not None, "share": job.share, "problem": job.problem, "marks": marks}
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 BITRATE, RESTART_MS = 1_000_000, 100
-"""Of a Piper's bus, bit/s; and after how long it comes back by itself when it went off, ms."""
+"""The bit rate of a Piper's bus, bit/s; and after how long it comes back by itself when it went off, ms."""
 _CONTROLLER, _BUS_OFF, _RESTARTED, _COUNTERS = 0x004, 0x040, 0x100, 0x200
 """Classes of an error frame, bits of its id: see linux/can/error.h."""
 _WARNING, _PASSIVE, _ACTIVE = 0x04 | 0x08, 0x10 | 0x20, 0x40
@@ -19,7 +19,10 @@ _INTERFACES = Path("/sys/class/net")
 
 
 class BusState(StrEnum):
-    """Of a CAN controller."""
+    """The state of a CAN controller, by the words of socketcan.
+
+    `GONE` says that there is no interface any more.
+    """
 
     ACTIVE = "error-active"
     WARNING = "error-warning"
@@ -45,7 +48,7 @@ class BusHealth:
     error_frames: int = 0
 
     def after(self, error: int, data: bytes) -> BusHealth:
-        """How it is after an error frame of class `error` with that data."""
+        """Return the health after an error frame of class `error` with that data."""
         data = data.ljust(8, b"\0")
         state = self.state
         if error & _BUS_OFF:
@@ -60,12 +63,12 @@ class BusHealth:
         return BusHealth(state, *counters, self.error_frames + 1)
 
     def gone(self) -> BusHealth:
-        """How it is when the adapter was pulled out, or its interface taken down."""
+        """Return the health once the adapter was pulled out, or its interface was taken down."""
         return replace(self, state=BusState.GONE)
 
 
 def advice(health: BusHealth, channel: str, exists: Callable[[str], bool] | None = None) -> str:
-    """What a person can do about a bus that is not well; empty if it is."""
+    """Return what a person can do about a bus that is not well; empty if it is."""
     up = f"sudo ip link set {channel} up type can bitrate {BITRATE} restart-ms {RESTART_MS}"
     if health.state is BusState.OFF:
         return f"the bus is off after too many errors: look at cable and termination, then '{up}'"

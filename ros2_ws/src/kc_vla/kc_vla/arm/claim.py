@@ -11,7 +11,7 @@ _NAME = "kc_vla/"
 
 
 def is_claimed(channel: str, root: Path = Path("/")) -> bool:
-    """Whether a controller has the arm, as the kernel's table of sockets says; nothing is taken for that.
+    """Return whether a controller has the arm, as the kernel's table of sockets says; nothing is taken for that.
 
     Args:
         channel: of the arm.

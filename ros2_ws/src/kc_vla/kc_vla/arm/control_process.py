@@ -7,21 +7,24 @@ that went, it brings the arm to rest and ends; the arm keeps its power.
 from __future__ import annotations
 
 import gc
+import socket
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from kc_vla.arm.claim import claim
 from kc_vla.arm.control_periods import control_periods
-from kc_vla.arm.interface import ArmError, Driver
+from kc_vla.arm.home_pose import HomePose
+from kc_vla.arm.interface import ArmDriver, ArmError, ArmState, UnfitArmError
+from kc_vla.arm.kinds import choose_arm
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.limiter import LimiterError
 from kc_vla.arm.offsets import OffsetArm
-from kc_vla.arm.piper import PiperArm
 from kc_vla.arm.remote import Calls
+from kc_vla.arm.resetting import reset
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Report, ServoSettings
@@ -37,24 +40,26 @@ _RECONNECT_S = 1.0
 
 
 @dataclass(frozen=True)
-class Greeting:
+class Handshake:
     """What is known of an arm once it is connected.
 
     Attributes:
         limits: of its joints.
         firmware: as the arm tells it.
         kinematics: of it.
-        farewell: see `Driver`.
+        shutdown_message: see `ArmDriver`.
         had_power: it was found with power and holds; a person must say that it may move.
-        warnings: what keeps the process from being in time.
+        warnings: what a person should know before the arm moves.
+        own_stop: see `ArmState`.
     """
 
     limits: JointLimits
     firmware: str
     kinematics: Kinematics
-    farewell: str
+    shutdown_message: str
     had_power: bool
     warnings: tuple[str, ...]
+    own_stop: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class Told:
     Attributes:
         report: of its latest control period.
         at: steady time of that, s.
-        parked: the arm lies at its rest pose.
+        parked: the arm lies at its home pose.
         target: where the arm is on its way to (N,), rad.
         clamped: how often a target was cut, by what cut it.
         lateness: of the control periods since it was last shown, s.
@@ -81,12 +86,12 @@ class Told:
 
 
 class ControlProcess:
-    """What may be called; all of it between two control periods."""
+    """The calls that the node may make; all of them are done between two control periods."""
 
-    def __init__(self, calls: Calls, driver: Callable[[Wiring], Driver]) -> None:
-        """Args: `driver` makes the arm of a wiring."""
-        self._calls, self._driver = calls, driver
-        self._arm: Driver | None = None
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._claim: socket.socket | None = None
+        self._arm: ArmDriver | None = None
         self._servo: Servo | None = None
         self._show_every = 1
         self._reconnect_at = 0.0
@@ -100,7 +105,7 @@ class ControlProcess:
         settings: ServoSettings,
         state_rate: float,
         priority: int,
-    ) -> Greeting:
+    ) -> Handshake:
         """Connect, and begin to step; an arm without power gets it with the first `resume`.
 
         Args:
@@ -110,40 +115,102 @@ class ControlProcess:
             priority: real-time priority, 0 for none.
 
         Raises:
-            ArmError: there is no arm, or it is not fit to move.
+            ArmError: there is no arm, it is not fit to move, or its driver fails.
+            ValueError: there is no such driver, or it cannot have these options.
         """
         warnings = _take_priority(priority)
-        arm = self._arm = self._driver(wiring)
-        _connect(arm, wiring.patience)
-        arm.require_fit()
-        had_power = arm.may_have_power()
+        chosen = choose_arm(wiring.driver, wiring.rig, wiring.options)
+        try:
+            arm = self._arm = chosen.kind.make(wiring, chosen.options)
+            self._open(arm, chosen.claim, wiring.patience)
+            arm.check_identity()
+        except (RuntimeError, ValueError, OSError):  # said by those who know
+            raise
+        except Exception as error:  # a driver may come from any package
+            raise UnfitArmError(f"driver '{wiring.driver}' fails: {type(error).__name__}: {error}") from error
+        had_power = arm.may_be_enabled()
         moved = arm if wiring.offsets is None else OffsetArm(arm, wiring.offsets)
-        self._servo = Servo(moved, settings, Workspace(arm.kinematics, settings.lowest, settings.highest))
+        servo = Servo(moved, settings, Workspace(arm.kinematics, settings.lowest, settings.highest))
+        warnings = (*warnings, *arm.warnings, *_doubts(servo.home, arm, moved.read_state()))
+        self._servo = servo
         self.period, self._stale_after = settings.period, settings.stale_after
         self._show_every = max(1, round(1.0 / settings.period / state_rate))
-        return Greeting(moved.limits, arm.firmware, arm.kinematics, arm.farewell, had_power, warnings)
+        own_stop, at_end = arm.read_state().own_stop, arm.shutdown_message
+        return Handshake(moved.limits, arm.firmware, arm.kinematics, at_end, had_power, warnings, own_stop)
 
-    def aim(self, angles: Vector, gripper: float, asked_at: float, seconds: float) -> None:
-        """See `Servo.aim`; what was asked for too long ago, at the steady time `asked_at`, is passed over."""
+    def set_target(self, angles: Vector, gripper: float, asked_at: float, seconds: float) -> None:
+        """Move to a target in a given time, unless the request is stale.
+
+        Args:
+            angles: of the joints (N,), rad.
+            gripper: opening, m.
+            asked_at: steady time of the request, s; one older than the limit of staleness is ignored.
+            seconds: from now, in which the arm is to arrive, s.
+
+        Raises:
+            ArmError: the arm is not connected yet.
+            ValueError: a number is not finite, or there is no time to move in.
+        """
         now = time.monotonic()
         if now - asked_at < self._stale_after:
-            self._connected.aim(angles, gripper, now, seconds)
+            self._connected.set_target(angles, gripper, now, seconds)
 
     def halt(self, reason: str) -> None:
-        """See `Servo.halt`."""
+        """Bring the arm to rest as soon as its bounds allow, and hold it there.
+
+        Args:
+            reason: that the state of the arm reports from now on.
+
+        Raises:
+            ArmError: the arm is not connected yet.
+        """
         self._connected.halt(reason)
 
+    def enable(self) -> None:
+        """Enable an arm that was found disabled, unless it is outside of its limits.
+
+        Raises:
+            ArmError: the arm is not connected, or not fit for it; the text says what to do.
+        """
+        self._connected.resume(time.monotonic(), leads_back=False)
+
     def resume(self) -> None:
-        """See `Servo.resume`."""
+        """Let the arm move again because a person has said so.
+
+        Raises:
+            ArmError: the arm is not connected, or not fit for it; the text says what to do.
+        """
         self._connected.resume(time.monotonic())
 
+    def reset(self, supported: bool) -> None:
+        """Reset the arm out of its own stop, which cuts the power of its motors.
+
+        Args:
+            supported: a person confirms that the arm cannot fall.
+
+        Raises:
+            ArmError: the arm is not reset; the text says why and what to do.
+        """
+        servo = self._connected
+        assert self._arm is not None
+        reset(self._arm, servo, supported, self._stale_after)
+
     def park(self) -> None:
-        """See `Servo.park`."""
+        """Set out for the home pose, slowly.
+
+        Raises:
+            ArmError: the arm is not connected, it or its home pose is outside of the joint limits, or every way there
+                leaves the workspace.
+        """
         self._connected.park(time.monotonic())
 
-    def let_go(self) -> None:
-        """See `Servo.let_go`."""
-        self._connected.let_go()
+    def release(self) -> None:
+        """Disable an arm that lies at its home pose.
+
+        Raises:
+            ArmError: the arm is not connected, does not lie there or does not report where it is; it stays enabled.
+        """
+        self._connected.release()
 
     # -- the process --------------------------------------------------------------------------------------------
 
@@ -160,9 +227,9 @@ class ControlProcess:
             print(f"the control loop has ended, the arm holds: {error}", file=sys.stderr)
         finally:
             if self._arm is not None:
-                self._arm.disconnect()
+                self._arm.close()
 
-    def _step(self, servo: Servo, arm: Driver) -> None:
+    def _step(self, servo: Servo, arm: ArmDriver) -> None:
         lateness: list[float] = []
         for number, (now, late) in enumerate(control_periods(self.period)):
             self._calls.answer(self)
@@ -175,8 +242,24 @@ class ControlProcess:
                 arm.reconnect()
             if number % self._show_every == 0:
                 clamped, parked = dict(servo.clamped), servo.parked(report)
-                self._calls.show(Told(report, now, parked, servo.target, clamped, tuple(lateness), arm.details()))
+                self._calls.show(Told(report, now, parked, servo.target, clamped, tuple(lateness), arm.diagnostics()))
                 lateness.clear()
+
+    def _open(self, arm: ArmDriver, name: str, patience: float) -> None:
+        """Claim the arm and connect; wait a while for one that is about to come up, or to be given free."""
+        until = time.monotonic() + patience
+        while True:
+            try:
+                self._claim = self._claim or claim(name)
+                arm.connect()
+            except UnfitArmError:  # another look would find the same
+                raise
+            except ArmError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_POLL_S)
+            else:
+                return
 
     @property
     def _connected(self) -> Servo:
@@ -185,18 +268,13 @@ class ControlProcess:
         return self._servo
 
 
-def _connect(arm: Driver, patience: float) -> None:
-    """Connect, and wait a while for a bus that is about to come up."""
-    until = time.monotonic() + patience
-    while True:
-        try:
-            arm.connect()
-        except ArmError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(_POLL_S)
-        else:
-            return
+def _doubts(home: HomePose, arm: ArmDriver, state: ArmState) -> tuple[str, ...]:
+    """What speaks against parking the arm at its home pose, which is done where it has a shutdown message."""
+    if not arm.shutdown_message:
+        return ()
+    found = "" if state.powered.any() or arm.has_brakes else home.found(state.angles)
+    unreachable = home.unreachable and f"{home.unreachable}: the arm is not parked, and keeps its power at the end"
+    return tuple(filter(None, (unreachable, found)))
 
 
 def _come_to_rest(servo: Servo, period: float) -> None:
@@ -223,5 +301,5 @@ def _take_priority(priority: int) -> tuple[str, ...]:
 
 
 def main() -> None:
-    """Run the process of a Piper; it is started by `kc_vla.arm.remote.Remote`."""
-    ControlProcess(Calls(sys.argv[1:]), PiperArm.of).run()
+    """Run the process; it is started by `kc_vla.arm.remote.Remote`."""
+    ControlProcess(Calls(sys.argv[1:])).run()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
 
-from kc_vla.arm.claim import claim
 from kc_vla.arm.interface import ArmError, ArmState, require_target
 from kc_vla.arm.joint_intake import Felt, JointIntake
 from kc_vla.arm.kinematics import Kinematics
@@ -18,87 +16,98 @@ from kc_vla.core.rig import Rig, Vector
 
 _POLL_S = 0.02
 _ASK_AGAIN_S = 0.5
-"""Between two times that a driver is asked for power: some move their gripper with each."""
+"""Seconds between two requests to enable the arm: some drivers move their gripper with each."""
 _SETTLE_S = 1.0
-"""So long joints may take to get power from a driver that does not tell when they have."""
+"""Seconds that joints may take to be enabled by a driver that does not tell when they have."""
 
 Take = Callable[[Sequence[str], Sequence[float], Sequence[float], int, int, float], None]
-"""See `JointIntake.take`."""
+"""What takes a message of joint states: `JointIntake.take`."""
 
 
 class Line(Protocol):
-    """What carries messages to a driver and back.
-
-    Attributes:
-        name: of the line on this machine: who has it has the arm.
-    """
-
-    name: str
+    """What carries messages to a driver and back."""
 
     def open(self, take: Take) -> None:
-        """Begin to listen; `take` is called with every joint state, from another thread."""
+        """Begin to listen, and call `take` with every joint state, from another thread."""
         ...
 
     def send(self, names: Sequence[str], positions: Sequence[float], gripper: bool) -> None:
-        """Tell joints, by name, where to be, in the driver's units; on the gripper's own topic if `gripper`."""
+        """Send positions to joints, or to the gripper on its own topic.
+
+        Args:
+            names: of the joints, as the driver has them.
+            positions: in the driver's units.
+            gripper: send them on the gripper's own topic.
+        """
         ...
 
     def switch(self, on: bool) -> None:
-        """Ask for power, or for none."""
+        """Ask the driver to enable the arm, or to disable it."""
         ...
 
     def deaf(self) -> tuple[str, ...]:
-        """Topics of commands that nobody listens to."""
+        """Return the topics of commands that have no subscriber."""
         ...
 
     def rivals(self) -> tuple[str, ...]:
-        """Topics of commands that others tell something on, too."""
+        """Return the topics of commands on which others publish, too."""
         ...
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         ...
 
 
 class ForeignArm:
-    """See `kc_vla.arm.interface.Driver`.
+    """An arm that a third-party driver moves, as the `ArmDriver` of the control process.
 
-    Its driver has limits of its own, which are not asked for: those of the rig count.
+    The rig's limits count; limits that the third-party driver may have of its own are never read.
     """
 
     firmware = ""
+    has_brakes = False
+    warnings: tuple[str, ...] = ()
 
     def __init__(self, rig: Rig, line: Line, patience: float = 3.0) -> None:
-        """Args: `rig` has an interface; `patience`: s that the driver may take to answer."""
+        """Prepare; `connect` begins.
+
+        Args:
+            rig: with an interface.
+            line: to the driver.
+            patience: s that the driver may take to answer.
+        """
         assert rig.interface is not None
         self._rig, self._interface, self._line, self._patience = rig, rig.interface, line, patience
-        self.limits, self.rest, self.kinematics = rig.limits, rig.rest, Kinematics(rig.links_of(""))
-        self.farewell = TOLD_TO_LET_GO if rig.interface.has_switch else ""
+        self.limits, self.home_pose, self.kinematics = rig.limits, rig.rest, Kinematics(rig.links_of(""))
+        self.shutdown_message = TOLD_TO_LET_GO if rig.interface.has_switch else ""
         self._intake = JointIntake(rig.interface, rig)
+        self._at = rig.rest
         self._switched_on_at: float | None = None
         self._asked_at = -np.inf
         self._off = False
-        self._name: socket.socket | None = None
 
     def connect(self) -> None:
-        """See `Driver.connect`."""
-        self._name = claim(self._line.name)
+        """Wait for the joint states of the driver.
+
+        Raises:
+            ArmError: another process controls this arm, or nothing usable comes; the claim is released again.
+        """
         try:
             self._line.open(self._intake.take)
             self._wait()
         except ArmError:
-            self.disconnect()
+            self.close()
             raise
 
-    def require_fit(self) -> None:
-        """See `Driver.require_fit`: a driver does not tell which arm it has, only its joints' names."""
+    def check_identity(self) -> None:
+        """Accept every arm, because a third-party driver reports its joints' names but not its model."""
 
-    def may_have_power(self) -> bool:
-        """See `Driver.may_have_power`: nobody tells that it has none."""
+    def may_be_enabled(self) -> bool:
+        """Return True, because no third-party driver reports that its motors are disabled."""
         return True
 
-    def give_power(self) -> None:
-        """See `MovedArm.give_power`."""
+    def enable(self) -> None:
+        """Ask the driver to enable the arm where it has a switch for that, and repeat the request now and then."""
         now = time.monotonic()
         if self._interface.has_switch and now - self._asked_at > _ASK_AGAIN_S:
             self._asked_at = now
@@ -106,10 +115,11 @@ class ForeignArm:
             self._off = False
             self._switched_on_at = self._switched_on_at or now
 
-    def read(self) -> ArmState:
-        """See `MovedArm.read`."""
+    def read_state(self) -> ArmState:
+        """Return the latest measured state, in which the driver's silence and refused messages are faults."""
         now = time.monotonic()
         felt = self._intake.felt(now)
+        self._at = felt.angles
         deaf = self._line.deaf()
         settled = self._switched_on_at is not None and now - self._switched_on_at > _SETTLE_S
         return ArmState(
@@ -118,15 +128,23 @@ class ForeignArm:
             speeds=felt.speeds,
             gripper=felt.share * self._rig.opening,
             powered=np.full(len(felt.angles), not self._off),
-            obeys=not deaf and (settled or not self._interface.has_switch),
+            in_command_mode=not deaf and (settled or not self._interface.has_switch),
             faults=(*felt.faults, *self._faults(deaf)),
             line=felt.refusal or f"nothing comes on {self._interface.state}: does its driver run?",
             doubt=felt.doubt,
         )
 
-    def command(self, angles: Vector, gripper: float) -> None:
-        """See `MovedArm.command`."""
-        require_target(angles, gripper, self.limits)
+    def set_target(self, angles: Vector, gripper: float) -> None:
+        """Publish a target to the driver in its own units, with the gripper in the same or in a separate message.
+
+        Args:
+            angles: of the joints (N,), rad.
+            gripper: opening, m; a wider or narrower one is clipped.
+
+        Raises:
+            ValueError: the target is not finite or out of the limits; nothing is published.
+        """
+        require_target(angles, gripper, self.limits, self._at)
         interface = self._interface
         positions = (np.asarray(angles, float) / interface.radians).tolist()
         share = float(np.clip(gripper / self._rig.opening, 0.0, 1.0))
@@ -137,24 +155,29 @@ class ForeignArm:
         else:
             self._line.send((*interface.joints, interface.gripper.joint), (*positions, finger), gripper=False)
 
-    def take_power(self) -> None:
-        """See `MovedArm.take_power`. Only where it can be given again."""
+    def disable(self) -> None:
+        """Ask the driver to disable the arm, but only where it has a switch that can enable it again."""
         if self._interface.has_switch and not self._off:
             self._line.switch(False)
             self._off, self._switched_on_at = True, None
 
-    def disconnect(self) -> None:
-        """See `Driver.disconnect`."""
+    def close(self) -> None:
+        """Close the line to the driver."""
         self._line.close()
-        if self._name is not None:
-            self._name.close()
-            self._name = None
+
+    def reset(self) -> None:
+        """Refuse to reset: only the arm's own driver or pendant can do that.
+
+        Raises:
+            ArmError: always; the text says what to do.
+        """
+        raise ArmError("not reset: this arm is reset by its own driver or pendant; then call arm/resume")
 
     def reconnect(self) -> None:
-        """See `Driver.reconnect`: the middleware finds a driver again by itself."""
+        """Do nothing, because the middleware finds a driver again by itself."""
 
-    def details(self) -> dict[str, object]:
-        """See `Driver.details`."""
+    def diagnostics(self) -> dict[str, object]:
+        """Return the kind of driver and the state of its joint states for the diagnostics."""
         felt = self._intake.felt(time.monotonic())
         return {"driver": str(self._interface.kind), "driver/joint_states": felt.refusal or "ok"}
 

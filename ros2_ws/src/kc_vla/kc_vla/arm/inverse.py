@@ -24,7 +24,7 @@ class UnreachableError(ValueError):
 
 
 def joints_for(pose: Vector, start: Vector, limits: JointLimits, kinematics: Kinematics) -> Vector:
-    """Joint angles (N,), rad, that bring the flange to `pose`, near those it has now.
+    """Return joint angles (N,), rad, that bring the flange to `pose`, near those it has now.
 
     Args:
         pose: (4, 4), base frame, m.
@@ -64,7 +64,9 @@ def joints_for(pose: Vector, start: Vector, limits: JointLimits, kinematics: Kin
 
 
 def joints_after(delta: Vector, start: Vector, limits: JointLimits, kinematics: Kinematics) -> Vector:
-    """Joint angles (N,), rad, that move the flange by `delta`, as `moved_pose` takes it, from where `start` has it.
+    """Return joint angles (N,), rad, that move the flange by `delta` from where `start` has it.
+
+    `delta` is as `moved_pose` takes it.
 
     Raises:
         UnreachableError: there are none, or only by a leap of the joints, as near a pose in which two axes are one.
@@ -77,7 +79,7 @@ def joints_after(delta: Vector, start: Vector, limits: JointLimits, kinematics: 
 
 
 def moved_pose(pose: Vector, delta: Vector) -> Vector:
-    """A pose (4, 4) moved by dx, dy, dz in m and turned by a rotation vector in rad (N,), both in the base frame."""
+    """Return a pose (4, 4) moved by dx, dy, dz (m) and turned by a rotation vector (rad), both in the base frame."""
     moved = pose.copy()
     moved[:3, 3] += delta[:3]
     moved[:3, :3] = Rotation.from_rotvec(delta[3:]).as_matrix() @ pose[:3, :3]
@@ -85,6 +87,6 @@ def moved_pose(pose: Vector, delta: Vector) -> Vector:
 
 
 def pose_difference(wanted: Vector, pose: Vector) -> Vector:
-    """From `wanted` to `pose`: x, y, z in m and a rotation vector in rad (N,), in the base frame."""
+    """Return the difference from `wanted` to `pose` in the base frame (N,): x, y, z in m, rotation vector in rad."""
     turn = Rotation.from_matrix(pose[:3, :3] @ wanted[:3, :3].T).as_rotvec()
     return np.concatenate([pose[:3, 3] - wanted[:3, 3], turn])

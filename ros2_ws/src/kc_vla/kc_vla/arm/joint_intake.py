@@ -53,10 +53,18 @@ class Felt:
 
 
 class JointIntake:
-    """See the module. Messages come from another thread than the one that reads."""
+    """The filter between a third-party driver's joint states and the arm that they describe.
+
+    Messages come from another thread than the one that reads.
+    """
 
     def __init__(self, interface: RobotInterface, rig: Rig) -> None:
-        """Args: the driver's names and units; the rig whose joints they are."""
+        """Wait for the first message.
+
+        Args:
+            interface: the driver's names and units.
+            rig: whose joints they are.
+        """
         self._interface, self._rig = interface, rig
         names = (*interface.joints, interface.gripper.joint)
         self._columns = {name: number for number, name in enumerate(names)}
@@ -107,7 +115,7 @@ class JointIntake:
                     self._set(column, float(positions[place]), float(told), stamp_ns, measured_at)
 
     def untold(self) -> str:
-        """What is said of joints that were never told of, beside the names that were heard; empty if all were."""
+        """Return which joints were never reported, and the names that were; empty if all were."""
         with self._lock:
             missing = [name for name, column in self._columns.items() if not np.isfinite(self._at[column])]
             heard = sorted(self._heard)
@@ -119,7 +127,7 @@ class JointIntake:
         )
 
     def felt(self, now: float) -> Felt:
-        """What is known at the steady time `now`, s."""
+        """Return the measured state at the steady time `now`, s."""
         with self._lock:
             values, speeds, at, refusal = self._values.copy(), self._speeds.copy(), self._at.copy(), self._refusal
             leapt, sure_in = self._leapt, self._leapt_at + _SURE_S - now
@@ -164,7 +172,10 @@ class JointIntake:
         self._stamps_ns[column] = stamp_ns or self._stamps_ns[column]
 
     def _impossible(self, names: Sequence[str], positions: Sequence[float], at: float) -> str:
-        """Which joint is told to be where it cannot be, or cannot have come to: an arm is not held at such a place."""
+        """Return which joint is reported where it cannot be, or cannot have come to; empty if none is.
+
+        An arm is not held at such a place.
+        """
         limits, unit = self._rig.limits, self._interface.radians
         for name, position in zip(names, positions, strict=True):
             joint = self._columns.get(name, len(limits.speed))

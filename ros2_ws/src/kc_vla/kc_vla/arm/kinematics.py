@@ -1,59 +1,70 @@
-"""Forward kinematics of an arm, from its modified Denavit-Hartenberg table (Craig's convention)."""
+"""Forward kinematics of an arm, from the origins and axes of its joints."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from kc_vla.core.chain import Chain, cross_matrices
 from kc_vla.core.rig import Vector
 
 
 class Kinematics:
-    """Of an arm of N joints, each of which turns about the z axis of its own frame.
+    """The forward kinematics of an arm of N joints.
 
     Attributes:
-        links: the table, see `kc_vla.core.rig.Rig.links`.
+        links: the chain of joints.
     """
 
-    def __init__(self, links: Vector) -> None:
-        """Args: `links` (N, 4)."""
+    def __init__(self, links: Chain) -> None:
+        """Prepare the matrices that do not depend on the joints.
+
+        Args:
+            links: from the base to the flange.
+        """
         self.links = links
-        a, alpha, d, _ = links.T
-        cosines, sines = np.cos(alpha), np.sin(alpha)
-        self._places = np.stack([a, -d * sines, d * cosines], axis=1)
-        self._alpha = np.stack([cosines, sines], axis=1)
+        across = cross_matrices(links.axes)
+        turned = links.origins[:, :3, :3]
+        # origin @ (1 + sin K + (1 - cos) K^2), with what does not depend on the angle worked out once
+        self._sines, self._cosines = turned @ across, -turned @ across @ across
+        self._still = turned - self._cosines
+        self._places = links.origins[:, :3, 3]
 
     def frames(self, joints: Vector) -> Vector:
-        """Poses of the joints' frames in the base frame, the last that of the flange.
+        """Return the poses of the joints' frames in the base frame, and behind them that of the flange.
 
         Args:
             joints: (..., N) rad.
 
         Returns:
-            (..., N, 4, 4) homogeneous matrices, m.
+            (..., N + 1, 4, 4) homogeneous matrices, m.
         """
         count = len(self.links)
         if np.shape(joints)[-1:] != (count,):
             raise ValueError(f"joints have shape {np.shape(joints)}: this arm has {count}")
-        theta = np.asarray(joints) + self.links[:, 3]
-        c, s = np.cos(theta), np.sin(theta)
-        ca, sa = self._alpha.T
-        steps = np.zeros((*theta.shape, 4, 4))
-        steps[..., 0, 0], steps[..., 0, 1] = c, -s
-        steps[..., 1, 0], steps[..., 1, 1], steps[..., 1, 2] = s * ca, c * ca, -sa
-        steps[..., 2, 0], steps[..., 2, 1], steps[..., 2, 2] = s * sa, c * sa, ca
+        theta = np.asarray(joints)[..., None, None]
+        steps = np.zeros((*theta.shape[:-2], 4, 4))
+        steps[..., :3, :3] = self._still + np.sin(theta) * self._sines + np.cos(theta) * self._cosines
         steps[..., :3, 3], steps[..., 3, 3] = self._places, 1.0
-        poses = np.empty_like(steps)
+        poses = np.empty((*theta.shape[:-3], count + 1, 4, 4))
         poses[..., 0, :, :] = steps[..., 0, :, :]
         for k in range(1, count):
             np.matmul(poses[..., k - 1, :, :], steps[..., k, :, :], out=poses[..., k, :, :])
+        np.matmul(poses[..., -2, :, :], self.links.end, out=poses[..., -1, :, :])
         return poses
 
     def flange(self, joints: Vector) -> Vector:
-        """Pose (..., 4, 4) of the flange in the base frame, m, at joint angles (..., N), rad."""
+        """Return the pose (..., 4, 4) of the flange in the base frame, m, at joint angles (..., N), rad."""
         return np.asarray(self.frames(joints)[..., -1, :, :])
 
+    def axes(self, frames: Vector) -> Vector:
+        """Return what the joints turn about, unit vectors (..., N, 3) in the base frame, at `frames`."""
+        return np.asarray((frames[..., :-1, :3, :3] @ self.links.axes[:, :, None])[..., 0])
+
     def jacobian(self, joints: Vector) -> Vector:
-        """Velocity of the flange in the base frame by the joints' speeds: rows x, y, z (m), rotation (rad), (6, N)."""
-        poses = self.frames(joints)
-        axes, origins = poses[:, :3, 2], poses[:, :3, 3]
-        return np.concatenate([np.cross(axes, origins[-1] - origins).T, axes.T])
+        """Return the velocity of the flange in the base frame by the joints' speeds, (6, N).
+
+        The rows are x, y, z (m) and rotation (rad).
+        """
+        frames = self.frames(joints)
+        axes, origins = self.axes(frames), frames[:, :3, 3]
+        return np.concatenate([np.cross(axes, origins[-1] - origins[:-1]).T, axes.T])

@@ -2,10 +2,13 @@
 
 PARKED = "the arm is parked and has no power"
 NO_POWER = "the arm has no power"
-"""Of one that never got power; the reason may follow."""
+"""The end of an arm that was never enabled; the reason may follow."""
 
 TOLD_TO_LET_GO = "the arm is parked, and its driver was told to take its power"
-"""Of an arm whose driver does not tell whether it has."""
+"""The end of an arm whose driver does not report whether its motors are enabled."""
 
 LEFT = "the arm stands where it is, and its own driver holds it"
-"""Of an arm whose power others see to."""
+"""The end of an arm that its own driver enables and disables."""
+
+KEPT = "The arm keeps its power"
+"""The end of an arm that is not parked, behind the reason; where it is follows."""

@@ -49,7 +49,7 @@ class LeaderArm:
         self._sdk.open(channel, bus)
 
     def read(self) -> Lead:
-        """Where it is by the latest frames of either kind."""
+        """Return where it is by the latest frames of either kind."""
         sdk = self._sdk
         commanded, fed_back = sdk.since(*_COMMANDED), sdk.since(*_FED_BACK)
         if commanded < fed_back:

@@ -14,12 +14,20 @@ from kc_vla.arm.control_process import Told
 from kc_vla.arm.last_words import LEFT, NO_POWER
 from kc_vla.arm.remote import Answer
 from kc_vla.arm.servo_modes import NOT_ENABLED, Mode
-from kc_vla.arm.session import ERRORS, HANGS_S, PATIENCE_S, ArmSession, Failure, Gravity
+from kc_vla.arm.session import ERRORS, PATIENCE_S, ArmSession, Failure, Gravity
 
 _OFF_S = 3.0
 """How long a joint may take to lose its power."""
 _REST_S, _STILL = 1.0, 0.02
 """How long coming to rest may take, and rad/s of any joint of an arm that stands."""
+_SILENT_S = 3.0
+"""So long nothing may come from the arm's own process before it is left.
+
+All processes end together. For a pause that a busy machine makes the arm would be left raised. A person who cannot wait
+interrupts once more.
+"""
+_TAKEN_S = 0.5
+"""After so long the process has taken in what it was asked."""
 _FAREWELL_S = 5.0
 """How long the process may take to end."""
 
@@ -27,13 +35,13 @@ _FAREWELL_S = 5.0
 class _Phase(Enum):
     WATCHING = auto()
     PARKING = auto()
-    LETTING_GO = auto()
+    RELEASING = auto()
     HALTING = auto()
     ENDING = auto()
 
 
 class Leaving:
-    """See the module; call `step` again and again.
+    """The shutdown of a session with an arm; call `step` again and again until it returns False.
 
     Attributes:
         kept_power: the arm was left with power.
@@ -62,12 +70,12 @@ class Leaving:
         why = self._interrupted(hurried)
         if session.arm is None or session.failure is Failure.LOST:
             self._end()  # nothing was begun, or nobody is there who could park it
-        elif session.silent < HANGS_S and (told is None or told.at <= self._began):
+        elif not hurried and session.silent < _SILENT_S and (told is None or told.at <= self._began):
             return  # what was told before may not be so any more
         elif told is None:
             self._leave_it("not parked: the arm's own process hangs", session.arm.had_power)
-        elif self._phase is _Phase.LETTING_GO:
-            self._let_go(told.report.mode is Mode.OFF and not session.has_power)
+        elif self._phase is _Phase.RELEASING:
+            self._release(told.report.mode is Mode.OFF and not session.has_power)
         elif self._phase is _Phase.HALTING:
             self._wait_for_rest(told)
         elif why:
@@ -76,11 +84,11 @@ class Leaving:
             return  # it is just being given power: only when that is there can it be taken again
         elif self._phase is _Phase.PARKING:
             self._park()
-        elif not session.arm.farewell and told.report.reason == NOT_ENABLED:
+        elif not session.arm.shutdown_message and told.report.reason == NOT_ENABLED:
             self._leave_to_its_driver()  # it was not touched
         elif told.report.mode is Mode.BLOCKED:
-            self._leave_it(f"not parked: {session.blocked}", session.has_power)
-        elif not session.arm.farewell:
+            self._leave_it(f"not parked: {told.report.reason}", session.has_power)
+        elif not session.arm.shutdown_message:
             self._halt("")
         else:
             self._enter(_Phase.PARKING, "park")
@@ -91,26 +99,26 @@ class Leaving:
         if asked is not None and asked.done:
             asked.result()
             if told.parked:
-                self._enter(_Phase.LETTING_GO, "let_go")
-            elif told.at > self._since + HANGS_S and told.report.mode is not Mode.PARK:
+                self._enter(_Phase.RELEASING, "release")
+            elif told.at > self._since + _TAKEN_S and told.report.mode is not Mode.PARK:
                 self._give_up(f"the rest pose was not reached: {told.report.reason}")
         if self._phase is _Phase.PARKING and self._waited(PATIENCE_S):
             self._give_up(f"the rest pose was not reached in {PATIENCE_S:g} s")
 
     def _wait_for_rest(self, told: Told) -> None:
-        """Where it is left is said of an arm that stands."""
+        """Leave the arm as soon as it stands, or after a while."""
         stands = told.at > self._since and np.abs(told.report.state.speeds).max() < _STILL
         if stands and not self._why:
             self._leave_to_its_driver()
-        elif stands or self._session.silent > HANGS_S or self._waited(_REST_S):
+        elif stands or self._session.silent > _SILENT_S or self._waited(_REST_S):
             self._leave_it(f"not parked: {self._why or 'it does not come to rest'}", self._session.has_power)
 
-    def _let_go(self, is_off: bool) -> None:
+    def _release(self, is_off: bool) -> None:
         if self._asked is not None and self._asked.done:
             self._asked.result()
         if is_off:
             assert self._session.arm is not None
-            self._session.say(Gravity.NEWS, self._session.arm.farewell)
+            self._session.say(Gravity.NEWS, self._session.arm.shutdown_message)
             self._end()
         elif self._waited(_OFF_S):
             self._give_up("the arm lies, but a joint keeps its power")
@@ -120,7 +128,7 @@ class Leaving:
             return "the emergency stop is set"
         if hurried:
             return "interrupted once more"
-        return "the arm's own process hangs" if self._session.silent > HANGS_S else ""
+        return "the arm's own process hangs" if self._session.silent > _SILENT_S else ""
 
     def _halt(self, why: str) -> None:
         self._session.halt(why or "its controller ends")
@@ -131,7 +139,7 @@ class Leaving:
         self._end()
 
     def _leave_it(self, reason: str, has_power: bool) -> None:
-        """Where there is no power there is nothing to park."""
+        """Give the parking up, or end if the arm is disabled and so nothing is to be parked."""
         if has_power:
             self._give_up(reason)
         else:

@@ -30,7 +30,7 @@ class LimiterError(RuntimeError):
 
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
-    """Of N joints.
+    """The bounds on the motion of N joints.
 
     Attributes:
         joints: angles and speeds.
@@ -46,6 +46,9 @@ class MotionLimits:
 class SetPointLimiter:
     """One set-point for each control period.
 
+    A joint that begins outside of its limits stays where it is until its target leads it inside; it never goes further
+    out, and no set-point is ever cut to a limit: a cut would be a jump.
+
     It keeps a promise: from every set-point the arm can come to rest without leaving the workspace. A step after which
     it could not is not made; it brakes instead, which the step before has promised to be possible.
 
@@ -58,7 +61,14 @@ class SetPointLimiter:
     def __init__(
         self, limits: MotionLimits, period: float, workspace: Workspace | None = None, margin: float = 0.0
     ) -> None:
-        """Args: `period` of control, s; `workspace` to stay in, at least `margin`, m, from its bounds."""
+        """Prepare; `begin` says where the arm is.
+
+        Args:
+            limits: of the joints.
+            period: of control, s.
+            workspace: to stay in; None for no bounds.
+            margin: least distance from its bounds, m.
+        """
         joints = len(limits.acceleration)
         self._limits, self._period = limits, period
         self._workspace, self._margin = workspace, margin
@@ -74,37 +84,50 @@ class SetPointLimiter:
             # Each joint by itself: one with a long way must not slow the others down.
             given.synchronization = ruckig.Synchronization.No
         self._begun = False
+        self._lowest, self._highest = limits.joints.lowest, limits.joints.highest
         self.clamped: Counter[str] = Counter()
         self.held_back = ""
 
     @property
     def angles(self) -> Vector:
-        """The last set-point (N,), rad."""
+        """Return the last set-point (N,), rad."""
         return np.array(self._input.current_position)
 
     @property
     def speeds(self) -> Vector:
-        """Its speeds (N,), rad/s."""
+        """Return its speeds (N,), rad/s."""
         return np.array(self._input.current_velocity)
 
     def stopping_point(self) -> Vector:
-        """Where it comes to rest (N,), rad, if it brakes from now on; it need not turn back to be there."""
+        """Return where the arm comes to rest (N,), rad, if it brakes from now on without turning back."""
         state = self._input.current_position, self._input.current_velocity, self._input.current_acceleration
         try:
             return np.array(self._stop_from(state)[-1])
         except LimiterError:  # a stop must never fail: about there
             return self.angles + self._braking_way(self.speeds)
 
-    def begin(self, angles: Vector) -> None:
-        """Start at rest where the arm is, (N,), rad; also where that is a little out of the limits."""
+    def begin(self, angles: Vector, top: float = np.inf) -> None:
+        """Start at rest where the arm is, (N,), rad; also where that is outside of the limits.
+
+        Args:
+            angles: of the joints.
+            top: rad/s that no joint exceeds, until `hurry`.
+        """
         _require_finite(angles)
+        self._lowest = np.minimum(self._limits.joints.lowest, angles)
+        self._highest = np.maximum(self._limits.joints.highest, angles)
         self._input.current_position = angles.tolist()
         self._input.current_velocity = [0.0] * len(angles)
         self._input.current_acceleration = [0.0] * len(angles)
+        self._input.max_velocity = np.minimum(self._limits.joints.speed, top).tolist()
         self._begun, self.held_back = True, ""
 
+    def hurry(self) -> None:
+        """Go as fast as the limits allow from now on."""
+        self._input.max_velocity = self._limits.joints.speed.tolist()
+
     def next(self, target: Vector, speeds: Vector | None = None) -> Vector:
-        """The next set-point (N,), rad.
+        """Return the next set-point (N,), rad.
 
         Args:
             target: where to go (N,), rad.
@@ -117,11 +140,10 @@ class SetPointLimiter:
         if not self._begun:
             raise ValueError("the limiter does not know where the arm is: begin first")
         _require_finite(target)
-        joints = self._limits.joints
-        inside = np.clip(target, joints.lowest, joints.highest)
+        inside = self.reachable(target)
         self._count("position", np.abs(inside - target) > _TOLERANCE)
         ahead = inside if speeds is None else inside + self._braking_way(speeds)
-        self._input.target_position = np.clip(ahead, joints.lowest, joints.highest).tolist()
+        self._input.target_position = self.reachable(ahead).tolist()
         planned = self._planned()
         crossed = self._crossed_by(planned) if planned is not None else ""
         if crossed and not self.held_back:
@@ -130,8 +152,12 @@ class SetPointLimiter:
         self._go(self._braked() if planned is None or crossed else planned)
         return self.angles
 
+    def reachable(self, angles: Vector) -> Vector:
+        """Return the angles (N,), rad, cut to the limits, or to where a joint is that is outside of them."""
+        return np.asarray(np.clip(angles, self._lowest, self._highest))
+
     def _planned(self) -> _State | None:
-        """Where the way to the target leads in this period; None where the planner stumbles over a rounding."""
+        """Return where the way to the target leads in this period; None where the planner stumbles over a rounding."""
         try:
             self._planner.calculate(self._input, self._way)
         except ruckig.RuckigError:
@@ -140,20 +166,20 @@ class SetPointLimiter:
         return planned
 
     def _crossed_by(self, planned: _State) -> str:
-        """What the arm would cross before it came to rest, if it went there; empty if nothing."""
+        """Return what the arm would cross before it came to rest, if it went there; empty if nothing."""
         if self._workspace is None:
             return ""
         poses = np.array([self._input.current_position, *self._stop_from(planned)])
         return self._workspace.left_by(poses, self._margin)
 
     def _braked(self) -> _State:
-        """The first period of coming to rest."""
+        """Return the first period of coming to rest."""
         self._stop_from((self._input.current_position, self._input.current_velocity, self._input.current_acceleration))
         braked: _State = self._stop.at_time(self._period)
         return braked
 
     def _stop_from(self, state: _State) -> list[list[float]]:
-        """Poses on the way on which the arm comes to rest from there; `_stop` is that way."""
+        """Return poses on the way on which the arm comes to rest from there; `_stop` is that way."""
         self._braking.current_position, self._braking.current_velocity, self._braking.current_acceleration = state
         try:
             self._planner.calculate(self._braking, self._stop)
@@ -164,9 +190,14 @@ class SetPointLimiter:
 
     def _go(self, state: _State) -> None:
         self._input.current_position, self._input.current_velocity, self._input.current_acceleration = state
+        joints = self._limits.joints  # what has come further inside does not go out again
+        self._lowest = np.minimum(joints.lowest, np.maximum(self._lowest, state[0]))
+        self._highest = np.maximum(joints.highest, np.minimum(self._highest, state[0]))
 
     def _braking_way(self, speeds: Vector) -> Vector:
-        """The way (N,) on which a joint of these speeds comes to rest: so far ahead of it must its target be, rad.
+        """Return the way (N,), rad, on which joints of these speeds come to rest.
+
+        A joint's target must be so far ahead of it.
 
         The planner always means to stop at its target, so that it can. A target that moves would be followed at that
         distance.

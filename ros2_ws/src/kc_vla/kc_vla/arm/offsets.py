@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kc_vla.arm.interface import ArmState, MovedArm
+from kc_vla.arm.interface import ArmState, MovableArm
 from kc_vla.core.rig import JointLimits, Vector
 
 _A_BIT = 1e-9
@@ -27,31 +27,40 @@ class Offsets:
 
 
 class OffsetArm:
-    """A `MovedArm` in true angles."""
+    """A `MovableArm` in true angles."""
 
-    def __init__(self, arm: MovedArm, offsets: Offsets) -> None:
+    def __init__(self, arm: MovableArm, offsets: Offsets) -> None:
         """Args: `arm` is connected; the narrower of its limits and of those that come with the offsets count."""
         self._arm, self._offsets = arm, offsets.angles
         own = arm.limits
-        shifted = JointLimits(own.lowest + self._offsets, own.highest + self._offsets, own.speed)
-        self.limits, self.rest = shifted.narrowed(offsets.limits), arm.rest + self._offsets
+        shifted = replace(own, lowest=own.lowest + self._offsets, highest=own.highest + self._offsets)
+        self.limits, self.home_pose = shifted.narrowed(offsets.limits), arm.home_pose + self._offsets
+        self.has_brakes = arm.has_brakes
 
-    def give_power(self) -> None:
-        """See `MovedArm.give_power`."""
-        self._arm.give_power()
+    def enable(self) -> None:
+        """Enable the wrapped arm."""
+        self._arm.enable()
 
-    def read(self) -> ArmState:
-        """See `MovedArm.read`."""
-        state = self._arm.read()
+    def read_state(self) -> ArmState:
+        """Return the state of the wrapped arm with its true joint angles."""
+        state = self._arm.read_state()
         return replace(state, angles=state.angles + self._offsets)
 
-    def command(self, angles: Vector, gripper: float) -> None:
-        """See `MovedArm.command`."""
+    def set_target(self, angles: Vector, gripper: float) -> None:
+        """Send the wrapped arm a target whose true angles are converted to those of its encoders.
+
+        Args:
+            angles: true angles of the joints (N,), rad.
+            gripper: opening, m.
+
+        Raises:
+            ValueError: the target is not finite or out of the limits; nothing is sent.
+        """
         told, own = angles - self._offsets, self._arm.limits
         inside = np.clip(told, own.lowest, own.highest)
         # A limit with the offset, and without it again, may lie beyond itself by a bit: that is no wrong target.
-        self._arm.command(np.where(np.abs(told - inside) < _A_BIT, inside, told), gripper)
+        self._arm.set_target(np.where(np.abs(told - inside) < _A_BIT, inside, told), gripper)
 
-    def take_power(self) -> None:
-        """See `MovedArm.take_power`."""
-        self._arm.take_power()
+    def disable(self) -> None:
+        """Disable the wrapped arm."""
+        self._arm.disable()

@@ -1,4 +1,4 @@
-"""The way to the rest pose: straight where that stays inside the workspace, joint after joint where it does not."""
+"""The way to the home pose: straight where that stays inside the workspace, joint after joint where it does not."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from kc_vla.arm.workspace import Workspace
 from kc_vla.core.rig import Vector
 
 _SPACING = 0.02
-"""Of the poses on a way that are looked at, rad of the joint that goes furthest."""
+"""Distance between the poses on a way that are looked at, rad of the joint that goes furthest."""
 _BASE, _SHOULDER, _ELBOW = 0, 1, 2
 
 
 def way_to_rest(start: Vector, rest: Vector, workspace: Workspace, margin: float) -> list[Vector] | None:
-    """Poses (N,), rad, to go through from `start` to `rest`, the last of them `rest`; None if no such way is found.
+    """Return poses (N,), rad, to go through from `start` to `rest`, or None if no such way is found.
+
+    The last of them is `rest`.
 
     Straight, or with base, shoulder, elbow and wrist moved one after the other, in whichever order stays at least
     `margin`, m, inside the workspace; from where the arm is outside already it only must not get further out.
@@ -33,7 +35,7 @@ def way_to_rest(start: Vector, rest: Vector, workspace: Workspace, margin: float
 
 
 def _along(poses: list[Vector]) -> Vector:
-    """Poses (n, N) on the straight ways from each to the next, the first of all first."""
+    """Return poses (n, N) on the straight ways from each to the next, the first of all first."""
     rows = [poses[0][None]]
     for start, end in pairwise(poses):
         count = max(1, int(np.ceil(np.abs(end - start).max() / _SPACING)))

@@ -7,6 +7,7 @@ seen by anyone: it keeps its frames from other listeners. That the arm goes else
 
 from __future__ import annotations
 
+import struct
 import threading
 import time
 
@@ -16,6 +17,8 @@ from piper_sdk import C_PiperInterface_V2, LogLevel
 
 from kc_vla.arm.can_health import BusHealth
 from kc_vla.arm.interface import ArmError
+from kc_vla.arm.piper_firmware import FIRMWARE_FRAME, FirmwareText
+from kc_vla.core.rig import Vector
 
 _BITRATE = 1_000_000
 _READ_S = 0.1
@@ -23,8 +26,11 @@ _COMMANDS = frozenset({0x151, 0x152, 0x153, 0x154, 0x155, 0x156, 0x157, 0x159, 0
 """What only the one who commands the arm sends. Anyone may stop it (0x150) or ask it something."""
 
 
-_UNREAD = frozenset({0x2A2, 0x2A3, 0x2A4})
-"""The pose of the flange by the arm's own kinematics: 600 frames a second that are not worth taking apart."""
+_FLANGE = (0x2A2, 0x2A3, 0x2A4)
+"""The pose of the flange by the arm's own kinematics: 600 frames a second, of which only the latest are looked at."""
+_PAIR = struct.Struct(">ii")
+_METERS = 1e-6
+"""Meters in a unit of the wire."""
 
 
 class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
@@ -32,6 +38,7 @@ class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
 
     Attributes:
         health: of the bus.
+        firmware: the arm's latest answer to the question for it.
     """
 
     def __init__(self, channel: str) -> None:
@@ -49,6 +56,8 @@ class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
             ArmError: there is no such bus.
         """
         self._came: dict[int, float] = {}
+        self._flange: dict[int, bytes] = {}
+        self.firmware = FirmwareText()
         self.health = BusHealth()
         self._reader: threading.Thread | None = None
         try:
@@ -67,7 +76,7 @@ class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
 
     @property
     def broken(self) -> bool:
-        """The bus itself has gone: nothing will come until `reopen`."""
+        """Return whether the bus itself has gone, so that nothing will come until `reopen`."""
         return self._reader is None or not self._reader.is_alive()
 
     def reopen(self) -> bool:
@@ -88,23 +97,40 @@ class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
         return True
 
     def since(self, *frames: int) -> float:
-        """Seconds since the latest frames of these ids, the oldest of them; infinite if one never came."""
+        """Return seconds since the latest frames of these ids, the oldest of them; infinite if one never came."""
         now = time.monotonic()
         return max(now - self._came.get(number, -np.inf) for number in frames)
 
     def forget(self, frame: int) -> None:
-        """As if a frame of that id had never come."""
+        """Forget a frame, as if none of that id had ever come."""
         self._came.pop(frame, None)
 
+    def ask_firmware(self) -> None:
+        """Have the arm report its firmware anew."""
+        self.firmware = FirmwareText(time.monotonic())
+        self.SearchPiperFirmwareVersion()
+
+    def flange(self) -> Vector | None:
+        """Return where the arm reports its flange, x, y, z, m (3,), in its base frame; None if it has not."""
+        pieces = [self._flange.get(number, b"") for number in _FLANGE]
+        if any(len(piece) != _PAIR.size for piece in pieces):
+            return None
+        return np.array([value for piece in pieces for value in _PAIR.unpack(piece)][:3]) * _METERS
+
     def since_foreign_command(self) -> float:
-        """Seconds since another program commanded the arm; infinite if none did."""
+        """Return seconds since another program commanded the arm; infinite if none did."""
         return min(self.since(number) for number in _COMMANDS)
 
     def ParseCANFrame(self, rx_message: can.Message) -> None:  # noqa: N802
         """Take in a frame."""
-        if rx_message.arbitration_id not in _UNREAD:
+        number, now = rx_message.arbitration_id, time.monotonic()
+        if number in _FLANGE:
+            self._flange[number] = bytes(rx_message.data)
+        else:
+            if number == FIRMWARE_FRAME:
+                self.firmware.take(bytes(rx_message.data), now)
             super().ParseCANFrame(rx_message)
-        self._came[rx_message.arbitration_id] = time.monotonic()
+        self._came[number] = now
 
     def _listen(self) -> None:
         self._ended = threading.Event()

@@ -1,34 +1,126 @@
-"""Which Piper it is: the firmware does not tell, all models share it, but the limits of their wrists differ."""
+"""Which Piper it is, and whether what it reports of its joints can be true.
+
+The firmware does not tell the model, all models share it, but the limits of their wrists differ. A robot file may have
+any name and narrower limits: it is known by its links.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from kc_vla.arm.interface import ArmError
-from kc_vla.core.rig import JointLimits, Rig, load_rig
+from kc_vla.arm.interface import UnfitArmError
+from kc_vla.arm.kinematics import Kinematics
+from kc_vla.core.rig import JointLimits, Rig, Vector, load_rig
 
 JOINTS = 6
-"""Of every Piper."""
+"""How many joints every Piper has."""
 MODELS = ("piper", "piper_h", "piper_l", "piper_x")
 _ALIKE = np.radians(0.6)
 """The arm tells its limits in tenths of a degree, and the vendor's own documents differ by half a degree."""
+SAME_PLACE = 0.02
+"""m between two places of the flange that are the same but for calibration."""
+_LEAST = np.radians(1.0)
+"""rad of a joint's range, below which it cannot be used."""
+_MOST = 2 * np.pi
+"""rad: no joint of a Piper turns further from its zero."""
+_LEAST_SPEED = 1e-3
+"""rad/s."""
+
+
+def require_piper(rig: Rig) -> None:
+    """Do nothing if a rig can be that of a Piper.
+
+    Raises:
+        UnfitArmError: it has other joints, or no links.
+    """
+    has = ""
+    if len(rig.joints) != JOINTS:
+        has = f"has {len(rig.joints)} joints, but the driver 'piper' has {JOINTS}"
+    elif len(rig.gripper) != 1:
+        has = f"has a gripper of {len(rig.gripper)} joints, but that of the driver 'piper' has 1"
+    elif rig.links is None:
+        has = "has no links, which the driver 'piper' needs"
+    if has:
+        raise UnfitArmError(f"robot '{rig.name}' {has}: choose a robot for this driver (robots/piper*.yaml)")
+
+
+def require_limits(reported: JointLimits, rig: Rig) -> None:
+    """Do nothing if an arm may have these limits, and the narrower of them and of those of `rig` leave it a range.
+
+    Raises:
+        UnfitArmError: they are broken; the text names the joints and the reported values.
+    """
+    wrong: dict[str, list[str]] = {}
+    for joint in range(len(rig.joints)):
+        if why := _broken(reported, rig, joint):
+            wrong.setdefault(why, []).append(str(joint + 1))
+    if wrong:
+        told = "; ".join(f"joint {', '.join(joints)}: {why}" for why, joints in wrong.items())
+        raise UnfitArmError(
+            f"the arm reports joint limits that cannot be used: {told}. It gets no power: read and set its "
+            "limits with the vendor's tool, or correct the robot file, and start again"
+        )
+
+
+def _broken(reported: JointLimits, rig: Rig, joint: int) -> str:
+    low, high, speed = reported.lowest[joint], reported.highest[joint], reported.speed[joint]
+    if not np.isfinite([low, high, speed]).all():
+        return f"{low} to {high} at {speed}"
+    told = f"{np.degrees(low):.1f} to {np.degrees(high):.1f} degrees"
+    if low >= high:
+        return f"{told}, of which the lower is not below the upper"
+    if max(abs(low), abs(high)) > _MOST:
+        return f"{told}, which is more than a turn"
+    if speed < _LEAST_SPEED:
+        return f"a velocity limit of {speed:.3f} rad/s"
+    both = rig.limits.narrowed(reported)
+    if both.highest[joint] - both.lowest[joint] < _LEAST:
+        says = np.degrees([rig.limits.lowest[joint], rig.limits.highest[joint]])
+        return f"{told}, and the robot file has {says[0]:.1f} to {says[1]:.1f}, which leaves no range"
+    return ""
 
 
 def require_model(told: JointLimits, rig: Rig, models: Iterable[str] = MODELS) -> None:
-    """Do nothing if an arm that tells these limits may be the one of `rig`.
+    """Check that an arm that reports these limits may be the one of `rig`, whatever that is called.
 
     Raises:
-        ArmError: it is another model, whose flange is elsewhere.
+        UnfitArmError: it is another model, whose flange is elsewhere.
     """
-    if _alike(told, rig.limits):
+    known = [load_rig(name) for name in models]
+    named = [model.name for model in known if _alike(told, model.limits)]
+    if not named or _alike(told, rig.limits):
         return
-    for name in models:
-        if name != rig.name and _alike(told, load_rig(name).limits):
-            raise ArmError(f"the arm tells the joint limits of a {name}, and the rig is {rig.name}: say rig:={name}")
+    apart, nearest = min((_apart(model, rig), model.name) for model in known)
+    if nearest not in named and apart < SAME_PLACE:
+        raise UnfitArmError(
+            f"the arm tells the joint limits of a {named[0]}, and the rig is {rig.name}: say robot:={named[0]}, or "
+            f"give your own robot file the urdf of robots/{named[0]}.yaml"
+        )
 
 
 def _alike(some: JointLimits, others: JointLimits) -> bool:
     apart = np.abs([some.lowest - others.lowest, some.highest - others.highest])
     return bool(apart.max() < _ALIKE)
+
+
+def _apart(model: Rig, rig: Rig) -> float:
+    """Return how far the flange of a rig is from that of a model at most, m.
+
+    The nearest links of either firmware count.
+    """
+    return min(
+        float(np.linalg.norm(one[:, :3, 3] - other[:, :3, 3], axis=-1).max())
+        for one in _flanges(model, model.limits)
+        for other in _flanges(rig, model.limits)
+    )
+
+
+def _flanges(rig: Rig, limits: JointLimits) -> Iterator[Vector]:
+    """Yield poses of the flange (n, 4, 4) all over a range of angles, by the links of each firmware."""
+    assert rig.links is not None
+    shares = np.linspace(0.2, 0.8, 3)[:, None]
+    angles = limits.lowest + shares * (limits.highest - limits.lowest)
+    for links in (rig.links, *((rig.older[1],) if rig.older is not None else ())):
+        yield Kinematics(links).flange(angles)

@@ -20,23 +20,23 @@ class Ramp:
 
     @classmethod
     def stay(cls, angles: Vector) -> Ramp:
-        """No way at all: be at `angles` (N,), rad."""
+        """Return a ramp that stays at `angles` (N,), rad."""
         return cls(np.array(angles, float), np.array(angles, float), 0.0, 1.0)
 
     @classmethod
-    def slow(cls, start: Vector, end: Vector, now: float, speed: float) -> Ramp:
-        """The way on which no joint is faster than `speed`, rad/s."""
-        return cls(start, end, now, max(float(np.abs(end - start).max()) / speed, 1e-3))
+    def slow(cls, start: Vector, end: Vector, now: float, speed: Vector) -> Ramp:
+        """Return the way on which no joint is faster than its `speed` (N,), rad/s."""
+        return cls(start, end, now, max(float((np.abs(end - start) / speed).max()), 1e-3))
 
     def at(self, now: float) -> Vector:
-        """Where to be at that time (N,), rad."""
+        """Return where to be at that time (N,), rad."""
         share = min(max((now - self.begun) / self.seconds, 0.0), 1.0)
         return np.asarray(self.start + share * (self.end - self.start))
 
     def speeds(self, now: float) -> Vector:
-        """How fast it leads on at that time (N,), rad/s."""
+        """Return how fast it leads on at that time (N,), rad/s."""
         return np.asarray((self.end - self.start) / self.seconds * (now < self.begun + self.seconds))
 
     def over(self, now: float) -> float:
-        """Seconds since it has ended."""
+        """Return seconds since it has ended."""
         return now - self.begun - self.seconds

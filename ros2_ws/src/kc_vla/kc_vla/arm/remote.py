@@ -19,11 +19,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from kc_vla.arm.progress import Patience
+
 _SHOWN = 1 << 15
 """Bytes of what is shown that may wait to be looked at; what comes after is lost."""
 _LARGEST = 1 << 16
 _FAREWELL_S = 5.0
 _POLL_S = 0.1
+_HANGS_S = 20.0
+"""A process that starts and does nothing for so long hangs."""
 _PASSED_ON = (RuntimeError, ValueError, OSError)
 """Errors of a call that are raised where it was made; others end the process."""
 
@@ -47,11 +51,11 @@ class Answer:
 
     @property
     def done(self) -> bool:
-        """Whether it is there."""
+        """Return whether it is there."""
         return self._outcome is not None
 
     def overdue(self, patience: float) -> RemoteError | None:
-        """What to say of it if it has not come within `patience` s."""
+        """Return what a user should know if it has not come within `patience` s; empty otherwise."""
         if self.done or time.monotonic() - self._made_at < patience:
             return None
         return RemoteError(
@@ -59,7 +63,7 @@ class Answer:
         )
 
     def result(self) -> Any:
-        """What was returned.
+        """Return what was returned.
 
         Raises:
             RuntimeError, ValueError, OSError: as the method raised it.
@@ -71,7 +75,7 @@ class Answer:
         return value
 
     def settle(self, error: Exception | None, value: Any) -> None:
-        """It is there."""
+        """Take in the answer."""
         self.came_at, self._outcome = time.monotonic(), (error, value)
 
 
@@ -94,12 +98,12 @@ class Remote:
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """Return the id of the process."""
         return self._process.pid
 
     @property
     def ended(self) -> bool:
-        """Whether the process has ended."""
+        """Return whether the process has ended."""
         return self._process.poll() is not None
 
     def ask(self, name: str, *arguments: object) -> Answer:
@@ -138,7 +142,9 @@ class Remote:
                     answer.settle(error, value)
 
     def call(self, name: str, *arguments: object, patience: float = 10.0) -> Any:
-        """What the other's method `name` returns, waited for within `patience` s: not from where others wait.
+        """Call the other's method `name`, and return its result within `patience` s.
+
+        Do not call it from a thread on which others wait.
 
         Raises:
             RemoteError: it does not answer.
@@ -152,8 +158,32 @@ class Remote:
             self.hear()
         return answer.result()
 
+    def start(self, what: str, say: Callable[[str], None], name: str, *arguments: object) -> Any:
+        """Call the other's first method `name`, and return its result as long as the process makes progress.
+
+        Args:
+            what: is waited for, for who reads what `say` says of it now and then.
+            say: takes that.
+            name: of the method.
+            arguments: of it.
+
+        Raises:
+            RemoteError: it hangs, or has ended.
+            RuntimeError, ValueError, OSError: as the method raised it.
+        """
+        patience = Patience(self.pid, what, _HANGS_S)
+        answer = self.ask(name, *arguments)
+        while not answer.done:
+            if hangs := patience.exhausted:
+                raise RemoteError(hangs)
+            if news := patience.news:
+                say(news)
+            select.select([self._line], [], [], _POLL_S)
+            self.hear()
+        return answer.result()
+
     def look(self) -> list[Any]:
-        """What was shown since the last look, the oldest first.
+        """Return what was shown since the last look, the oldest first.
 
         Raises:
             RemoteError: the other has gone.
@@ -164,12 +194,12 @@ class Remote:
         return shown
 
     def hang_up(self) -> None:
-        """Have nothing more to do with the other, upon which it ends by itself; `ended` tells when."""
+        """Close the connection, upon which the other process ends by itself; `ended` says when."""
         self._line.close()
         self._shown.close()
 
     def close(self) -> None:
-        """Hang up, and wait a while for the other's end."""
+        """Close the connection, and wait a while for the other's end."""
         self.hang_up()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_FAREWELL_S)
@@ -191,7 +221,11 @@ class Calls:
     """
 
     def __init__(self, arguments: list[str]) -> None:
-        """Args: `arguments` of the process, as `Remote` gave them."""
+        """Take up the connection to the process that started this one.
+
+        Args:
+            arguments: of the process, as `Remote` gave them.
+        """
         self._line, self._shown = (socket.socket(fileno=int(number)) for number in arguments)
         for end in (self._line, self._shown):
             end.setblocking(False)
@@ -229,7 +263,7 @@ class Calls:
 
 
 def _received(end: socket.socket) -> bytes | None:
-    """The next packet; None where there is none now.
+    """Return the next packet; None where there is none now.
 
     Raises:
         RemoteError: the other end is gone.

@@ -1,9 +1,10 @@
 """What the arm is told in each control period: the way to the latest target, or to stay, or nothing.
 
-It fails safe. A target is good for as long as it was given for; then the arm comes to rest, on the way if it is not
-there yet, and holds. Whatever is wrong with the arm -
-silence, a fault, a joint without power, a pressed teach button, angles that are not those it was sent to - blocks it
-until a person has looked and calls `resume`; then it begins where the arm is.
+It fails safe. An arm begins where it is; one that is outside of its joint limits is moved by a person's `resume`
+alone, which leads it back inside. A target is good for as long as it was given for; then the arm comes to rest, on the
+way if it is not there yet, and holds. Whatever is wrong with the arm - silence, a fault, a joint without power, a
+pressed teach button, angles that are not those it was sent to - blocks it until a person has looked and calls `resume`;
+then it begins where the arm is.
 """
 
 from __future__ import annotations
@@ -12,91 +13,117 @@ from collections import Counter, deque
 
 import numpy as np
 
-from kc_vla.arm.interface import LIES, ArmError, ArmState, MovedArm
+from kc_vla.arm.home_pose import HomePose
+from kc_vla.arm.interface import ArmError, ArmState, MovableArm
 from kc_vla.arm.limiter import MotionLimits, SetPointLimiter
+from kc_vla.arm.outside import OutsideWatch, beginning, way_back
 from kc_vla.arm.parking import way_to_rest
 from kc_vla.arm.ramp import Ramp
+from kc_vla.arm.servo_checks import NOW_S, Checks
 from kc_vla.arm.servo_modes import NOT_ENABLED, Mode, Report, ServoSettings
+from kc_vla.arm.set_points import RefusedSetPointError, SetPointGuard
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.rig import JointLimits, Vector
 
 _SENT = 1e-4
-"""The arm was sent to its rest pose when no set-point is further than this from it, rad."""
+"""The arm was sent to its home pose when no set-point is further than this from it, rad."""
 _POWER_S = 3.0
 """How long the joints may take to get their power."""
 _ASK_EVERY = 5
 """Control periods between two frames that ask for power, or to let go: one may be lost."""
-_NOW_S = 0.2
-"""A state that is older does not say where the arm is now: it may have gone on as it was told."""
+_LAGS = 0.05
+"""rad from its set-point at which a joint that is led back inside its limits does not follow."""
 _LITTLE = 0.1
 """rad of any joint, by which an arm that keeps to its bounds lags behind a target that moves."""
 _STILL_HELD = 0.003
 """m by which a gripper may have changed since the arm was blocked: else somebody has opened it."""
 _STANDS = 1e-3
 """rad/s, of all set-points."""
+_BY_HAND = "bring it inside by hand, then call arm/resume"
 
 
 class Servo:
     """One arm; one call of `step` in each control period. Not thread-safe.
 
     Attributes:
+        home: where the arm is parked, and what speaks against it.
         clamped: how often a target was cut, by what cut it.
     """
 
-    def __init__(self, arm: MovedArm, settings: ServoSettings, workspace: Workspace) -> None:
-        """Args: `arm` is connected; it gets power with the first `resume`."""
+    def __init__(self, arm: MovableArm, settings: ServoSettings, workspace: Workspace) -> None:
+        """Args: `arm` is connected; the first `resume` enables it. ArmError where its limits are none."""
         self._arm, self._settings, self._workspace = arm, settings, workspace
-        ones = np.ones(len(arm.rest))
-        joints = JointLimits(arm.limits.lowest, arm.limits.highest, np.minimum(arm.limits.speed, settings.speed))
-        limits = MotionLimits(joints, settings.acceleration * ones, settings.jerk * ones)
+        own, ones = arm.limits, np.ones(len(arm.home_pose))
+        joints = JointLimits(own.lowest, own.highest, np.minimum(own.speed, settings.speed))
+        acceleration = np.minimum(own.acceleration, settings.acceleration * ones)
+        limits = MotionLimits(joints, acceleration, np.minimum(own.jerk, settings.jerk * ones))
+        self._guard = SetPointGuard(arm, joints.speed, settings.period * settings.command_every)
         self._limiter = SetPointLimiter(limits, settings.period, workspace, settings.margin)
+        self._park_speed = np.minimum(joints.speed, settings.park_speed)
         self._mode, self._reason = Mode.BLOCKED, NOT_ENABLED
         self._mute = True
+        self._own_stop = False  # that of the arm is why it is blocked
         self._steps = 0
         self._powering_since = 0.0
         self._stepped_at: float | None = None
-        self._ramp = Ramp.stay(arm.rest)
+        self.home = HomePose(arm.home_pose, arm.limits, workspace.kinematics)
+        self._ramp = Ramp.stay(self.home.angles)
+        self._outside = OutsideWatch(arm.limits)
+        self._leads_back = False
         self._way: deque[Vector] = deque()  # to the rest pose, after the end of `_ramp`
         self._gripper = 0.0
         self._is_told = False  # what to do with the gripper
         self._keeps_grip = False
         self._blocked_at = 0.0  # opening of the gripper, m
-        self._astray_since: float | None = None
+        self._checks = Checks(settings)
         self.clamped: Counter[str] = self._limiter.clamped
 
     @property
     def mode(self) -> Mode:
-        """What it does."""
+        """Return the mode that the servo is in."""
         return self._mode
 
     @property
     def target(self) -> Vector:
-        """Where the arm is on its way to (N,), rad."""
+        """Return where the arm is on its way to (N,), rad."""
         return self._ramp.end
 
-    def resume(self, now: float) -> None:
-        """Give the arm power where it has none, begin where it is, and hold: only on a person's word.
+    def resume(self, now: float, leads_back: bool = True) -> None:
+        """Enable the arm where it is disabled, begin where it is, and hold: only because a person has said so.
 
         Nothing happens unless the servo is blocked: an arm on its way must not begin anew.
+
+        Args:
+            now: steady time, s.
+            leads_back: lead an arm that is outside of its joint limits back inside; else it stays blocked.
 
         Raises:
             ArmError: the arm is not fit for it; the text says what to do.
         """
         if self._mode not in (Mode.BLOCKED, Mode.OFF):
             return
-        state = self._arm.read()
-        if trouble := self._not_to_begin(state):
+        state = self._arm.read_state()
+        if trouble := self._checks.not_to_begin(state):
             raise ArmError(f"the arm is not enabled: {trouble}")
+        self._leads_back = leads_back
+        if self._stays_outside(state):
+            return
         # What is held is held by pressing on it: the gripper of an arm that kept its power is told what it was told.
         still = abs(state.gripper - self._blocked_at) < _STILL_HELD
         self._keeps_grip = self._is_told and still and bool(state.powered.all())
         self._mode, self._reason, self._mute, self._powering_since = Mode.POWERING, "getting power", True, now
 
-    def aim(self, angles: Vector, gripper: float, now: float, seconds: float) -> None:
+    def set_target(self, angles: Vector, gripper: float, now: float, seconds: float) -> None:
         """Be at `angles` (N,), rad, with the gripper at `gripper`, m, in `seconds` from `now`, s; then hold. Where that
         is too short a time for the way the arm comes to rest on it.
 
         Nothing happens while the servo is blocked or parks.
+
+        Args:
+            angles: of the joints (N,), rad.
+            gripper: opening, m.
+            now: steady time, s.
+            seconds: from `now`, in which to be there.
 
         Raises:
             ValueError: a number that is not finite, or no time to move in.
@@ -112,54 +139,90 @@ class Servo:
         self._gripper, self._is_told, self._mode, self._reason = gripper, True, Mode.FOLLOW, ""
 
     def halt(self, reason: str) -> None:
-        """Come to rest as soon as the bounds allow, and hold; the way to the rest pose is given up, too."""
+        """Come to rest as soon as the bounds allow, and hold; the way to the home pose is given up, too.
+
+        Args:
+            reason: that the reports have from now on.
+        """
         if self._mode is Mode.POWERING:  # what has power holds by itself
             self._mode, self._reason = Mode.BLOCKED, reason
+        elif self._mode is Mode.RETURN:
+            self._stay(self._limiter.stopping_point())
+            self._mode, self._reason = Mode.BLOCKED, f"{reason}; {self._outside.advice}"
         elif self._mode not in (Mode.BLOCKED, Mode.OFF):
             self._stay(self._limiter.stopping_point())
             self._mode, self._reason = Mode.HOLD, reason
 
     def park(self, now: float) -> None:
-        """Set out for the rest pose, slowly; `parked` tells when the arm is there.
+        """Set out for the home pose, slowly; `parked` returns whether the arm is there.
+
+        Args:
+            now: steady time, s.
 
         Raises:
-            ArmError: there is no way there inside the workspace; the arm holds.
+            ArmError: the arm or its home pose is outside of the joint limits, or no way there is inside the workspace.
         """
+        if self._mode is Mode.RETURN:
+            self.halt("not parked")
+            raise ArmError(self._outside.text)
         if self._mode not in (Mode.HOLD, Mode.FOLLOW):
             return
+        if why := self.home.unreachable:
+            self.halt(why)
+            raise ArmError(why)
         start = self._limiter.stopping_point()
-        way = way_to_rest(start, self._arm.rest, self._workspace, self._settings.margin)
+        way = way_to_rest(start, self.home.angles, self._workspace, self._settings.margin)
         if way is None:
             self._stay(start)
             self._mode, self._reason = Mode.HOLD, "no way to the rest pose stays inside the workspace"
             raise ArmError(f"{self._reason}: move the arm elsewhere first")
         self._way, self._limiter.held_back = deque(way), ""
-        self._ramp = Ramp.slow(start, self._way.popleft(), now, self._settings.park_speed)
+        self._ramp = Ramp.slow(start, self._way.popleft(), now, self._park_speed)
         self._mode, self._reason = Mode.PARK, "parking"
 
-    def parked(self, report: Report) -> bool:
-        """Whether the arm lies at its rest pose by this report."""
-        if report.mode is not Mode.PARK or report.set_point is None:
-            return False
-        sent, there = np.abs(report.set_point - self._arm.rest), np.abs(report.state.angles - self._arm.rest)
-        return bool(sent.max() < _SENT and there.max() < LIES)
-
-    def let_go(self) -> None:
-        """Take the power of an arm that lies at its rest pose; nothing else is sent to it until `resume`.
+    def go_mute(self) -> None:
+        """Send a blocked arm nothing more until `resume`, because its motors are about to be disabled.
 
         Raises:
-            ArmError: it does not lie there, or does not tell where it is; it keeps its power.
+            ArmError: the arm is not blocked.
         """
-        state = self._arm.read()
-        if trouble := self._trouble(state):
+        if self._mode is not Mode.BLOCKED:
+            raise ArmError(f"the arm is not blocked: it does this: {self._mode}")
+        self._mute = True
+
+    def parked(self, report: Report) -> bool:
+        """Return whether the arm lies at its home pose by this report."""
+        if report.mode is not Mode.PARK or report.set_point is None:
+            return False
+        return bool(np.abs(report.set_point - self.home.angles).max() < _SENT) and self.home.lies(report.state.angles)
+
+    def falls(self) -> bool:
+        """Return whether the arm would fall without power: it has some, and does not surely lie at its home pose."""
+        state = self._arm.read_state()
+        return (
+            not self._arm.has_brakes
+            and bool(state.powered.any())
+            and (bool(self.home.doubt) or not self.home.lies(state.angles))
+        )
+
+    def release(self) -> None:
+        """Disable an arm that lies at its home pose; nothing else is sent to it until `resume`.
+
+        Raises:
+            ArmError: it does not lie there, or does not report where it is; it stays enabled.
+        """
+        state = self._arm.read_state()
+        if trouble := self._checks.trouble(state):
             raise ArmError(trouble)
-        if self._mode is not Mode.PARK or not self._lies(state):
+        if self._mode is not Mode.PARK or not self.home.lies(state.angles):
             raise ArmError("the arm does not lie at its rest pose")
+        if self.home.doubt:
+            raise ArmError(self.home.doubt)
         self._mode, self._reason, self._mute = Mode.OFF, "it lies without power", True
 
     def step(self, now: float) -> Report:
         """Do one control period at the time `now`, s."""
-        state = self._arm.read()
+        state = self._arm.read_state()
         stalled = 0.0 if self._stepped_at is None else now - self._stepped_at
         self._stepped_at = now
         self._steps += 1
@@ -168,102 +231,116 @@ class Servo:
         elif self._mode is Mode.POWERING:
             self._get_power(state, now)
         elif self._mode is Mode.BLOCKED:
-            self._mute |= self._is_lost(state)
-        elif trouble := self._stalled(stalled) or self._trouble(state) or self._strayed(state, now):
+            self._mute |= self._checks.is_lost(state)
+            self._note_own_stop(state)
+            if state.age <= NOW_S:
+                self._reason = self._outside.said(state.angles, self._reason)
+        elif trouble := self._checks.stalled(stalled) or self._checks.trouble(state) or self._strayed(state, now):
             self._block(state, trouble)
+        elif self._mode is Mode.RETURN:
+            self._go_on_returning(state, now)
         elif self._mode is Mode.FOLLOW and self._ramp.over(now) > self._settings.grace:
             self._expire()
         elif self._mode is Mode.PARK:
             self._go_on_parking(now)
         if self._mute:  # what is sent to an arm that cannot be seen may be followed later, from anywhere
-            return Report(self._mode, self._reason, state, None)
+            return Report(self._mode, self._reason, state, None, outside=self._outside.text)
         way = self._limiter.next(self._ramp.at(now), self._ramp.speeds(now))
-        set_point = np.clip(way, self._arm.limits.lowest, self._arm.limits.highest)  # it may lie a little beyond them
+        set_point = self._limiter.reachable(way)  # it may lie a little beyond
         if self._steps % self._settings.command_every == 0:
-            self._arm.command(set_point, self._gripper)
-        return Report(self._mode, self._reason, state, set_point, self._limiter.held_back)
+            try:
+                self._guard.send(set_point, self._gripper)
+            except RefusedSetPointError as error:  # the arm holds what it was sent last
+                self._mode, self._reason, self._mute = Mode.BLOCKED, str(error), True
+        shown, held_back = (None if self._mute else set_point), self._limiter.held_back
+        return Report(self._mode, self._reason, state, shown, held_back, self._outside.text)
 
     def _expire(self) -> None:
-        """Nobody asks for the motion any more: what is left of it is done if it is little, and else given up."""
+        """End the motion because no new target comes: little that is left of it is done, else it is given up."""
         if np.abs(self._ramp.end - self._limiter.angles).max() > _LITTLE:
             self._stay(self._limiter.stopping_point())
         self._mode, self._reason = Mode.HOLD, "no new target"
 
     def _get_power(self, state: ArmState, now: float) -> None:
-        if trouble := self._not_to_begin(state):
+        if trouble := self._checks.not_to_begin(state):
             self._mode, self._reason = Mode.BLOCKED, trouble
-        elif state.powered.all() and state.obeys:
-            self._stay(state.angles)
-            self._limiter.begin(state.angles)
+        elif state.powered.all() and state.in_command_mode:
+            if self._stays_outside(state):
+                return
+            start = beginning(state.angles, self._arm.limits, self._guard.step)
+            self._guard.begin(state.angles)
+            returns = self._outside.look(start)
+            self._limiter.begin(start, self._settings.return_speed if returns else np.inf)
+            self._stay(start)
             self._gripper = min(self._gripper, state.gripper) if self._keeps_grip else state.gripper
-            self._mute, self._astray_since = False, None
-            self._mode, self._reason = Mode.HOLD, "ready"
+            self._mute = False
+            self._checks.begin()
+            if returns:
+                self._return(start, now)
+            else:
+                self._mode, self._reason = Mode.HOLD, "ready"
         elif now - self._powering_since > _POWER_S:
-            self._mode, self._reason = Mode.BLOCKED, self._trouble(state)
+            self._mode, self._reason = Mode.BLOCKED, self._checks.trouble(state)
         elif self._steps % _ASK_EVERY == 0:
-            self._arm.give_power()
+            self._arm.enable()
+
+    def _return(self, start: Vector, now: float) -> None:
+        """Lead it back inside at the pace that the limiter was given: a loop that is late does not hurry."""
+        end = way_back(start, self._arm.limits)
+        self._ramp = Ramp(end, end, now, float(np.abs(end - start).max()) / self._settings.return_speed)
+        self._mode, self._reason = Mode.RETURN, f"{self._outside.text}: it is led back inside slowly"
+
+    def _go_on_returning(self, state: ArmState, now: float) -> None:
+        there = self._is_there()
+        if there and not self._outside.look(state.angles):
+            self._limiter.hurry()
+            self._mode, self._reason = Mode.HOLD, "ready"
+        elif self._limiter.held_back and np.abs(self._limiter.speeds).max() < _STANDS:
+            self._block(state, f"the way back inside its limits crosses the {self._limiter.held_back}: {_BY_HAND}")
+        elif there and self._ramp.over(now) > _POWER_S:
+            self._block(state, f"{self._outside.text}, and it does not come back inside: {_BY_HAND}")
+
+    def _stays_outside(self, state: ArmState) -> bool:
+        """Return whether it is outside of its limits, and nobody has said that it may be led back."""
+        if not self._outside.look(state.angles) or self._leads_back:
+            return False
+        self._mode, self._reason = Mode.BLOCKED, self._outside.advice
+        return True
+
+    def _strayed(self, state: ArmState, now: float) -> str:
+        if self._mode is not Mode.RETURN:
+            return self._checks.strayed(state, self._limiter.angles, now, self._settings.astray)
+        lags = self._checks.strayed(state, self._limiter.angles, now, _LAGS)
+        return f"{self._outside.text}, and it does not follow on the way back inside: {_BY_HAND}" if lags else ""
 
     def _stay_off(self, state: ArmState) -> None:
-        if self._steps % _ASK_EVERY == 0 and state.powered.any() and self._lies(state):
-            self._arm.take_power()
+        if self._steps % _ASK_EVERY == 0 and state.powered.any() and self.home.lies(state.angles):
+            self._arm.disable()
 
     def _block(self, state: ArmState, trouble: str) -> None:
-        astray = (np.abs(state.angles - self._limiter.angles) > self._settings.astray) & (state.age <= _NOW_S)
+        astray = (np.abs(state.angles - self._limiter.angles) > self._settings.astray) & (state.age <= NOW_S)
         self._stay(np.where(astray, state.angles, self._limiter.stopping_point()))  # no pressing on
-        self._mute = self._is_lost(state)
+        self._mute = self._checks.is_lost(state)
         self._mode, self._reason, self._blocked_at = Mode.BLOCKED, trouble, state.gripper
+
+    def _is_there(self) -> bool:
+        """Return whether the set-points have come to where the arm is on its way to."""
+        return bool(np.abs(self._limiter.angles - self._ramp.end).max() < _SENT)
 
     def _go_on_parking(self, now: float) -> None:
         if self._limiter.held_back and np.abs(self._limiter.speeds).max() < _STANDS:
             self._stay(self._limiter.angles)
             self._mode, self._reason = Mode.HOLD, f"the way to the rest pose crosses the {self._limiter.held_back}"
-        elif self._way and self._ramp.over(now) > 0.0:
-            self._ramp = Ramp.slow(self._ramp.end, self._way.popleft(), now, self._settings.park_speed)
+        elif self._way and self._ramp.over(now) > 0.0 and self._is_there():  # a slow joint may lag behind the ramp
+            self._ramp = Ramp.slow(self._ramp.end, self._way.popleft(), now, self._park_speed)
 
-    def _is_lost(self, state: ArmState) -> bool:
-        return state.age > self._settings.stale_after or not state.obeys
-
-    def _lies(self, state: ArmState) -> bool:
-        return bool(np.abs(state.angles - self._arm.rest).max() < LIES)
+    def _note_own_stop(self, state: ArmState) -> None:
+        """Report nothing but the arm's own stop while it is set; once it is reset, wait for a person."""
+        if state.own_stop:
+            self._reason, self._own_stop = state.own_stop, True
+        elif self._own_stop:
+            self._reason, self._own_stop = NOT_ENABLED, False
 
     def _stay(self, angles: Vector) -> None:
         self._way.clear()
-        self._ramp = Ramp.stay(np.clip(angles, self._arm.limits.lowest, self._arm.limits.highest))
-
-    def _silence(self, state: ArmState) -> str:
-        if state.age <= self._settings.stale_after:
-            return ""
-        why = state.line or "look at its cable, its power and the bus"
-        return f"nothing has come from the arm for {state.age:.2f} s: {why}"
-
-    def _not_to_begin(self, state: ArmState) -> str:
-        return self._unwell(state) or state.doubt
-
-    def _unwell(self, state: ArmState) -> str:
-        return self._silence(state) or "; ".join(state.faults)
-
-    def _trouble(self, state: ArmState) -> str:
-        if trouble := self._unwell(state):
-            return trouble
-        if not state.powered.all():
-            joint = int(np.flatnonzero(~state.powered)[0]) + 1
-            return f"joint {joint} has no power: support the arm, then look at its driver"
-        return "" if state.obeys else "the arm does not obey the bus: is its teach button pressed?"
-
-    def _stalled(self, seconds: float) -> str:
-        """A loop that stood still knows nothing of what happened meanwhile: what waited for it looks old."""
-        return f"its control loop stood still for {seconds:.1f} s" if seconds > self._settings.stalled_after else ""
-
-    def _strayed(self, state: ArmState, now: float) -> str:
-        far = np.abs(state.angles - self._limiter.angles)
-        if far.max() <= self._settings.astray or state.age > _NOW_S:
-            self._astray_since = None
-            return ""
-        self._astray_since = now if self._astray_since is None else self._astray_since
-        if now - self._astray_since < self._settings.astray_after:
-            return ""
-        joint = int(far.argmax())
-        return (
-            f"joint {joint + 1} is {np.degrees(far[joint]):.0f} degrees from where it was sent: "
-            "is something in its way, or does another program command the arm?"
-        )
+        self._ramp = Ramp.stay(self._limiter.reachable(angles))

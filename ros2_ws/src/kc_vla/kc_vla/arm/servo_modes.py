@@ -8,6 +8,7 @@ from enum import StrEnum
 from kc_vla.arm.interface import ArmState
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.rig import Vector
+from kc_vla.core.robot_model import ACCELERATION, JERK
 
 
 class Mode(StrEnum):
@@ -18,6 +19,7 @@ class Mode(StrEnum):
     PARK = "park"
     BLOCKED = "blocked"
     POWERING = "getting power"
+    RETURN = "leading back"
     OFF = "off"
 
 
@@ -32,10 +34,10 @@ class ServoSettings:
     Attributes:
         period: of control, s.
         command_every: the arm is sent its set-point in every so many-th control period.
-        speed: of any joint, rad/s; the arm's own limit counts where it is narrower.
-        acceleration: rad/s2.
-        jerk: rad/s3.
-        park_speed: on the way to the rest pose, rad/s.
+        speed, acceleration, jerk: of any joint, rad/s, rad/s2, rad/s3; the arm's own limits count where they are
+            narrower.
+        park_speed: on the way to the home pose, rad/s.
+        return_speed: on the way back inside the joint limits, rad/s.
         stale_after: age of the arm's state beyond which it counts as lost, s; older targets are passed over.
         stalled_after: time between two control periods beyond which the loop itself was stopped, s.
         astray: distance of a joint from where it was sent that is too far, rad.
@@ -48,9 +50,10 @@ class ServoSettings:
     period: float = 0.005
     command_every: int = 1
     speed: float = 1.0
-    acceleration: float = 8.0
-    jerk: float = 80.0
+    acceleration: float = ACCELERATION
+    jerk: float = JERK
     park_speed: float = 0.3
+    return_speed: float = 0.15
     stale_after: float = 0.2
     stalled_after: float = 0.5
     astray: float = 0.3
@@ -71,6 +74,7 @@ class Report:
         state: what the arm told of itself.
         set_point: angles of this period (N,), rad; None if the arm must not be sent any.
         held_back: what the way to the target would cross, in words; empty while it is free.
+        outside: which joints are outside of their limits, in words; empty if none is. Only `resume` moves them then.
     """
 
     mode: Mode
@@ -78,3 +82,4 @@ class Report:
     state: ArmState
     set_point: Vector | None
     held_back: str = ""
+    outside: str = ""

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from enum import Enum, auto
 
-from kc_vla.arm.control_process import Greeting, Told
+from kc_vla.arm.control_process import Handshake, Told
 from kc_vla.arm.control_process import main as control
-from kc_vla.arm.last_words import NO_POWER
+from kc_vla.arm.interface import COLLISION, JOINT_ERROR
+from kc_vla.arm.last_words import KEPT, NO_POWER
+from kc_vla.arm.progress import Patience
 from kc_vla.arm.remote import Answer, Remote, RemoteError
 from kc_vla.arm.servo_modes import NOT_ENABLED, Mode, ServoSettings
+from kc_vla.arm.session_words import RELEASE, RESET, RESUME, Say
+from kc_vla.arm.session_words import Failure as Failure
+from kc_vla.arm.session_words import Gravity as Gravity
 from kc_vla.arm.wiring import Wiring
 from kc_vla.core.rig import Vector
 
@@ -26,38 +30,16 @@ _THERE_S = 0.5
 """So long an arm that was lost is heard before it counts as there again."""
 ERRORS = (RuntimeError, ValueError, OSError)
 """What a call of the control process may raise."""
-RESUME, RELEASE = "arm/resume", "arm/release_e_stop"
-"""What a person calls."""
-
-
-class Gravity(Enum):
-    """How grave it is what is said."""
-
-    NEWS = auto()
-    WARNING = auto()
-    PROBLEM = auto()
-
-
-class Failure(Enum):
-    """Why there is nothing more to do."""
-
-    CANNOT_START = auto()
-    """There is no arm, or it is not fit to move: another try would not help."""
-    LOST = auto()
-    """Its own process has ended; another one may find the arm."""
-
-
-Say = Callable[[Gravity, str], None]
 
 
 class ArmSession:
-    """See the module; `poll` it often.
+    """A session with one arm, seen from the node; call `poll` often.
 
     Attributes:
         rig: of the arm.
         arm: what is known of it; None until it is connected.
-        told: what its process told last; None at first.
-        ready: it was connected, and has got what power it may have.
+        told: what its process reported last; None at first.
+        ready: it was connected, and is enabled as far as it may be.
         lateness: of its control periods, s; whoever keeps count of them takes them away.
         failure: why there is nothing more to do; None while there is.
     """
@@ -70,7 +52,6 @@ class ArmSession:
         priority: int,
         stopped: Callable[[], bool],
         say: Say,
-        process: Callable[[], None] = control,
     ) -> None:
         """Begin to connect; then enable the arm where it lies.
 
@@ -79,18 +60,16 @@ class ArmSession:
             settings: of its servo.
             state_rate: Hz of what is told.
             priority: real-time priority of its process, 0 for none.
-            stopped: whether an emergency stop is set: the arm gets no power then, and is not resumed.
+            stopped: whether an emergency stop is set: the arm is not enabled then, and not resumed.
             say: what a person has to know.
-            process: of the kind of arm that it is.
         """
         self.rig, self.stopped, self.say = wiring.rig, stopped, say
-        self.arm: Greeting | None = None
+        self.arm: Handshake | None = None
         self.told: Told | None = None
         self.ready = False
         self.lateness: list[float] = []
         self.failure: Failure | None = None
         self._stale_after = settings.stale_after
-        self._bus_patience = wiring.patience
         self._blocked = ""
         self._lost = False
         self._answers_again = ""
@@ -98,20 +77,28 @@ class ArmSession:
         self._heard_since: float | None = None
         self._hung_up = False
         self._polled_at = self._listens_since = time.monotonic()
-        self._process = Remote(process)
+        self._process = Remote(control)
+        self._starting = Patience(self._process.pid, "the process that connects to the arm", PATIENCE_S)
         self._connecting: Answer | None = self.ask("connect", wiring, settings, state_rate, priority)
         self._resuming: Answer | None = None
 
     @property
     def blocked(self) -> str:
-        """Why the arm does not move until a person resumes, or until it is connected; empty if it may."""
+        """Return why the arm does not move until a person resumes, or until it is connected; empty if it may."""
         if not self.ready:
             return "the arm is not connected yet"
+        if self.own_stop:
+            return f"{self.own_stop}: call {RESET}, then {RESUME}"
         return f"{NOT_ENABLED}: call {RESUME}" if self._blocked == NOT_ENABLED else self._blocked
 
     @property
+    def own_stop(self) -> str:
+        """Return which stop of the arm itself holds it until it is reset; empty if none does."""
+        return self.told.report.state.own_stop if self.told is not None else ""
+
+    @property
     def held_back(self) -> str:
-        """Why the arm does not go where it is aimed; empty if it does."""
+        """Return why the arm does not reach its target; empty if it does."""
         report = self.told.report if self.told is not None else None
         if report is None or not report.held_back or report.mode is not Mode.FOLLOW:
             return ""
@@ -119,22 +106,22 @@ class ArmSession:
 
     @property
     def silent(self) -> float:
-        """Seconds for which its process could have told something, and did not."""
+        """Return the seconds for which its process could have reported something, and did not."""
         since = self._listens_since if self.told is None else max(self.told.at, self._listens_since)
         return time.monotonic() - since
 
     @property
     def has_power(self) -> bool:
-        """Whether a joint had power when it was last told."""
+        """Return whether any motor was enabled by the last report."""
         return self.told is not None and bool(self.told.report.state.powered.any())
 
     @property
     def ended(self) -> bool:
-        """Whether its process has ended."""
+        """Return whether its process has ended."""
         return self._process.ended
 
     def poll(self) -> tuple[Told, float] | None:
-        """Take in what has come; what to tell of the arm and how old it is, s; None while it is not seen."""
+        """Take in what has come; return the state of the arm and how old it is, s, or None while it is not seen."""
         if self._hung_up or self.failure is Failure.LOST:
             return None
         now = time.monotonic()
@@ -154,27 +141,32 @@ class ArmSession:
             self._go_on_connecting()
         return self._seen(self.told) if self.arm is not None and self.told is not None else None
 
-    def aim(self, angles: Vector, opening: float, seconds: float) -> None:
+    def set_target(self, angles: Vector, opening: float, seconds: float) -> None:
         """Be at `angles` (N,), rad, with the gripper open by `opening`, m, in `seconds`; then hold."""
-        self._tell("aim", angles, opening, time.monotonic(), seconds)
+        self._tell("set_target", angles, opening, time.monotonic(), seconds)
 
     def halt(self, reason: str) -> None:
         """Come to rest now."""
         self._tell("halt", reason)
 
     def begin_to_resume(self) -> str:
-        """Give way to a person's word to go on, of which `resumed` tells; why not, or empty."""
+        """Begin to let the arm move again because a person says so; return why not, or empty.
+
+        `resumed` returns what comes of it.
+        """
         if self.stopped():
             return f"not resumed: the emergency stop is set: call {RELEASE} first"
         if not self.ready or self._hung_up:
             return "not resumed: the arm is not connected"
         if self.silent > HANGS_S:
             return "not resumed: the arm's own process hangs"
+        if self.own_stop:
+            return f"not resumed: {self.own_stop}: call {RESET} first"
         self._resuming = self.ask("resume")
         return "" if self._resuming is not None else "not resumed: the arm's own process has ended"
 
     def resumed(self) -> str | None:
-        """Why the arm does not move again, empty if it does; None while that is not known."""
+        """Return why the arm does not move again, empty if it does; None while that is unknown."""
         answer, told = self._resuming, self.told
         if answer is None:
             return "the arm's own process has ended"
@@ -183,8 +175,9 @@ class ArmSession:
         try:
             answer.result()
         except ERRORS as error:
-            return str(error)
-        if told is None or told.at <= answer.came_at or told.report.mode is Mode.POWERING:
+            stays = f". Clear its way; where the arm goes on reporting it, call {RESET}"
+            return f"{error}{stays if any(word in str(error) for word in (COLLISION, JOINT_ERROR)) else ''}"
+        if told is None or told.at <= answer.came_at or told.report.mode in (Mode.POWERING, Mode.RETURN):
             return None
         if self.stopped():
             return "the arm holds: the emergency stop was set meanwhile"
@@ -199,20 +192,20 @@ class ArmSession:
             return None
 
     def hang_up(self) -> None:
-        """Have nothing more to do with the arm: it comes to rest where it is, and keeps its power if it has any."""
+        """Release the arm: it comes to rest where it is, and stays enabled if it is."""
         self._hung_up = True
         self._process.hang_up()
 
     def keeps_power(self) -> str:
-        """What a person has to know of an arm that is left with power."""
+        """Return what a person has to know of an arm that is left enabled."""
         where = ""
         if self.arm is not None and self.told is not None:
             height = self.arm.kinematics.flange(self.told.report.state.angles)[2, 3]
             where = f" (flange at {height:.2f} m)"
-        return f"The arm keeps its power{where}: support it before you switch it off"
+        return f"{KEPT}{where}: support it before you switch it off"
 
     def details(self) -> dict[str, object]:
-        """What the diagnostics tell of the arm."""
+        """Return what the diagnostics report of the arm."""
         if self.arm is None:
             return {"arm": "connecting"}
         values: dict[str, object] = {"arm": "no step yet", "rig": self.rig.name, "firmware": self.arm.firmware}
@@ -227,8 +220,10 @@ class ArmSession:
             self._go_on_powering()
         elif asked is None:
             return
-        elif late := asked.overdue(PATIENCE_S + self._bus_patience):
-            self._fail(Failure.CANNOT_START, str(late))
+        elif not asked.done and (hangs := self._starting.exhausted):
+            self._fail(Failure.CANNOT_START, hangs)
+        elif not asked.done and (news := self._starting.news):
+            self.say(Gravity.NEWS, news)
         elif asked.done:
             try:
                 self._greet(asked.result())
@@ -239,22 +234,31 @@ class ArmSession:
         why = self.resumed()
         if why is None:
             return
-        if why and not self.stopped():
+        if why and self._can_be_reset:
+            self.say(Gravity.PROBLEM, f"the arm is not enabled: {why}")
+        elif why and not self.stopped() and not (self.told and self.told.report.outside):
             self._fail(Failure.CANNOT_START, why)
         else:
             self.say(Gravity.NEWS, "the arm has power" if self.has_power else NO_POWER)
         self.ready = True
 
-    def _greet(self, arm: Greeting) -> None:
+    @property
+    def _can_be_reset(self) -> bool:
+        """Return whether a person can reset the arm, so that it has not failed although it is not enabled."""
+        state = self.told.report.state if self.told is not None else None
+        return state is not None and (bool(state.own_stop) or not (state.in_command_mode or state.faults))
+
+    def _greet(self, arm: Handshake) -> None:
         self.arm, self._listens_since = arm, time.monotonic()
         for warning in arm.warnings:
             self.say(Gravity.WARNING, warning)
-        if not arm.had_power and not self.stopped():
-            self._resuming = self.ask("resume")
+        if not arm.had_power and not self.stopped() and not arm.own_stop:
+            self._resuming = self.ask("enable")
             return
-        if arm.had_power:
-            self.say(Gravity.PROBLEM, f"the arm was found with power: look at it, then call {RESUME}")
-        else:
+        if arm.had_power and not arm.own_stop:  # of which is told as soon as it is seen
+            way = f"{RELEASE}, then {RESUME}" if self.stopped() else RESUME
+            self.say(Gravity.PROBLEM, f"the arm was found with power: look at it, then call {way}")
+        elif not arm.own_stop:
             self.say(Gravity.NEWS, f"{NO_POWER}: the emergency stop is set")
         self.ready = True
 
@@ -262,8 +266,13 @@ class ArmSession:
         report, now = told.report, time.monotonic()
         blocked = report.reason if report.mode is Mode.BLOCKED else ""
         if blocked not in ("", NOT_ENABLED, self._blocked):
-            self.say(Gravity.PROBLEM, f"the arm is blocked until {RESUME} is called: {blocked}")
+            way = f"{RESET}, then {RESUME} are called" if report.state.own_stop else f"{RESUME} is called"
+            self.say(Gravity.PROBLEM, f"the arm is blocked until {way}: {blocked}")
             self._answers_again = ""
+        if report.mode is Mode.RETURN:
+            blocked = report.reason
+            if self._blocked != blocked:
+                self.say(Gravity.NEWS, blocked)
         self._blocked = blocked
         hangs, age = self.silent > HANGS_S, now - told.at + report.state.age
         if hangs and not self._lost:

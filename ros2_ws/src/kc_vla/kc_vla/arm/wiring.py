@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from kc_vla.arm.offsets import Offsets
 from kc_vla.core.rig import Rig
@@ -13,17 +15,17 @@ class Wiring:
     """Where an arm is, and which.
 
     Attributes:
-        channel: of the CAN bus; for a driver of others no matter, nor is the bus.
-        bus: python-can's name of its kind.
-        rig: of the arm.
+        driver: name of its driver, a row of `kc_vla.arm.kinds.ARMS`.
+        rig: its robot file.
+        options: of the driver, by name.
         offsets: of its joints, where they were calibrated.
-        patience: s that a bus which is not there yet is waited for.
+        patience: s that an arm which is not there yet is waited for.
         simulated_time: a driver of others stamps by the clock of a simulator.
     """
 
-    channel: str
-    bus: str
+    driver: str
     rig: Rig
+    options: Mapping[str, Any] = field(default_factory=dict)
     offsets: Offsets | None = None
     patience: float = 5.0
     simulated_time: bool = False

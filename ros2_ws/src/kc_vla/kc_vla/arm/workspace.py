@@ -34,30 +34,33 @@ class Workspace:
     highest: tuple[float, float, float] = (0.7, 0.7, 0.9)
 
     def slack(self, angles: Vector) -> Vector:
-        """How far inside each bound joint angles (..., N), rad, are, m (..., 7); negative where they are outside."""
+        """Return how far joint angles (..., N), rad, are inside of each bound, m (..., 7).
+
+        A negative number says how far they are outside.
+        """
         origins = self.kinematics.frames(angles)[..., :3, 3]
         flange = origins[..., -1, :]
         floor = origins[..., 2].min(axis=-1, keepdims=True) - self.lowest[2]
         return np.concatenate([floor, flange - self.lowest, self.highest - flange], axis=-1)
 
     def outside(self, angles: Vector) -> str:
-        """What an arm with these joint angles (N,), rad, would cross; empty if nothing."""
+        """Return what an arm with these joint angles (N,), rad, would cross; empty if nothing."""
         return self.crossed(self.slack(angles))
 
     def keeps_inside(self, angles: Vector, margin: float) -> bool:
-        """Whether poses (n, N), rad, the first of them that of now, all stay at least `margin`, m, inside.
+        """Return whether poses (n, N), rad, the first of them that of now, all stay at least `margin`, m, inside.
 
         An arm that is outside a bound already may move, but not further out of it.
         """
         return not self.left_by(angles, margin)
 
     def left_by(self, angles: Vector, margin: float) -> str:
-        """The bound that the poses leave, as `keeps_inside` understands it; empty if none."""
+        """Return the bound that the poses leave, as `keeps_inside` understands it; empty if none."""
         slack = self.slack(angles) - margin
         return self.crossed((slack - np.minimum(slack[0], 0.0)).min(axis=0) + _ROUNDING)
 
     @staticmethod
     def crossed(slack: Vector) -> str:
-        """The first bound that a row (7,) of `slack` is outside of; empty if it is inside all."""
+        """Return the first bound that a row (7,) of `slack` is outside of; empty if it is inside all."""
         out = np.flatnonzero(slack < 0.0)
         return _BOUNDS[int(out[0])] if out.size else ""

@@ -1,4 +1,4 @@
-"""The chunks of a bag that were decompressed last, so that neighbours are not decompressed again."""
+"""The chunks of a bag that were decompressed last, so that neighbors are not decompressed again."""
 
 from __future__ import annotations
 

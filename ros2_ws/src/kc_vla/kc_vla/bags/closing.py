@@ -8,8 +8,10 @@ _RESEND_S = 4.0
 """What was missed, as by a process that stood still, may take this long: a reliable writer repeats every 3 s."""
 
 
-class Closing:
-    """Of one episode after the other; times are s of a steady clock.
+class BagClosing:
+    """The decision when the bag of an episode may be closed, for one episode after the other.
+
+    All times are s of a steady clock.
 
     Attributes:
         episode: the one that is recorded; "" before the first.
@@ -24,47 +26,50 @@ class Closing:
         self._events_told = 0
 
     def begin(self, episode: str) -> None:
-        """A new episode begins."""
+        """Begin a new episode."""
         self.episode, self._ended_at, self._misses = episode, None, False
         self._events, self._events_told = set(), 0
 
     def adopt(self, episode: str, now: float) -> None:
-        """The bag of an episode that has ended already is gone on with."""
+        """Go on with the bag of an episode that has ended already."""
         self.begin(episode)
         self._ended_at = now + _DISCOVERY_S
 
     def end(self, now: float) -> bool:
-        """The episode is over; returns whether that is new."""
+        """Note that the episode is over; return whether that is new."""
         if self._ended_at is not None:
             return False
         self._ended_at = now
         return True
 
     def late(self) -> None:
-        """A message came long after it was sent: others may have been lost for now."""
+        """Note that a message came long after it was sent: others may have been lost for now."""
         self._misses = True
 
     def result(self, episode: str) -> None:
-        """The result of an episode was heard; it may come before its end."""
+        """Note that the result of an episode was heard; it may come before its end."""
         self._result_of = episode
 
     def event(self, episode: str, number: int) -> None:
-        """A keyframe event was heard."""
+        """Note a keyframe event."""
         if episode == self.episode:
             self._events.add(number)
 
     def events(self, episode: str, count: int) -> None:
-        """Somebody tells how many keyframe events there are by now."""
+        """Note how many keyframe events there are by now."""
         if episode == self.episode:
             self._events_told = max(self._events_told, count)
 
     @property
     def has_result(self) -> bool:
-        """Whether the result of the episode was heard."""
+        """Return whether the result of the episode was heard."""
         return self._result_of == self.episode
 
     def due(self, now: float, grace: float, result_timeout: float) -> bool:
-        """Whether to close it: `grace` s after the end where all is there, `result_timeout` s without a result."""
+        """Return whether to close the bag now.
+
+        It is closed `grace` s after the end where all is there, and `result_timeout` s after it without a result.
+        """
         if self._ended_at is None:
             return False
         waited = now - self._ended_at

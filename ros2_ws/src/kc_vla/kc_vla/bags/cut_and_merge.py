@@ -20,7 +20,7 @@ from kc_vla.bags.storage import Storage, storage_of
 from kc_vla.bags.topics import Contents, RecordedTopic, TopicInfo
 
 MOST_MESSAGE_BYTES = 1 << 28
-"""Of a message that is copied: several of them are in memory at once, a packed and an unpacked one of each bag."""
+"""Bytes of the largest message that is copied: memory holds a packed and an unpacked one of each bag at once."""
 _GAP_NS = 3600 * 1_000_000_000
 
 
@@ -41,7 +41,7 @@ class Copied:
     notes: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
-        """The result for a person."""
+        """Yield the result as lines for a person."""
         yield from self.damages
         yield from self.notes
         yield f"{self.output}: {self.messages} messages"
@@ -126,12 +126,12 @@ def merge(output: Path, bags: Sequence[Path], storage: Storage | None = None) ->
 
 
 def _unfinished(bags: Sequence[Path]) -> Iterator[str]:
-    """A line about each bag that will have more messages."""
+    """Yield a line about each bag that will have more messages."""
     yield from (f"{bag} is being recorded: what was on the disk is taken" for bag in bags if is_being_written(bag))
 
 
 def _gaps(bags: Sequence[Path], contents: Sequence[Contents]) -> Iterator[str]:
-    """A line about each time without a message that is longer than people mean it to be."""
+    """Yield a line about each time without a message that is longer than people mean it to be."""
     spans = [(c.start_ns, c.end_ns, str(bag)) for bag, c in zip(bags, contents, strict=True) if c.messages]
     last = (0, "")  # end and name of the bag that lasts longest so far
     for start, end, bag in sorted(spans):

@@ -67,12 +67,12 @@ def decoder(schema: Schema) -> Callable[[bytes], Any]:
 
 
 def error_text(error: Exception) -> str:
-    """What an error says, or its kind where it says nothing."""
+    """Return what an error says, or its kind where it says nothing."""
     return str(error) or type(error).__name__
 
 
 def _plain(schema: Schema) -> str:
-    """The definition in the parser's simplest words."""
+    """Return the definition in the parser's simplest words."""
     lines = [bare for line in schema.text.splitlines() if (bare := line.split("#", 1)[0].replace("\t", " ").strip())]
     if len(lines) > _MOST_LINES:
         raise BagReadError(f"it has {len(lines)} lines, {_MOST_LINES} are the most")

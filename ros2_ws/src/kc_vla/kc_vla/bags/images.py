@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kc_vla.bags.errors import BagReadError
-from kc_vla.media.pictures import PictureError, compressed_pixels, raw_pixels
+from kc_vla.media.images import ImageError, compressed_pixels, raw_pixels
 
 
 def decode_image(message: Any, topic: str) -> npt.NDArray[np.uint8]:
@@ -23,6 +23,6 @@ def decode_image(message: Any, topic: str) -> npt.NDArray[np.uint8]:
     """
     try:
         pixels = compressed_pixels(message) if hasattr(message, "format") else raw_pixels(message)
-    except PictureError as error:
+    except ImageError as error:
         raise BagReadError(f"an image on {topic} {error}") from error
     return np.ascontiguousarray(pixels)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -11,11 +12,12 @@ from tqdm import tqdm
 
 from kc_vla.bags.errors import BagBusyError, BagReadError, one_line
 from kc_vla.bags.lock import BagLock, is_being_written, is_open_for_writing
-from kc_vla.bags.mend import Mended, mend
 from kc_vla.bags.metadata import FileFacts, bag_information, noted_metadata, recounted, write_metadata
 from kc_vla.bags.reader import BagReader
+from kc_vla.bags.repair import Repaired, repair_file
 from kc_vla.bags.storage import storage_of
 from kc_vla.bags.topics import TopicInfo
+from kc_vla.core.files import resolved
 
 _WORST = 5
 """Messages of a topic that are named one by one when they cannot be understood."""
@@ -29,7 +31,7 @@ _A_STREAM = 10
 
 @dataclass
 class TopicFacts:
-    """Of one topic.
+    """The facts about one topic of a bag.
 
     Attributes:
         type: of its messages.
@@ -49,7 +51,7 @@ class TopicFacts:
     longest_gap_ns: int = 0
 
     def add(self, log_time_ns: int, size: int) -> None:
-        """One more message."""
+        """Count one more message."""
         if self.count == 0:
             self.first_ns = log_time_ns
         else:
@@ -61,14 +63,17 @@ class TopicFacts:
 
     @property
     def rate(self) -> float | None:
-        """Messages a second; None of a few that came within a second, as of topics on which each node speaks once."""
+        """Return the messages a second; None of a few that came within a second.
+
+        So they come on topics on which each node publishes once.
+        """
         seconds = (self.last_ns - self.first_ns) * 1e-9
         return (self.count - 1) / seconds if seconds >= 1.0 or (self.count >= _A_STREAM and seconds > 0) else None
 
 
 @dataclass
 class BagFacts:
-    """Of a whole bag.
+    """The facts about a whole bag.
 
     Attributes:
         path: of the bag.
@@ -85,7 +90,7 @@ class BagFacts:
     troubles: list[str] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
-        """The bag for a person."""
+        """Yield the facts about the bag as lines for a person."""
         times = [t for facts in self.topics.values() for t in (facts.first_ns, facts.last_ns)]
         begun = f"{datetime.fromtimestamp(min(times) * 1e-9):%Y-%m-%d %H:%M:%S}" if times else "never"
         seconds = (max(times) - min(times)) * 1e-9 if times else 0.0
@@ -149,6 +154,8 @@ def look_into(bag: Path, decode: bool = False) -> BagFacts:
 def repair(bag: Path) -> list[str]:
     """Make every torn or damaged file of a bag whole, in its place: all messages that are well are kept.
 
+    Of a symbolic link it is the file that it leads to, and the bag that this is a file of, that change.
+
     Returns:
         what was wrong, what is missing, and where the damaged file is kept, a line each; empty for a bag
             that was whole.
@@ -159,24 +166,43 @@ def repair(bag: Path) -> list[str]:
         OSError: there is no room for the copy; nothing has changed then.
     """
     files = BagReader(bag).files
-    with BagLock(bag):
+    folder = bag if bag.is_dir() else bag.parent
+    places = {place.resolve(): place for place in [*(resolved(path).parent for path in files), folder]}
+    with ExitStack() as locks:
+        for place in places.values():
+            locks.enter_context(BagLock(place))
         for path in files:
             if is_open_for_writing(path):
                 raise BagBusyError(f"{path} is open for writing in another program, such as a recorder: end that first")
-        mended = {path: mend(path) for path in files}
+        mended = {path: repair_file(path) for path in files}
+        lines = [line for path, found in mended.items() for line in _told(path, found)]
         if any(found.damage for found in mended.values()):
-            facts = [found.facts for found in mended.values()]
-            _recount(bag if bag.is_dir() else bag.parent, facts)
+            facts = {path: found.facts for path, found in mended.items()}
+            lines += [line for place in places.values() if (line := _counted(place, facts))]
             if bag.is_dir() and not noted_metadata(bag):
-                _note(bag, facts)
-        return [line for path, found in mended.items() for line in _told(path, found)]
+                _note(bag, list(facts.values()))
+        return lines
 
 
-def _recount(folder: Path, files: Sequence[FileFacts]) -> None:
-    """Let the bag's metadata.yaml, if it tells of these files, count what is in them."""
-    information = recounted(noted_metadata(folder), files)
-    if information is not None:
+def _counted(folder: Path, mended: Mapping[Path, FileFacts]) -> str:
+    """Let the metadata.yaml of `folder` count the repaired files, if it names them; return a remark if it cannot.
+
+    A folder of links has names of its own for them.
+    """
+    own = {path.name: facts for path, facts in mended.items() if path.parent.samefile(folder)}
+    named = own or {
+        real.name: replace(facts, name=real.name)
+        for path, facts in mended.items()
+        if (real := resolved(path)).parent.samefile(folder)
+    }
+    information = recounted(noted_metadata(folder), list(named.values()))
+    if information is None:
+        return ""
+    try:
         write_metadata(folder, information)
+    except OSError as error:
+        return f"{folder / 'metadata.yaml'} counts the messages as before: it cannot be written: {error.strerror}"
+    return ""
 
 
 def _note(bag: Path, files: Sequence[FileFacts]) -> None:
@@ -187,7 +213,7 @@ def _note(bag: Path, files: Sequence[FileFacts]) -> None:
     write_metadata(bag, bag_information(files, topics, {}, episode, storage_of(reader.files[0])))
 
 
-def _told(path: Path, mended: Mended) -> Iterator[str]:
+def _told(path: Path, mended: Repaired) -> Iterator[str]:
     if not mended.damage:
         return
     kept = f"repaired: now it has {mended.facts.messages} messages, all that are well"

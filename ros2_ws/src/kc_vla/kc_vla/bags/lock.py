@@ -51,7 +51,7 @@ class BagLock:
 
 
 def is_being_written(bag: Path) -> bool:
-    """Whether somebody records or repairs `bag`, a folder, or a file in one.
+    """Return whether somebody records or repairs `bag`, a folder, or a file in one.
 
     Raises:
         OSError: its folder cannot be opened.
@@ -64,7 +64,7 @@ def is_being_written(bag: Path) -> bool:
 
 
 def require_finished(bag: Path) -> None:
-    """Go on only if nobody writes `bag`; one that is not there is left to whoever reads it.
+    """Go on only if nobody writes `bag`; one that is not there is left to its reader.
 
     Raises:
         BagBusyError: somebody does.
@@ -75,7 +75,7 @@ def require_finished(bag: Path) -> None:
 
 
 def is_open_for_writing(path: Path) -> bool:
-    """Whether any program has a file open for writing; recorders of others take no lock of ours.
+    """Return whether any program has a file open for writing; recorders of others take no lock of ours.
 
     The kernel is asked for a lease, which it gives on a file that nobody writes. False where it cannot be asked: on a
     file of somebody else's, or a file system that has no leases.

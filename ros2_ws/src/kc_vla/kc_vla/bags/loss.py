@@ -21,14 +21,14 @@ class Span:
     count: int = 0
 
     def add(self, time_ns: int) -> None:
-        """One more message."""
+        """Count one more message."""
         self.start_ns = time_ns if self.start_ns is None else min(self.start_ns, time_ns)
         self.end_ns = time_ns if self.end_ns is None else max(self.end_ns, time_ns)
         self.count += 1
 
 
 class Losses:
-    """Of one file, told in the order of the file.
+    """The losses of one repaired file, noted in the order of the file.
 
     Attributes:
         kept: messages that are kept, by topic.
@@ -36,7 +36,7 @@ class Losses:
     """
 
     def __init__(self) -> None:
-        """Nothing is lost yet."""
+        """Begin with no losses."""
         self.kept: Counter[str] = Counter()
         self.any = False
         self._all = Span(None, None)
@@ -45,7 +45,7 @@ class Losses:
         self._last_ns: int | None = None
 
     def keep(self, topic: str, time_ns: int) -> None:
-        """A message that is there."""
+        """Count a message that is kept."""
         self.kept[topic] += 1
         self._all.add(time_ns)
         for gap in reversed(self._gaps):
@@ -55,20 +55,23 @@ class Losses:
         self._last_ns = time_ns
 
     def lose(self, topic: str, time_ns: int) -> None:
-        """A message that is lost, while it is known which."""
+        """Note a message that is lost, while it is known which."""
         self.any = True
         self._all.add(time_ns)
         self._named.setdefault(topic, Span(None, None)).add(time_ns)
 
     def lose_some(self, start_ns: int | None = None, end_ns: int | None = None, count: int = 0) -> Span:
-        """Some messages, `count` where that is known; their times are between the neighbours' where they are not."""
+        """Note that some messages are lost, `count` where that is known, and return the gap.
+
+        Their times are between the neighbors' where they are not known.
+        """
         self.any = True
         gap = Span(self._last_ns if start_ns is None else start_ns, end_ns, count)
         self._gaps.append(gap)
         return gap
 
     def explain(self, gap: Span) -> None:
-        """What is missing there was told with `lose`."""
+        """Forget a gap, because what is missing there was noted with `lose`."""
         self._gaps = [other for other in self._gaps if other is not gap]
 
     def lines(self, expected: Mapping[str, int] | None) -> list[str]:

@@ -30,12 +30,14 @@ from kc_vla.bags.records import (
     unpack_message,
     walk,
 )
-from kc_vla.bags.schemas import Schema
-from kc_vla.bags.topics import Contents, EpisodeInfo, Qos, RecordedTopic
+from kc_vla.bags.schemas import Schema, installed_schema
+from kc_vla.bags.topics import Contents, Qos, RecordedEpisodeInfo, RecordedTopic
 
 
 class McapFile:
-    """See the module. What has been learned of the file stays; the file is open only while it is read.
+    """One MCAP file of a bag, which is open only while it is read.
+
+    What was learned of the file is kept.
 
     Attributes:
         path: the file.
@@ -56,18 +58,18 @@ class McapFile:
         self._check_head()
 
     @property
-    def episode(self) -> EpisodeInfo | None:
-        """Whose bag it is; None before reading, and where the file does not say."""
+    def episode(self) -> RecordedEpisodeInfo | None:
+        """Return whose bag it is; None before reading, and where the file does not say."""
         return self._names.episode
 
     @property
     def qos(self) -> dict[str, Qos]:
-        """What each topic was offered with, as far as the file has been read."""
+        """Return what each topic was offered with, as far as the file has been read."""
         return self._names.qos
 
     def schema(self, message_type: str) -> Schema | None:
-        """See `McapNames.schema`."""
-        return self._names.schema(message_type)
+        """Return the definition of a message type: the file's own, else the installed one, else None."""
+        return self._names.schema(message_type) or installed_schema(message_type)
 
     def messages(self, topics: Collection[str] | None, since_ns: int = 0) -> Iterator[BagMessage]:
         """Yield the messages of `topics` (all: None) that came at `since_ns` or later, in the order of recording.
@@ -109,7 +111,7 @@ class McapFile:
             self._check_count(count)
 
     def contents(self) -> Contents | None:
-        """Return what is in the file as its summary says; None where it has none that tells.
+        """Return what is in the file as its summary says; None where it has none that does.
 
         Raises:
             Damage: the summary contradicts itself.
@@ -133,7 +135,7 @@ class McapFile:
         return Contents(topics, statistics.message_start_time, statistics.message_end_time)
 
     def index(self, topics: Collection[str] | None) -> dict[str, list[MessageRef]] | None:
-        """Return where the messages of `topics` (all: None) are, in order of recording; None where no index tells.
+        """Return where the messages of `topics` (all: None) are, in order of recording; None without an index.
 
         Raises:
             Damage: the index contradicts the file.

@@ -12,11 +12,11 @@ from kc_vla.bags.errors import Damage
 from kc_vla.bags.mcap_summary import Summary
 from kc_vla.bags.records import PARSE_ERRORS
 from kc_vla.bags.schemas import Schema
-from kc_vla.bags.topics import EPISODE_RECORD, EpisodeInfo, Qos, offered
+from kc_vla.bags.topics import EPISODE_RECORD, Qos, RecordedEpisodeInfo, offered
 
 
 class McapNames:
-    """Of one file.
+    """The topics, definitions and episode that one MCAP file names.
 
     Attributes:
         episode: whose bag it is; None before reading, and where the file does not say.
@@ -25,13 +25,13 @@ class McapNames:
     """
 
     def __init__(self) -> None:
-        self.episode: EpisodeInfo | None = None
+        self.episode: RecordedEpisodeInfo | None = None
         self.qos: dict[str, Qos] = {}
         self.channels: dict[int, mcap.Channel] = {}
         self._schemas: dict[int, mcap.Schema] = {}
 
     def learn_summary(self, summary: Summary) -> None:
-        """Learn what a summary tells; raise `Damage` where it contradicts what is known."""
+        """Learn what a summary says; raise `Damage` where it contradicts what is known."""
         for schema in summary.schemas.values():
             self._learn_schema(schema)
         for channel in summary.channels.values():
@@ -68,7 +68,7 @@ class McapNames:
         return None
 
     def type_of(self, channel: mcap.Channel) -> str:
-        """The type of a topic's messages; empty where the file has no definition."""
+        """Return the type of a topic's messages; empty where the file has no definition."""
         schema = self._schemas.get(channel.schema_id)
         return schema.name if schema is not None else ""
 
@@ -92,4 +92,4 @@ class McapNames:
 
     def _learn_metadata(self, name: str, fields: dict[str, str]) -> None:
         if name == EPISODE_RECORD and self.episode is None:
-            self.episode = EpisodeInfo.from_metadata(fields)
+            self.episode = RecordedEpisodeInfo.from_metadata(fields)

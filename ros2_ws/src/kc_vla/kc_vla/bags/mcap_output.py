@@ -14,7 +14,7 @@ from kc_vla.bags.metadata import FileFacts, offered_profiles
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.tally import Tally
-from kc_vla.bags.topics import EPISODE_RECORD, EpisodeInfo, TopicInfo
+from kc_vla.bags.topics import EPISODE_RECORD, RecordedEpisodeInfo, TopicInfo
 
 
 class RecordFile:
@@ -62,7 +62,7 @@ class McapOutput:
         path: Path,
         topics: Mapping[str, TopicInfo],
         schemas: Mapping[str, Schema],
-        episode: EpisodeInfo | None,
+        episode: RecordedEpisodeInfo | None,
         chunk_bytes: int,
     ) -> None:
         """Create the file `path` and write its head.

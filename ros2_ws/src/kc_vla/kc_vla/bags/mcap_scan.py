@@ -37,7 +37,7 @@ _PARSERS: dict[Opcode, Any] = {
 }
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """Bytes that records are in."""
 
     size: int
@@ -46,16 +46,24 @@ class Source(Protocol):
         """Return `length` bytes from `position` on; raise `Damage` where there are fewer."""
 
 
-class Memory:
-    """Bytes at hand as a `Source`."""
+class BytesSource:
+    """Bytes at hand as a `ByteSource`."""
 
     def __init__(self, content: bytes) -> None:
-        """Args: `content`, the records of a chunk."""
+        """Hold bytes that are read already.
+
+        Args:
+            content: the records of a chunk.
+        """
         self._content = content
         self.size = len(content)
 
     def read(self, position: int, length: int) -> bytes:
-        """See `Source`."""
+        """Return `length` bytes from `position` on.
+
+        Raises:
+            Damage: there are fewer.
+        """
         if position + length > self.size:
             raise Damage(f"has no {length} bytes at byte {position}")
         return self._content[position : position + length]
@@ -68,7 +76,7 @@ class Gap(NamedTuple):
     end: int
 
 
-def scan(source: Source, begin: int) -> Iterator[Record | Gap]:
+def scan(source: ByteSource, begin: int) -> Iterator[Record | Gap]:
     """Yield what is in `source` from byte `begin` on, in order; attachments without their content.
 
     Raises:
@@ -86,7 +94,7 @@ def scan(source: Source, begin: int) -> Iterator[Record | Gap]:
         at = end
 
 
-def _next(source: Source, begin: int) -> int:
+def _next(source: ByteSource, begin: int) -> int:
     """Return where the next record is, or the end."""
     for window in range(begin, source.size, _WINDOW_BYTES):
         content = source.read(window, min(_WINDOW_BYTES + RECORD_HEAD.size, source.size - window))
@@ -96,7 +104,7 @@ def _next(source: Source, begin: int) -> int:
     return source.size - len(MAGIC) if _is_end(source, source.size - len(MAGIC)) else source.size
 
 
-def _record(source: Source, at: int, *, expected: bool) -> Record | None:
+def _record(source: ByteSource, at: int, *, expected: bool) -> Record | None:
     """Return the record at byte `at`, if there is one; where one is `expected`, the next may be the damaged one."""
     if not _is_head(source, at):
         return None
@@ -116,15 +124,18 @@ def _record(source: Source, at: int, *, expected: bool) -> Record | None:
     return Record(opcode, at, content) if opcode == Opcode.CHUNK or _is_content(opcode, content) else None
 
 
-def _is_head(source: Source, at: int) -> bool:
+def _is_head(source: ByteSource, at: int) -> bool:
     if at + RECORD_HEAD.size > source.size:
         return False
     opcode, length = RECORD_HEAD.unpack(source.read(at, RECORD_HEAD.size))
     return bool(Opcode.HEADER <= opcode <= Opcode.DATA_END and length <= source.size - at - RECORD_HEAD.size)
 
 
-def _is_spoilt_head(source: Source, at: int, before: int) -> bool:
-    """Whether a record of whose head one bit is wrong, or all of it, may be at byte `at`, behind the kind `before`."""
+def _is_spoilt_head(source: ByteSource, at: int, before: int) -> bool:
+    """Return whether a record with a damaged head may be at byte `at`, behind the kind `before`.
+
+    One bit of the head is wrong, or all of it.
+    """
     if before != Opcode.MESSAGE:
         return True  # its own content has told its length
     rest = source.size - at - RECORD_HEAD.size
@@ -139,7 +150,7 @@ def _is_spoilt_head(source: Source, at: int, before: int) -> bool:
     return not any(head) or any(end == source.size or _is_end(source, end) or _is_head(source, end) for end in ends)
 
 
-def _is_chunk(source: Source, begin: int, length: int) -> bool:
+def _is_chunk(source: ByteSource, begin: int, length: int) -> bool:
     try:
         return chunk_head(source.read(begin, min(length, 64)), length, begin).end == length
     except Damage:
@@ -162,9 +173,9 @@ def _is_content(opcode: int, content: bytes) -> bool:
     return stream.count == len(content)
 
 
-def _is_end(source: Source, at: int) -> bool:
+def _is_end(source: ByteSource, at: int) -> bool:
     return at == source.size - len(MAGIC) and source.read(at, len(MAGIC)) == MAGIC
 
 
-def _length(source: Source, at: int) -> int:
+def _length(source: ByteSource, at: int) -> int:
     return int(RECORD_HEAD.unpack(source.read(at, RECORD_HEAD.size))[1])

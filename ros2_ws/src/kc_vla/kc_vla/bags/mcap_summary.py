@@ -26,7 +26,7 @@ _FOOTER_SIGNED = RECORD_HEAD.size + 16
 """Bytes of the footer that its check sum covers."""
 _CHUNK_INDEX_HEAD = struct.Struct("<QQQQI")
 _INDEX_HEAD = struct.Struct("<BQHI")
-"""Of the record, then channel and bytes of the entries."""
+"""Head of an index record: opcode and length of the record, then the channel and the bytes of its entries."""
 _INDEX_BYTES = 6
 _ENTRY_BYTES = 16
 

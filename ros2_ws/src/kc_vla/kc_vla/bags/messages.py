@@ -45,5 +45,5 @@ class BagMessage:
 
     @property
     def topic(self) -> str:
-        """Its topic."""
+        """Return its topic."""
         return self.ref.topic

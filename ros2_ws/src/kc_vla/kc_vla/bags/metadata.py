@@ -10,7 +10,7 @@ from typing import Any
 
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.topics import Qos, RecordedTopic, TopicInfo, offered
-from kc_vla.core.files import yaml_text
+from kc_vla.core.files import write_whole, yaml_text
 from kc_vla.core.untrusted import parsed_yaml, read_text
 
 VERSION = 9
@@ -35,7 +35,7 @@ class FileFacts:
 
     @property
     def messages(self) -> int:
-        """Number of messages of all topics."""
+        """Return the number of messages of all topics."""
         return sum(self.counts.values())
 
 
@@ -103,7 +103,7 @@ def noted_metadata(folder: Path) -> str:
 
 
 def noted_topics(text: str) -> dict[str, RecordedTopic]:
-    """Return the topics that such information, as YAML, tells of; empty where it is none."""
+    """Return the topics that such information, as YAML, names; empty where it is none."""
     try:
         return {
             str(topic["topic_metadata"]["name"]): RecordedTopic(
@@ -118,7 +118,7 @@ def noted_topics(text: str) -> dict[str, RecordedTopic]:
 
 
 def noted_counts(text: str) -> dict[str, int] | None:
-    """Return how many messages of each topic it counts; None where it is none, or tells of several files."""
+    """Return how many messages of each topic it counts; None where it is none, or names several files."""
     topics = noted_topics(text)
     files = _information(text).get("relative_file_paths")
     single = isinstance(files, list) and len(files) == 1
@@ -164,11 +164,4 @@ def write_metadata(folder: Path, information: Mapping[str, Any]) -> None:
     Raises:
         OSError: the folder cannot be written.
     """
-    text = to_yaml({"rosbag2_bagfile_information": dict(information)})
-    partial = folder / "metadata.yaml.part"
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(folder / "metadata.yaml")
-    except OSError:
-        partial.unlink(missing_ok=True)
-        raise
+    write_whole(folder / "metadata.yaml", to_yaml({"rosbag2_bagfile_information": dict(information)}))

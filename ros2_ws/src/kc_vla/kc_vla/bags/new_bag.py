@@ -16,7 +16,7 @@ from kc_vla.bags.outputs import create_output
 from kc_vla.bags.reader import BagReader
 from kc_vla.bags.schemas import Schema, same_definition
 from kc_vla.bags.storage import Storage
-from kc_vla.bags.topics import EpisodeInfo, TopicInfo
+from kc_vla.bags.topics import RecordedEpisodeInfo, TopicInfo
 
 _CHUNK_BYTES = 2 * 1024 * 1024
 _FLUSH_BYTES = 32 * 1024 * 1024
@@ -30,7 +30,7 @@ class NewBag:
         messages: how many were added.
     """
 
-    def __init__(self, folder: Path, name: str, storage: Storage, episode: EpisodeInfo | None) -> None:
+    def __init__(self, folder: Path, name: str, storage: Storage, episode: RecordedEpisodeInfo | None) -> None:
         """Begin; raise OSError where `folder`, which is there and empty, cannot be written."""
         self._folder, self._storage, self._episode = folder, storage, episode
         self._output = create_output(storage, folder / f"{name}_0{storage.suffix}", {}, {}, episode, _CHUNK_BYTES)
@@ -81,7 +81,7 @@ class NewBag:
 
 
 @contextmanager
-def new_bag(folder: Path, storage: Storage, episode: EpisodeInfo | None) -> Iterator[NewBag]:
+def new_bag(folder: Path, storage: Storage, episode: RecordedEpisodeInfo | None) -> Iterator[NewBag]:
     """Give a bag to write, which takes its place at `folder` at the end; after an error nothing is there.
 
     Raises:

@@ -9,7 +9,7 @@ from kc_vla.bags.mcap_output import McapOutput
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.sqlite_output import SqliteOutput
 from kc_vla.bags.storage import Storage
-from kc_vla.bags.topics import EpisodeInfo, TopicInfo
+from kc_vla.bags.topics import RecordedEpisodeInfo, TopicInfo
 
 BagOutput = McapOutput | SqliteOutput
 
@@ -19,7 +19,7 @@ def create_output(
     path: Path,
     topics: Mapping[str, TopicInfo],
     schemas: Mapping[str, Schema],
-    episode: EpisodeInfo | None,
+    episode: RecordedEpisodeInfo | None,
     chunk_bytes: int,
 ) -> BagOutput:
     """Create the file `path`; `chunk_bytes` is for MCAP.

@@ -56,7 +56,7 @@ class Playback:
         self._skip(start)
 
     def due(self, now: float) -> list[BagMessage]:
-        """What is to be published now, in order."""
+        """Return what is to be published now, in order."""
         self._pass_time(now)
         given, self._waiting = self._waiting, []
         while self._next is not None and len(given) < MOST_AT_ONCE and self._offset(self._next) <= self._played:
@@ -91,7 +91,7 @@ class Playback:
         self._rate = rate
 
     def clock_ns(self, now: float) -> int:
-        """Time within the bag, ns since the epoch."""
+        """Return the time within the bag, ns since the epoch."""
         self._pass_time(now)
         return self._first_ns + round(self._played * 1e9)
 

@@ -21,13 +21,14 @@ from kc_vla.bags.mcap_file import McapFile
 from kc_vla.bags.messages import BagMessage, MessageRef
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.sqlite_file import SqliteFile
-from kc_vla.bags.storage import Storage, files_of, storage_of
-from kc_vla.bags.topics import Contents, EpisodeInfo, Qos, RecordedTopic
+from kc_vla.bags.storage import PACKED, Storage, files_of, storage_of
+from kc_vla.bags.topics import Contents, Qos, RecordedEpisodeInfo, RecordedTopic
 
 __all__ = ["BagMessage", "BagReader", "MessageRef", "bag_files"]
 
 T = TypeVar("T")
 _BagFile = McapFile | SqliteFile
+_NO_TYPE = "leave the topic out, or record it again with a recorder that writes definitions"
 _CACHE_BYTES = 128 * 1024 * 1024
 
 
@@ -65,13 +66,13 @@ class BagReader:
         self._decoders: dict[tuple[Path, str], Callable[[bytes], Any] | str] = {}
 
     @property
-    def episode(self) -> EpisodeInfo | None:
-        """Whose bag it is; None before reading, and where the bag does not say."""
+    def episode(self) -> RecordedEpisodeInfo | None:
+        """Return whose bag it is; None before reading, and where the bag does not say."""
         return next((file.episode for file in self._files.values() if file.episode is not None), None)
 
     @property
     def qos(self) -> dict[str, Qos]:
-        """What each topic was offered with, as far as the files have been read."""
+        """Return what each topic was offered with, as far as the files have been read."""
         offered: dict[str, Qos] = {}
         for file in reversed(self._files.values()):
             offered |= file.qos
@@ -164,7 +165,7 @@ class BagReader:
             BagReadError: its bytes do not fit the definition that the bag carries.
         """
         ref = message.ref
-        key = (ref.file, ref.type)
+        key = (ref.file, ref.type or ref.topic)
         if key not in self._decoders:
             self._decoders[key] = self._decoder(ref)
         decode = self._decoders[key]
@@ -218,7 +219,9 @@ class BagReader:
             raise BagReadError(f"cannot read {path}: {error.strerror}") from error
 
     def _decoder(self, ref: MessageRef) -> Callable[[bytes], Any] | str:
-        """What decodes the messages of a type, or why they cannot be: a definition is looked at once."""
+        """Return what decodes the messages of a type, or why they cannot be: a definition is looked at once."""
+        if not ref.type:
+            return f"{ref.file}: {ref.topic} has no schema, so nobody knows of which type its messages are: {_NO_TYPE}"
         schema = self._schema(ref.file, ref.type)
         if schema is None:
             package = ref.type.split("/")[0]
@@ -248,10 +251,12 @@ def _find_files(bag: Path) -> list[Path]:
         raise BagMissingError(f"no bag at {bag}: give a bag folder, an .mcap or a .db3 file")
     if bag.is_dir():
         files = bag_files(bag)
-        if packed := [path for path in sorted(bag.glob("*.zstd")) if path.with_suffix("") not in files]:
-            raise BagForeignError(f"{packed[0]} is compressed as a whole: unpack it with 'zstd -d --rm' first")
+        if packed := [path for path in sorted(bag.glob(f"*{PACKED}")) if path.with_suffix("") not in files]:
+            raise _packed(packed[0])
         if not files:
             raise BagEmptyError(f"no .mcap or .db3 file in {bag}: give the folder that the recorder wrote")
+    elif bag.name.endswith(PACKED):
+        raise _packed(bag)
     elif bag.is_file():
         files = [bag]
     else:
@@ -260,3 +265,7 @@ def _find_files(bag: Path) -> list[Path]:
     if not filled:
         raise BagEmptyError(f"{bag} is empty: nothing was recorded")
     return filled
+
+
+def _packed(path: Path) -> BagForeignError:
+    return BagForeignError(f"{path} is compressed as a whole: unpack it with 'zstd -d --rm' first")

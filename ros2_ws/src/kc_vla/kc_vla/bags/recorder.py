@@ -18,7 +18,7 @@ from kc_vla.bags.errors import BagBusyError, BagEmptyError, BagError, BagReadErr
 from kc_vla.bags.lock import is_being_written
 from kc_vla.bags.reader import BagReader, bag_files
 from kc_vla.bags.storage import Storage
-from kc_vla.bags.topics import EpisodeInfo, TopicInfo
+from kc_vla.bags.topics import RecordedEpisodeInfo, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 
 BAG_FOLDER = "bag"
@@ -31,7 +31,7 @@ _KEEP_NS = 10_000_000_000
 _KEEP_BYTES = 32 * 1024 * 1024
 
 
-class State(StrEnum):
+class RecorderState(StrEnum):
     """How a recording stands."""
 
     RECORDING = "recording"
@@ -48,7 +48,7 @@ class RecorderStatus:
     Attributes:
         episode_id: the episode.
         bag: path of its bag folder.
-        state: see `State`.
+        state: see `RecorderState`.
         messages: messages handed to the file so far.
         dropped: messages that found no room in the queue.
         error: empty, or why the recording failed.
@@ -56,7 +56,7 @@ class RecorderStatus:
 
     episode_id: str
     bag: str
-    state: State
+    state: RecorderState
     messages: int
     dropped: int
     error: str
@@ -110,7 +110,7 @@ class EpisodeRecorder:
 
     @property
     def recording(self) -> str:
-        """The id of the episode that is being recorded; empty between episodes and after a failure."""
+        """Return the id of the episode that is being recorded; empty between episodes and after a failure."""
         return self._episode_id if self._writer is not None else ""
 
     def begin(self, episode_id: str, task: str, seed: int, instruction: str, begun_ns: int) -> RecorderStatus:
@@ -121,7 +121,7 @@ class EpisodeRecorder:
         """
         self.finish()
         self._episode_id, self._between = episode_id, False
-        episode = EpisodeInfo(episode_id, task, seed, instruction, self._version, begun_ns, self._views)
+        episode = RecordedEpisodeInfo(episode_id, task, seed, instruction, self._version, begun_ns, self._views)
         folder = self._output_folder / episode_id / BAG_FOLDER
         try:
             if not episode_id or PurePath(episode_id).name != episode_id or episode_id == "..":
@@ -132,11 +132,11 @@ class EpisodeRecorder:
                 self._writer.write(*message)
         except BagError as error:
             self._writer = None
-            state = State.ELSEWHERE if isinstance(error, BagBusyError) else State.FAILED
+            state = RecorderState.ELSEWHERE if isinstance(error, BagBusyError) else RecorderState.FAILED
             return RecorderStatus(episode_id, str(folder), state, 0, 0, str(error))
         finally:
             self._forget_kept()
-        return self._status_of(episode_id, self._writer, State.RECORDING)
+        return self._status_of(episode_id, self._writer, RecorderState.RECORDING)
 
     def adopt(self, episode_id: str) -> RecorderStatus | None:
         """Go on with the torn bag of an episode that ended while no recorder was there; None if there is none."""
@@ -172,7 +172,7 @@ class EpisodeRecorder:
         self._between = True
 
     def finish(self) -> None:
-        """Begin to close the open bag, if there is one; `poll` tells when that is done."""
+        """Begin to close the open bag, if there is one; `poll` returns when that is done."""
         self._between = True
         if self._writer is not None:
             self._writer.request_close()
@@ -192,7 +192,7 @@ class EpisodeRecorder:
         """Return how the open recording stands; None where none is open."""
         if self._writer is None:
             return None
-        return self._status_of(self._episode_id, self._writer, State.RECORDING)
+        return self._status_of(self._episode_id, self._writer, RecorderState.RECORDING)
 
     def close(self) -> list[RecorderStatus]:
         """Close everything and wait for it; return the recordings that ended."""
@@ -205,17 +205,20 @@ class EpisodeRecorder:
         try:
             writer.close()
         except BagWriteError as error:
-            return self._status_of(episode_id, writer, State.FAILED, str(error))
-        return self._status_of(episode_id, writer, State.CLOSED)
+            return self._status_of(episode_id, writer, RecorderState.FAILED, str(error))
+        return self._status_of(episode_id, writer, RecorderState.CLOSED)
 
     @staticmethod
-    def _status_of(episode_id: str, writer: EpisodeBagWriter, state: State, error: str = "") -> RecorderStatus:
+    def _status_of(episode_id: str, writer: EpisodeBagWriter, state: RecorderState, error: str = "") -> RecorderStatus:
         stats = writer.stats
         messages, dropped = sum(stats.written.values()), sum(stats.dropped.values())
         return RecorderStatus(episode_id, str(writer.folder), state, messages, dropped, error)
 
     def _said_before(self, begun_ns: int) -> list[_Message]:
-        """What was said in the episode or just before it; first what still stands, as received when the bag begins."""
+        """Return what was published in the episode or just before it.
+
+        First comes what still stands, as received when the bag begins.
+        """
         since = self._kept[-1].log_ns - _BEFORE_NS if self._kept else 0
         said = [message for message in self._kept if message.log_ns >= since or message.publish_ns >= begun_ns]
         topics = {message.topic for message in said}
@@ -234,7 +237,7 @@ class EpisodeRecorder:
         self._kept_bytes = 0
 
 
-def _choose_folder(folder: Path, episode: EpisodeInfo) -> Path:
+def _choose_folder(folder: Path, episode: RecordedEpisodeInfo) -> Path:
     """Return the first of folder, folder-2, folder-3 ... that is free or holds a bag of this very episode."""
     number, candidate = 1, folder
     while bag_files(candidate) and not _is_bag_of(candidate, episode):
@@ -243,7 +246,7 @@ def _choose_folder(folder: Path, episode: EpisodeInfo) -> Path:
     return candidate
 
 
-def _is_bag_of(folder: Path, episode: EpisodeInfo) -> bool:
+def _is_bag_of(folder: Path, episode: RecordedEpisodeInfo) -> bool:
     try:
         reader = BagReader(folder)
     except BagEmptyError:

@@ -28,7 +28,7 @@ MESSAGE_HEAD = struct.Struct("<HIQQ")
 _CHUNK_HEAD = struct.Struct("<QQQI")
 _END_BYTES = RECORD_HEAD.size + 20 + len(MAGIC)  # footer and closing magic
 _MAX_RECORD_BYTES = 1 << 29
-"""Of a record or a decompressed chunk; writers make chunks of some megabytes."""
+"""Bytes of the largest record or decompressed chunk; writers make chunks of some megabytes."""
 _KNOWN = frozenset(range(Opcode.HEADER, Opcode.DATA_END + 1)) - {Opcode.ATTACHMENT}
 _LONGEST_NAME = 16
 _LZ4_STEP = 1 << 20
@@ -75,7 +75,7 @@ class ChunkHead(NamedTuple):
 
 
 def is_one_bit_off(found: bytes, expected: bytes) -> bool:
-    """Whether a disk, rather than another kind of file, has made `found` of `expected`."""
+    """Return whether a disk, rather than another kind of file, has made `found` of `expected`."""
     differences = (one ^ other for one, other in zip(found, expected, strict=False))
     return len(found) == len(expected) and sum(byte.bit_count() for byte in differences) == 1
 
@@ -220,7 +220,7 @@ class RandomAccess:
 
 
 def _decompress(head: ChunkHead, data: bytes, offset: int) -> bytes:
-    """Never more than the head claims, which is bounded, whatever the compressed bytes say."""
+    """Decompress a chunk to no more than its head claims, which is bounded, whatever the compressed bytes say."""
     where = f"is damaged in the chunk at byte {offset}"
     try:
         if head.compression == "zstd":
@@ -241,7 +241,7 @@ def _decompress(head: ChunkHead, data: bytes, offset: int) -> bytes:
 
 
 def unpack_message(data: bytes, which: str) -> bytes:
-    """Return a message as it travelled: rosbag2 compresses each by itself in its mode MESSAGE.
+    """Return a message as it traveled: rosbag2 compresses each by itself in its mode MESSAGE.
 
     Raises:
         Damage: it cannot be decompressed; `which` says which it is.

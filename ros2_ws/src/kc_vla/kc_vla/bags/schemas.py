@@ -1,7 +1,8 @@
 """Message definitions for bags: the .msg text of a type with all that it depends on, and its type hash.
 
 Both are found in the share folders of AMENT_PREFIX_PATH, where every interface package installs them, so that
-a bag carries its own description and is read anywhere.
+a bag carries its own description and is read anywhere. Where ROS 2 is not installed, the definitions that come with
+this package serve: those of the topics that an imported episode has. They have no hashes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from pathlib import Path
 
 from kc_vla.bags.errors import BagWriteError
 
+SHIPPED = Path(__file__).parent / "interfaces"
+"""The prefix that comes with this package: the .msg files of ROS 2 Jazzy and of kc_vla_msgs, as they are."""
+
 _SEPARATOR = "=" * 80
+_TYPE = re.compile(r"[A-Za-z]\w*/[a-z]+/[A-Za-z]\w*", re.ASCII)
 _PRIMITIVE = re.compile(r"bool|byte|char|float(32|64)|u?int(8|16|32|64)|w?string")
 _FIELD = re.compile(r"^\s*([A-Za-z]\w*(?:/\w+){0,2})(?:<=\d+)?(?:\[[^\]]*\])?\s+[A-Za-z]\w*")
 
@@ -38,15 +43,15 @@ class Schema:
 
 
 def same_definition(one: Schema, other: Schema) -> bool:
-    """Whether two schemas of a type have the same fields, by hashes or texts; also where one has neither."""
+    """Return whether two schemas of a type have the same fields, by hashes or texts; also where one has neither."""
     if one.type_hash and other.type_hash:
         return one.type_hash == other.type_hash
     return not (one.text and other.text) or _bare(one.text) == _bare(other.text)
 
 
 def prefixes_from_environment() -> list[Path]:
-    """Return the folders of AMENT_PREFIX_PATH, in order."""
-    return [Path(p) for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
+    """Return the folders of AMENT_PREFIX_PATH in order, and last what comes with this package."""
+    return [*(Path(p) for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p), SHIPPED]
 
 
 def collect_schema(message_type: str, prefixes: Sequence[Path] | None = None) -> Schema:
@@ -54,7 +59,7 @@ def collect_schema(message_type: str, prefixes: Sequence[Path] | None = None) ->
 
     Args:
         message_type: full name of the type.
-        prefixes: install prefixes to look in; those of AMENT_PREFIX_PATH by default.
+        prefixes: install prefixes to look in; by default those of AMENT_PREFIX_PATH, then `SHIPPED`.
 
     Raises:
         BagWriteError: the type, or one that it uses, is not installed in any prefix.
@@ -72,6 +77,14 @@ def collect_schema(message_type: str, prefixes: Sequence[Path] | None = None) ->
         package, _, short = name.split("/")
         parts.append(f"{_SEPARATOR}\nMSG: {package}/{short}\n{text.strip()}")
     return Schema(message_type, "\n".join(parts) + "\n", _type_hash(message_type, prefixes))
+
+
+def installed_schema(message_type: str) -> Schema | None:
+    """Return the schema of `message_type` as it is installed here; None where it, or a type that it uses, is not."""
+    try:
+        return collect_schema(message_type)
+    except BagWriteError:
+        return None
 
 
 def _bare(text: str) -> list[str]:
@@ -95,7 +108,7 @@ def _used_types(owner: str, text: str) -> list[str]:
 
 def _find(message_type: str, suffix: str, prefixes: Sequence[Path]) -> Path:
     parts = message_type.split("/")
-    if len(parts) != 3:
+    if not _TYPE.fullmatch(message_type):  # a bag may say anything; what it says becomes a path
         raise BagWriteError(f"'{message_type}' is no message type: write package/msg/Name")
     for prefix in prefixes:
         path = prefix / "share" / parts[0] / parts[1] / f"{parts[2]}.{suffix}"

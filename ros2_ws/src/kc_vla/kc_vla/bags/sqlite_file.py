@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kc_vla.bags.errors import BagForeignError, BagWriteError, Damage
+from kc_vla.bags.errors import BagForeignError, Damage
 from kc_vla.bags.messages import NO_CHUNK, BagMessage, MessageRef
 from kc_vla.bags.metadata import noted_counts
 from kc_vla.bags.records import is_one_bit_off, unpack_message
-from kc_vla.bags.schemas import Schema, collect_schema
+from kc_vla.bags.schemas import Schema, installed_schema
 from kc_vla.bags.sqlite_opening import SqliteOpener, left_open
-from kc_vla.bags.topics import EPISODE_RECORD, Contents, EpisodeInfo, Qos, RecordedTopic, offered
+from kc_vla.bags.topics import EPISODE_RECORD, Contents, Qos, RecordedEpisodeInfo, RecordedTopic, offered
 
 _HEAD_BYTES = 100
 _MOST_FIELDS = 100
@@ -36,7 +36,9 @@ class _Topic:
 
 
 class SqliteFile:
-    """See the module. The file is never written; it is open while it is read, and after the first `load`.
+    """One SQLite file of a bag, which is never written.
+
+    The file is open while it is read, and after the first `load`.
 
     Attributes:
         path: the file.
@@ -52,7 +54,7 @@ class SqliteFile:
             OSError: it cannot be read.
         """
         self.path = path
-        self.episode: EpisodeInfo | None = None
+        self.episode: RecordedEpisodeInfo | None = None
         self.qos: dict[str, Qos] = {}
         self._opener = SqliteOpener(path)
         self._lock = threading.Lock()
@@ -154,13 +156,10 @@ class SqliteFile:
                         raise Damage(f"is damaged: the definition of {message_type} is no text")
                     if text:
                         return Schema(kind, text, type_hash, encoding)
-        try:
-            return collect_schema(message_type)
-        except BagWriteError:
-            return None
+        return installed_schema(message_type)
 
     def _unfinished(self) -> str:
-        """Say why there may have been more than can be read; "" for a file that is whole as far as its head tells."""
+        """Return why there may have been more than can be read; "" for a file that is whole as far as its head says."""
         if left_open(self.path):
             return "was never closed"
         with self.path.open("rb") as file:
@@ -258,12 +257,12 @@ def _fetched(bag: sqlite3.Connection, query: str, values: Sequence[Any] = ()) ->
         raise Damage(f"is damaged: {error or type(error).__name__}") from error
 
 
-def _episode(bag: sqlite3.Connection) -> EpisodeInfo | None:
+def _episode(bag: sqlite3.Connection) -> RecordedEpisodeInfo | None:
     """Return what the table of our own says; it lies at the front, where a file that is cut off still has it."""
     if not _columns(bag, EPISODE_RECORD) >= {"name", "value"}:
         return None
     try:
         rows = _fetched(bag, f"SELECT name, value FROM {EPISODE_RECORD} LIMIT {_MOST_FIELDS}")
-        return EpisodeInfo.from_metadata({str(name): str(value) for name, value in rows})
+        return RecordedEpisodeInfo.from_metadata({str(name): str(value) for name, value in rows})
     except Damage:
         return None  # the messages may be well nevertheless

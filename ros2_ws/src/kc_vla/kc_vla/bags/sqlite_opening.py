@@ -14,17 +14,22 @@ from urllib.parse import quote
 
 from kc_vla.bags.errors import Damage
 from kc_vla.bags.lock import is_being_written
+from kc_vla.core.files import resolved
 
 _MAX_BLOB_BYTES = 1 << 29
 _JOURNAL_HEAD_BYTES = 28
 
 
 class SqliteOpener:
-    """Of one file; what was copied for it goes with this object."""
+    """The way to open one SQLite file without changing it; any copy it made is deleted with this object."""
 
     def __init__(self, path: Path) -> None:
-        """Args: `path` of the file; nothing is opened yet."""
-        self._path = path
+        """Prepare; nothing is opened yet.
+
+        Args:
+            path: of the file.
+        """
+        self._path = resolved(path)
         self._copy: TemporaryDirectory[str] | None = None
 
     def open(self) -> sqlite3.Connection:
@@ -69,17 +74,21 @@ def copy_with_journal(path: Path, folder: Path) -> Path:
 
 
 def left_open(path: Path) -> bool:
-    """Whether somebody writes the SQLite file `path`, or was killed while writing."""
+    """Return whether somebody writes the SQLite file `path`, or was killed while writing."""
     return any(map(_is_in_use, companions(path)))
 
 
 def companions(path: Path) -> list[Path]:
-    """Return the files in which SQLite keeps what is not in `path` yet."""
+    """Return the files in which SQLite keeps what is not in `path` yet: of a link beside the file that it leads to."""
+    path = resolved(path)
     return [path.with_name(path.name + ending) for ending in ("-wal", "-journal")]
 
 
 def _is_in_use(journal: Path) -> bool:
-    """Whether it is there and says anything: some are left when their transaction has ended, with an empty head."""
+    """Return whether the journal is there and has content.
+
+    Some are left, with an empty head, when their transaction has ended.
+    """
     if not journal.is_file():
         return False
     with journal.open("rb") as file:

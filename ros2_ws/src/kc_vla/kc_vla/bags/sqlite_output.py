@@ -14,7 +14,7 @@ from kc_vla.bags.metadata import VERSION, FileFacts, offered_profiles
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.tally import Tally
-from kc_vla.bags.topics import EPISODE_RECORD, EpisodeInfo, TopicInfo
+from kc_vla.bags.topics import EPISODE_RECORD, RecordedEpisodeInfo, TopicInfo
 
 _TABLES = """
 CREATE TABLE schema(schema_version INTEGER PRIMARY KEY, ros_distro TEXT NOT NULL);
@@ -40,7 +40,7 @@ class SqliteOutput:
         path: Path,
         topics: Mapping[str, TopicInfo],
         schemas: Mapping[str, Schema],
-        episode: EpisodeInfo | None,
+        episode: RecordedEpisodeInfo | None,
     ) -> None:
         """Create the file `path` and write its tables.
 
@@ -144,7 +144,7 @@ def close_journal(bag: sqlite3.Connection) -> None:
 
 @contextmanager
 def _os_errors() -> Iterator[None]:
-    """What SQLite finds wrong with the disk, in the words of the operating system's errors."""
+    """Raise what SQLite finds wrong with the disk as errors of the operating system."""
     try:
         yield
     except (sqlite3.Error, OverflowError) as error:

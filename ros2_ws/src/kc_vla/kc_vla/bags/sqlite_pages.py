@@ -46,7 +46,7 @@ class Layout(NamedTuple):
     usable: int
 
 
-class Row(NamedTuple):
+class SqliteRow(NamedTuple):
     """A row, as far as its head tells.
 
     Attributes:
@@ -72,14 +72,14 @@ class Pages:
         self._file = file
         self._layout = layout
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[SqliteRow]:
         """Yield the rows of all tables, page by page, in the order in which a page has them."""
         unused = self._unused()
         for number in range(1, self._file.size // self._layout.page + 1):
             if number not in unused:
                 yield from self._rows_of(number)
 
-    def values(self, row: Row) -> list[Value]:
+    def values(self, row: SqliteRow) -> list[Value]:
         """Return what is in the columns of a row.
 
         Raises:
@@ -98,7 +98,7 @@ class Pages:
             at += size
         return values
 
-    def _rows_of(self, number: int) -> Iterator[Row]:
+    def _rows_of(self, number: int) -> Iterator[SqliteRow]:
         begin = (number - 1) * self._layout.page
         page = self._file.read(begin, self._layout.page)
         first = _FILE_HEAD_BYTES if number == 1 else 0
@@ -113,7 +113,7 @@ class Pages:
                 if row is not None:
                     yield row
 
-    def _row(self, page: bytes, at: int, begin: int, number: int) -> Row | None:
+    def _row(self, page: bytes, at: int, begin: int, number: int) -> SqliteRow | None:
         """Return the row whose cell is at byte `at` of a page; None where there is none."""
         try:
             length, at = _varint(page, at)
@@ -131,9 +131,9 @@ class Pages:
             fits = cursor == end and head + sum(map(_size, types)) == length
         except (IndexError, Damage):
             return None
-        return Row(rowid, tuple(types), begin + at, length, number) if fits else None
+        return SqliteRow(rowid, tuple(types), begin + at, length, number) if fits else None
 
-    def _content(self, row: Row) -> bytes:
+    def _content(self, row: SqliteRow) -> bytes:
         usable, length = self._layout.usable, row.length
         most, least = usable - 35, (usable - 12) * 32 // 255 - 23
         local = length
@@ -184,12 +184,12 @@ def layouts(file: Readable) -> list[Layout]:
 
 
 def is_integer(kind: int) -> bool:
-    """Whether a column of this serial type holds an integer."""
+    """Return whether a column of this serial type holds an integer."""
     return 1 <= kind <= 6 or kind in (8, 9)
 
 
 def is_blob(kind: int) -> bool:
-    """Whether it holds bytes."""
+    """Return whether it holds bytes."""
     return kind >= 12 and kind % 2 == 0
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
+from kc_vla.core.files import by_number
+
 
 class Storage(StrEnum):
     """By rosbag2's names."""
@@ -14,8 +16,12 @@ class Storage(StrEnum):
 
     @property
     def suffix(self) -> str:
-        """How the names of its files end."""
+        """Return how the names of its files end."""
         return {Storage.MCAP: ".mcap", Storage.SQLITE3: ".db3"}[self]
+
+
+PACKED = ".zstd"
+"""What rosbag2 adds to the names of files that it compresses as a whole (its compression mode FILE)."""
 
 
 def storage_of(path: Path) -> Storage:
@@ -25,4 +31,4 @@ def storage_of(path: Path) -> Storage:
 
 def files_of(folder: Path, storage: Storage) -> list[Path]:
     """Return the files of a bag folder in the order of recording: name_0, name_1, ... name_10."""
-    return sorted(folder.glob(f"*{storage.suffix}"), key=lambda path: (len(path.name), path.name))
+    return sorted(folder.glob(f"*{storage.suffix}"), key=by_number)

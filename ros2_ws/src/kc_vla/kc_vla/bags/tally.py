@@ -9,14 +9,18 @@ class Tally:
     """Counts messages by topic, and knows the first and the last time."""
 
     def __init__(self, name: str) -> None:
-        """Args: `name` of the file."""
+        """Begin to count at 0.
+
+        Args:
+            name: of the file.
+        """
         self._name = name
         self._counts: dict[str, int] = {}
         self._start_ns: int | None = None
         self._end_ns = 0
 
     def declare(self, topic: str) -> None:
-        """A topic that counts from 0."""
+        """Begin to count a topic at 0."""
         self._counts[topic] = 0
 
     def add(self, topic: str, time_ns: int) -> None:
@@ -26,9 +30,9 @@ class Tally:
         self._end_ns = max(self._end_ns, time_ns)
 
     def count(self, topic: str) -> int:
-        """Messages of a topic so far."""
+        """Return the number of messages of a topic so far."""
         return self._counts[topic]
 
     def facts(self) -> FileFacts:
-        """All of it, as the metadata want it."""
+        """Return all of it, as the metadata want it."""
         return FileFacts(self._name, self._start_ns or 0, self._end_ns, dict(self._counts))

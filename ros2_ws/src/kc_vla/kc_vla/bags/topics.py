@@ -57,7 +57,10 @@ def parsed_yaml(text: str) -> Any:
 
 @lru_cache(maxsize=64)  # most topics of a bag say the same, and YAML takes milliseconds
 def offered(profiles: str) -> Qos:
-    """What a channel's `offered_qos_profiles` says, the first of them; reliable and volatile where it says nothing."""
+    """Return the first quality of service in a channel's `offered_qos_profiles`.
+
+    It is reliable and volatile where that says nothing.
+    """
     found = parsed_yaml(profiles)
     first = found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else {}
     depth = first.get("depth")
@@ -111,7 +114,7 @@ class Contents:
 
     @property
     def messages(self) -> int:
-        """Number of messages of all topics."""
+        """Return the number of messages of all topics."""
         return sum(topic.count for topic in self.topics.values())
 
     def __add__(self, other: Contents) -> Contents:
@@ -126,7 +129,7 @@ class Contents:
 
 
 @dataclass(frozen=True)
-class EpisodeInfo:
+class RecordedEpisodeInfo:
     """Whose bag this is; written into the bag itself.
 
     Attributes:
@@ -137,7 +140,7 @@ class EpisodeInfo:
         stack_version: version of this software.
         begun_ns: wall time at which the episode was announced, ns since the epoch. It tells a recorder that starts
             again within an episode from a later run that uses the same episode id.
-        views: of the robot, the one whose pictures count the frames first; empty where it is not known.
+        views: of the robot, the one whose images count the frames first; empty where it is not known.
     """
 
     episode_id: str
@@ -161,7 +164,7 @@ class EpisodeInfo:
         }
 
     @classmethod
-    def from_metadata(cls, fields: dict[str, str]) -> EpisodeInfo | None:
+    def from_metadata(cls, fields: dict[str, str]) -> RecordedEpisodeInfo | None:
         """Return the episode noted in `fields`, or None where one is missing or no number."""
         try:
             return cls(

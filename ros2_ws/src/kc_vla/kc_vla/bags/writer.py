@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 from kc_vla.bags.errors import BagReadError, BagWriteError
 from kc_vla.bags.lock import BagLock
-from kc_vla.bags.mend import mend
 from kc_vla.bags.metadata import FileFacts, bag_information, to_yaml, write_metadata
 from kc_vla.bags.outputs import create_output
 from kc_vla.bags.reader import bag_files
+from kc_vla.bags.repair import repair_file
 from kc_vla.bags.schemas import Schema, collect_schema
 from kc_vla.bags.storage import Storage, storage_of
-from kc_vla.bags.topics import EpisodeInfo, TopicInfo
+from kc_vla.bags.topics import RecordedEpisodeInfo, TopicInfo
 
 _LARGE_BYTES = 16 * 1024
 _RESERVED_FOR_SMALL = 0.25
@@ -71,7 +71,7 @@ class EpisodeBagWriter:
         self,
         folder: Path,
         topics: Mapping[str, TopicInfo],
-        episode: EpisodeInfo | None,
+        episode: RecordedEpisodeInfo | None,
         *,
         storage: Storage = Storage.MCAP,
         flush_period_s: float = 1.0,
@@ -128,12 +128,12 @@ class EpisodeBagWriter:
 
     @property
     def folder(self) -> Path:
-        """The bag folder."""
+        """Return the bag folder."""
         return self._folder
 
     @property
     def stats(self) -> WriterStats:
-        """Counts of written and dropped messages so far."""
+        """Return the counts of written and dropped messages so far."""
         return WriterStats(dict(self._output.facts().counts), dict(self._dropped))
 
     def declare(self, topic: str, info: TopicInfo) -> None:
@@ -183,11 +183,11 @@ class EpisodeBagWriter:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will be written: closed, or failed."""
+        """Return whether nothing more will be written: closed, or failed."""
         return not self._thread.is_alive()
 
     def request_close(self) -> None:
-        """Begin to close and return at once; `ended` tells when that is done, `close` how it went."""
+        """Begin to close and return at once; `ended` says when that is done, `close` how it went."""
         with self._wake:
             self._closing = True
             self._wake.notify()
@@ -257,7 +257,7 @@ class EpisodeBagWriter:
         kept = []
         for path in paths:
             try:
-                facts = mend(path).facts
+                facts = repair_file(path).facts
             except BagReadError as error:
                 raise BagWriteError(f"cannot go on with the bag {self._folder}: {error}") from error
             if facts.messages:

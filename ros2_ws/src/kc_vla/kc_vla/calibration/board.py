@@ -1,4 +1,4 @@
-"""The ChArUco board: how it is printed, and where its corners are in a picture."""
+"""The ChArUco board: how it is printed, and where its corners are in an image."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EDGE_MM, _TEXT_MM = 5.0, 3.5
 
 @dataclass(frozen=True, eq=False)
 class Corners:
-    """What of the board is seen in a picture.
+    """What of the board is seen in an image.
 
     Attributes:
         pixels: (N, 2), px.
@@ -37,7 +37,7 @@ class Corners:
 
 
 @dataclass(frozen=True)
-class Board:
+class CalibrationBoard:
     """A chessboard with markers in its white squares; its origin is a corner, x along the long side.
 
     Attributes:
@@ -52,7 +52,11 @@ class Board:
     marker: float = 0.022
 
     def __post_init__(self) -> None:
-        """Raises: PoorCalibrationError: there is no such board."""
+        """Check that there can be such a board.
+
+        Raises:
+            PoorCalibrationError: there is none.
+        """
         if not 0.0 < self.marker < self.square:
             raise PoorCalibrationError(
                 f"markers of {1e3 * self.marker:g} mm do not fit into squares of {1e3 * self.square:g} mm: "
@@ -72,19 +76,19 @@ class Board:
 
     @property
     def title(self) -> str:
-        """What is printed beside it."""
+        """Return what is printed beside it."""
         return (
             f"ChArUco, 5x5_100 markers, {self.columns} x {self.rows} squares of {1e3 * self.square:g} mm, markers of "
             f"{1e3 * self.marker:g} mm. Print at 100 % (no fit to page), then measure a square."
         )
 
     def picture(self, px_per_square: int = _PX_PER_SQUARE) -> NDArray[np.uint8]:
-        """The board (H, W) uint8, grey."""
+        """Return the board (H, W) uint8, gray."""
         size = (self.columns * px_per_square, self.rows * px_per_square)
         return np.asarray(self._board.generateImage(size), np.uint8)
 
     def find(self, picture: NDArray[np.uint8]) -> Corners | None:
-        """The corners in a picture (H, W, 3) RGB or (H, W) grey; None if too few are seen."""
+        """Return the corners in an image (H, W, 3) RGB or (H, W) gray; None if too few are seen."""
         grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY) if picture.ndim == 3 else picture
         pixels, ids, _, _ = self._detector.detectBoard(grey)
         if ids is None or len(ids) < _FEWEST:

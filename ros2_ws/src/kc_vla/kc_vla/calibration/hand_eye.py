@@ -42,7 +42,7 @@ class HandEye:
 
 
 def calibrate_hand_eye(flanges: Sequence[Array], boards: Sequence[Array], in_hand: bool) -> HandEye:
-    """The pose of the camera that lets the board stand still (in hand), or ride still on the flange (to hand).
+    """Return the pose of the camera that lets the board stand still (in hand), or ride still on the flange (to hand).
 
     Args:
         flanges: pose (4, 4) of the flange in the base frame at each moment, m.
@@ -63,7 +63,11 @@ def calibrate_hand_eye(flanges: Sequence[Array], boards: Sequence[Array], in_han
 
 
 def _solve(flanges: Sequence[Array], boards: Sequence[Array], in_hand: bool) -> HandEye:
-    """Raises: PoorCalibrationError: too few poses, or none that tell anything."""
+    """Solve for the pose of the camera from poses of the flange and of the board.
+
+    Raises:
+        PoorCalibrationError: too few poses, or none that say anything.
+    """
     if len(flanges) != len(boards):
         raise ValueError(f"{len(flanges)} poses of the flange for {len(boards)} of the board")
     if len(flanges) < FEWEST_POSES:
@@ -119,7 +123,7 @@ class JointOffsets:
 def calibrate_joints(
     angles: Sequence[Array], boards: Sequence[Array], in_hand: bool, kinematics: Callable[[Array], Array]
 ) -> JointOffsets:
-    """Offsets of the middle joints that let the board stand still best.
+    """Return the offsets of the middle joints that let the board stand still best.
 
     Args:
         angles: of the joints (6,) at each moment, rad, as the arm told them.
@@ -151,7 +155,7 @@ def calibrate_joints(
 
 
 def pose_of(numbers: Array) -> Array:
-    """Pose (4, 4) of x, y, z in m and a rotation vector in rad (6,)."""
+    """Return the pose (4, 4) of x, y, z in m and a rotation vector in rad (6,)."""
     pose = np.eye(4)
     pose[:3, 3] = numbers[:3]
     pose[:3, :3] = Rotation.from_rotvec(numbers[3:]).as_matrix()
@@ -159,7 +163,7 @@ def pose_of(numbers: Array) -> Array:
 
 
 def numbers_of(pose: Array) -> Array:
-    """x, y, z in m and rotation vector in rad (6,) of a pose (4, 4)."""
+    """Return x, y, z in m and the rotation vector in rad (6,) of a pose (4, 4)."""
     return np.concatenate([pose[:3, 3], Rotation.from_matrix(pose[:3, :3]).as_rotvec()])
 
 

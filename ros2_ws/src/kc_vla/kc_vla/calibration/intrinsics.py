@@ -1,4 +1,4 @@
-"""Lens of a camera from pictures of the board (OpenCV's calibrateCamera, model plumb_bob)."""
+"""Lens of a camera from images of the board (OpenCV's calibrateCamera, model plumb_bob)."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Intrinsics:
 
 
 def calibrate_intrinsics(views: Sequence[Corners], size: tuple[int, int]) -> Intrinsics:
-    """The lens that explains the views.
+    """Return the lens that explains the views.
 
     Args:
         views: of the board.
-        size: width and height of the pictures, px.
+        size: width and height of the images, px.
 
     Raises:
         PoorCalibrationError: too few views, views that are all alike, or a residual that is too large.
@@ -81,26 +81,26 @@ def calibrate_intrinsics(views: Sequence[Corners], size: tuple[int, int]) -> Int
 
 
 def board_pose(view: Corners, matrix: Array, distortion: Array) -> Array:
-    """Pose (4, 4) of the board in the camera frame, m."""
+    """Return the pose (4, 4) of the board in the camera frame, m."""
     _, turn, place = cv2.solvePnP(view.points, view.pixels, matrix, distortion, flags=cv2.SOLVEPNP_IPPE)
     turn, place = cv2.solvePnPRefineLM(view.points, view.pixels, matrix, distortion, turn, place)
     return _pose(turn, place)
 
 
 def reprojection_rms(view: Corners, matrix: Array, distortion: Array, board: Array) -> float:
-    """Root mean square distance of a view's corners from where they should be, px."""
+    """Return the root mean square distance of a view's corners from where they should be, px."""
     return float(np.sqrt(np.mean(np.sum(residuals(view, matrix, distortion, board) ** 2, axis=1))))
 
 
 def residuals(view: Corners, matrix: Array, distortion: Array, board: Array) -> Array:
-    """From where each corner should be to where it is seen (N, 2), px."""
+    """Return the way from where each corner should be to where it is seen (N, 2), px."""
     turn, _ = cv2.Rodrigues(board[:3, :3])
     expected, _ = cv2.projectPoints(view.points, turn, board[:3, 3], matrix, distortion)
     return np.asarray(view.pixels - expected.reshape(-1, 2))
 
 
 def coverage(views: Sequence[Corners], size: tuple[int, int]) -> float:
-    """Share of the cells of a grid over the picture in which a corner was seen in any view."""
+    """Return the share of the cells of a grid over the image in which a corner was seen in any view."""
     cells = np.concatenate([view.pixels for view in views]) / size * _GRID
     inside = np.clip(cells.astype(int), 0, _GRID - 1)
     return len(np.unique(inside, axis=0)) / _GRID**2

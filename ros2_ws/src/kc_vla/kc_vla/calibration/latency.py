@@ -1,4 +1,4 @@
-"""How late a camera is against the joints: by which shift its picture's motion fits theirs best."""
+"""How late a camera is against the joints: by which shift its image's motion fits theirs best."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Latency:
 
 
 def measure_latency(times: Array, speeds: Array, late_times: Array, late_speeds: Array) -> Latency:
-    """The delay of one signal against another by their cross-correlation.
+    """Return the delay of one signal against another by their cross-correlation.
 
     Args:
         times, speeds: when (N,), s, and how fast (N,) something moved, in any unit.
@@ -63,7 +63,7 @@ def measure_latency(times: Array, speeds: Array, late_times: Array, late_speeds:
 
 
 def _correlation(first: Array, second: Array, shift: int) -> float:
-    """Of `first` with `second` moved forward by `shift` samples."""
+    """Return the correlation of `first` with `second` moved forward by `shift` samples."""
     a, b = (first[: len(first) - shift], second[shift:]) if shift >= 0 else (first[-shift:], second[:shift])
     a, b = a - a.mean(), b - b.mean()
     norm = np.sqrt((a @ a) * (b @ b))

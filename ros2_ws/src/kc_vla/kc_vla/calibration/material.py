@@ -1,4 +1,4 @@
-"""What calibration works on: pictures of a camera, a video or a folder, and recorded episodes with joint states."""
+"""What calibration works on: images of a camera, a video or a folder, and recorded episodes with joint states."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from kc_vla.bags.errors import BagReadError
-from kc_vla.calibration.board import Array, Board, Corners
+from kc_vla.calibration.board import Array, CalibrationBoard, Corners
 from kc_vla.calibration.errors import PoorCalibrationError
 from kc_vla.cameras.sources import SourceSpec, open_source
 from kc_vla.core.stamps import nanoseconds
@@ -26,8 +26,8 @@ _ARM_JOINTS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class View:
-    """A picture in which the board was found.
+class BoardView:
+    """An image in which the board was found.
 
     Attributes:
         picture: (H, W, 3) uint8 RGB.
@@ -49,24 +49,26 @@ class Joints:
 
     @property
     def speeds(self) -> Array:
-        """Of the fastest joint at each stamp (N,), rad/s."""
+        """Return the speed of the fastest joint at each stamp (N,), rad/s."""
         return np.asarray(np.abs(np.gradient(self.angles, self.times, axis=0)).max(axis=1))
 
 
-def board_views(source: SourceSpec, board: Board, most: int) -> list[View]:
-    """Different views of the board from a device, a video or a folder of pictures, at most so many, or until Ctrl-C.
+def board_views(source: SourceSpec, board: CalibrationBoard, most: int) -> list[BoardView]:
+    """Return different views of the board from a device, a video or a folder of images.
+
+    They are at most so many, or those until Ctrl-C.
 
     Raises:
         CameraError: the source cannot be read.
     """
-    views: list[View] = []
+    views: list[BoardView] = []
     pictures = open_source(source)
     bar = tqdm(total=most, desc="views of the board", unit="view")
     try:
         while len(views) < most and (frame := pictures.read()) is not None:
             corners = board.find(frame.pixels)
             if corners is not None and (not views or _differ(corners, views[-1].corners)):
-                views.append(View(frame.pixels, corners))
+                views.append(BoardView(frame.pixels, corners))
                 bar.update()
     except KeyboardInterrupt:  # of a camera there is no other end before there are enough
         bar.write(f"Ctrl-C: goes on with the {len(views)} views that there are")
@@ -76,8 +78,8 @@ def board_views(source: SourceSpec, board: Board, most: int) -> list[View]:
     return views
 
 
-def standing_views(recording: Recording, view: str, board: Board) -> list[View]:
-    """One view for each place at which the arm stood still with the board in sight.
+def standing_views(recording: Recording, view: str, board: CalibrationBoard) -> list[BoardView]:
+    """Return one view for each place at which the arm stood still with the board in sight.
 
     Args:
         recording: of an episode.
@@ -90,7 +92,7 @@ def standing_views(recording: Recording, view: str, board: Board) -> list[View]:
     """
     joints = recorded_joints(recording)
     stands = joints.speeds < _STILL
-    views: list[View] = []
+    views: list[BoardView] = []
     for when, picture in tqdm(recorded_pictures(recording, view), desc="pictures", unit="picture"):
         near = np.abs(joints.times - when) < _SETTLED_S
         if not near.any() or not stands[near].all():
@@ -99,12 +101,12 @@ def standing_views(recording: Recording, view: str, board: Board) -> list[View]:
         if views and views[-1].angles is not None and np.abs(views[-1].angles - angles).max() < _STILL:
             continue  # still there
         if (corners := board.find(picture)) is not None:
-            views.append(View(picture, corners, angles))
+            views.append(BoardView(picture, corners, angles))
     return views
 
 
 def recorded_joints(recording: Recording) -> Joints:
-    """The joint states of a recording.
+    """Return the joint states of a recording.
 
     Raises:
         BagReadError: the bag cannot be read.
@@ -123,7 +125,7 @@ def recorded_joints(recording: Recording) -> Joints:
 
 
 def recorded_pictures(recording: Recording, view: str) -> Iterator[tuple[float, Picture]]:
-    """Stamp in s and picture of each image of a camera.
+    """Stamp in s and image of each image of a camera.
 
     Raises:
         BagReadError: the bag cannot be read, or has no such view.
@@ -134,11 +136,11 @@ def recorded_pictures(recording: Recording, view: str) -> Iterator[tuple[float, 
 
 
 def picture_speeds(recording: Recording, view: str) -> tuple[Array, Array]:
-    """When (N,), s, and how much (N,) the pictures of a camera change from one to the next.
+    """Return when (N,), s, and how much (N,) the images of a camera change from one to the next.
 
     Raises:
         BagReadError: the bag cannot be read.
-        PoorCalibrationError: it has no pictures of this camera.
+        PoorCalibrationError: it has no images of this camera.
     """
     times, speeds = [], []
     before: tuple[float, Picture] | None = None
@@ -154,7 +156,7 @@ def picture_speeds(recording: Recording, view: str) -> tuple[Array, Array]:
 
 
 def _differ(corners: Corners, other: Corners) -> bool:
-    """Whether the board lies elsewhere in the picture."""
+    """Return whether the board lies elsewhere in the image."""
     mine = {tuple(point): pixel for point, pixel in zip(corners.points.tolist(), corners.pixels, strict=True)}
     theirs = {tuple(point): pixel for point, pixel in zip(other.points.tolist(), other.pixels, strict=True)}
     both = mine.keys() & theirs.keys()

@@ -37,7 +37,7 @@ def load_offsets(path: Path, own: JointLimits, known_as: Sequence[str] = ()) -> 
     made_for = content.get("rig")
     if known_as and made_for is not None and not {made_for, _kind_of(str(made_for))} & set(known_as):
         told = f"{path} is of the arm '{made_for}', not of a '{known_as[0]}'"
-        raise CalibrationError(f"{told}: make one with kc-vla calibrate joints --rig {known_as[0]}")
+        raise CalibrationError(f"{told}: make one with kc-vla calibrate joints --robot {known_as[0]}")
     joints = content.get("joints")
     if not isinstance(joints, list) or len(joints) != len(own.speed):
         raise CalibrationError(f"{path}: 'joints' must be a list of {len(own.speed)}: made for another arm?")
@@ -59,7 +59,10 @@ def load_offsets(path: Path, own: JointLimits, known_as: Sequence[str] = ()) -> 
 
 
 def _kind_of(rig: str) -> str:
-    """What a rig of ours is by another name, such as a Piper that others' driver moves; empty for others' rigs."""
+    """Return the type of the robot of a rig that comes with the stack; empty for another rig.
+
+    A Piper that a third-party driver moves has the same type.
+    """
     try:
         return load_rig(rig).robot_type
     except RigError:

@@ -20,7 +20,7 @@ class Calibration:
 
     Attributes:
         camera_name: as its file says.
-        width, height: size of the pictures it was made with, px.
+        width, height: size of the images it was made with, px.
         distortion_model: "plumb_bob", "rational_polynomial" or "equidistant".
         d: distortion coefficients.
         k: 3x3 intrinsic matrix, px.
@@ -38,7 +38,7 @@ class Calibration:
     p: tuple[float, ...]
 
     def check_size(self, width: int, height: int) -> None:
-        """Raise `CalibrationError` unless it was made for pictures of this size."""
+        """Raise `CalibrationError` unless it was made for images of this size."""
         if (width, height) != (self.width, self.height):
             raise CalibrationError(
                 f"the calibration of '{self.camera_name}' is for {self.width}x{self.height} px and the pictures have "
@@ -72,7 +72,7 @@ def load_calibration(path: Path) -> Calibration:
 
 
 def read_calibration(path: Path) -> dict[str, Any]:
-    """The fields of a calibration file of any kind.
+    """Return the fields of a calibration file of any kind.
 
     Raises:
         CalibrationError: it is missing, or holds no fields.

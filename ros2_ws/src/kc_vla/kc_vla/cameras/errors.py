@@ -12,11 +12,11 @@ class SourceMissingError(CameraError):
 
 
 class SourceEmptyError(CameraError):
-    """A folder without pictures."""
+    """A folder without images."""
 
 
 class SourceUndecodableError(CameraError):
-    """A file that is no picture or video that can be read."""
+    """A file that is no image or video that can be read."""
 
 
 class SourceBusyError(CameraError):
@@ -24,8 +24,8 @@ class SourceBusyError(CameraError):
 
 
 class SourceLostError(CameraError):
-    """A source that gave pictures and does not any more."""
+    """A source that gave images and does not any more."""
 
 
 class CalibrationError(CameraError):
-    """A calibration file that is missing, malformed, or made for another picture size."""
+    """A calibration file that is missing, malformed, or made for another image size."""

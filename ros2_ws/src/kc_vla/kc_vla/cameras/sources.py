@@ -1,4 +1,4 @@
-"""Where frames come from: a V4L2 device, a video file, a folder of pictures. All look alike to the reader."""
+"""Where frames come from: a V4L2 device, a video file, a folder of images. All look alike to the reader."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ from kc_vla.cameras.errors import (
     SourceMissingError,
     SourceUndecodableError,
 )
+from kc_vla.core.files import by_number
+from kc_vla.media.images import ImageError, file_pixels
+from kc_vla.media.video_file import display_matrix, upright
 
 _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff"})
 _DEFAULT_FPS = 20.0
@@ -31,11 +34,11 @@ class SourceSpec:
     """What to open and how.
 
     Attributes:
-        source: a device ("/dev/video0" or "0"), a video file, or a folder of pictures.
+        source: a device ("/dev/video0" or "0"), a video file, or a folder of images.
         fps: frames per second; 0 for the rate of the device or the video (a folder: 20).
-        width, height: size of the pictures in px, scaled where the source has another; 0 for its own.
+        width, height: size of the images in px, scaled where the source has another; 0 for its own.
         loop: begin again at the end of a file or folder.
-        format: in which a device is to send its pictures, four letters such as "MJPG" or "YUYV"; empty: as it likes.
+        format: in which a device is to send its images, four letters such as "MJPG" or "YUYV"; empty: as it likes.
     """
 
     source: str
@@ -46,14 +49,18 @@ class SourceSpec:
     format: str = ""
 
     def __post_init__(self) -> None:
-        """Raises CameraError: the format is none."""
+        """Check the format.
+
+        Raises:
+            CameraError: it is not four letters.
+        """
         if self.format and (len(self.format) != 4 or not self.format.isascii()):
             raise CameraError(f"format: four letters are wanted, such as MJPG or YUYV, not '{self.format}'")
 
 
 @dataclass(frozen=True)
 class CapturedFrame:
-    """One picture.
+    """One image.
 
     Attributes:
         pixels: (height, width, 3) uint8 RGB.
@@ -81,7 +88,7 @@ class FrameSource(ABC):
 
         Raises:
             SourceLostError: a device, file or folder has vanished.
-            SourceUndecodableError: a picture cannot be read.
+            SourceUndecodableError: an image cannot be read.
         """
 
     @abstractmethod
@@ -94,7 +101,7 @@ def open_source(spec: SourceSpec) -> FrameSource:
 
     Raises:
         SourceMissingError: it does not exist.
-        SourceEmptyError: it is a folder without pictures.
+        SourceEmptyError: it is a folder without images.
         SourceUndecodableError: it is a file that is no video.
         SourceBusyError: it is a device that another program holds or that may not be opened.
     """
@@ -137,7 +144,11 @@ class DeviceSource(FrameSource):
         self.fps = self._capture.get(cv2.CAP_PROP_FPS) or spec.fps or _DEFAULT_FPS
 
     def read(self) -> CapturedFrame | None:
-        """See `FrameSource`; a device has no end."""
+        """Grab the next frame of the device, which has no end.
+
+        Raises:
+            SourceLostError: the device sends no images any more.
+        """
         grabbed = self._capture.grab()
         captured_ns = time.time_ns()
         done, pixels = self._capture.retrieve() if grabbed else (False, None)
@@ -146,7 +157,7 @@ class DeviceSource(FrameSource):
         return CapturedFrame(_to_rgb(pixels, self._spec), captured_ns)
 
     def close(self) -> None:
-        """See `FrameSource`."""
+        """Release the device."""
         self._capture.release()
 
 
@@ -157,7 +168,9 @@ class VideoFileSource(FrameSource):
 
     def __init__(self, path: Path, spec: SourceSpec) -> None:
         self._path, self._spec = path, spec
-        self._capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG)
+        self._matrix = display_matrix(path)
+        self._capture = cv2.VideoCapture()
+        self._open()
         self._next = self._decode()
         if self._next is None:
             self._capture.release()
@@ -165,66 +178,86 @@ class VideoFileSource(FrameSource):
         self.fps = spec.fps or self._capture.get(cv2.CAP_PROP_FPS) or _DEFAULT_FPS
 
     def read(self) -> CapturedFrame | None:
-        """See `FrameSource`."""
+        """Decode the next frame; return None at the end of a file that is not looped.
+
+        Raises:
+            SourceLostError: a looped file cannot be read again.
+        """
         pixels, self._next = self._next, None
         if pixels is None:
             pixels = self._decode()
         if pixels is None and self._spec.loop:
             self._capture.release()
-            self._capture.open(str(self._path), cv2.CAP_FFMPEG)
+            self._open()
             pixels = self._decode()
             if pixels is None:
                 raise SourceLostError(f"{self._path} cannot be read again: was it moved?")
         return None if pixels is None else CapturedFrame(_to_rgb(pixels, self._spec), time.time_ns())
 
     def close(self) -> None:
-        """See `FrameSource`."""
+        """Close the video file."""
         self._capture.release()
+
+    def _open(self) -> None:
+        self._capture.open(str(self._path), cv2.CAP_FFMPEG)
+        self._capture.set(cv2.CAP_PROP_ORIENTATION_AUTO, 0)  # it would turn pictures, and mirror none
 
     def _decode(self) -> npt.NDArray[np.uint8] | None:
         done, pixels = self._capture.read()
-        return np.asarray(pixels, np.uint8) if done else None
+        return upright(np.asarray(pixels, np.uint8), self._matrix) if done else None
 
 
 class ImageFolderSource(FrameSource):
-    """A folder of pictures, in the order of their names."""
+    """A folder of images, in the order of the numbers in their names."""
 
     paced = False
 
     def __init__(self, path: Path, spec: SourceSpec) -> None:
         self._spec = spec
-        self._paths = sorted(p for p in path.iterdir() if p.suffix.lower() in _PICTURES)
+        self._paths = sorted((p for p in path.iterdir() if p.suffix.lower() in _PICTURES), key=by_number)
         if not self._paths:
             raise SourceEmptyError(f"no pictures in {path}: give a folder with .png or .jpg files")
         self._at = 0
         self.fps = spec.fps or _DEFAULT_FPS
 
     def read(self) -> CapturedFrame | None:
-        """See `FrameSource`."""
+        """Read the next image file; return None at the end of a folder that is not looped.
+
+        Raises:
+            SourceLostError: a file cannot be read.
+            SourceUndecodableError: a file is no image.
+        """
         if self._at == len(self._paths):
             if not self._spec.loop:
                 return None
             self._at = 0
         path = self._paths[self._at]
         try:
-            content = np.frombuffer(path.read_bytes(), np.uint8)
+            content = path.read_bytes()
         except OSError as error:
             raise SourceLostError(f"{path} cannot be read: {error.strerror}") from error
-        pixels = cv2.imdecode(content, cv2.IMREAD_COLOR) if content.size else None
-        if pixels is None:
-            raise SourceUndecodableError(f"{path} is no picture that can be read: remove it or replace it")
+        try:
+            pixels = file_pixels(content)
+        except ImageError as error:
+            raise SourceUndecodableError(
+                f"{path} is no picture that can be read: it {error}: remove it or replace it"
+            ) from error
         self._at += 1
-        return CapturedFrame(_to_rgb(pixels, self._spec), time.time_ns())
+        return CapturedFrame(_sized(pixels, self._spec), time.time_ns())
 
     def close(self) -> None:
-        """See `FrameSource`."""
+        """Do nothing, because no file stays open between two frames."""
 
 
 def _to_rgb(bgr: npt.ArrayLike, spec: SourceSpec) -> npt.NDArray[np.uint8]:
-    """Return an OpenCV picture as RGB in the size that is asked for."""
-    rgb = cv2.cvtColor(np.asarray(bgr, np.uint8), cv2.COLOR_BGR2RGB)
+    """Return an OpenCV image as RGB in the size that is asked for."""
+    return _sized(np.asarray(cv2.cvtColor(np.asarray(bgr, np.uint8), cv2.COLOR_BGR2RGB), np.uint8), spec)
+
+
+def _sized(rgb: npt.NDArray[np.uint8], spec: SourceSpec) -> npt.NDArray[np.uint8]:
+    """Return an image in the size that is asked for."""
     height, width = rgb.shape[:2]
     wanted = (spec.width or width, spec.height or height)
-    if wanted != (width, height):
-        rgb = cv2.resize(rgb, wanted, interpolation=cv2.INTER_AREA)
-    return np.asarray(rgb, np.uint8)
+    if wanted == (width, height):
+        return rgb
+    return np.asarray(cv2.resize(rgb, wanted, interpolation=cv2.INTER_AREA), np.uint8)

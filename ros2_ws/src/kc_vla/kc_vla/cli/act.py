@@ -23,7 +23,7 @@ example:
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    """Run the subcommand; return the exit status: 0, 1 for a failure shown in one line, 2 for bad arguments, 130."""
     parser = argparse.ArgumentParser(
         prog="kc-vla export act",
         description=_TEXT,

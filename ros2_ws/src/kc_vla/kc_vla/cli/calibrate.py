@@ -12,17 +12,18 @@ import numpy as np
 
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.bags.errors import BagError
-from kc_vla.calibration.board import Array, Board
+from kc_vla.calibration.board import Array, CalibrationBoard
 from kc_vla.calibration.errors import PoorCalibrationError
 from kc_vla.calibration.files import write_camera, write_hand_eye, write_joints, write_latency
 from kc_vla.calibration.hand_eye import calibrate_hand_eye, calibrate_joints
 from kc_vla.calibration.intrinsics import board_pose, calibrate_intrinsics, residuals
 from kc_vla.calibration.latency import measure_latency
-from kc_vla.calibration.material import View, board_views, picture_speeds, recorded_joints, standing_views
-from kc_vla.calibration.pictures import draw_detections
+from kc_vla.calibration.material import BoardView, board_views, picture_speeds, recorded_joints, standing_views
+from kc_vla.calibration.plots import draw_detections
 from kc_vla.cameras.calibration import load_calibration
 from kc_vla.cameras.errors import CameraError
 from kc_vla.cameras.sources import SourceSpec
+from kc_vla.cli.robot_argument import add_robot
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.core.files import replacing
@@ -62,7 +63,7 @@ def _hand_eye(options: argparse.Namespace) -> None:
     views, boards, lefts = _standing(options)
     in_hand = options.setup == "in-hand"
     kinematics = _kinematics(options)
-    rig = load_rig(options.rig)
+    rig = load_rig(options.robot)
     with _shown(options.output, views, lefts):
         found = calibrate_hand_eye([kinematics.flange(_angles(view)) for view in views], boards, in_hand)
     frame = rig.cameras.get(options.view, "")
@@ -78,7 +79,7 @@ def _joints(options: argparse.Namespace) -> None:
     flange = _kinematics(options).flange
     with _shown(options.output, views, lefts):
         found = calibrate_joints([_angles(v) for v in views], boards, options.setup == "in-hand", flange)
-    write_joints(options.output, options.serial, found, load_rig(options.rig))
+    write_joints(options.output, options.serial, found, load_rig(options.robot))
     offsets = ", ".join(f"{value:+.2f}" for value in np.degrees(found.offsets))
     print(f"{options.output}: {offsets} degrees; {found.before_mm:.2f} mm without, {found.after_mm:.2f} mm with them")
 
@@ -91,8 +92,8 @@ def _latency(options: argparse.Namespace) -> None:
     print(f"{options.output}: the camera is {found.seconds * 1e3:.1f} ms late, correlation {found.likeness:.2f}")
 
 
-def _standing(options: argparse.Namespace) -> tuple[list[View], list[Array], list[Array]]:
-    """Views of the standing arm, and of each the pose of the board and the residuals of its corners."""
+def _standing(options: argparse.Namespace) -> tuple[list[BoardView], list[Array], list[Array]]:
+    """Return the views of the standing arm, and of each the pose of the board and the residuals of its corners."""
     lens = load_calibration(options.camera)
     matrix, distortion = np.reshape(lens.k, (3, 3)), np.array(lens.d)
     views = standing_views(Recording(options.bag), options.view, _the_board(options))
@@ -102,7 +103,7 @@ def _standing(options: argparse.Namespace) -> tuple[list[View], list[Array], lis
 
 
 @contextmanager
-def _shown(output: Path, views: Sequence[View], lefts: Sequence[Array]) -> Iterator[None]:
+def _shown(output: Path, views: Sequence[BoardView], lefts: Sequence[Array]) -> Iterator[None]:
     """Draw the views beside the file that is made of them; of those that are too poor beside none that is there."""
     try:
         yield
@@ -116,15 +117,15 @@ def _shown(output: Path, views: Sequence[View], lefts: Sequence[Array]) -> Itera
 
 
 def _kinematics(options: argparse.Namespace) -> Kinematics:
-    return Kinematics(load_rig(options.rig).links_of(options.firmware))
+    return Kinematics(load_rig(options.robot).links_of(options.firmware))
 
 
-def _angles(view: View) -> Array:
+def _angles(view: BoardView) -> Array:
     assert view.angles is not None
     return view.angles
 
 
-def _draw(output: Path, views: Sequence[View], lefts: Sequence[Array]) -> None:
+def _draw(output: Path, views: Sequence[BoardView], lefts: Sequence[Array]) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     picture = draw_detections([v.picture for v in views], [v.corners for v in views], lefts)
     whole, encoded = cv2.imencode(".png", cv2.cvtColor(picture, cv2.COLOR_RGB2BGR))
@@ -133,8 +134,8 @@ def _draw(output: Path, views: Sequence[View], lefts: Sequence[Array]) -> None:
         part.write_bytes(encoded.tobytes())
 
 
-def _the_board(options: argparse.Namespace) -> Board:
-    return Board(options.columns, options.rows, options.square * 1e-3, options.marker * 1e-3)
+def _the_board(options: argparse.Namespace) -> CalibrationBoard:
+    return CalibrationBoard(options.columns, options.rows, options.square * 1e-3, options.marker * 1e-3)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -146,7 +147,7 @@ def _parser() -> argparse.ArgumentParser:
     board.add_argument("--output", type=Path, default=Path("board.pdf"), help="PDF file (board.pdf)")
     board.set_defaults(run=_board)
     camera = kinds.add_parser("camera", help="the lens of a camera")
-    camera.add_argument("--source", required=True, help="device, video or folder of pictures with the board")
+    camera.add_argument("--source", required=True, help="device, video or folder of images with the board")
     camera.add_argument("--views", type=int, default=40, help="of the board, at most (40); Ctrl-C ends with fewer")
     camera.add_argument("--width", type=int, default=0, help="px, as the camera is to be used (its own)")
     camera.add_argument("--height", type=int, default=0, help="px, likewise")
@@ -160,7 +161,7 @@ def _parser() -> argparse.ArgumentParser:
         kind.add_argument(
             "--setup", choices=("in-hand", "to-hand"), required=True, help="camera on the flange, or beside"
         )
-        kind.add_argument("--rig", default="piper", help="which arm: a rig, or its YAML file (piper)")
+        add_robot(kind, "piper", "which arm: a name of robots/, or its YAML file (piper)")
         kind.add_argument(
             "--firmware", default="", help="of an arm with an older zero pose, e.g. S-V1.5-2 (the newest)"
         )

@@ -19,7 +19,7 @@ _EPILOG = "exit status: 0 all is well, or warnings only; 1 a failure, or no look
 
 
 def main(words: Sequence[str]) -> int:
-    """Look and tell; return the exit status: 0 without a failure, 1 with one, 2 for bad arguments, 130 interrupted."""
+    """Check the machine and print it; return the exit status: 0, 1 with a failure, 2 for bad arguments, 130."""
     options = main_parser("doctor", _add_arguments).parse_args(words)
     try:
         return _tell(options)

@@ -17,8 +17,9 @@ def add_export(actions: Any) -> None:
     export = actions.add_parser("export", help=text, description=f"{text[0].upper()}{text[1:]}.")
     export.add_argument("bags", nargs="+", type=Path, metavar="bag", help="bag, or folder with bags in it")
     export.add_argument("--output", type=Path, required=True, help="folder of the data set")
-    formats = ("lerobot-v2.1", "lerobot-v3")
-    export.add_argument("--format", choices=formats, default=formats[0], help=f"({formats[0]})")
+    formats = ("lerobot-v3", "lerobot-v2.1")
+    text = f"version of LeRobot's format: 3.0, or 2.1 for GR00T ({formats[0]})"
+    export.add_argument("--format", choices=formats, default=formats[0], help=text)
     export.add_argument("--name", help="of the data set, if the output folder is for several")
     export.add_argument(
         "--keyframes",
@@ -46,7 +47,7 @@ def add_import(actions: Any) -> None:
     action = actions.add_parser("import", help=text, description=f"{text}.")
     action.add_argument("sources", nargs="*", type=Path, metavar="source", help="data set, bag, or folder of bags")
     action.add_argument("--output", type=Path, required=True, help="folder for the episodes")
-    action.add_argument("--task", help="name of the task (default: told by the instruction)")
+    action.add_argument("--task", help="name of the task (default: by its instruction)")
     action.add_argument("--instruction", default="", help="in words (default: the source's, or the task's)")
     action.add_argument("--name", help="of the episode, where it is one")
     text = "a video; of a data set, the key of its camera: for the view called NAME; may be repeated"
@@ -55,6 +56,9 @@ def add_import(actions: Any) -> None:
     action.add_argument("--wrist", metavar="X", help="the same as --view wrist=X")
     action.add_argument("--joints", type=Path, metavar="CSV", help="beside videos: time in s, then the joints")
     action.add_argument("--topics", type=Path, metavar="YAML", help="of bags: our topics and theirs")
+    text = "of bags: number of the {} picture of the first view to import, from 0 on (default: all)"
+    action.add_argument("--from", dest="first", type=int, metavar="N", help=text.format("first"))
+    action.add_argument("--to", dest="last", type=int, metavar="N", help=text.format("last"))
     action.add_argument(
         "--rate", type=float, metavar="FPS", help="of a data set that is wrong about its frames a second"
     )
@@ -62,13 +66,15 @@ def add_import(actions: Any) -> None:
     pose, delta = "x,y,z,qx,qy,qz,qw,gripper", "dx,dy,dz,rx,ry,rz,gripper"
     action.add_argument("--state", metavar="NAMES", help=names.format("state", pose))
     action.add_argument("--action", metavar="NAMES", dest="action_names", help=names.format("action", delta))
+    text = "m and rad that a 1 of a data set's tool deltas means, where they are normalized, as 0.1,-0.1 (1,1)"
+    action.add_argument("--delta-units", metavar="M,RAD", help=text)
+    text = "numbers of a closed and an open gripper in a data set's tool deltas, as --gripper=-1,1 (0,1)"
+    action.add_argument("--gripper", metavar="CLOSED,OPEN", help=text)
     action.add_argument(
         "--degrees", action="store_true", help="a data set's joints are in degrees, but for the gripper"
     )
-    action.add_argument("--jpeg-quality", type=int, default=95, help="of pictures out of videos, 1 to 100 (95)")
-    action.add_argument(
-        "--raw", action="store_true", help="pictures as they are, for a replay by the live nodes; large"
-    )
+    action.add_argument("--jpeg-quality", type=int, default=95, help="of images out of videos, 1 to 100 (95)")
+    action.add_argument("--raw", action="store_true", help="images as they are, for a replay by the live nodes; large")
     action.set_defaults(run=_import)
 
 
@@ -86,11 +92,16 @@ def _import(arguments: argparse.Namespace) -> None:
         "--state": arguments.state,
         "--action": arguments.action_names,
         "--degrees": arguments.degrees or None,
+        "--delta-units": arguments.delta_units,
+        "--gripper": arguments.gripper,
     }
     if not sets and (given := [option for option, value in of_sets.items() if value is not None]):
         raise ExchangeError(f"{given[0]} is for LeRobot data sets: bags and videos tell their own times and names")
     if arguments.rate is not None and not 0 < arguments.rate <= _MOST_FPS:
         raise ExchangeError(f"--rate {arguments.rate:g}: frames a second, above 0 and at most {_MOST_FPS}")
+    cut = arguments.first is not None or arguments.last is not None
+    if cut and (sets or not arguments.sources):
+        raise ExchangeError("--from and --to are for bags: of a data set or a video all frames are imported")
     if not arguments.sources:
         done = [_import_videos(arguments)]
     elif len(sets) == len(arguments.sources):
@@ -107,7 +118,7 @@ def _import(arguments: argparse.Namespace) -> None:
 
 
 def _named(arguments: argparse.Namespace) -> dict[str, str]:
-    """What is said to be the camera of a view, by view, in their usual order."""
+    """Return what is said to be the camera of a view, by view, in their usual order."""
     from kc_vla.core.views import checked_views, in_usual_order
     from kc_vla.datasets.exchange.errors import ExchangeError
 
@@ -143,6 +154,7 @@ def _import_videos(arguments: argparse.Namespace) -> Any:
 
 
 def _import_data_set(folder: Path, arguments: argparse.Namespace) -> Any:
+    from kc_vla.datasets.exchange.delta_units import said_units
     from kc_vla.datasets.exchange.from_data_set import Wanted, import_data_set
     from kc_vla.datasets.exchange.meanings import said_names
 
@@ -156,16 +168,29 @@ def _import_data_set(folder: Path, arguments: argparse.Namespace) -> Any:
         said_names(arguments.state, "--state") if arguments.state is not None else (),
         said_names(arguments.action_names, "--action") if arguments.action_names is not None else (),
         arguments.degrees,
+        said_units(arguments.delta_units, arguments.gripper),
     )
     return import_data_set(folder, arguments.output, wanted)
 
 
 def _import_bags(arguments: argparse.Namespace) -> Any:
     from kc_vla.datasets.exchange.bags import find_bags
+    from kc_vla.datasets.exchange.errors import ExchangeError
     from kc_vla.datasets.exchange.from_bags import Asked, import_bags
     from kc_vla.datasets.exchange.topic_map import read_topic_map
 
+    bags = find_bags(arguments.sources)
+    if (arguments.first is not None or arguments.last is not None) and len(bags) > 1:
+        raise ExchangeError(f"--from and --to for {len(bags)} bags: import them one by one")
+    topics = read_topic_map(arguments.topics)
     asked = Asked(
-        read_topic_map(arguments.topics), arguments.task, arguments.instruction, arguments.name, arguments.raw
+        topics,
+        arguments.task,
+        arguments.instruction,
+        arguments.name,
+        arguments.raw,
+        topics.joint_names,
+        arguments.first,
+        arguments.last,
     )
-    return import_bags(find_bags(arguments.sources), arguments.output, asked)
+    return import_bags(bags, arguments.output, asked)

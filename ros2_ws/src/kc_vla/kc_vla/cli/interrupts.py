@@ -16,7 +16,7 @@ _PATIENCE_S = 2.0
 
 @contextmanager
 def prompt_interrupts(word: str) -> Iterator[None]:
-    """Inside, a Ctrl-C that Python has not acted on after two seconds prints `word` and ends the process.
+    """Let a Ctrl-C on which Python has not acted after two seconds print `word` and end the process.
 
     Python raises KeyboardInterrupt only between its own instructions, and one of them may be minutes of a library's
     arithmetic. What was committed to the disk is whole whenever the process ends: see `kc_vla.core.files`.

@@ -8,18 +8,19 @@ from collections.abc import Sequence
 
 from kc_vla.bags.errors import BagError
 from kc_vla.cli.interrupts import prompt_interrupts
-from kc_vla.cli.learning_parser import DATA, VALIDATION, learning_parser
+from kc_vla.cli.learning_parser import DATA, EVAL, VALIDATION, learning_parser
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
+from kc_vla.core.files import write_whole
 from kc_vla.inference.models import ModelError, shipped_models
 from kc_vla.inference.onnx_sessions import InferenceError
 from kc_vla.keyframes.cameras import THIRD_PERSON, parse_cameras
-from kc_vla.keyframes.sources import SELECTOR
+from kc_vla.keyframes.selectors import SELECTOR
 from kc_vla.learning.common.errors import LearningError
 
 
 def main(words: Sequence[str]) -> int:
-    """Run a verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130 interrupted."""
+    """Run a subcommand; return the exit status: 0, 1 for a failure shown in one line, 2 for bad arguments, 130."""
     runs = {"train": _train, "export": _export, "tune": _tune, "eval": _eval, "annotate": _annotate}
     options = learning_parser(runs).parse_args(words)
     # torch's idle threads spin, beside any other busy process at a thirtieth of the speed; read when torch is imported.
@@ -90,6 +91,9 @@ def _tune(options: argparse.Namespace) -> None:
     models = options.models or shipped_models()
     tuned = tune_selector(models, options.model, options.validation, options.output, options.name, options.replace)
     for task, row in tuned.items():
+        if row.nothing:
+            print(f"{task:10} threshold {row.before:.2f} stays   {row.nothing}")
+            continue
         print(
             f"{task:10} threshold {row.before:.2f} -> {row.after:.2f}   "
             f"F1 on {row.episodes} episodes {100 * row.f1_before:.1f} % -> {100 * row.f1_after:.1f} %"
@@ -106,31 +110,42 @@ def _eval(options: argparse.Namespace) -> None:
     if options.what == "rules":
         from kc_vla.learning.selector.rule_annotation import report_rules
 
-        print(report_rules(options.data))
+        _show(report_rules(options.data), options)
         return
     cameras = parse_cameras(options.camera) if options.camera else None
     if options.what == "events":
-        from kc_vla.keyframes.sources import SourceSettings
+        from kc_vla.keyframes.selectors import NetworkOptions
         from kc_vla.learning.selector.event_evaluation import report_events
 
         named = options.model[-1] if options.model else SELECTOR
-        print(report_events(options.data, SourceSettings(named, str(options.models or ""), "cpu"), cameras))
+        _show(report_events(options.data, NetworkOptions(named, str(options.models or ""), "cpu"), cameras), options)
         return
     from kc_vla.learning.selector.report import report_selectors
 
-    models = options.models or shipped_models()
+    models, output = options.models or shipped_models(), options.output or EVAL
     print(
         report_selectors(
             models,
             options.model or [SELECTOR],
             options.data,
-            options.output,
+            output,
             options.disturbed,
             options.strips,
             cameras,
         )
     )
-    print(f"\n{options.output}: the tables, and a picture of each episode's scores and keyframes")
+    print(f"\n{output}: the tables, and a picture of each episode's scores and keyframes")
+
+
+def _show(table: str, options: argparse.Namespace) -> None:
+    """Print a table, and write it into the folder that --output names, if it names one."""
+    print(table)
+    if options.output is None:
+        return
+    options.output.mkdir(parents=True, exist_ok=True)
+    file = options.output / f"{options.what}.md"
+    write_whole(file, table + "\n")
+    print(f"\n{file}: the table")
 
 
 def _annotate(options: argparse.Namespace) -> None:
@@ -141,7 +156,7 @@ def _annotate(options: argparse.Namespace) -> None:
 
 
 def pair(text: str, example: str = "stage_one.epochs=10") -> tuple[str, str]:
-    """Name and value of a --set; raise LearningError where it is none."""
+    """Return name and value of a --set; raise LearningError where it is none."""
     name, equals, value = text.partition("=")
     if not equals:
         raise LearningError(f"bad --set '{text}': write NAME=VALUE, as in {example}")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kc_vla.keyframes.sources import SELECTOR
+from kc_vla.keyframes.selectors import SELECTOR
 from kc_vla.learning.common.config import ARITHMETICS
 from kc_vla.learning.selector.config import INIT_PARTS, METHODS, PRECISIONS
 
@@ -16,6 +16,8 @@ _RUN = "runs/selector"
 _MODELS = "my_models"
 DATA, VALIDATION = Path("data/train"), Path("data/validation")
 """What is learnt from, and chosen by, where nothing else is said."""
+EVAL = Path("runs/eval")
+"""Where the tables of selectors go likewise."""
 
 _WHATS = {
     "selector": "the network that selects keyframes",
@@ -70,7 +72,7 @@ example:
 
 
 def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
-    """What reads the verbs' arguments; `runs` tells what each verb does with them."""
+    """Return the parser of the subcommands' arguments; `runs` has what each subcommand does with them."""
     parser = argparse.ArgumentParser(prog="kc-vla", description="Learning of the keyframe selector.")
     verbs = parser.add_subparsers(dest="verb", required=True)
 
@@ -89,7 +91,10 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
     train.add_argument("--method", choices=METHODS, default=METHODS[0], help="the paper's, or one of its baselines")
     train.add_argument("--init", metavar="MODEL", help=f"begin with the weights of a model, e.g. {SELECTOR}")
     train.add_argument(
-        "--init-parts", default=",".join(INIT_PARTS), metavar="PARTS", help="trunk, head or both (trunk,head)"
+        "--init-parts",
+        default=",".join(INIT_PARTS),
+        metavar="PARTS",
+        help="`trunk` (the backbone), `head` or both (`trunk,head`)",
     )
     train.add_argument("--models", type=Path, help="folder with the registry of --init (default: the models shipped)")
     train.add_argument("--trunk", type=Path, metavar="RUN", help="go on from the first stage of this run")
@@ -123,7 +128,7 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
         "--precision",
         choices=PRECISIONS,
         default=PRECISIONS[0],
-        help="numbers of the trunk: int8 is faster on a CPU; auto takes it unless F1 falls (auto)",
+        help="numbers of the backbone: int8 is faster on a CPU; auto takes it unless F1 falls (auto)",
     )
     _replace(export)
 
@@ -137,12 +142,17 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
 
     judge = _verb(verbs, "eval", "measure selectors, rules or events on test episodes", _EVAL, runs["eval"])
     _folder(judge, "--data", "data/test", "episodes to judge by")
-    _folder(judge, "--output", "runs/eval", "folder for tables and strips")
+    judge.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        help=f"folder for tables and strips; of rules and events, for the table ({EVAL} for a selector, else none)",
+    )
     judge.add_argument("--models", type=Path, help="folder with a registry (default: the models shipped)")
     judge.add_argument("--model", action="append", help=f"name; repeatable, for a comparison ({SELECTOR})")
     add_camera(judge, "the cameras of these episodes (those that the selector has learnt from)")
     judge.add_argument("--disturbed", action="store_true", help="also with lost frames, other light, other speed")
-    judge.add_argument("--strips", type=int, default=1000, help="pictures of at most so many episodes of a data set")
+    judge.add_argument("--strips", type=int, default=1000, help="images of at most so many episodes of a data set")
 
     annotate = _verb(verbs, "annotate", "mark keyframes of recorded episodes by rules", _ANNOTATE, runs["annotate"])
     _folder(annotate, "--data", str(DATA), "episodes to annotate")
@@ -151,7 +161,10 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
 
 
 def _verb(verbs: Any, name: str, text: str, more: str, run: Run) -> argparse.ArgumentParser:
-    """A verb with `text`, its help in a line, and `more`, what stands above its own help and, after ---, below."""
+    """Add a subcommand with `text` as its help in a line, and return its parser.
+
+    `more` has what stands above its own help and, after ---, below.
+    """
     above, _, below = more.partition("---\n")
     parser: argparse.ArgumentParser = verbs.add_parser(
         name, help=text, description=above, epilog=below, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -180,4 +193,5 @@ def _folders(parser: argparse.ArgumentParser, name: str, text: str) -> None:
 
 
 def _folder(parser: argparse.ArgumentParser, name: str, default: str, text: str) -> None:
-    parser.add_argument(name, type=Path, default=Path(default), help=f"{text} ({default})")
+    names = ("-o", name) if name == "--output" else (name,)
+    parser.add_argument(*names, type=Path, default=Path(default), help=f"{text} ({default})")

@@ -17,7 +17,7 @@ for each stream, or on traces of requests (one integer a line). Writes table.md,
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    """Run the subcommand; return the exit status: 0, 1 for a failure shown in one line, 2 for bad arguments, 130."""
     options = main_parser("eval", _add_arguments).parse_args(words)
     return exit_status("eval", lambda: _evaluate(options), RequestsError)
 

@@ -26,7 +26,7 @@ _MOST_REASONS = 5
 
 
 def build(options: argparse.Namespace) -> None:
-    """Take the detections of the bags into the store, each committed before the next, and tell what came of it.
+    """Take the detections of the bags into the store, each committed before the next, and print what came of it.
 
     Raises:
         StackError: a file cannot be read, or the store cannot be written; what was taken in before stays.
@@ -93,7 +93,7 @@ def build(options: argparse.Namespace) -> None:
 
 
 def _topic(reader: BagReader, wanted: str) -> str:
-    """The topic with the detections of a bag."""
+    """Return the topic with the detections of a bag."""
     found = sorted(name for name, topic in reader.topics().items() if topic.type == _TYPE)
     if wanted:
         found = [name for name in found if name.strip("/") == wanted.strip("/")]
@@ -106,7 +106,7 @@ def _topic(reader: BagReader, wanted: str) -> str:
 
 
 def _messages(reader: BagReader, topic: str) -> Iterator[tuple[int, str, Any]]:
-    """Detections, and the tool poses beside them: when it was received, ns, its type and itself."""
+    """Yield detections, and the tool poses beside them: when each was received, ns, its type and itself."""
     space = topic.rpartition("/")[0]
     known = reader.topics()
     pose = f"{space}/tool_pose"

@@ -9,17 +9,17 @@ _MOST_PORT = 65535
 
 
 def positive(text: str) -> int:
-    """A whole number from 1; argparse tells what is wrong with another."""
+    """Return a whole number from 1; argparse reports what is wrong with another."""
     return _at_least(1, text)
 
 
 def not_negative(text: str) -> int:
-    """A whole number from 0, likewise."""
+    """Return a whole number from 0, likewise."""
     return _at_least(0, text)
 
 
 def port(text: str) -> int:
-    """The number of a TCP port, 0 for any free one; argparse tells what is wrong with another."""
+    """Return the number of a TCP port, 0 for any free one; argparse reports what is wrong with another."""
     value = not_negative(text)
     if value > _MOST_PORT:
         raise argparse.ArgumentTypeError(f"there is no port {value}: {_MOST_PORT} is the last")
@@ -27,7 +27,7 @@ def port(text: str) -> int:
 
 
 def share(text: str) -> float:
-    """A number from 0 to 1; argparse tells what is wrong with another."""
+    """Return a number from 0 to 1; argparse reports what is wrong with another."""
     value = _float(text)
     if not 0.0 <= value <= 1.0:
         raise argparse.ArgumentTypeError(f"'{text}' is not a share from 0 to 1")
@@ -35,7 +35,7 @@ def share(text: str) -> float:
 
 
 def seconds(text: str) -> float:
-    """A time from 0 s; argparse tells what is wrong with another."""
+    """Return a time from 0 s; argparse reports what is wrong with another."""
     value = _float(text)
     if not 0.0 <= value < math.inf:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds from 0")
@@ -43,7 +43,7 @@ def seconds(text: str) -> float:
 
 
 def moment(text: str) -> float:
-    """A time above 0 s; argparse tells what is wrong with another."""
+    """Return a time above 0 s; argparse reports what is wrong with another."""
     value = seconds(text)
     if value == 0.0:
         raise argparse.ArgumentTypeError("0 s is no time")
@@ -51,7 +51,7 @@ def moment(text: str) -> float:
 
 
 def _float(text: str) -> float:
-    """The number; none of all, `nan`, for what is none."""
+    """Return the number in a text; `nan`, which is no number, for a text without one."""
     try:
         return float(text)
     except ValueError:

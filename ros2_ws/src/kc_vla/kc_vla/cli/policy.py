@@ -39,7 +39,7 @@ Then: kc-vla export policy runs/policy
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    """Run the subcommand; return the exit status: 0, 1 for a failure shown in one line, 2 for bad arguments, 130."""
     verb = words[0]
     options = (_train_parser() if verb == "train" else _export_parser()).parse_args(words[2:])
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see kc_vla.cli.learning
@@ -124,7 +124,7 @@ def _export_parser() -> argparse.ArgumentParser:
         "--precision",
         choices=PRECISIONS,
         default=PRECISIONS[0],
-        help="of what looks at the pictures: 8 bits take less than half the time on a CPU (int8)",
+        help="of the network's part for images: 8 bits take less than half the time on a CPU (int8)",
     )
     parser.add_argument("--replace", action="store_true", help="put it in the place of a model that has its name")
     return parser
@@ -145,11 +145,11 @@ def _train_parser() -> argparse.ArgumentParser:
         help=f"episodes with plans, a data set, or a folder of either; repeatable ({data})",
     )
     parser.set_defaults(default_data=[data])
-    parser.add_argument("--output", type=Path, default=output, help=f"folder of the run ({output})")
+    parser.add_argument("-o", "--output", type=Path, default=output, help=f"folder of the run ({output})")
     parser.add_argument(
         "--init",
         metavar="RUN|MODEL",
-        help=f"begin with what this run has learnt, such as a round before, or with a model, such as {_NAME}",
+        help=f"begin with the weights of this run, such as a round before, or with a model, such as {_NAME}",
     )
     parser.add_argument(
         "--models", type=Path, help="folder with the registry of --init's model (default: the models shipped)"
@@ -157,8 +157,8 @@ def _train_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--from-takeovers",
         action="store_true",
-        help="of data sets that tell where a person took over from a policy, learn from the frames in which he drove; "
-        "from the others as a whole",
+        help="train on the person's frames alone in data sets that mark where a person took over from a policy; "
+        "on the others as a whole",
     )
     add_camera(parser, "a camera of the robot, that it looks at (all that the data have)")
     parser.add_argument("--config", type=Path, help="TOML file of settings")

@@ -18,7 +18,7 @@ what is added beyond similarity, and what its confidence is worth. Writes table.
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    """Run the subcommand; return the exit status: 0, 1 for a failure shown in one line, 2 for bad arguments, 130."""
     options = main_parser("eval", _add_arguments).parse_args(words)
     one_blas_thread()
     return exit_status("eval", lambda: _evaluate(options), StackError)
@@ -44,8 +44,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _evaluate(options: argparse.Namespace) -> None:
     from kc_vla.memory.embedding.models import OFFLINE, open_embedder
+    from kc_vla.memory.evaluation.accuracy import table
     from kc_vla.memory.evaluation.questions import read_questions
-    from kc_vla.memory.evaluation.recall import evaluate_recall, table
+    from kc_vla.memory.evaluation.recall import evaluate_recall
     from kc_vla.memory.recall.ranking import LanguageRanker
     from kc_vla.memory.served import Server, ServerSettings
 

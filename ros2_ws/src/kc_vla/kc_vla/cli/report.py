@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kc_vla.bags.errors import BagError
+from kc_vla.cli.robot_argument import add_robot
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 
@@ -34,7 +35,7 @@ def _add_arguments(report: argparse.ArgumentParser) -> None:
     kinds.add_argument("--summary-only", action="store_true", help="neither video nor contact sheet")
     kinds.add_argument("--path", action="store_true", help="only the tool's way and the running chunk, tool_path.png")
     report.add_argument("--frame", type=int, help="for --path: the number of the frame, in place of some")
-    report.add_argument("--rig", default="auto", help="for --path: the robot that was recorded (auto: by its joints)")
+    add_robot(report, "auto", "for --path: the robot that was recorded (auto: by its joints)")
     report.add_argument("--missing", action="store_true", help="of a run: first the reports of episodes without one")
 
 
@@ -89,7 +90,7 @@ def _path(bag: Path, out: Path, arguments: argparse.Namespace) -> None:
 
     require_finished(bag)
     episode = RecordedEpisode(bag)
-    rig = rig_of_bag(episode) if arguments.rig == "auto" else load_rig(arguments.rig)
+    rig = rig_of_bag(episode) if arguments.robot == "auto" else load_rig(arguments.robot)
     out.mkdir(parents=True, exist_ok=True)
     write_tool_path(episode, rig, out / "tool_path.png", arguments.frame)
     print(f"tool path: {out / 'tool_path.png'}")

@@ -17,7 +17,7 @@ from kc_vla.core.errors import StackError
 
 if TYPE_CHECKING:
     from kc_vla.memory.long_term.memory import LongTermMemory
-    from kc_vla.memory.long_term.query import Found
+    from kc_vla.memory.long_term.query import FoundObject
     from kc_vla.memory.long_term.store import Store
 
 _FORMS = ("json", "graphml", "spark-dsg")
@@ -28,7 +28,7 @@ class _MapError(StackError):
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the verb; return the exit status: 0, 1 for a failure told in one line, 2 for bad arguments, 130."""
+    """Run the subcommand; return the exit status: 0, 1 for a failure shown in one line, 2 for bad arguments, 130."""
     options = main_parser("memory", _add_arguments).parse_args(words)
     return exit_status("memory", lambda: options.run(options), StackError, BagError, CalibrationError)
 
@@ -59,7 +59,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("store", type=Path, help="file of the memory")
         action.add_argument("--map", default="", help="map_id (default: the only one, or that of the file)")
     show.add_argument("--budget", type=positive, default=2000, metavar="TOKENS", help="of the text (default 2000)")
-    show.add_argument("--text", default="", help="a question: what fits it is told first")
+    show.add_argument("--text", default="", help="a question: what fits it comes first")
     show.add_argument("--png", type=Path, metavar="FILE", help="draw the graph into this file, too")
     show.set_defaults(run=_show)
     query.add_argument("text", nargs="?", default="", help="what they are")
@@ -69,7 +69,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     query.add_argument("--radius", type=float, metavar="M", help="around that place, m")
     for relation in ("on", "in", "next-to"):
         query.add_argument(f"--{relation}", metavar="ID", help=f"what is {relation.replace('-', ' ')} this object")
-    query.add_argument("--limit", type=positive, default=20, help="most that are told of (default 20)")
+    query.add_argument("--limit", type=positive, default=20, help="most results (default 20)")
     query.add_argument("--json", action="store_true", help="as JSON, a line each")
     query.set_defaults(run=_query)
     for action, run, text in ((export, _export, "to write"), (taken, _import, "to read")):
@@ -108,7 +108,7 @@ def _map(memory: LongTermMemory, options: argparse.Namespace) -> str:
 
 
 def _apart(options: argparse.Namespace, file: Path) -> None:
-    """See that what is written is not the store itself, nor what SQLite and the lock keep beside it."""
+    """Check that the output file is neither the store itself nor a file that SQLite or the lock keeps beside it."""
     own = {f"{options.store.resolve()}{end}" for end in ("", "-wal", "-shm", "-journal", ".lock")}
     if str(file.resolve()) in own:
         raise _MapError(f"{file} is the memory itself, or a part of it: name another file to write")
@@ -124,7 +124,7 @@ def _show(options: argparse.Namespace) -> None:
         memory = LongTermMemory(store)
         map_id = _map(memory, options)
         if options.png is not None:  # first: whoever reads the text may stop before its end
-            from kc_vla.memory.long_term.picture import draw_graph
+            from kc_vla.memory.long_term.plot import draw_graph
 
             draw_graph(memory.graph(map_id), options.png)
         print(memory.describe(map_id, options.budget, options.text).text or f"map {map_id!r} is empty")
@@ -165,7 +165,7 @@ def _query(options: argparse.Namespace) -> None:
         print(f"map {told(map_id)} has nothing that fits", file=sys.stderr)
 
 
-def _line(found: Found) -> str:
+def _line(found: FoundObject) -> str:
     from kc_vla.memory.long_term.tokens import shown
 
     thing = found.thing
@@ -179,7 +179,7 @@ def _line(found: Found) -> str:
     return f"{found.score:.2f} {'; '.join(parts)}; sure {thing.confidence:.2f}"
 
 
-def _as_json(found: Found) -> str:
+def _as_json(found: FoundObject) -> str:
     from kc_vla.memory.long_term.fields import to_fields
 
     return json.dumps({"score": found.score, "distance_m": found.distance_m, "object": to_fields(found.thing)})

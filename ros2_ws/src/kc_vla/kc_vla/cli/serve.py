@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kc_vla.cli.numbers import port, positive
+from kc_vla.cli.robot_argument import add_robot
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.inference.models import ModelError
-from kc_vla.policy.backends import TOKEN
+from kc_vla.policy.options import TOKEN
 
 if TYPE_CHECKING:
     from kc_vla.policy.serving.served import Served
@@ -26,7 +27,7 @@ examples:
 
 
 def main(words: Sequence[str]) -> int:
-    """Serve until it is interrupted; returns the exit status: 0, 1 for a failure told in one line, 2 for bad words."""
+    """Serve until it is interrupted; return the exit status: 0, 1 for a failure in a line, 2 for bad arguments."""
     parser = argparse.ArgumentParser(
         prog="kc-vla serve",
         description="Serve a learned policy to clients of openpi or GR00T. docs/policy_servers.md",
@@ -42,10 +43,10 @@ def main(words: Sequence[str]) -> int:
     )
     parser.add_argument("--models", default="", help="folder with a registry of models (default: the shipped ones)")
     parser.add_argument("--name", default="policy", help="name of the policy in there (default: policy)")
-    parser.add_argument("--rig", default="", help="the robot: a rig or its YAML file (default: as the policy says)")
-    parser.add_argument("--mapping", default="", help="what clients call what it sees (default: as comes with the rig)")
+    add_robot(parser, "", "a name of robots/, or a YAML file (default: as the policy says)")
+    parser.add_argument("--mapping", default="", help="what clients call what it sees (default: the robot's)")
     parser.add_argument(
-        "--dialect", choices=["n1.5", "n1.6"], help="groot: what modalities are told in (default: n1.6)"
+        "--dialect", choices=["n1.5", "n1.6"], help="groot: how the server describes its modalities (default: n1.6)"
     )
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="that it runs on")
     parser.add_argument("--threads", type=positive, default=1, help="of the processor (default: 1)")
@@ -58,28 +59,22 @@ def main(words: Sequence[str]) -> int:
 def _serve(options: argparse.Namespace) -> None:
     from kc_vla.core.rig import load_rig
     from kc_vla.inference.models import models_in
-    from kc_vla.policy.backends import BackendSettings
+    from kc_vla.policy.backends import PolicyContext
     from kc_vla.policy.learned import open_learned
     from kc_vla.policy.model import load_policy
+    from kc_vla.policy.options import LearnedOptions
     from kc_vla.policy.remote.mapping_file import load_mapping
-    from kc_vla.policy.serving.door import check_door
+    from kc_vla.policy.serving.access import check_access
     from kc_vla.policy.serving.served import Served
 
     token = options.token or os.environ.get(TOKEN, "")
-    check_door(options.host, token)
+    check_access(options.host, token)
     folder = models_in(options.models)
     model = load_policy(folder, options.name)
-    rig = load_rig(options.rig or model.robot)
-    settings = BackendSettings(
-        rig,
-        model.horizon,
-        model=options.name,
-        models_folder=str(folder),
-        device=options.device,
-        threads=options.threads,
-    )
+    rig = load_rig(options.robot or model.robot)
+    chosen = LearnedOptions(options.name, str(folder), options.device, options.threads)
     mapping = load_mapping(options.mapping, rig, options.protocol)
-    served = Served(open_learned(settings), mapping, model.slots)
+    served = Served(open_learned(PolicyContext(rig, model.horizon), chosen), mapping, model.slots)
     told = f"the policy '{model.name}' of a {rig.name}, as the mapping '{mapping.name}' says"
     asyncio.run(_until_interrupted(options, served, token, model.horizon, told))
 

@@ -13,7 +13,7 @@ from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 
 if TYPE_CHECKING:
-    from kc_vla.machine.plan import Plan
+    from kc_vla.machine.plan import SetupPlan
 
 _ABOUT = """\
 Says what is to be done to this machine, as lines for a shell, and does it with --do, after asking, or --yes. Lines that
@@ -32,7 +32,7 @@ exit status: 0 said, done, or nothing to do; 1 a failure, told in a line, or not
 
 
 def main(words: Sequence[str]) -> int:
-    """Say or do it; return the exit status: 0, 1 for a failure told in a line, 2 for bad arguments, 130."""
+    """Print or do the setup; return the exit status: 0, 1 for a failure shown in a line, 2 for bad arguments, 130."""
     options = main_parser("setup", _add_arguments).parse_args(words)
     return exit_status(f"setup {options.what}", lambda: _set_up(options), StackError)
 
@@ -76,7 +76,7 @@ def _set_up(options: argparse.Namespace) -> None:
     print("done", *plan.after, sep="\n")
 
 
-def _plan(options: argparse.Namespace) -> Plan:
+def _plan(options: argparse.Namespace) -> SetupPlan:
     from kc_vla.machine import setup_camera, setup_can, setup_real_time
 
     if options.what == "camera":
@@ -95,7 +95,7 @@ def _plan(options: argparse.Namespace) -> Plan:
 
 
 def _person() -> str:
-    """Who is meant: with sudo, the one who typed it."""
+    """Return the user who is meant: with sudo, the one who typed the command."""
     from kc_vla.core.home import user_name
 
     return os.environ.get("SUDO_USER") or user_name()

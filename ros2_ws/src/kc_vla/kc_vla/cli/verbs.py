@@ -9,11 +9,15 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import NamedTuple
 
+from kc_vla.cli.extras import advice
 from kc_vla.cli.interrupts import INTERRUPTED
 
+SIMULATION = "simulation"
+"""The module of the verbs that the simulator does."""
 
-class Verb(NamedTuple):
-    """A verb.
+
+class Subcommand(NamedTuple):
+    """A subcommand of `kc-vla`.
 
     Attributes:
         name: the first word of the command line.
@@ -32,11 +36,21 @@ class Verb(NamedTuple):
         kind = words[1] if len(words) > 1 else ""
         if self.kinds and kind not in self.kinds and (kind in ("-h", "--help") or not kind.startswith("-")):
             self._parser().parse_args(words[1:2])  # which tells what there is, and ends
-        status: int = import_module(f"kc_vla.cli.{self.kinds.get(kind, self.module)}").main(words)
+        try:
+            status: int = import_module(f"kc_vla.cli.{self.module_of(words)}").main(words)
+        except ModuleNotFoundError as error:
+            if not (line := advice(error)):
+                raise
+            print(f"kc-vla {self.name}: {line}", file=sys.stderr)
+            return 2
         return status
 
+    def module_of(self, words: Sequence[str]) -> str:
+        """Return the module that does what the command line asks for; all `words`, also the first."""
+        return self.kinds.get(words[1] if len(words) > 1 else "", self.module)
+
     def _parser(self) -> argparse.ArgumentParser:
-        """What reads which of the kinds is meant."""
+        """Return the parser that finds out which kind is meant."""
         helps = "\n".join(f"  kc-vla {self.name} {kind} --help" for kind in self.kinds)
         parser = argparse.ArgumentParser(
             prog=f"kc-vla {self.name}",
@@ -49,41 +63,48 @@ class Verb(NamedTuple):
 
 
 VERBS = (
-    Verb("report", "report", "video, contact sheet and summary of a recorded episode; or the page of a run"),
-    Verb("rerun", "rerun", "a recorded episode as a file of Rerun's viewer: kc-vla rerun export --help"),
-    Verb("bag", "bag", "look into recorded bags, check, cut, merge them, make torn ones whole"),
-    Verb("sim", "simulation", "film, check and measure the simulated tasks: kc-vla sim --help"),
-    Verb("train", "learning", "train a keyframe selector, or a policy", {"selector": "learning", "policy": "policy"}),
-    Verb(
+    Subcommand("report", "report", "video, contact sheet and summary of a recorded episode; or the page of a run"),
+    Subcommand("rerun", "rerun", "a recorded episode as a file of Rerun's viewer: kc-vla rerun export --help"),
+    Subcommand("bag", "bag", "look into recorded bags, check, cut, merge them, make torn ones whole"),
+    Subcommand("sim", SIMULATION, "film, check and measure the simulated tasks: kc-vla sim --help"),
+    Subcommand(
+        "train", "learning", "train a keyframe selector, or a policy", {"selector": "learning", "policy": "policy"}
+    ),
+    Subcommand(
         "export",
         "learning",
         "make ONNX files of a trained selector or policy, or of one of LeRobot's",
         {"selector": "learning", "policy": "policy", "act": "act"},
     ),
-    Verb("tune", "learning", "choose the thresholds of a selector anew", {"selector": "learning"}),
-    Verb(
+    Subcommand("tune", "learning", "choose the thresholds of a selector anew", {"selector": "learning"}),
+    Subcommand(
         "eval",
         "learning",
         "measure a selector, a policy, a memory or a household's planner",
         {
             **dict.fromkeys(("selector", "rules", "events"), "learning"),
-            **dict.fromkeys(("policy", "table1", "table3", "household", "virtualhome"), "simulation"),
+            **dict.fromkeys(("policy", "table1", "table3", "household", "virtualhome"), SIMULATION),
             "recall": "recall",
             "replacement": "memory",
         },
     ),
-    Verb("memory", "scene_graph", "look into a long-term memory, export and import its maps: kc-vla memory --help"),
-    Verb(
+    Subcommand(
+        "memory", "scene_graph", "look into a long-term memory, export and import its maps: kc-vla memory --help"
+    ),
+    Subcommand(
         "annotate",
         "learning",
         "mark keyframes of recorded episodes, on a page or by rules",
         {"page": "annotate", "rules": "learning"},
     ),
-    Verb("calibrate", "calibrate", "cameras, hand-eye, joint offsets, latency: kc-vla calibrate --help"),
-    Verb("serve", "serve", "serve a learned policy to clients of openpi or GR00T: kc-vla serve policy --help"),
-    Verb("doctor", "doctor", "look at this machine: ROS 2, CAN, cameras, GPU, models, real time, ports ..."),
-    Verb("setup", "setup", "make CAN, a camera's name or real time ready: kc-vla setup can|camera|realtime --help"),
-    Verb("collect", "simulation", "record data sets of the experts' episodes: kc-vla collect --help"),
+    Subcommand("calibrate", "calibrate", "cameras, hand-eye, joint offsets, latency: kc-vla calibrate --help"),
+    Subcommand("serve", "serve", "serve a learned policy to clients of openpi or GR00T: kc-vla serve policy --help"),
+    Subcommand("robot", "robot", "look at a robot file, or write one from a file of rigs/: kc-vla robot --help"),
+    Subcommand("doctor", "doctor", "look at this machine: ROS 2, CAN, cameras, GPU, models, real time, ports ..."),
+    Subcommand(
+        "setup", "setup", "make CAN, a camera's name or real time ready: kc-vla setup can|camera|realtime --help"
+    ),
+    Subcommand("collect", SIMULATION, "record data sets of the experts' episodes: kc-vla collect --help"),
 )
 """In the order of the help."""
 
@@ -91,7 +112,7 @@ Arguments = Callable[[argparse.ArgumentParser], None]
 
 
 def main_parser(name: str = "", add_arguments: Arguments | None = None) -> argparse.ArgumentParser:
-    """The parser of `kc-vla`, with the arguments of the verb called `name`."""
+    """Return the parser of `kc-vla`, with the arguments of the subcommand called `name`."""
     parser = argparse.ArgumentParser(prog="kc-vla", description="Tools of the kc_vla robot stack.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
     for verb in VERBS:
@@ -102,7 +123,7 @@ def main_parser(name: str = "", add_arguments: Arguments | None = None) -> argpa
 
 
 def exit_status(name: str, work: Callable[[], None], *failures: type[Exception], interrupted: str = "") -> int:
-    """Do the work of the verb called `name`; return 0, 1 for a failure told in a line, `INTERRUPTED` after Ctrl-C.
+    """Run the subcommand called `name`; return 0, 1 for a failure shown in a line, `INTERRUPTED` after Ctrl-C.
 
     Args:
         name: told before what went wrong.
@@ -123,7 +144,7 @@ def exit_status(name: str, work: Callable[[], None], *failures: type[Exception],
 
 
 def _told(error: Exception) -> str:
-    """What went wrong, a system's error without its number."""
+    """Return what went wrong, a system's error without its number."""
     if isinstance(error, OSError) and error.filename is not None and error.filename2 is None:
         return f"{error.filename}: {error.strerror}"
     return str(error)

@@ -9,7 +9,9 @@ Times = NDArray[np.int64]
 
 
 def nearest(wanted: Times, times: Times) -> Times:
-    """For each of the times `wanted` (T,), ns, the index of the nearest of `times` (N,), ascending, at least one.
+    """Return for each of the times `wanted` (T,), ns, the index of the nearest of `times` (N,).
+
+    `times` are ascending, and one at least.
 
     Of two that are equally near it is the earlier.
     """
@@ -19,7 +21,7 @@ def nearest(wanted: Times, times: Times) -> Times:
 
 
 def nearest_within(wanted: Times, times: Times, most_ns: int) -> list[int | None]:
-    """As `nearest`, and None where that is further away than `most_ns`; `times` may be empty."""
+    """Return the same as `nearest`, but None where that is further away than `most_ns`; `times` may be empty."""
     if not len(times):
         return [None] * len(wanted)
     found = nearest(wanted, times)

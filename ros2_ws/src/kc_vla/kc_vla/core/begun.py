@@ -57,7 +57,10 @@ def begun(path: Path, name: str, settings: Mapping[str, Any], made_by: str) -> I
 
 
 def differences(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """What two settings or trees of them do not have in common: dotted name, both values, None for what is missing."""
+    """Yield what two settings, or trees of settings, do not have in common.
+
+    Each is a dotted name and both values, None for one that is missing.
+    """
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for key in sorted({*one, *other}):
             inner = f"{name}.{key}" if name else key
@@ -70,7 +73,7 @@ def differences(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any
 
 
 def _known(opened: IO[str], file: Path, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a folder was begun with; `settings` from now on where there is nothing in it but that."""
+    """Return what a folder was begun with; `settings` from now on where there is nothing in it but that."""
     if not any(each.is_file() and each != file for each in file.parent.rglob("*")):
         opened.write(json.dumps(dict(settings), indent=2) + "\n")
         opened.truncate()

@@ -1,34 +1,43 @@
-"""Things of one kind that a user chooses among by name: each is a row of one table, and nothing else lists them."""
+"""What launch files offer by name: rows of an open table that say which launch files offer them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, field
+from typing import TypeVar
 
-S = TypeVar("S")
-M = TypeVar("M")
+from kc_vla.core.tables import OpenTable
+
 GRAPHS = ("maniskill", "piper", "replay")
 """The launch files in which something can be chosen."""
 
 
 @dataclass(frozen=True)
-class Choice(Generic[S, M]):
-    """A row.
+class LaunchChoice:
+    """A row that launch files offer.
 
     Attributes:
         meaning: what it is, for users; half a line.
-        make: makes it from its settings. It imports what it needs: nobody else shall wait for that.
         graphs: the launch files that offer it, of `GRAPHS`.
-        at_once: it neither computes nor waits for anything, so that it needs no thread of its own.
+        inline: it neither computes nor waits for anything, so that it needs no thread of its own.
     """
 
     meaning: str
-    make: Callable[[S], M]
-    graphs: tuple[str, ...] = GRAPHS
-    at_once: bool = False
+    graphs: tuple[str, ...] = field(default=GRAPHS, kw_only=True)
+    inline: bool = field(default=False, kw_only=True)
 
 
-def offered(table: Mapping[str, Choice[Any, Any]], graph: str) -> dict[str, str]:
-    """The meaning of each row that a launch file offers, by its name."""
-    return {name: row.meaning for name, row in table.items() if graph in row.graphs}
+C = TypeVar("C", bound=LaunchChoice)
+
+
+def offered(table: OpenTable[C], graph: str) -> dict[str, str]:
+    """Return the meaning of each row that a launch file offers, by its name.
+
+    A row that cannot be loaded is among them, so that the reason is reported when it is asked for.
+    """
+    found: dict[str, str | None] = {}
+    for each in table.rows():
+        if each.row is not None:
+            found[each.name] = each.row.meaning if graph in each.row.graphs else None
+        else:
+            found.setdefault(each.name, f"of the package {each.package}, which cannot be loaded")
+    return {name: meaning for name, meaning in found.items() if meaning is not None}

@@ -45,12 +45,12 @@ class Chunk:
 
     @property
     def horizon(self) -> int:
-        """Number of actions."""
+        """Return the number of actions."""
         return len(self.actions)
 
     @property
     def end(self) -> int:
-        """First control step that it has no action for."""
+        """Return the first control step that it has no action for."""
         return self.start + self.horizon
 
 

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.chunk import DATA_DELTA_NAMES, TOOL_DELTA_NAMES, TOOL_DELTA_UNITS, ActionType
+from kc_vla.core.chunk import DATA_DELTA_NAMES, TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.errors import StackError
-from kc_vla.core.rig import Rig, unit_of
+from kc_vla.core.rig import Rig
 
 Numbers = NDArray[np.float64]
 TOOL_POSE_NAMES = ("x", "y", "z", "qx", "qy", "qz", "qw")
 """Place (m) and turn of the tool in the robot's base frame."""
 TOOL_STATE_NAMES = (*TOOL_POSE_NAMES, "gripper")
 """Tool pose, and how far the gripper is open, 0 closed .. 1 open."""
-_TOOL_STATE_UNITS = ("m", "m", "m", "", "", "", "", "0..1")
 
 
 class CodecError(StackError):
@@ -39,26 +38,16 @@ class Codec:
 
     @property
     def state_names(self) -> tuple[str, ...]:
-        """Of the numbers of a state."""
+        """Return the names of the numbers of a state, in their order."""
         return TOOL_STATE_NAMES if self.action is ActionType.TOOL_DELTA else self.rig.names
 
     @property
-    def state_units(self) -> tuple[str, ...]:
-        """Of the numbers of a state; empty for those of a quaternion."""
-        return _TOOL_STATE_UNITS if self.action is ActionType.TOOL_DELTA else _units(self.rig)
-
-    @property
     def action_names(self) -> tuple[str, ...]:
-        """Of the numbers of an action."""
+        """Return the names of the numbers of an action, in their order."""
         return TOOL_DELTA_NAMES if self.action is ActionType.TOOL_DELTA else self.rig.names
 
-    @property
-    def action_units(self) -> tuple[str, ...]:
-        """Of the numbers of an action."""
-        return TOOL_DELTA_UNITS if self.action is ActionType.TOOL_DELTA else _units(self.rig)
-
     def state(self, tool_pose: Numbers, names: Sequence[str], positions: Numbers) -> Numbers:
-        """The state (..., S).
+        """Return the state (..., S).
 
         Args:
             tool_pose: (..., 7), m and a quaternion x, y, z, w, in the robot's base frame.
@@ -78,7 +67,7 @@ class Codec:
         return np.concatenate([tool_pose, self.rig.gripper_share(positions)[..., None]], axis=-1)
 
     def actions(self, names: Sequence[str], values: Numbers) -> Numbers:
-        """Actions (..., A) in the order of `action_names`, out of those with columns called `names`.
+        """Return actions (..., A) in the order of `action_names`, out of those with columns called `names`.
 
         Raises:
             CodecError: they are actions of another kind, or of another robot.
@@ -90,7 +79,3 @@ class Codec:
 
     def _otherwise(self) -> tuple[tuple[str, ...], ...]:
         return (DATA_DELTA_NAMES,) if self.action is ActionType.TOOL_DELTA else (self.rig.columns,)
-
-
-def _units(rig: Rig) -> tuple[str, ...]:
-    return tuple(map(unit_of, rig.names))

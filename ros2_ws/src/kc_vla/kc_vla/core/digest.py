@@ -6,5 +6,5 @@ import hashlib
 
 
 def digest(content: str | bytes) -> str:
-    """16 hex digits that change with any of `content`: SHA-256, cut, against chance and no enemy."""
+    """Return 16 hex digits that change with any of `content`: SHA-256, cut, against chance and no enemy."""
     return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()[:16]

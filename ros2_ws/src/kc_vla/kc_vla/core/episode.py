@@ -35,15 +35,15 @@ class Episode:
 
 
 def start_in_step(earliest_ns: int, seen_ns: int, period_ns: int) -> int:
-    """When an episode can begin, from `earliest_ns` on, so that no picture of a camera falls between two frames.
+    """Return when an episode can begin, from `earliest_ns` on, so that no camera's image falls between two frames.
 
     Args:
         earliest_ns: ns of ROS time.
-        seen_ns: stamp of any picture; the camera gives one each period.
+        seen_ns: stamp of any image; the camera gives one each period.
         period_ns: time between two frames, ns.
 
     Returns:
-        stamp of frame 0: each picture comes a quarter of a period after the stamp of its frame, so that neither the
-        first one lies before the episode nor the camera's jitter gives one frame two pictures and the next none.
+        stamp of frame 0: each image comes a quarter of a period after the stamp of its frame, so that neither the
+        first one lies before the episode nor the camera's jitter gives one frame two images and the next none.
     """
     return earliest_ns + (seen_ns - period_ns // 4 - earliest_ns) % period_ns

@@ -23,12 +23,13 @@ def replacing(path: Path) -> Iterator[Path]:
     """Give a path to write to; what was written takes the place of `path` at the end, nothing does after an error.
 
     What was committed outlives a loss of power: it is on the disk before it takes its place. Of a link it is the file
-    that it leads to.
+    that it leads to, see `resolved`; another hard link of that file keeps what it holds.
 
     Raises:
-        OSError: `path` is a folder, a device or the like, which nothing takes the place of; or its folder is missing.
+        OSError: `path` is a folder, a device or the like, which nothing takes the place of; or its folder is missing;
+            or its links lead in a circle.
     """
-    path = path.resolve() if path.is_symlink() else path
+    path = resolved(path)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder: name a file", str(path))
     if path.exists() and not path.is_file():
@@ -36,6 +37,8 @@ def replacing(path: Path) -> Iterator[Path]:
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
     part = path.with_name(f".{path.name}.part")
+    if part.is_symlink() or (part.exists() and part.stat().st_nlink > 1):
+        part.unlink()  # writing to it would write to another file
     try:
         yield part
         with part.open("rb") as file:
@@ -44,6 +47,58 @@ def replacing(path: Path) -> Iterator[Path]:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def resolved(path: Path) -> Path:
+    """Return the file that `path` leads to where it is a symbolic link, over any number of links; else `path` itself.
+
+    The file need not be there: a link may point to one that is still to be made.
+
+    Raises:
+        OSError: the links lead in a circle.
+    """
+    if not path.is_symlink():
+        return path
+    real = Path(os.path.realpath(path))
+    if real.is_symlink():
+        raise OSError(errno.ELOOP, "is a symbolic link that leads in a circle", str(path))
+    return real
+
+
+_NO_HARD_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
+"""What `os.link` says on file systems without hard links, and of files of others or with too many of them."""
+
+
+def keep_as(path: Path, kept: Path) -> None:
+    """Give the bytes of the file `path` the name `kept`, before another file takes the place of `path`.
+
+    Args:
+        path: a file, no symbolic link: of one the second name would lead to the new bytes, too.
+        kept: a free name in the same folder.
+
+    Raises:
+        OSError: `path` is a symbolic link, `kept` is there already, or the folder cannot be written.
+    """
+    if path.is_symlink():
+        raise OSError(errno.EINVAL, "is a symbolic link: resolve it before its file is kept", str(path))
+    try:
+        os.link(path, kept)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        if os.path.lexists(kept):
+            raise FileExistsError(errno.EEXIST, "is there already", str(kept)) from error
+        path.rename(kept)
+
+
+def by_number(path: Path) -> tuple[tuple[int, int, str], ...]:
+    """Return a key that orders names by the numbers in them: a_2 before a_10, with and without zeros in front.
+
+    Names of equal numbers, such as a_1 and a_01, are ordered as texts.
+    """
+    parts = re.split(r"([0-9]+)", path.name)
+    key = tuple((0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part) for part in parts)
+    return (*key, (2, 0, path.name))
 
 
 def write_whole(path: Path, text: str) -> None:

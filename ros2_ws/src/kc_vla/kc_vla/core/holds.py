@@ -5,10 +5,10 @@ _NO_JOINT_STATE = "no joint state for "
 
 
 def no_joint_state(seconds: float) -> str:
-    """None has come for so long."""
+    """Return the reason of a hold because no joint state has come for so long."""
     return f"{_NO_JOINT_STATE}{seconds:g} s"
 
 
 def is_wait(reason: str) -> bool:
-    """Whether the arm would have moved, had everything been there."""
+    """Return whether the arm would have moved, had everything been there."""
     return reason == NO_CHUNK_YET or reason.startswith(_NO_JOINT_STATE)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def cache_home() -> Path:
-    """The folder of all caches, after the XDG rules; OSError where nothing says where it is."""
+    """Return the folder of all caches, after the XDG rules; OSError where nothing says where it is."""
     if named := os.environ.get("XDG_CACHE_HOME"):
         return Path(named)
     try:
@@ -18,13 +18,17 @@ def cache_home() -> Path:
 
 
 def check_log_folder() -> None:
-    """See that ROS will find a folder for its logs; OSError where nothing says where it is."""
+    """Check that ROS will find a folder for its logs.
+
+    Raises:
+        OSError: no environment variable says where it is.
+    """
     if not any(os.environ.get(name) for name in ("ROS_LOG_DIR", "ROS_HOME", "HOME")):
         raise OSError("HOME is not set: set it, or ROS_HOME, to a folder that can be written")
 
 
 def user_name() -> str:
-    """Name of the person, or the number where it has no name."""
+    """Return the name of the person, or the number where it has no name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

@@ -59,7 +59,7 @@ interruptions = Interruptions()
 
 @contextmanager
 def interruptible_children() -> Iterator[None]:
-    """What is started here can be interrupted, though this process waits for signals in its own way."""
+    """Let Ctrl-C reach the processes that are started here, though this process handles signals in its own way."""
     before = signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     try:
         yield

@@ -23,7 +23,10 @@ def append_line(path: Path, row: Mapping[str, Any]) -> None:
 
 
 def read_lines(path: Path, made: Callable[[Any], T]) -> Iterator[T]:
-    """What `made` makes of each row; one that was cut off, or of which it makes nothing, is left out. None: no file."""
+    """Yield what `made` makes of each row of a file; a missing file has no rows.
+
+    A row that was cut off, or of which it makes nothing, is left out.
+    """
     if not path.exists():
         return
     for line in path.read_text(encoding="utf-8").splitlines():

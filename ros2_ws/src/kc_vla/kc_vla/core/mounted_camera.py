@@ -13,7 +13,7 @@ Pose = NDArray[np.float64]
 
 
 def pose_matrix(position: Sequence[float], quaternion: Sequence[float]) -> Pose:
-    """The pose of a place x, y, z (m) and a quaternion x, y, z, w."""
+    """Return the pose of a place x, y, z (m) and a quaternion x, y, z, w."""
     from scipy.spatial.transform import Rotation  # a quarter of a second, which a node that reads no pose is spared
 
     matrix: Pose = np.eye(4)
@@ -30,7 +30,7 @@ class MountedCamera:
         pose: of the optical frame (4, 4), m: in the flange's frame (`in_hand`), else in the base frame.
         in_hand: it is on the flange.
         matrix: its intrinsic matrix (3, 3), px; None where its lens is not known.
-        size: width and height of its pictures, px; zeros then.
+        size: width and height of its images, px; zeros then.
     """
 
     frame: str
@@ -40,7 +40,7 @@ class MountedCamera:
     size: tuple[int, int] = (0, 0)
 
     def placed(self, flange: Pose | None) -> Pose | None:
-        """The pose of the optical frame in the base frame; None where it would take the flange's, which is None."""
+        """Return the pose of the optical frame in the base frame; None for a camera on a flange whose pose is None."""
         if not self.in_hand:
             return self.pose
         return None if flange is None else np.asarray(flange @ self.pose)

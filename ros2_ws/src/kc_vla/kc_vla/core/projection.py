@@ -1,4 +1,4 @@
-"""Where points are in a picture, for a lens as camera_info has it: the one place that projects."""
+"""Where points are in an image, for a lens as camera_info has it: the one place that projects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NEAREST_M = 1e-6
 def project(
     points: Numbers, camera: Numbers, matrix: Numbers, model: str = "plumb_bob", distortion: Sequence[float] = ()
 ) -> tuple[Numbers, Numbers]:
-    """Project points of a frame into the picture of a camera whose pose is known in that frame.
+    """Project points of a frame into the image of a camera whose pose is known in that frame.
 
     Args:
         points: (N, 3), m.
@@ -39,7 +39,7 @@ def project(
 
 
 def _distorted(flat: Numbers, model: str, given: list[float]) -> Numbers:
-    """Where a lens shows points of the plane at depth 1 (N, 2), in that plane."""
+    """Return where a lens shows points of the plane at depth 1 (N, 2), in that plane."""
     if model == "equidistant":
         return _equidistant(flat, given + [0.0] * (4 - len(given)))
     if model not in ("plumb_bob", "rational_polynomial"):

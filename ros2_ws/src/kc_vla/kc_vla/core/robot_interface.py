@@ -1,13 +1,14 @@
-"""How a robot is reached that others' ROS drivers move: the section `interface` of its rig file."""
+"""How a robot is reached that others' ROS drivers move: the options of the driver `ros` in its robot file."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from kc_vla.core.rig_numbers import ANGLES, number, text_of
 
 _TOPIC = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+")
 _KEYS = {"kind", "command", "state", "gripper"}
@@ -17,7 +18,6 @@ _GRIPPER_OPTIONAL = {"command", "kind"}
 _SLOWEST, _FASTEST = 10.0, 200.0
 _DEFAULT_RATE = 50.0
 _SOONEST_S, _LATEST_S, _STALE_S = 0.05, 1.5, 0.2
-_ANGLES = {"rad": 1.0, "degrees": math.pi / 180.0}
 
 
 class CommandKind(StrEnum):
@@ -48,11 +48,11 @@ class GripperInterface:
     command: str
 
     def position(self, share: float) -> float:
-        """Where the joint is at a share of the opening, 0 closed .. 1 open."""
+        """Return where the joint is at a share of the opening, 0 closed .. 1 open."""
         return self.closed + share * (self.open - self.closed)
 
     def share(self, position: float) -> float:
-        """How far the gripper is open, 0 closed .. 1 open, at a position of the joint."""
+        """Return how far the gripper is open, 0 closed .. 1 open, at a position of the joint."""
         return (position - self.closed) / (self.open - self.closed)
 
 
@@ -87,24 +87,31 @@ class RobotInterface:
 
     @property
     def has_switch(self) -> bool:
-        """Whether this stack gives and takes the power of the arm."""
+        """Return whether this stack enables and disables the arm."""
         return bool(self.power_topic or self.power_service)
 
 
-def read_interface(content: Any, joints: Sequence[str]) -> RobotInterface:
-    """The section of a rig file with these `joints`.
+def read_interface(content: Any, joints: Sequence[str], section: str = "interface") -> RobotInterface:
+    """Return what a section of a robot file with these `joints` says.
 
     Raises:
         ValueError: it is not understood; the text says what.
     """
+    try:
+        return _interface(content, joints)
+    except ValueError as error:
+        raise ValueError(str(error).replace("interface", section, 1)) from error
+
+
+def _interface(content: Any, joints: Sequence[str]) -> RobotInterface:
     _check_keys(content, "interface", _KEYS, _OPTIONAL)
     names = _names(content.get("joints", joints))
     if len(names) != len(joints):
         raise ValueError(f"interface: joints must be {len(joints)} names, one for each joint of the rig")
     kind, command = _kind(content["kind"]), _topic(content["command"], "command")
     angles = content.get("angles", "rad")
-    if angles not in _ANGLES:
-        raise ValueError(f"interface: angles is {angles!r}: {' or '.join(_ANGLES)}")
+    if angles not in tuple(ANGLES):
+        raise ValueError(f"interface: angles is {angles!r}: {' or '.join(ANGLES)}")
     rate = _number(content.get("rate", _DEFAULT_RATE), "rate")
     if not _SLOWEST <= rate <= _FASTEST:
         raise ValueError(f"interface: rate is {rate:g}: between {_SLOWEST:g} and {_FASTEST:g} commands a second")
@@ -120,14 +127,20 @@ def read_interface(content: Any, joints: Sequence[str]) -> RobotInterface:
         command=command,
         state=_topic(content["state"], "state"),
         joints=names,
-        radians=_ANGLES[angles],
+        radians=ANGLES[angles],
         rate=rate,
         stale_after=stale,
         gripper=gripper,
         power_topic=topic,
         power_service=service,
-        velocities=tuple(_number(value, "velocities") for value in content.get("velocities", ())),
+        velocities=_velocities(content.get("velocities", ())),
     )
+
+
+def _velocities(row: Any) -> tuple[float, ...]:
+    if not isinstance(row, list | tuple):
+        raise ValueError("interface: velocities must be a list of numbers")
+    return tuple(_number(value, "velocities") for value in row)
 
 
 def _gripper(content: Any, kind: CommandKind) -> GripperInterface:
@@ -138,14 +151,15 @@ def _gripper(content: Any, kind: CommandKind) -> GripperInterface:
     if "kind" in content and "command" not in content:
         raise ValueError("interface: gripper: a kind of its own needs a command of its own")
     command = _topic(content["command"], "gripper: command") if "command" in content else ""
-    return GripperInterface(str(content["joint"]), closed, wide, _kind(content.get("kind", kind)), command)
+    return GripperInterface(
+        text_of(content["joint"], "interface: gripper: joint"), closed, wide, _kind(content.get("kind", kind)), command
+    )
 
 
 def _power(content: Any) -> tuple[str, str]:
     if not isinstance(content, Mapping) or len(content) > 1 or content.keys() - {"topic", "service"}:
         raise ValueError("interface: power is {topic: /...} of std_msgs/Bool, or {service: /...} of std_srvs/SetBool")
-    names = (content.get("topic"), content.get("service"))
-    topic, service = ("" if name is None else _topic(name, "power") for name in names)
+    topic, service = (_topic(content[key], "power") if key in content else "" for key in ("topic", "service"))
     return topic, service
 
 
@@ -174,10 +188,8 @@ def _topic(word: Any, name: str) -> str:
 def _names(row: Any) -> tuple[str, ...]:
     if isinstance(row, str) or not isinstance(row, Sequence):
         raise ValueError("interface: joints must be a list of names")
-    return tuple(map(str, row))
+    return tuple(text_of(name, "interface: a name of joints") for name in row)
 
 
 def _number(value: Any, name: str) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value):
-        raise ValueError(f"interface: {name} is {value!r}: a finite number is wanted")
-    return float(value)
+    return number(value, f"interface: {name}")

@@ -16,18 +16,18 @@ class Share(NamedTuple):
 
     @property
     def share(self) -> float:
-        """0..1."""
+        """Return the share, 0..1."""
         return self.right / self.of
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Of 95 %, after Wilson (1927): within 0..1 also where all or none are."""
+        """Return the 95 % confidence interval of the share after Wilson (1927), which stays within 0..1."""
         square = _95**2 / self.of
         middle = (self.share + square / 2) / (1 + square)
         half = _95 * math.sqrt(self.share * (1 - self.share) / self.of + square / (4 * self.of)) / (1 + square)
         return min(max(middle - half, 0.0), self.share), max(min(middle + half, 1.0), self.share)
 
     def __str__(self) -> str:
-        """In percent, with its interval."""
+        """Return the share in percent, with its interval."""
         low, high = self.interval
         return f"{100 * self.share:.1f} ({100 * low:.1f} to {100 * high:.1f})"

@@ -24,7 +24,7 @@ class SplitError(ValueError):
 
 
 def seeds_of(split: str, count: int) -> range:
-    """The first `count` seeds of a split: whoever takes as many takes the same.
+    """Return the first `count` seeds of a split, which are the same at each call.
 
     Raises:
         SplitError: there is no such split, or it has not that many seeds.
@@ -35,8 +35,3 @@ def seeds_of(split: str, count: int) -> range:
     if not 1 <= count <= len(seeds):
         raise SplitError(f"the split '{split}' has {len(seeds)} seeds: {count} cannot be taken from it")
     return seeds[:count]
-
-
-def split_of(seed: int) -> str | None:
-    """The name of the split that `seed` belongs to, if any."""
-    return next((name for name, seeds in SPLITS.items() if seed in seeds), None)

@@ -6,5 +6,5 @@ from typing import Any
 
 
 def nanoseconds(time: Any) -> int:
-    """A builtin_interfaces/Time in ns."""
+    """Return a builtin_interfaces/Time in ns."""
     return int(time.sec) * 1_000_000_000 + int(time.nanosec)

@@ -46,10 +46,10 @@ class Task:
 
     @property
     def instructions(self) -> tuple[str, ...]:
-        """All instructions that are known to mean it."""
+        """Return all instructions that are known to mean it."""
         return (self.instruction, *self.wordings)
 
 
 def plain(instruction: str) -> str:
-    """An instruction without what makes no difference to its meaning."""
+    """Return an instruction without what makes no difference to its meaning."""
     return " ".join(instruction.casefold().replace(".", " ").split())

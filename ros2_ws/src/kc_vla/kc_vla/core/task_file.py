@@ -27,7 +27,7 @@ class TaskFileError(StackError):
 
 
 def read_tasks(path: Path) -> dict[str, Task]:
-    """The tasks of a file by their names.
+    """Return the tasks of a file by their names.
 
     Raises:
         TaskFileError: it cannot be read or is not as it should be.
@@ -39,7 +39,7 @@ def read_tasks(path: Path) -> dict[str, Task]:
 
 
 def parse_tasks(text: str, told: str) -> dict[str, Task]:
-    """The tasks in a YAML text that an error calls `told`.
+    """Return the tasks in a YAML text that an error calls `told`.
 
     Raises:
         TaskFileError: it is not as it should be.
@@ -58,7 +58,7 @@ def parse_tasks(text: str, told: str) -> dict[str, Task]:
 
 
 def tasks_from(content: Any, told: str) -> dict[str, Task]:
-    """Tasks as plain values, as `tasks_as_dict` gives them; an error begins with `told`.
+    """Return tasks from plain values, as `tasks_as_dict` makes them; an error begins with `told`.
 
     Raises:
         TaskFileError: they are not as they should be.
@@ -74,7 +74,7 @@ def tasks_from(content: Any, told: str) -> dict[str, Task]:
 
 
 def tasks_as_dict(tasks: Iterable[Task]) -> dict[str, Any]:
-    """What a model keeps of tasks, as plain values: instructions and keyframes."""
+    """Return what a model keeps of tasks, as plain values: instructions and keyframes."""
     return {task.name: {"instruction": list(task.instructions), "keyframes": list(task.keyframes)} for task in tasks}
 
 
@@ -99,7 +99,7 @@ def _task(name: str, row: Any, told: str) -> Task:
 
 
 def _more(row: Mapping[Any, Any], told: str) -> dict[str, Any]:
-    """The fields that need not be there."""
+    """Return the fields that need not be there."""
     more: dict[str, Any] = {}
     for key in (key for key in _LISTS if key in row):
         more[key] = _texts(row[key])
@@ -117,7 +117,7 @@ def _more(row: Mapping[Any, Any], told: str) -> dict[str, Any]:
 
 
 def _texts(values: Any) -> tuple[str, ...] | None:
-    """A list of texts, or None where it is something else."""
+    """Return a list of texts, or None where it is something else."""
     if not isinstance(values, list) or not values:
         return None
     return tuple(values) if all(isinstance(value, str) and value.strip() for value in values) else None

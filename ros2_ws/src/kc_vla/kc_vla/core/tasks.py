@@ -8,7 +8,7 @@ says what it holds.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from kc_vla.core.task import Task as Task
@@ -25,7 +25,7 @@ TASKS: dict[str, Task] = {
     for task in (
         Task(
             name="counting",
-            environment="PushCubeWithSignal-v1",
+            environment="KcVlaPushCubeWithSignal-v1",
             expert="kc_vla_sim.experts.push_cube_with_signal:PushCubeExpert",
             instruction="Wait for the signal light to flash twice, then push the cube to the target.",
             wordings=(
@@ -40,7 +40,7 @@ TASKS: dict[str, Task] = {
         ),
         Task(
             name="identity",
-            environment="TeacherArmShuffle-v1",
+            environment="KcVlaTeacherArmShuffle-v1",
             expert="kc_vla_sim.experts.teacher_arm_shuffle:TeacherArmShuffleExpert",
             instruction="After the cubes are swapped, pick up the cube that was originally in the middle.",
             wordings=(
@@ -56,7 +56,7 @@ TASKS: dict[str, Task] = {
         ),
         Task(
             name="spatial",
-            environment="SwapPosition-v1",
+            environment="KcVlaSwapPosition-v1",
             expert="kc_vla_sim.experts.swap_position:SwapPositionExpert",
             instruction="Swap the position of the bottom and middle cubes.",
             wordings=(
@@ -72,7 +72,7 @@ TASKS: dict[str, Task] = {
         ),
         Task(
             name="temporal",
-            environment="PickPlaceThreeTimes-v1",
+            environment="KcVlaPickPlaceThreeTimes-v1",
             expert="kc_vla_sim.experts.pick_place_three_times:PickPlaceThreeTimesExpert",
             instruction=(
                 "First, pick up the red cube and place it back on the table. "
@@ -96,24 +96,27 @@ class UnknownTaskError(ValueError):
     """A task name, or an instruction, that is not in the table."""
 
 
+class AmbiguousTaskError(UnknownTaskError):
+    """An instruction that several tasks of the table have, where only the instruction is known."""
+
+
 def add_tasks(path: Path) -> None:
     """Add the tasks of a file to the table.
 
+    A task may have an instruction of one that is there, so that models of that one can be tried on it.
+
     Raises:
-        TaskFileError: it cannot be read or is not as it should be, or the table has such a name or instruction already.
+        TaskFileError: it cannot be read or is not as it should be, or the table has such a name already.
     """
     own = read_tasks(path)
-    for name, task in own.items():
+    for name in own:
         if name in TASKS:
             raise TaskFileError(f"{path}: there is a task '{name}' already: choose another name")
-        for said in task.instructions:
-            if (other := _with_instruction(said, TASKS.values())) is not None:
-                raise TaskFileError(f"{path}: '{said}' is the instruction of task '{other.name}' already")
     TASKS.update(own)
 
 
 def simulated_tasks() -> tuple[str, ...]:
-    """The names of the tasks that have an environment."""
+    """Return the names of the tasks that have an environment."""
     return tuple(name for name, task in TASKS.items() if task.environment)
 
 
@@ -126,27 +129,35 @@ def find_task(name: str) -> Task:
 
 
 def find_task_of_instruction(instruction: str, tasks: Iterable[Task] = TASKS.values()) -> Task:
-    """Return the task of which this is an instruction, whatever its case, spaces and full stops; or `UnknownTaskError`.
+    """Return the task of which this is an instruction, whatever its case, spaces and full stops.
 
     For data, where a guess would mislabel; what a person says is understood by `kc_vla.keyframes.instructions`.
+
+    Raises:
+        UnknownTaskError: there is none.
+        AmbiguousTaskError: there are several.
     """
-    task = _with_instruction(instruction, tasks)
-    if task is None:
+    found = list(_with_instruction(instruction, tasks))
+    if not found:
         raise UnknownTaskError(f"no task has the instruction '{instruction}'")
-    return task
+    if len(found) > 1:
+        told = " and ".join(f"'{task.name}'" for task in found)
+        raise AmbiguousTaskError(f"'{instruction}' is the instruction of the tasks {told}")
+    return found[0]
 
 
 def meant_among(instruction: str, known: Sequence[str]) -> str | None:
-    """Which of the instructions that are `known` this one means: that of its task, or itself; None: none of them."""
-    task = _with_instruction(instruction, TASKS.values())
-    if task is not None and task.instruction in known:
-        return task.instruction
-    return instruction if instruction in known else None
+    """Return which of the `known` instructions this one means: that of its task, or itself; None for none of them.
+
+    Of several tasks with this instruction it is the first whose own is known: they ask for the same.
+    """
+    meant = (task.instruction for task in _with_instruction(instruction, TASKS.values()))
+    return next((each for each in (*meant, instruction) if each in known), None)
 
 
-def _with_instruction(instruction: str, tasks: Iterable[Task]) -> Task | None:
+def _with_instruction(instruction: str, tasks: Iterable[Task]) -> Iterator[Task]:
     wanted = plain(instruction)
-    return next((task for task in tasks if any(plain(known) == wanted for known in task.instructions)), None)
+    return (task for task in tasks if any(plain(known) == wanted for known in task.instructions))
 
 
 if _file := os.environ.get(OWN_TASKS):

@@ -34,6 +34,7 @@ STOPPED = "arm/stopped"
 STOP = "arm/e_stop"
 RELEASE_E_STOP = "arm/release_e_stop"
 RESUME = "arm/resume"
+RESET = "arm/reset"
 
 RESET_SIMULATION = "simulator/reset"
 EXPERT_CHUNK = "simulator/expert_chunk"
@@ -79,26 +80,26 @@ OWN_IMAGE, OWN_INFO, OWN_DEPTH = "image_raw", "camera_info", "depth/image"
 
 
 def image_topic(view: str) -> str:
-    """Where the pictures of a view are."""
+    """Return where the images of a view are."""
     return f"{view}/{OWN_IMAGE}"
 
 
 def picture_topics(view: str) -> tuple[str, str]:
-    """Where they may be in a bag: raw ones, which count where both are there, and compressed ones."""
+    """Return where they may be in a bag: raw ones, which count where both are there, and compressed ones."""
     return image_topic(view), f"{image_topic(view)}/compressed"
 
 
 def view_on(topic: str) -> str:
-    """The view whose pictures are on a topic of that name, in any namespace; empty where it is no such topic."""
+    """Return the view whose images are on a topic of that name, in any namespace; empty where it is no such topic."""
     *_, view, kind = ("", "", *topic.removesuffix("/compressed").split("/"))
     return view if kind == "image_raw" and can_be_view(view) else ""
 
 
 def camera_info_topic(view: str) -> str:
-    """Where the calibration of a view is."""
+    """Return where the calibration of a view is."""
     return f"{view}/{OWN_INFO}"
 
 
 def depth_topic(view: str) -> str:
-    """Where the depth of a view is, if its camera measures it; no view is called so, see `view_on`."""
+    """Return where the depth of a view is, if its camera measures it; no view is called so, see `view_on`."""
     return f"{view}/{OWN_DEPTH}"

@@ -1,6 +1,7 @@
-"""Files that others wrote: read, and taken for JSON, YAML or the name of a file, without harm whatever is in them.
+"""What others wrote: files that are read and taken for JSON, YAML or a name, and texts that people are shown.
 
-Every error is a `ValueError` whose text says in one line what is wrong, to be put behind the name of the file.
+It does no harm, whatever is in it. Every error is a `ValueError` whose text says in one line what is wrong, to be put
+behind the name of the file.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import stat
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,7 +20,27 @@ MOST_BYTES = 1 << 28
 """Of a file that is read at once."""
 _MOST_YAML, _MOST_DEPTH, _MOST_PLAIN = 1 << 20, 32, 10_000
 _MOST_TOLD = 300
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_ESCAPE = re.compile(
+    r"(?:\x1b[\[]|\x9b)[0-?]*[ -/]*[@-~]?"  # colors, cursor, screen
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x90-\x9f]*(?:\x07|\x1b\\|\x9c)"  # titles, links, commands
+    r"|\x1b[#%(-/]?[0-~]?"  # not a blank: a person's text goes on behind it
+)
+"""Sequences that a terminal obeys, in seven and in eight bits; one that is cut off, too."""
+_LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_LOADER):  # type: ignore[valid-type,misc]
+    """Takes no mapping that has a key twice: which of the two is meant?"""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and (key.tag, key.value) in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key.value!r} is there twice", key.start_mark
+                )
+            seen.add((key.tag, key.value if isinstance(key, yaml.ScalarNode) else id(key)))
+        return super().construct_mapping(node, deep)
 
 
 def open_ordinary(path: Path, flags: int) -> int:
@@ -37,7 +59,7 @@ def open_ordinary(path: Path, flags: int) -> int:
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
-    """The text of an ordinary file; links to one are followed.
+    """Return the text of an ordinary file; links to one are followed.
 
     Raises:
         OSError: it cannot be read.
@@ -51,7 +73,11 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
 
 
 def read_open(descriptor: int, most: int = MOST_BYTES) -> bytes:
-    """The bytes of an open file, from where it stands; it is closed. ValueError where they are more than `most`."""
+    """Return the bytes of an open file, from where it stands, and close it.
+
+    Raises:
+        ValueError: they are more than `most`.
+    """
     with os.fdopen(descriptor, "rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
@@ -71,7 +97,7 @@ def _opened(path: Path, flags: int) -> int:
 
 
 def parsed_json(text: str) -> Any:
-    """The content of a JSON text; ValueError where it is none, or nested too deeply."""
+    """Return the content of a JSON text; ValueError where it is none, or nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -79,7 +105,7 @@ def parsed_json(text: str) -> Any:
 
 
 def parsed_yaml(text: str, aliases: bool = False) -> Any:
-    """The content of a YAML text of one document.
+    """Return the content of a YAML text of one document.
 
     Args:
         text: the text.
@@ -102,7 +128,7 @@ def parsed_yaml(text: str, aliases: bool = False) -> Any:
                 raise ValueError("has a merge key <<")  # it copies what an alias stands for
             if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and len(event.value) > _MOST_PLAIN:
                 raise ValueError(f"has a word of {len(event.value)} letters")  # as a number it would take minutes
-        return yaml.load(text, Loader=_LOADER)
+        return yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, TypeError, OverflowError) as error:
         mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
         said = error.problem if isinstance(error, yaml.MarkedYAMLError) and error.problem else str(error)
@@ -110,8 +136,23 @@ def parsed_yaml(text: str, aliases: bool = False) -> Any:
         raise ValueError(f"is no YAML{where}: {' '.join(said.split())[:_MOST_TOLD]}") from error
 
 
+def one_line(text: str) -> str:
+    """Return a text of somebody else as one line that can be shown anywhere.
+
+    Escape sequences of terminals are left out whole, other characters that cannot be seen (controls, marks that change
+    the direction of writing, halves of letters) become spaces, and so do ends of lines.
+    """
+    plain = _ESCAPE.sub("", text)
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in plain).split())
+
+
+def without_controls(text: str) -> str:
+    """Return a part of a text of somebody else that a terminal cannot take for a command; its lines and tabs stay."""
+    return "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")
+
+
 def inner_path(folder: Path, name: str) -> Path:
-    """The file called `name`, a path with /, in a folder.
+    """Return the file called `name`, a path with /, in a folder.
 
     Raises:
         ValueError: it leads out of the folder, or can be no path.

@@ -1,4 +1,4 @@
-"""The views of a robot: its cameras by name, in the order of its rig; the pictures of the first count the frames."""
+"""The views of a robot: its cameras by name, in the order of its rig; the images of the first count the frames."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 
 
 def can_be_view(name: str) -> bool:
-    """Whether a view can be called so: its name is part of topics, of columns of a data set and of paths."""
+    """Return whether a view can be called so: its name is part of topics, of columns of a data set and of paths."""
     return _NAME.fullmatch(name) is not None and name not in STREAMS
 
 
 def in_usual_order(names: Iterable[str]) -> tuple[str, ...]:
-    """Views whose order nobody has told, each once: the first of most robots first, the others as they come."""
+    """Return views in the usual order, each once: the first of most robots first, the others as they come."""
     views = dict.fromkeys(names)
     return tuple(sorted(views, key=lambda view: view != DEFAULT_VIEWS[0]))
 
 
 def checked_views(names: Iterable[str]) -> tuple[str, ...]:
-    """The names, if a robot can have views that are called so.
+    """Return the names, if a robot can have views that are called so.
 
     Raises:
         ValueError: there is none, or one cannot be.

@@ -44,7 +44,7 @@ class PlannedEpisode:
         keyframes: frame of each ground-truth keyframe, ascending.
         events: frame of each keyframe that events made of it, ascending; None: nobody looked for them.
         pictures: by view, (K, height, width, 3) uint8 RGB.
-        learnt: (K,) which frames are learnt from, the others are only remembered; None: all. No file holds it.
+        learnt: (K,) which frames are learned from, the others are only remembered; None: all. No file holds it.
     """
 
     about: Mapping[str, Any]
@@ -108,20 +108,20 @@ class PlannedFolder:
     settings: Mapping[str, Any]
 
     def file(self, index: int) -> Path:
-        """Where the episode of this index is, or will be."""
+        """Return where the episode of this index is, or will be."""
         return self.path / _EPISODE.format(index)
 
     def missing(self, count: int) -> list[int]:
-        """Those of the first `count` episodes that are still to be made, ascending."""
+        """Return those of the first `count` episodes that are still to be made, ascending."""
         return [index for index in range(count) if not self.file(index).exists()]
 
     def files(self) -> list[Path]:
-        """The episodes that are there, in order."""
+        """Return the episodes that are there, in order."""
         return sorted(self.path.glob(_EPISODE.replace("{:06d}", "[0-9]*")))
 
 
 def read_folder(path: Path) -> PlannedFolder:
-    """A folder to read.
+    """Return a folder to read.
 
     Raises:
         DataSetError: it holds no such episodes.

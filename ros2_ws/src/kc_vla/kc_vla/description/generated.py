@@ -1,9 +1,10 @@
-"""A URDF out of a rig's table of links: the kinematics that the stack moves the arm with, in plain shapes."""
+"""A URDF of a robot that has none: the kinematics that the stack moves the arm with, in plain shapes."""
 
 from __future__ import annotations
 
 import warnings
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla.core.mounted_camera import Pose
 from kc_vla.core.rig import Rig, Vector
+from kc_vla.core.urdf import RobotTree
 
 FLANGE = "flange"
 _RADIUS_M, _FINGER_M = 0.03, (0.012, 0.012, 0.05)
@@ -18,10 +20,10 @@ _FIRST, _SECOND, _DARK = "0.85 0.85 0.88 1", "0.35 0.55 0.85 1", "0.2 0.2 0.22 1
 
 
 def generated_urdf(rig: Rig, firmware: str = "") -> str:
-    """The text of a URDF of a rig that has links.
+    """Return the text of a URDF of a rig that has links.
 
     The frames of the joints are `link1` ... `linkN`, as `kc_vla.arm.kinematics.Kinematics` has them; `flange` and the
-    rig's tool frame are at the last one. One finger hangs on the other, and their joint is the gripper's opening, m.
+    rig's tool frame are at the end of the chain. One finger hangs on the other; their joint is the gripper's width, m.
 
     Args:
         rig: the robot.
@@ -30,38 +32,29 @@ def generated_urdf(rig: Rig, firmware: str = "") -> str:
     Raises:
         RigError: the rig has no links.
     """
-    table = rig.links_of(firmware)
-    places = [_origin(row) for row in table]
+    chain = rig.links_of(firmware)
+    places = [*chain.origins, chain.end]
     robot = ET.Element("robot", name=rig.name)
     _link(robot, rig.base_frame, np.zeros(3), places[0][:3, 3], _DARK)
     parent = rig.base_frame
     limits = zip(rig.limits.lowest, rig.limits.highest, rig.limits.speed, strict=True)
-    for number, (name, place, (low, high, speed)) in enumerate(zip(rig.joints, places, limits, strict=True), 1):
-        child = f"link{number}"
-        end = places[number][:3, 3] if number < len(places) else np.zeros(3)
-        _link(robot, child, np.zeros(3), end, (_FIRST, _SECOND)[number % 2])
-        _moving(robot, name, "revolute", (parent, child), place, "0 0 1", (low, high, speed))
+    for number, (name, axis, range_) in enumerate(zip(rig.joints, chain.axes, limits, strict=True)):
+        child = f"link{number + 1}"
+        _link(robot, child, np.zeros(3), places[number + 1][:3, 3], (_FIRST, _SECOND)[(number + 1) % 2])
+        _moving(robot, name, "revolute", (parent, child), places[number], _words(axis), range_)
         parent = child
+    end = chain.end
     for frame in dict.fromkeys((FLANGE, rig.tool_frame)):
         ET.SubElement(robot, "link", name=frame)
-        _joint(robot, f"{frame}_joint", "fixed", (parent, frame), np.eye(4))
-        parent = frame
+        _joint(robot, f"{frame}_joint", "fixed", (parent, frame), end)
+        parent, end = frame, np.eye(4)
     _fingers(robot, rig, parent)
     ET.indent(robot)
     return '<?xml version="1.0"?>\n' + ET.tostring(robot, encoding="unicode") + "\n"
 
 
-def _origin(row: Vector) -> Pose:
-    """The pose of a joint's frame in the one before, at angle 0, out of a row of the table."""
-    a, alpha, d, offset = row
-    pose: Pose = np.eye(4)
-    pose[:3, :3] = (Rotation.from_rotvec([alpha, 0.0, 0.0]) * Rotation.from_rotvec([0.0, 0.0, offset])).as_matrix()
-    pose[:3, 3] = a, -d * np.sin(alpha), d * np.cos(alpha)
-    return pose
-
-
 def _fingers(robot: ET.Element, rig: Rig, parent: str) -> None:
-    """Two fingers that are the gripper's opening apart, along the tool's y axis."""
+    """Add two fingers that are the gripper's width apart, along the tool's y axis."""
     if len(rig.gripper) != 1:
         return
     name, travel = rig.gripper[0], (0.0, rig.opening, rig.opening)
@@ -77,7 +70,7 @@ def _fingers(robot: ET.Element, rig: Rig, parent: str) -> None:
 
 
 def _link(robot: ET.Element, name: str, start: Vector, end: Vector, colour: str) -> None:
-    """A link with a ball at its joint and a bar to the next one."""
+    """Add a link with a ball at its joint and a bar to the next one."""
     link = ET.SubElement(robot, "link", name=name)
     visual = _visual(link, colour)
     ET.SubElement(visual, "origin", xyz=_words(start), rpy="0 0 0")
@@ -111,7 +104,7 @@ def _moving(
 ) -> ET.Element:
     joint = _joint(robot, name, kind, links, origin)
     ET.SubElement(joint, "axis", xyz=axis)
-    low, high, speed = (f"{value:.6g}" for value in limits)
+    low, high, speed = (repr(float(value)) for value in limits)
     ET.SubElement(joint, "limit", lower=low, upper=high, velocity=speed, effort="0")  # a URDF must give one; unknown
     return joint
 
@@ -120,13 +113,35 @@ def _joint(robot: ET.Element, name: str, kind: str, links: tuple[str, str], orig
     joint = ET.SubElement(robot, "joint", name=name, type=kind)
     ET.SubElement(joint, "parent", link=links[0])
     ET.SubElement(joint, "child", link=links[1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # where several angles give the same turn, any of them will do
-        turn = Rotation.from_matrix(origin[:3, :3]).as_euler("xyz")
-    ET.SubElement(joint, "origin", xyz=_words(origin[:3, 3]), rpy=_words(turn))
+    ET.SubElement(joint, "origin", _origin(origin))
     return joint
 
 
+def _origin(pose: Pose) -> dict[str, str]:
+    """Return the attributes of an origin."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # where several angles give the same turn, any of them will do
+        turn = Rotation.from_matrix(pose[:3, :3]).as_euler("xyz")
+    return {"xyz": _words(pose[:3, 3]), "rpy": _words(turn)}
+
+
+def rezeroed_urdf(text: str, moved: Mapping[str, Pose]) -> str:
+    """Return the text of a URDF with other zeros of its joints.
+
+    Args:
+        text: of the URDF.
+        moved: by the name of a joint, the pose of its new frame in the former one, both at position 0.
+    """
+    robot, tree = ET.fromstring(text), RobotTree(text)
+    origins = {joint.name: joint.origin for joint in tree.joints}
+    for joint in robot.findall("joint"):
+        if (name := joint.get("name", "")) in moved:
+            for former in joint.findall("origin"):
+                joint.remove(former)
+            joint.insert(0, ET.Element("origin", _origin(origins[name] @ moved[name])))
+    return ET.tostring(robot, encoding="unicode")
+
+
 def _words(values: ArrayLike) -> str:
-    """Numbers as text, exact far below what an arm can be."""
-    return " ".join(f"{float(value) + 0.0:.12g}" for value in np.asarray(values))
+    """Return numbers as text, exact far below what an arm can be."""
+    return " ".join(f"{round(float(value), 14) + 0.0:.15g}" for value in np.asarray(values))

@@ -8,7 +8,7 @@ import numpy as np
 
 from kc_vla.core.mounted_camera import MountedCamera, pose_matrix
 from kc_vla.core.rig import Rig
-from kc_vla.description.urdf import DescriptionError, Placed, RobotTree
+from kc_vla.core.urdf import DescriptionError, Placed, RobotTree
 
 WORLD = "world"
 _SET_BACK_NS = 1_000_000_000
@@ -19,12 +19,17 @@ class MovingTransforms:
     """Those of the links that move: with the stamps of the joint states, each stamp once, and not too often."""
 
     def __init__(self, tree: RobotTree, rate: float) -> None:
-        """Args: `rate`, the most times a second."""
+        """Take the tree of a robot, whose joints are unknown yet.
+
+        Args:
+            tree: of the robot.
+            rate: the most times a second.
+        """
         self._tree, self._period_ns = tree, round(1e9 / rate)
         self._last_ns: int | None = None
 
     def take(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float]) -> list[Placed]:
-        """What a joint state (rad, m) tells; nothing where it is too soon, told already, or late.
+        """Return the transforms of a joint state (rad, m); none where it is too soon, known already, or late.
 
         A link of whose joint it says nothing is left out: what is not known is not told.
         """
@@ -53,7 +58,7 @@ class StandingTransforms:
 
     @property
     def all(self) -> list[Placed]:
-        """All of them."""
+        """Return all transforms that stand."""
         return [*self._own, *self._told]
 
     def hear(self, told: Iterable[Placed]) -> bool:
@@ -70,7 +75,7 @@ class StandingTransforms:
 
 
 def robot_places(rig: Rig, tree: RobotTree, base: str) -> list[Placed]:
-    """Where the robot stands in the world, and what of it does not move.
+    """Return where the robot stands in the world, and what of it does not move.
 
     Args:
         rig: the robot.
@@ -90,7 +95,7 @@ def robot_places(rig: Rig, tree: RobotTree, base: str) -> list[Placed]:
 
 
 def camera_places(rig: Rig, cameras: Mapping[str, MountedCamera]) -> list[Placed]:
-    """Where the rig's cameras are, as their calibration has it: on the tool frame, or in the base frame.
+    """Return where the rig's cameras are, as their calibration has it: on the tool frame, or in the base frame.
 
     Args:
         rig: the robot.

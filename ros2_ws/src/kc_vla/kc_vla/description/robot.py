@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from kc_vla.core.rig import Rig, RigError
-from kc_vla.description.generated import generated_urdf
-from kc_vla.description.urdf import DescriptionError, RobotTree, read_urdf
+from kc_vla.core.urdf import DescriptionError, RobotTree, read_urdf
+from kc_vla.description.generated import generated_urdf, rezeroed_urdf
 
 
 def description_of(rig: Rig, urdf: Path | None = None, firmware: str = "") -> tuple[str, RobotTree]:
-    """The text of a robot's URDF, and the tree that it describes.
+    """Return the text of a robot's URDF, and the tree that it describes.
 
     Args:
         rig: the robot.
         urdf: a file in place of the rig's own description.
-        firmware: of an arm whose zero pose goes with it, for a description that is made from links.
+        firmware: of an arm whose zero pose goes with it.
 
     Raises:
         DescriptionError: there is none, it cannot be, or it lacks the rig's base or tool frame.
@@ -23,6 +25,8 @@ def description_of(rig: Rig, urdf: Path | None = None, firmware: str = "") -> tu
     file = urdf or rig.urdf
     try:
         text = read_urdf(file) if file is not None else generated_urdf(rig, firmware)
+        if file is not None and urdf is None:
+            text = _of_firmware(text, rig, firmware)
     except RigError as error:
         raise DescriptionError(f"{error}; nor does it name a description: add 'urdf' to it") from error
     name = f"the description {file}" if file is not None else f"the description of the rig '{rig.name}'"
@@ -36,3 +40,15 @@ def description_of(rig: Rig, urdf: Path | None = None, firmware: str = "") -> tu
             "name another file, or other base_frame and tool_frame in a rig of your own"
         )
     return text, tree
+
+
+def _of_firmware(text: str, rig: Rig, firmware: str) -> str:
+    """Return the rig's own description with the zero pose of an arm with that firmware."""
+    if rig.links is None or (links := rig.links_of(firmware)) is rig.links:
+        return text
+    moved = {
+        name: np.linalg.inv(usual) @ own
+        for name, usual, own in zip(rig.joints, rig.links.origins, links.origins, strict=True)
+        if not np.array_equal(usual, own)
+    }
+    return rezeroed_urdf(text, moved)

@@ -73,11 +73,15 @@ class AnnotationLog:
     """The annotations of one bag; every call looks at the file, which others may add to as well."""
 
     def __init__(self, bag: Path) -> None:
-        """Args: `bag`, a bag folder or a bag file."""
+        """Take the log of a bag; nothing is read yet.
+
+        Args:
+            bag: a bag folder or a bag file.
+        """
         self.path = annotation_file(bag)
 
     def tracks(self) -> dict[str, Track]:
-        """The newest row of each author.
+        """Return the newest row of each author.
 
         Raises:
             AnnotationError: a row is not as it should be.
@@ -86,7 +90,7 @@ class AnnotationLog:
         return {track.author: track for track in self.history()}
 
     def history(self) -> list[Track]:
-        """All rows, the oldest first; a last one that was torn off by a loss of power is left out.
+        """Return all rows, the oldest first; a last one that was torn off by a loss of power is left out.
 
         Raises:
             AnnotationError: a row is not as it should be.
@@ -131,12 +135,12 @@ class AnnotationLog:
 
 
 def annotation_file(bag: Path) -> Path:
-    """Where the annotations of `bag` are."""
+    """Return where the annotations of `bag` are."""
     return bag / _FILE if bag.is_dir() else bag.with_name(f"{bag.stem}.{_FILE}")
 
 
 def confirmed_track(bag: Path) -> Track | None:
-    """The newest confirmed annotation of a bag, whoever made it; None where there is none.
+    """Return the newest confirmed annotation of a bag, whoever made it; None where there is none.
 
     Raises:
         AnnotationError: a row of the file is not as it should be.
@@ -147,7 +151,7 @@ def confirmed_track(bag: Path) -> Track | None:
 
 
 def check(track: Track) -> None:
-    """See that a track can be.
+    """Check that the values of a track are allowed.
 
     Raises:
         AnnotationError: it cannot; the text says why.
@@ -220,12 +224,12 @@ def _track(row: str, told: str) -> Track:
 
 
 def _utf8(text: str) -> str:
-    """A text as it can be sent: JSON can name halves of letters, which UTF-8 does not have."""
+    """Return a text as it can be sent: JSON can name halves of letters, which UTF-8 does not have."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def mark_from(fields: Any) -> Mark:
-    """A mark from the fields of a JSON object.
+    """Return a mark from the fields of a JSON object.
 
     Raises:
         AnnotationError: one is missing, unknown or of the wrong type.
@@ -248,7 +252,7 @@ def mark_from(fields: Any) -> Mark:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    """The file, open for adding, for this process alone."""
+    """Provide the file, open for adding, for this process alone."""
     try:
         file = open_ordinary(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     except ValueError as error:

@@ -15,15 +15,15 @@ from kc_vla.bags.messages import MessageRef
 from kc_vla.core.driver import Driver
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.episodes.episode_data import (
-    Change,
-    Chunk,
-    Command,
     CommandMode,
-    Event,
-    Frame,
+    DriverChange,
     KeyframeState,
     NodeDiagnostics,
-    Result,
+    RecordedChunk,
+    RecordedCommand,
+    RecordedEvent,
+    RecordedFrame,
+    RecordedResult,
     Score,
     Takeover,
     keyframes_after,
@@ -45,7 +45,7 @@ class RecordedEpisode:
         info: what the bag says of itself; None where it does not.
         status: how the episode was announced.
         result: how it ended; None where the bag ends before it.
-        views: names of the robot's views; the pictures of the first are the frames.
+        views: names of the robot's views; the images of the first are the frames.
         frames: every frame of the episode, in order.
         scores: the selector's word by frame number.
         events: the life of the keyframes, in order.
@@ -73,12 +73,12 @@ class RecordedEpisode:
 
     @property
     def keyframes(self) -> tuple[KeyframeState, ...]:
-        """The keyframes as they stood at the end, by phase."""
+        """Return the keyframes as they stood at the end, by phase."""
         return keyframes_after(self.events)
 
     @property
     def takeovers(self) -> tuple[Takeover, ...]:
-        """Where a person drove in place of the policy."""
+        """Return where a person was in control in place of the policy."""
         last = max(
             (*(frame.index for frame in self.frames[-1:]), *(command.step for command in self.commands)), default=0
         )
@@ -93,7 +93,7 @@ class RecordedEpisode:
         return (stamp_ns - self.status.start_ns) / 1e9
 
     def pictures(self, view: str) -> list[tuple[int, MessageRef]]:
-        """Stamp (ns) and place of the pictures of a view, by time; those that are the frames from the episode."""
+        """Stamp (ns) and place of the images of a view, by time; those that are the frames from the episode."""
         refs = self.recording.pictures(view)
         found = sorted(((self.recording.stamp_ns(ref), ref) for ref in refs), key=itemgetter(0))
         if view != self.views[0]:
@@ -132,7 +132,7 @@ class RecordedEpisode:
         for array in decoded["diagnostics"]:
             self.diagnostics |= diagnostics_from(array)
 
-    def _frames(self, numbered: Mapping[int, int]) -> tuple[Frame, ...]:
+    def _frames(self, numbered: Mapping[int, int]) -> tuple[RecordedFrame, ...]:
         """Number the frames as the selector did by their stamps, or by these alone where it was silent."""
         period_ns = max(1, round(self.status.frame_period_s * 1e9))
         first, *beyond = self.views
@@ -143,12 +143,12 @@ class RecordedEpisode:
         for k, (stamp, ref) in enumerate(pictures):
             index = numbered.get(stamp, round((stamp - self.status.start_ns) / period_ns))
             seen = {view: other for view, found in others.items() if (other := found[k]) is not None}
-            frames[index] = Frame(index, stamp, {first: ref, **seen})
+            frames[index] = RecordedFrame(index, stamp, {first: ref, **seen})
         return tuple(frames[index] for index in sorted(frames))
 
 
 def recorded_actions(episode: RecordedEpisode) -> npt.NDArray[np.float32]:
-    """Return what the arm was told, as (T, 7) float32 by control step: tool deltas in m and rad, gripper 0..1.
+    """Return the arm's commands as (T, 7) float32 by control step: tool deltas in m and rad, gripper 0..1.
 
     A step without a command, or with a hold, is no motion with the gripper as it was (open at first).
 
@@ -186,16 +186,19 @@ _DECODED_TOPICS = (
 )
 
 
-def _changes(messages: list[Any]) -> tuple[Change, ...]:
-    """A recorder that starts again hears the earlier ones once more: each counts once, where it was."""
+def _changes(messages: list[Any]) -> tuple[DriverChange, ...]:
+    """Return the changes of control, each once and where it was.
+
+    A recorder that starts again hears the earlier ones once more.
+    """
     told = {(nanoseconds(m.header.stamp), m.sequence): m for m in messages}
     return tuple(
-        Change(m.frame_index, m.driver == Driver.PERSON, m.device) for _, m in sorted(told.items()) if m.sequence
+        DriverChange(m.frame_index, m.driver == Driver.PERSON, m.device) for _, m in sorted(told.items()) if m.sequence
     )
 
 
-def _result(m: Any) -> Result:
-    return Result(
+def _result(m: Any) -> RecordedResult:
+    return RecordedResult(
         success=m.success,
         completion_rate=m.completion_rate,
         stages=tuple(m.stages),
@@ -210,20 +213,20 @@ def _result(m: Any) -> Result:
 
 
 def score_from(m: Any) -> Score:
-    """Return the score that a message tells, from a bag or from a topic."""
+    """Return the score in a message, from a bag or from a topic."""
     return Score(m.frame_index, m.phase, m.score, m.threshold, m.source)
 
 
-def event_from(m: Any) -> Event:
-    """Return the event that a message tells, from a bag or from a topic."""
-    return Event(Decision(m.type), m.frame_index, m.decided_at_frame, m.phase, m.label, m.score, m.source)
+def event_from(m: Any) -> RecordedEvent:
+    """Return the event in a message, from a bag or from a topic."""
+    return RecordedEvent(Decision(m.type), m.frame_index, m.decided_at_frame, m.phase, m.label, m.score, m.source)
 
 
-def chunk_from(m: Any) -> Chunk:
+def chunk_from(m: Any) -> RecordedChunk:
     """Return the chunk in a message, from a bag or from a topic."""
     actions = np.asarray(m.actions, dtype=np.float32)
     fits = actions.size == m.horizon * m.dimension
-    return Chunk(
+    return RecordedChunk(
         sequence=m.sequence,
         observation_frame=m.observation_frame,
         stamp_ns=nanoseconds(m.header.stamp),
@@ -237,8 +240,8 @@ def chunk_from(m: Any) -> Chunk:
     )
 
 
-def _command(m: Any) -> Command:
-    return Command(
+def _command(m: Any) -> RecordedCommand:
+    return RecordedCommand(
         step=m.step,
         stamp_ns=nanoseconds(m.header.stamp),
         mode=CommandMode(m.mode),
@@ -251,7 +254,7 @@ def _command(m: Any) -> Command:
 
 
 def diagnostics_from(array: Any) -> dict[str, NodeDiagnostics]:
-    """Return what a message tells of each node, by its name, from a bag or from a topic."""
+    """Return what a message reports of each node, by its name, from a bag or from a topic."""
     found = {}
     for status in array.status:
         level = int.from_bytes(status.level, "little") if isinstance(status.level, bytes) else int(status.level)

@@ -22,7 +22,7 @@ class CommandMode(IntEnum):
 
 
 @dataclass(frozen=True)
-class Status:
+class RecordedStatus:
     """The episode as it was announced. Times in ns of ROS time, periods in s."""
 
     episode_id: str
@@ -35,17 +35,17 @@ class Status:
 
     @property
     def simulated(self) -> bool:
-        """Whether it happened in the simulator: a robot knows neither variant nor seed."""
+        """Return whether it happened in the simulator: a robot knows neither variant nor seed."""
         return bool(self.variant)
 
     @property
     def title(self) -> str:
-        """Task, and in the simulator variant and seed, as people name an episode."""
+        """Return the task, and in the simulator variant and seed, as people name an episode."""
         return f"{self.task} ({self.variant}), seed {self.seed}" if self.simulated else self.task
 
 
 @dataclass(frozen=True)
-class Result:
+class RecordedResult:
     """How it ended; see kc_vla_msgs/msg/EpisodeResult for the fields."""
 
     success: bool
@@ -61,12 +61,12 @@ class Result:
 
     @property
     def judged(self) -> bool:
-        """Whether anything can tell how well it went: on a robot nothing does."""
+        """Return whether anything can judge how well it went: on a robot nothing does."""
         return bool(self.stages)
 
 
 @dataclass(frozen=True)
-class Frame:
+class RecordedFrame:
     """One moment as the cameras saw it.
 
     Attributes:
@@ -93,7 +93,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Event:
+class RecordedEvent:
     """A step in the life of a keyframe."""
 
     type: Decision
@@ -127,7 +127,7 @@ class KeyframeState:
 
 
 @dataclass(frozen=True)
-class Chunk:
+class RecordedChunk:
     """One action chunk. `actions` is (horizon, dimension) float32; times in ns and s."""
 
     sequence: int
@@ -142,7 +142,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Command:
+class RecordedCommand:
     """One set-point for the arm. `values` is (dimension,) float32, empty for a hold; `names` says what they are."""
 
     step: int
@@ -156,7 +156,7 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Change:
+class DriverChange:
     """Somebody else drives; see kc_vla_msgs/msg/Driver.
 
     Attributes:
@@ -189,8 +189,8 @@ class Takeover:
     device: str
 
 
-def takeovers(changes: tuple[Change, ...], last: int) -> tuple[Takeover, ...]:
-    """The stretches in which a person drove, in order, up to the episode's `last` frame."""
+def takeovers(changes: tuple[DriverChange, ...], last: int) -> tuple[Takeover, ...]:
+    """Return the segments in which a person was in control, in order, up to the episode's `last` frame."""
     found: list[Takeover] = []
     ends = [*(each.after_frame for each in changes[1:]), last][: len(changes)]
     for change, until in zip(changes, ends, strict=True):
@@ -203,8 +203,11 @@ def takeovers(changes: tuple[Change, ...], last: int) -> tuple[Takeover, ...]:
     return tuple(found)
 
 
-def driven_by_person(changes: tuple[Change, ...], frames: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Whether a person drove in each of `frames` (T,), their indices; before the first change the policy does."""
+def driven_by_person(changes: tuple[DriverChange, ...], frames: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Return whether a person was in control in each of `frames` (T,), their indices.
+
+    Before the first change the policy is.
+    """
     indices = np.asarray(frames, np.int64)
     person = np.zeros(indices.shape, bool)
     for change in changes:
@@ -212,7 +215,7 @@ def driven_by_person(changes: tuple[Change, ...], frames: npt.ArrayLike) -> npt.
     return person
 
 
-def keyframes_after(events: tuple[Event, ...], frame: int | None = None) -> tuple[KeyframeState, ...]:
+def keyframes_after(events: tuple[RecordedEvent, ...], frame: int | None = None) -> tuple[KeyframeState, ...]:
     """Return the keyframes that stand, by phase, after the events decided up to `frame` (all by default)."""
     states: dict[int, KeyframeState] = {}
     for event in events:

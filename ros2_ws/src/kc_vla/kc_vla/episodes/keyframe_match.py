@@ -34,19 +34,19 @@ class KeyframeMatch:
 
     @property
     def difference(self) -> int | None:
-        """Frames by which the choice is late (negative: early); None where there is nothing to compare."""
+        """Return frames by which the choice is late (negative: early); None where there is nothing to compare."""
         if self.frame is None or self.oracle_frame is None:
             return None
         return self.frame - self.oracle_frame
 
     @property
     def right(self) -> bool:
-        """Whether the choice is final and within the tolerance of the ground truth."""
+        """Return whether the choice is final and within the tolerance of the ground truth."""
         return self.committed and self.difference is not None and abs(self.difference) <= TOLERANCE_FRAMES
 
     @property
     def differs(self) -> bool:
-        """Whether the ground truth is another frame."""
+        """Return whether the ground truth is another frame."""
         return self.oracle_frame is not None and self.difference != 0
 
 
@@ -91,7 +91,10 @@ def match_with_truth(
 
 
 def _nearest(keyframes: Sequence[KeyframeState], frames: Sequence[int]) -> dict[int, int]:
-    """Which keyframe of the ground truth each phase stands for; those for which none stands come after the last."""
+    """Return which keyframe of the ground truth each phase stands for.
+
+    Those for which none stands come after the last.
+    """
     ours = sorted(keyframes, key=lambda keyframe: keyframe.frame)
     pairs = paired([keyframe.frame for keyframe in ours], frames)
     found = {ours[place].phase: number for place, number in pairs.items()}

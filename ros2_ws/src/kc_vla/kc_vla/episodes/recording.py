@@ -1,4 +1,4 @@
-"""The bag of an episode, read by our names: pictures by view, all else, decoded when it is asked for."""
+"""The bag of an episode, read by our names: images by view, all else, decoded when it is asked for."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.images import decode_image
 from kc_vla.bags.messages import BagMessage, MessageRef
 from kc_vla.bags.reader import BagReader
-from kc_vla.bags.topics import EpisodeInfo
+from kc_vla.bags.topics import RecordedEpisodeInfo
 from kc_vla.core.alignment import Times, nearest_within
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.core.topics import picture_topics, view_on
 from kc_vla.core.views import DEFAULT_VIEWS, can_be_view
-from kc_vla.episodes.episode_data import Status
+from kc_vla.episodes.episode_data import RecordedStatus
 
 T = TypeVar("T")
 _PICTURES = ("sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage")
 RUNNING = 1
 _CACHE_BYTES = 32 * 1024 * 1024
-"""Of decompressed chunks, for each open bag: those around the present frame."""
+"""Bytes of decompressed chunks that each open bag keeps, those around the present frame."""
 
 
 class Recording:
@@ -68,15 +68,17 @@ class Recording:
             self.damages = tuple(self._reader.damages)
 
     @property
-    def info(self) -> EpisodeInfo | None:
-        """What the bag says of itself; None where it does not."""
+    def info(self) -> RecordedEpisodeInfo | None:
+        """Return what the bag says of itself; None where it does not."""
         return self._reader.episode
 
     @property
     def views(self) -> tuple[str, ...]:
-        """Names of the robot's views; the pictures of the first are the frames, those of the others lie beside them.
+        """Return the names of the robot's views.
 
-        Where the bag does not say, as one from before it did or one of another stack: the usual ones if it has pictures
+        The images of the first are the frames, those of the others lie beside them.
+
+        Where the bag does not say, as one from before it did or one of another stack: the usual ones if it has images
         of any, otherwise those on topics called `<view>/image_raw`, by name.
         """
         if self._views is None:
@@ -90,7 +92,7 @@ class Recording:
     def walk(self, *names: str) -> Iterator[tuple[str, Any]]:
         """Go through the bag; the name and the decoded message of what is on *all* topics called by one of `names`.
 
-        At the end it is known what there is, and when the pictures were taken, without a second look at them.
+        At the end it is known what there is, and when the images were taken, without a second look at them.
 
         Raises:
             BagReadError: the bag, or a message on these topics, cannot be read.
@@ -111,7 +113,7 @@ class Recording:
         self.damages, self._known = tuple(self._reader.damages), True
 
     def topic(self, name: str) -> str:
-        """The full name of the topic called so; empty for none."""
+        """Return the full name of the topic called so; empty for none."""
         self._look_through()
         return min((topic for topic in self.counts if is_topic(topic, name)), key=len, default="")
 
@@ -121,16 +123,18 @@ class Recording:
                 pass
 
     def refs(self, name: str) -> list[MessageRef]:
-        """Where the messages called so are, in order of recording; without an index only those of pictures."""
+        """Return where the messages called so are, in order of recording; without an index only those of images."""
         topic = self.topic(name)
         return self._refs.get(topic, [])
 
     def pictures(self, view: str) -> list[MessageRef]:
-        """Where the pictures of a view are, in order of recording."""
+        """Return where the images of a view are, in order of recording."""
         return next((refs for name in picture_topics(view) if (refs := self.refs(name))), [])
 
     def messages(self, *names: str) -> Iterator[tuple[str, Any]]:
-        """The name and the decoded message of what is called so: in order of recording, or by an index name by name.
+        """Yield the name and the decoded message of what is called so.
+
+        They come in order of recording, or by an index name by name.
 
         Raises:
             BagReadError: one cannot be read.
@@ -143,7 +147,7 @@ class Recording:
             yield topics[message.topic], self._reader.decode(message)
 
     def message(self, ref: MessageRef) -> Any:
-        """The decoded message there.
+        """Return the decoded message there.
 
         Raises:
             BagReadError: it cannot be read.
@@ -152,7 +156,7 @@ class Recording:
             return self._reader.decode(self._reader.load(ref))
 
     def image(self, ref: MessageRef) -> NDArray[np.uint8]:
-        """A picture as (H, W, 3) RGB.
+        """Return an image as (H, W, 3) RGB.
 
         Raises:
             BagReadError: its encoding is unknown, its bytes do not fit its size, or it is compressed and cut off.
@@ -160,24 +164,26 @@ class Recording:
         return decode_image(self.message(ref), ref.topic)
 
     def stamp_ns(self, ref: MessageRef) -> int:
-        """The stamp of the header of a message, ns of ROS time; errors as `message`."""
+        """Return the stamp of the header of a message, ns of ROS time; errors as `message`."""
         if ref not in self._stamps:
             with self._lock:
                 self._stamps[ref] = header_stamp_ns(self._reader.load(ref))
         return self._stamps[ref]
 
 
-def announced(told: Sequence[Any], info: EpisodeInfo | None) -> Status | None:
-    """The episode that messages of episode/status announce: the bag's own, else the last; None for none."""
+def announced(told: Sequence[Any], info: RecordedEpisodeInfo | None) -> RecordedStatus | None:
+    """Return the episode that messages of episode/status announce: the bag's own, else the last; None for none."""
     running = [m for m in told if m.state == RUNNING and (info is None or m.episode_id == info.episode_id)]
     if not running:
         return None
     m = running[-1]
-    return Status(m.episode_id, m.task, m.variant, m.instruction, m.seed, nanoseconds(m.start_time), m.frame_period)
+    return RecordedStatus(
+        m.episode_id, m.task, m.variant, m.instruction, m.seed, nanoseconds(m.start_time), m.frame_period
+    )
 
 
 def require_one(bag: Path, episode_ids: Sequence[str], do: str) -> None:
-    """See that a bag is of one episode; a bag that was merged is not.
+    """Check that a bag holds one episode, as a merged bag does not.
 
     Raises:
         BagReadError: it holds the several that `episode_ids` names; the message says to `do` it with the bag of each.
@@ -187,19 +193,22 @@ def require_one(bag: Path, episode_ids: Sequence[str], do: str) -> None:
 
 
 def within(frames: Sequence[T], stamp: Callable[[T], int], begin_ns: int, end_ns: int | None) -> Sequence[T]:
-    """Those of `frames`, of ascending stamps, from `begin_ns` to `end_ns`; few stamps are looked at."""
+    """Return those of `frames`, of ascending stamps, from `begin_ns` to `end_ns`; few stamps are looked at."""
     end = len(frames) if end_ns is None else bisect_left(frames, end_ns + 1, key=stamp)
     return frames[bisect_left(frames, begin_ns, key=stamp) : end]
 
 
 def beside(times: Times, own: Sequence[tuple[int, T]], within_ns: int) -> list[T | None]:
-    """For each of `times` (T,), ns, the one of `own` whose time, ascending, is nearest; None for none `within_ns`."""
+    """Return for each of `times` (T,), ns, the nearest of `own` by its time; None where none is `within_ns`.
+
+    The times of `own` are ascending.
+    """
     found = nearest_within(times, np.array([time for time, _ in own], np.int64), within_ns)
     return [None if at is None else own[at][1] for at in found]
 
 
 def is_topic(topic: str, name: str) -> bool:
-    """Whether the full `topic` is the relative `name` in any namespace."""
+    """Return whether the full `topic` is the relative `name` in any namespace."""
     return topic == name or topic.endswith("/" + name)
 
 

@@ -42,12 +42,12 @@ class RecordedTransforms:
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """Names of all frames that are placed somewhere."""
+        """Return names of all frames that are placed somewhere."""
         return (*self._fixed, *self._moving)
 
     @property
     def root(self) -> str | None:
-        """The frame on which most of the others hang, and that hangs on none; None without transforms."""
+        """Return the frame on which most of the others hang, and that hangs on none; None without transforms."""
         tops = [self._top(frame) for frame in self.frames]
         return max(sorted(set(tops)), key=tops.count) if tops else None
 
@@ -60,7 +60,7 @@ class RecordedTransforms:
         return frame
 
     def pose(self, frame: str, parent: str, stamp_ns: int) -> Pose | None:
-        """The pose (4, 4) of a frame in one that it hangs on, at a moment, m; None where the bag does not tell it."""
+        """Return the pose (4, 4) of a frame in one that it hangs on, at a time, m; None where the bag has none."""
         pose: Pose = np.eye(4)
         for _ in range(_DEEPEST):
             if frame == parent:
@@ -88,7 +88,7 @@ def _in_order(stamps: list[int], poses: list[Pose]) -> tuple[NDArray[np.int64], 
 
 
 def _told(transforms: Iterable[Any]) -> Iterable[tuple[str, str, int, Pose]]:
-    """Parent, child, stamp and pose of each; one whose turn is none is left out."""
+    """Yield parent, child, stamp and pose of each transform; one whose rotation is none is left out."""
     for each in transforms:
         at, turn = each.transform.translation, each.transform.rotation
         quaternion = [turn.x, turn.y, turn.z, turn.w]

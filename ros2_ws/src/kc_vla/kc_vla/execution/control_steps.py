@@ -12,7 +12,7 @@ from kc_vla.core.episode import Episode
 from kc_vla.core.holds import no_joint_state
 from kc_vla.core.latency import Statistics
 from kc_vla.execution.controller import ArmController
-from kc_vla.execution.scheduler import Action, Hold, Request
+from kc_vla.execution.scheduler import ChunkRequest, Hold, ScheduledAction
 
 _BACK_STEPS = 2
 """A clock that is set right a little at a time may count a control step twice."""
@@ -27,37 +27,37 @@ class Arm(Protocol):
 
     @property
     def blocked(self) -> str:
-        """Why the arm does not move until a person does something; empty if it may."""
+        """Return why the arm does not move until a person does something; empty if it may."""
 
     @property
     def held_back(self) -> str:
-        """Why the arm does not go where it is aimed; empty if it does."""
+        """Return why the arm does not reach its target; empty if it does."""
 
 
 class Surroundings(Protocol):
     """What a control step reaches: the policy, the arm, and whoever reads the diagnostics."""
 
-    def ask_policy(self, episode_id: str, request: Request) -> None:
+    def ask_policy(self, episode_id: str, request: ChunkRequest) -> None:
         """Send a request; one that still waits is given up."""
 
-    def follow(self, action: Action, seconds: float) -> None:
+    def follow(self, action: ScheduledAction, seconds: float) -> None:
         """Be where `action` says in `seconds`.
 
         Raises:
             ValueError: the chunk that it belongs to is none for this arm.
         """
 
-    def command(self, episode_id: str, step: int, command: Action | Hold) -> None:
-        """Tell everybody the command of a control step."""
+    def command(self, episode_id: str, step: int, command: ScheduledAction | Hold) -> None:
+        """Publish the command of a control step."""
 
     def command_again(self) -> None:
-        """Tell the last command once more: it was lost."""
+        """Publish the last command once more, because it was lost."""
 
     def hand_over(self) -> None:
-        """Another one drives: give up the request that waits, and come to rest where the arm is."""
+        """Give up the request that waits, and come to rest where the arm is: somebody else is in control."""
 
     def report(self, text: str, is_fault: bool = False) -> None:
-        """Tell a problem until `report("")`."""
+        """Report a problem until `report("")`."""
 
 
 class ControlSteps(ABC):
@@ -85,7 +85,10 @@ class ControlSteps(ABC):
         self.holds = self.bad_chunks = 0
 
     def watch(self, episode: Episode) -> bool:
-        """An episode begins or ends: void what belongs to another one. Returns whether a new one begins."""
+        """Note that an episode begins or ends; return whether a new one begins.
+
+        What belongs to another episode is dropped.
+        """
         self._episode = episode
         if not episode.running:
             self._controller.end()
@@ -105,7 +108,10 @@ class ControlSteps(ABC):
         return True
 
     def driven(self, episode_id: str, turn: int, by_person: bool) -> None:
-        """Who drives in an episode, since its change number `turn`; 0 is its beginning, with the policy."""
+        """Note who is in control in an episode, since its change number `turn`.
+
+        Number 0 is its beginning, with the policy.
+        """
         self._told_early = None
         if episode_id != self._controller.episode:
             self._told_early = episode_id, turn, by_person  # it begins later here, or never
@@ -118,10 +124,15 @@ class ControlSteps(ABC):
 
     @abstractmethod
     def see(self, stamp_ns: int, now_ns: int) -> None:
-        """The robot has told its state, of `stamp_ns`, at `now_ns` of the clock that stamps."""
+        """Take in that the robot has reported its state.
+
+        Args:
+            stamp_ns: of the state.
+            now_ns: of the clock that stamps.
+        """
 
     def answered(self, episode_id: str, sequence: int, read: Callable[[], Chunk]) -> None:
-        """The policy has answered a request with a chunk; `read` returns it, or raises `BadChunkError`."""
+        """Take in the chunk with which the policy has answered; `read` returns it, or raises `BadChunkError`."""
         if not self._waits_for(episode_id):
             return
         self._refusal = ""
@@ -133,7 +144,7 @@ class ControlSteps(ABC):
         self._resume()
 
     def refused(self, episode_id: str, sequence: int, why: str) -> None:
-        """The policy has no chunk for a request."""
+        """Note that the policy has no chunk for a request."""
         if not self._waits_for(episode_id):
             return
         self._refusal = why  # told with the hold that comes of it, not in turn with it
@@ -141,7 +152,7 @@ class ControlSteps(ABC):
         self._asked_at.pop(sequence, None)
 
     def expired(self, sequence: int) -> None:
-        """The policy has not answered a request in time."""
+        """Note that the policy has not answered a request in time."""
         self._controller.expire(sequence)
         self._asked_at.pop(sequence, None)
         self._resume()
@@ -173,7 +184,7 @@ class ControlSteps(ABC):
         if command is not None:
             self._send(step, command)
 
-    def _send(self, step: int, command: Action | Hold) -> None:
+    def _send(self, step: int, command: ScheduledAction | Hold) -> None:
         assert self._episode is not None
         if isinstance(command, Hold):
             self.holds += 1
@@ -211,7 +222,12 @@ class Lockstep(ControlSteps):
     """A control step is due with each state of the robot, which waits until it is commanded."""
 
     def see(self, stamp_ns: int, now_ns: int) -> None:
-        """See `ControlSteps`."""
+        """Do the control step of this frame, or publish its command again where the simulator shows a frame twice.
+
+        Args:
+            stamp_ns: of the robot's state; it says which frame this is.
+            now_ns: unused: the simulator waits for the command.
+        """
         if self._episode is None or not self._episode.running:
             return
         step = self._episode.frame_of(stamp_ns)
@@ -239,21 +255,36 @@ class RealTime(ControlSteps):
         stale_after: float,
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Args: after `stale_after` seconds of `steady` time without a state of the robot the arm holds."""
+        """Prepare; the episode comes with `watch`.
+
+        Args:
+            controller: of the arm.
+            surroundings: that a control step reaches.
+            statistics: of the node.
+            stale_after: seconds of `steady` time without a state of the robot, after which the arm holds.
+            steady: a clock, s.
+        """
         super().__init__(controller, surroundings, statistics)
         self._stale_after, self._steady = stale_after, steady
         self._state_at = 0.0  # steady time at which the newest stamp came
         self._state_stamp_ns = 0
 
     def see(self, stamp_ns: int, now_ns: int) -> None:
-        """See `ControlSteps`."""
+        """Note when the arm last reported a new state; the control step itself follows the clock.
+
+        A driver that repeats an old state counts as silent.
+
+        Args:
+            stamp_ns: of the robot's state.
+            now_ns: of the clock that stamps, to find stamps of a clock that was set back since.
+        """
         # A driver that repeats an old state is as silent as one that is dead; a clock that was ahead may be set right.
         was_ahead = self._state_stamp_ns > now_ns + _AHEAD_NS
         if stamp_ns > self._state_stamp_ns or (was_ahead and stamp_ns != self._state_stamp_ns):
             self._state_at, self._state_stamp_ns = self._steady(), stamp_ns
 
     def _resume(self) -> None:
-        """None waits."""
+        """Do nothing, as no control step waits."""
 
     def tick(self, now_ns: int) -> None:
         """Do the control step of `now_ns`, unless it was done already; to be called at least once in each."""

@@ -6,7 +6,7 @@ Fails safe: no episode, an emergency stop, a stale robot state, a missing, bad o
 from __future__ import annotations
 
 from kc_vla.core.chunk import BadChunkError, Chunk
-from kc_vla.execution.scheduler import AT_ONCE, Action, ChunkScheduler, Hold, Request
+from kc_vla.execution.scheduler import AT_ONCE, ChunkRequest, ChunkScheduler, Hold, ScheduledAction
 
 
 class ArmController:
@@ -18,7 +18,12 @@ class ArmController:
     """
 
     def __init__(self, scheduler: ChunkScheduler, lockstep_latency: int | None = None) -> None:
-        """Args: `lockstep_latency` in control steps, None for real time."""
+        """Prepare; the arm holds until an episode begins.
+
+        Args:
+            scheduler: of the chunks.
+            lockstep_latency: in control steps, None for real time.
+        """
         self._scheduler, self._settings = scheduler, scheduler.settings
         self._latency = lockstep_latency
         self._arrived: Chunk | None = None
@@ -29,17 +34,17 @@ class ArmController:
 
     @property
     def episode(self) -> str:
-        """Id of the episode that runs; empty if none does."""
+        """Return the id of the episode that runs; empty if none does."""
         return self._episode
 
     @property
     def stopped(self) -> bool:
-        """True from an emergency stop until a person releases it."""
+        """Return whether the controller is stopped, from an emergency stop until a person releases it."""
         return self._stopped
 
     @property
-    def waiting(self) -> Request | None:
-        """The request that the policy has not answered yet."""
+    def waiting(self) -> ChunkRequest | None:
+        """Return the request that the policy has not answered yet."""
         return None if self._arrived is not None or self._refused else self._scheduler.waiting
 
     def begin(self, episode_id: str) -> None:
@@ -49,12 +54,12 @@ class ArmController:
         self._scheduler.reset()
 
     def hand_over(self, to_person: bool) -> None:
-        """A person drives from now on, or the policy: every chunk of the one before, running or asked for, is void."""
+        """Hand control to a person, or back to the policy: every chunk from before, running or asked for, is void."""
         self._arrived, self._refused, self._overdue = None, False, False
         self._scheduler.hand_over(AT_ONCE if to_person else self._settings)
 
     def end(self) -> None:
-        """The episode is over: hold."""
+        """End the episode, and hold."""
         self.begin("")
 
     def emergency_stop(self) -> None:
@@ -64,10 +69,10 @@ class ArmController:
         self._scheduler.forget()
 
     def release(self) -> None:
-        """A person ends the emergency stop; the arm moves again only with a chunk that is asked for now."""
+        """Release the emergency stop; the arm moves again only with a chunk that is asked for now."""
         self._stopped = False
 
-    def request(self, step: int) -> Request | None:
+    def request(self, step: int) -> ChunkRequest | None:
         """Return the request to send to the policy in control step `step`, if one is due."""
         if self._stopped or not self._episode:
             return None
@@ -78,7 +83,7 @@ class ArmController:
         return self._scheduler.request(step)
 
     def refuse(self, sequence: int) -> None:
-        """The policy could not answer request `sequence`."""
+        """Note that the policy could not answer request `sequence`."""
         if self.waiting is None or self.waiting.sequence != sequence:
             return
         if self._latency is None:
@@ -87,7 +92,10 @@ class ArmController:
             self._refused, self._overdue = True, False
 
     def expire(self, sequence: int) -> None:
-        """The policy has not answered request `sequence` in time: another is due. In lock-step the robot waits on."""
+        """Note that the policy has not answered request `sequence` in time, so that another is due.
+
+        In lock-step the robot waits on.
+        """
         if self.waiting is not None and self.waiting.sequence == sequence:
             self._scheduler.refuse(sequence)
             self._overdue = self._latency is not None
@@ -105,7 +113,7 @@ class ArmController:
         if self._latency is None:
             self._take(step)
 
-    def tick(self, step: int) -> Action | Hold | None:
+    def tick(self, step: int) -> ScheduledAction | Hold | None:
         """Return the command for control step `step`; None (lock-step only) to wait for the policy.
 
         Raises:
@@ -122,7 +130,7 @@ class ArmController:
             self._take(step)
         return self._scheduler.action(step)
 
-    def _due(self, waiting: Request, step: int) -> bool:
+    def _due(self, waiting: ChunkRequest, step: int) -> bool:
         """Return whether the answer to the request in flight takes effect in control step `step` (lock-step)."""
         if self._latency is None:
             return False

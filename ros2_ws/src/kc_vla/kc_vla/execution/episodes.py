@@ -23,11 +23,11 @@ class Stack(Protocol):
     """The nodes that an episode needs, as their runner sees them."""
 
     def missing(self) -> list[str]:
-        """Who is not there yet, or has not found the others."""
+        """Return who is not there yet, or has not found the others."""
         ...
 
     def is_alone(self) -> bool:
-        """Whether no other stack can be seen."""
+        """Return whether no other stack can be seen."""
         ...
 
     async def reset(self, task: str, seed: int, request_id: str, patience_s: float) -> Any | None:
@@ -38,7 +38,7 @@ class Stack(Protocol):
         ...
 
     def result(self, episode_id: str) -> Any | None:
-        """The EpisodeResult of an episode; None before it has ended."""
+        """Return the EpisodeResult of an episode; None before it has ended."""
         ...
 
     async def sleep(self, seconds: float) -> None:
@@ -46,7 +46,7 @@ class Stack(Protocol):
         ...
 
 
-class Teller(Protocol):
+class EpisodeObserver(Protocol):
     """Tells a person."""
 
     def begin(self, episode_id: str, instruction: str) -> None:
@@ -64,12 +64,20 @@ class EpisodeRuns:
     def __init__(
         self,
         stack: Stack,
-        teller: Teller,
+        teller: EpisodeObserver,
         startup_timeout: float,
         episode_timeout: float,
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Args: how long the nodes may take to be there, and an episode to end, s; `steady`, a clock, s."""
+        """Prepare to run episodes; `Stack` says which nodes there are.
+
+        Args:
+            stack: the other nodes.
+            teller: reports what happens.
+            startup_timeout: how long the nodes may take to be there, s.
+            episode_timeout: how long an episode may take to end, s.
+            steady: a clock, s.
+        """
         self._stack, self._teller, self._steady = stack, teller, steady
         self._startup_timeout, self._episode_timeout = startup_timeout, episode_timeout
 
@@ -122,6 +130,6 @@ class EpisodeRuns:
 
 
 def planned(task: str, seed: int, episodes: int) -> Iterator[tuple[str, int]]:
-    """Task and seed of each episode: so many from `seed` on, of a task or of all that are simulated."""
+    """Yield the task and seed of each episode: so many from `seed` on, of a task or of all that are simulated."""
     for each in simulated_tasks() if task == ALL_TASKS else (task,):
         yield from ((each, number) for number in range(seed, seed + episodes))

@@ -32,11 +32,11 @@ class SchedulerSettings:
 
 
 AT_ONCE = SchedulerSettings(execute_steps=1, blend_steps=0)
-"""Of one who says what is to be done now: asked in every control step, and followed at once."""
+"""Settings for a person or program that leads the arm: asked in every control step, and followed at once."""
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class ChunkRequest:
     """Ask the policy for chunk `sequence`, from the observation of control step `step`.
 
     `frozen` (d, D) are the actions that will probably have been executed by the time it answers.
@@ -48,7 +48,7 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False)
-class Action:
+class ScheduledAction:
     """Execute this row."""
 
     action_type: ActionType
@@ -83,7 +83,7 @@ class ChunkScheduler:
         self._sequence = 0
 
     def hand_over(self, settings: SchedulerSettings) -> None:
-        """Another one gives the chunks from now on: `forget`, and how long the one before took to answer, too."""
+        """Forget all chunks, and how long they took to come, because somebody else gives them now."""
         self.settings = settings
         self.forget()
         self._delays: deque[int] = deque(maxlen=50)  # steps; the first answer, a warm-up, is left out
@@ -92,24 +92,24 @@ class ChunkScheduler:
     def forget(self) -> None:
         """Drop the chunk and the request in flight; the count goes on, so that a late answer is refused."""
         self._chunk: Chunk | None = None
-        self._in_flight: Request | None = None
+        self._in_flight: ChunkRequest | None = None
 
     @property
-    def waiting(self) -> Request | None:
-        """The request that is not answered yet."""
+    def waiting(self) -> ChunkRequest | None:
+        """Return the request that is not answered yet."""
         return self._in_flight
 
     @property
     def running(self) -> bool:
-        """True while there is a chunk to follow, even one that is used up."""
+        """Return whether there is a chunk to follow, even one that is used up."""
         return self._chunk is not None
 
     @property
     def expected_delay(self) -> int:
-        """95th percentile of the delays counted so far, control steps."""
+        """Return the 95th percentile of the delays counted so far, control steps."""
         return int(np.ceil(np.percentile(self._delays, 95))) if self._delays else 0
 
-    def request(self, step: int) -> Request | None:
+    def request(self, step: int) -> ChunkRequest | None:
         """Return the request that is due in control step `step`, if any; it counts as made."""
         chunk = self._chunk
         if self._in_flight is not None:
@@ -118,7 +118,7 @@ class ChunkScheduler:
             return None
         first, last = (step - chunk.start, step - chunk.start + self.expected_delay) if chunk else (0, 0)
         frozen = chunk.actions[first:last] if chunk else np.empty((0, 0), np.float32)
-        self._in_flight = Request(self._sequence, step, frozen)
+        self._in_flight = ChunkRequest(self._sequence, step, frozen)
         self._sequence += 1
         return self._in_flight
 
@@ -154,7 +154,7 @@ class ChunkScheduler:
             self._delays.append(step - chunk.start)
         self._chunk = blend(self._chunk, chunk, step, self.settings.blend_steps)
 
-    def action(self, step: int) -> Action | Hold:
+    def action(self, step: int) -> ScheduledAction | Hold:
         """Return what to do in control step `step`."""
         chunk = self._chunk
         if chunk is None:
@@ -164,7 +164,7 @@ class ChunkScheduler:
         index = step - chunk.start
         if index < 0:
             raise ValueError(f"step {step} lies before the chunk's first, {chunk.start}: steps must ascend")
-        return Action(chunk.action_type, chunk.names, chunk.actions[index], chunk.sequence, index)
+        return ScheduledAction(chunk.action_type, chunk.names, chunk.actions[index], chunk.sequence, index)
 
     def _execute_steps(self, chunk: Chunk) -> int:
         """Return s, kept between d and H - d (as far as both can be had)."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from kc_vla.core.digest import digest
 from kc_vla.core.files import write_whole, yaml_text
+from kc_vla.core.share import NotInstalledError, share
 from kc_vla.core.untrusted import inner_path, parsed_yaml, read_text
 
 REGISTRY = "registry.yaml"
@@ -25,7 +26,7 @@ class ModelError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Entry:
+class RegisteredModel:
     """One model of a registry.
 
     Attributes:
@@ -46,21 +47,19 @@ class Entry:
 
 
 def shipped_models() -> Path:
-    """The folder of the models that come with the stack.
+    """Return the folder of the models that come with the stack.
 
     Raises:
         ModelError: it is not installed.
     """
-    from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
-
     try:
-        return Path(get_package_share_directory("kc_vla")) / "models"
-    except PackageNotFoundError:
-        raise ModelError("the package kc_vla is not installed here: source env.sh") from None
+        return share("models")
+    except NotInstalledError as error:
+        raise ModelError(str(error)) from error
 
 
 def models_in(named: str) -> Path:
-    """The folder of models that a user named; of those that come with the stack, if the name is empty.
+    """Return the folder of models that a user named; of those that come with the stack, if the name is empty.
 
     Raises:
         ModelError: it is not installed.
@@ -68,8 +67,8 @@ def models_in(named: str) -> Path:
     return Path(named).expanduser() if named else shipped_models()
 
 
-def find_model(folder: Path, name: str, kind: str) -> Entry:
-    """The model called `name` in the registry of `folder`.
+def find_model(folder: Path, name: str, kind: str) -> RegisteredModel:
+    """Return the model called `name` in the registry of `folder`.
 
     Raises:
         ModelError: no registry, no such model, one of another kind, or a file that is absent or not the right one.
@@ -84,13 +83,13 @@ def find_model(folder: Path, name: str, kind: str) -> Entry:
         if row["kind"] != kind:
             raise ModelError(f"model '{name}' is a {row['kind']}, not a {kind}")
         files = {role: _checked(folder, file) for role, file in row["files"].items()}
-        return Entry(name, kind, files, row["settings"], row["source"], row["metrics"])
+        return RegisteredModel(name, kind, files, row["settings"], row["source"], row["metrics"])
     except (KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"the entry of '{name}' in {folder / REGISTRY} is damaged: {error!r}") from error
 
 
 def read_registry(folder: Path) -> dict[str, Any]:
-    """All entries by name.
+    """Return all entries by name.
 
     Raises:
         ModelError: there is none, or it is no YAML mapping.
@@ -110,7 +109,7 @@ def read_registry(folder: Path) -> dict[str, Any]:
 
 
 def fingerprint(folder: Path, name: str) -> str:
-    """16 hex digits that change with any file of a model: another one can have its name by tomorrow.
+    """Return 16 hex digits that change with any file of a model: another one can have its name by tomorrow.
 
     Raises:
         ModelError: there is no such model.
@@ -124,7 +123,7 @@ def fingerprint(folder: Path, name: str) -> str:
 
 
 def require_free(folder: Path, name: str, replace: bool) -> None:
-    """See that nothing is in the place of a new model called `name` in `folder`, unless it is to be replaced.
+    """Check that a new model called `name` can be put into `folder`: the place is free, or `replace` is set.
 
     Raises:
         ModelError: no folder can have that name, or there is something.
@@ -160,6 +159,12 @@ def _checked(folder: Path, file: Mapping[str, Any]) -> Path:
         path = inner_path(folder, str(file["path"]))
     except ValueError as error:
         raise ModelError(f"{folder / REGISTRY}: {error}") from error
+    # The registry may be a link itself, as where a workspace is installed by links: its files are where it is.
+    inside = (folder.resolve(), (folder / REGISTRY).resolve().parent)
+    if path.is_symlink() or path.exists():
+        place = path.resolve()
+        if not any(place.is_relative_to(each) for each in inside):
+            raise ModelError(f"{path} is a link that leads out of {folder}: put the file itself in its place")
     if not path.is_file():
         raise ModelError(f"{path} is not there: get it again, or export the model anew")
     if path.stat().st_size != file["bytes"] or _digest(path) != file["sha256"]:

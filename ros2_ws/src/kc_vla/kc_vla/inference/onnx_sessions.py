@@ -15,7 +15,7 @@ class InferenceError(RuntimeError):
 
 
 def open_session(path: Path, device: str = "auto", threads: int = 1) -> onnxruntime.InferenceSession:
-    """A session for the model at `path`.
+    """Return a session for the model at `path`.
 
     Args:
         path: ONNX file.

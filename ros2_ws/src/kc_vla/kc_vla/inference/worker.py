@@ -1,7 +1,7 @@
 """A thread of its own for what computes or waits: jobs go in, what came of them goes back to the thread that asked.
 
 Nobody is left without an answer: each job gets one, and just one. It is the job's result, or a refusal of the job's
-own, or a `NoAnswerError`: the job was superseded, its episode is over, or its deadline passed. No ROS.
+own, or a `NoResultError`: the job was superseded, its episode is over, or its deadline passed. No ROS.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ Without that, what the asker does next would keep the interpreter, and the threa
 """
 
 
-class NoAnswerError(StackError):
+class NoResultError(StackError):
     """There is no result of this job; the text says why."""
 
 
-class SupersededError(NoAnswerError):
+class SupersededError(NoResultError):
     """Newer jobs took its place before it was begun."""
 
 
-class OutdatedError(NoAnswerError):
+class OutdatedError(NoResultError):
     """It was asked in an episode that is over."""
 
 
-class LateError(NoAnswerError):
+class LateError(NoResultError):
     """Its deadline passed; what still comes of it is thrown away."""
 
 
 @dataclass(frozen=True)
-class Outcome(Generic[T]):
+class JobOutcome(Generic[T]):
     """What came of a job: a value, or the error in its place."""
 
     value: T | None = None
@@ -56,7 +56,7 @@ class Outcome(Generic[T]):
         return self.value  # type: ignore[return-value]  # of a job that returns None it is None
 
 
-Then = Callable[[Outcome[T]], None]
+Then = Callable[[JobOutcome[T]], None]
 
 
 class Runner(Protocol):
@@ -64,7 +64,7 @@ class Runner(Protocol):
 
     @property
     def busy_s(self) -> float:
-        """How long the job that is being done has been, s; 0 if none is."""
+        """Return how long the job that is being done has been, s; 0 if none is."""
         ...
 
     def begin(self, run: Callable[[], T], then: Then[T]) -> None:
@@ -72,11 +72,11 @@ class Runner(Protocol):
         ...
 
     def submit(self, run: Callable[[], T], then: Then[T]) -> None:
-        """Have `run` done; `then` is told what came of it, on the asker's thread."""
+        """Have `run` done; `then` gets its outcome, on the asker's thread."""
         ...
 
     def close(self) -> None:
-        """Do nothing any more, and tell nothing."""
+        """Do nothing any more, and hand out no outcome."""
         ...
 
 
@@ -86,15 +86,15 @@ class AtOnce:
     busy_s = 0.0
 
     def begin(self, run: Callable[[], T], then: Then[T]) -> None:
-        """See `Runner.begin`."""
+        """Do the first job of an episode before returning."""
         self.submit(run, then)
 
     def submit(self, run: Callable[[], T], then: Then[T]) -> None:
-        """See `Runner.submit`."""
+        """Do the job before returning, and hand its outcome to `then`."""
         then(_done(run))
 
     def close(self) -> None:
-        """See `Runner.close`."""
+        """Do nothing: no job is ever waiting."""
 
 
 @dataclass(eq=False)
@@ -137,7 +137,7 @@ class Worker:
         if room < 1:
             raise ValueError(f"room for {room} waiting jobs is too little: it must be 1 or more")
         self._name, self._wake, self._room, self._deadline_s, self._clock = name, wake, room, deadline_s, clock
-        self._refusals: tuple[type[BaseException], ...] = (NoAnswerError, *refusals)
+        self._refusals: tuple[type[BaseException], ...] = (NoResultError, *refusals)
         lock = threading.Lock()  # guards all of the following
         self._news, self._taken = threading.Condition(lock), threading.Condition(lock)
         self._epoch = 0
@@ -145,19 +145,19 @@ class Worker:
         self._line: deque[_Job] = deque()
         self._running: _Job | None = None
         self._began_at = 0.0
-        self._outcomes: deque[tuple[_Job, Outcome[Any]]] = deque()
+        self._outcomes: deque[tuple[_Job, JobOutcome[Any]]] = deque()
         self._closed = False
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)  # one that hangs is left behind
         self._thread.start()
 
     @property
     def busy_s(self) -> float:
-        """See `Runner.busy_s`."""
+        """Return for how long the thread has been at its job, s; 0 if it has none."""
         with self._news:
             return 0.0 if self._running is None else self._clock() - self._began_at
 
     def begin(self, run: Callable[[], T], then: Then[T]) -> None:
-        """See `Runner.begin`. Whoever still waits for an answer of the episode before gets `OutdatedError`."""
+        """Begin an episode with this job; jobs that still wait or run get an `OutdatedError`."""
         with self._news:
             waiting = [job for job in (self._running, self._first, *self._line) if job is not None]
             self._epoch += 1
@@ -168,7 +168,7 @@ class Worker:
             self._hand_over(self._first)
 
     def submit(self, run: Callable[[], T], then: Then[T]) -> None:
-        """See `Runner.submit`."""
+        """Queue a job for the thread; when the queue is full, the oldest job in it gets a `SupersededError`."""
         with self._news:
             if len(self._line) == self._room:
                 told = f"{self._name} has not begun with this request: newer ones took its place"
@@ -177,7 +177,7 @@ class Worker:
             self._hand_over(self._line[-1])
 
     def deliver(self) -> None:
-        """Tell each asker what came of its job; call it on the asker's thread, when woken and now and then.
+        """Hand each asker the outcome of its job; call it on the asker's thread, when woken and now and then.
 
         Raises:
             Exception: a job failed with what is no refusal. The same error, from whichever episode it is.
@@ -191,11 +191,11 @@ class Worker:
                 if self._is_fault(outcome) and outcome.error is not None:
                     raise outcome.error
                 if job.epoch != self._epoch:
-                    outcome = Outcome(error=self._outdated())
+                    outcome = JobOutcome(error=self._outdated())
             job.then(outcome)
 
     def close(self) -> None:
-        """See `Runner.close`. A job that is being done may come to its end; not for long."""
+        """Drop all jobs without an answer, and wait for the one that is being done for half a second at most."""
         with self._news:
             self._closed = True
             self._first = None
@@ -212,16 +212,16 @@ class Worker:
     def _job(self, run: Callable[[], T], then: Then[T]) -> _Job:
         return _Job(self._epoch, run, then, self._clock())
 
-    def _is_fault(self, outcome: Outcome[Any]) -> bool:
+    def _is_fault(self, outcome: JobOutcome[Any]) -> bool:
         return outcome.error is not None and not isinstance(outcome.error, self._refusals)
 
     def _outdated(self) -> OutdatedError:
         return OutdatedError(f"the episode ended before {self._name} answered")
 
-    def _answer(self, job: _Job, error: NoAnswerError) -> None:
+    def _answer(self, job: _Job, error: NoResultError) -> None:
         if not job.answered:
             job.answered = True
-            self._outcomes.append((job, Outcome(error=error)))
+            self._outcomes.append((job, JobOutcome(error=error)))
             self._wake()
 
     def _expire(self) -> None:
@@ -253,8 +253,8 @@ class Worker:
                     self._wake()
 
 
-def _done(run: Callable[[], T]) -> Outcome[T]:
+def _done(run: Callable[[], T]) -> JobOutcome[T]:
     try:
-        return Outcome(run())
+        return JobOutcome(run())
     except BaseException as error:  # noqa: BLE001  # whatever it is, the asker learns of it
-        return Outcome(error=error)
+        return JobOutcome(error=error)

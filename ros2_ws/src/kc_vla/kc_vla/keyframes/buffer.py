@@ -1,6 +1,6 @@
 """The keyframe buffer: full observations of the keyframes of one episode, in bounded memory.
 
-It holds a ring of recent observations, so that an event that names a frame of a moment ago finds its pictures, and
+It holds a ring of recent observations, so that an event that names a frame of a moment ago finds its images, and
 the keyframes themselves. The first frame never leaves; when the buffer is full the oldest of the others does.
 """
 
@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kc_vla.keyframes.observation import Keyframe, Observation
-from kc_vla.keyframes.selector import Event
+from kc_vla.keyframes.selector import SelectorEvent
 from kc_vla.keyframes.smoothing import Decision
-from kc_vla.keyframes.store import KeyframeStore, StoreError
+from kc_vla.keyframes.store import KeyframeStore, KeyframeStoreError
 
 LOST_FRAMES = 2
 """How far the observation that stands in for a lost frame may be from it, frames."""
@@ -24,7 +24,7 @@ class BufferRefusal(ValueError):  # noqa: N818  # a refusal, told to the caller,
 
 
 @dataclass(frozen=True)
-class Entry:
+class BufferEntry:
     """One line of the buffer's index."""
 
     frame: int
@@ -38,7 +38,13 @@ class KeyframeBuffer:
     """Keyframes of one episode at a time."""
 
     def __init__(self, capacity: int = 16, recent: int = 64, store: KeyframeStore | None = None) -> None:
-        """Args: `capacity` keyframes and `recent` observations at most; `store` keeps them over a restart."""
+        """Begin without keyframes, or with those that are stored.
+
+        Args:
+            capacity: keyframes at most.
+            recent: observations at most.
+            store: keeps the keyframes over a restart; None: nothing does.
+        """
         if capacity < 2:
             raise ValueError(f"a capacity of {capacity} keyframes is too small: it must be 2 or more")
         if recent < 1:
@@ -66,7 +72,7 @@ class KeyframeBuffer:
                 self.events = self._store.events
                 if self._store.damaged:
                     self.storage_error = f"unreadable and left out: {', '.join(self._store.damaged)}"
-            except StoreError as error:
+            except KeyframeStoreError as error:
                 self.storage_error = str(error)
         self._evict()
         self._restart_history()
@@ -82,7 +88,7 @@ class KeyframeBuffer:
         """Note that every decision up to `frame` is in, so that `keyframes(as_of=frame)` can be answered."""
         self._settled = max(self._settled, frame)
 
-    def apply(self, event: Event, source: str, sequence: int) -> None:
+    def apply(self, event: SelectorEvent, source: str, sequence: int) -> None:
         """Take in one event of the selector, the `sequence`-th of the episode; an earlier one again does no harm.
 
         Raises:
@@ -95,7 +101,7 @@ class KeyframeBuffer:
             # after the keyframe itself: an event that was noted is never needed again
             self._persist(lambda store: store.note(self.events))
 
-    def _take(self, event: Event, source: str, seen: bool) -> None:
+    def _take(self, event: SelectorEvent, source: str, seen: bool) -> None:
         if event.decision is Decision.RESET:
             if not seen:
                 self.forget()
@@ -122,7 +128,7 @@ class KeyframeBuffer:
         self._evict()
         self._remember(event.decided_at)
 
-    def _why_not_held(self, event: Event) -> str:
+    def _why_not_held(self, event: SelectorEvent) -> str:
         oldest = next(iter(self._recent), None)
         if oldest is not None and event.frame < oldest and len(self._recent) == self._recent_size:
             return f"the ring keeps {self._recent_size} frames, from {oldest} on: raise recent_frames"
@@ -156,10 +162,10 @@ class KeyframeBuffer:
             self._remove(frame)
         self._restart_history()
 
-    def index(self) -> tuple[Entry, ...]:
+    def index(self) -> tuple[BufferEntry, ...]:
         """Return what is held, ascending by frame."""
         return tuple(
-            Entry(frame, k.phase, k.label, k.score, k.committed) for frame, k in sorted(self._keyframes.items())
+            BufferEntry(frame, k.phase, k.label, k.score, k.committed) for frame, k in sorted(self._keyframes.items())
         )
 
     def keyframes(self, as_of: int | None = None, provisional: bool = True) -> list[Keyframe]:
@@ -177,21 +183,21 @@ class KeyframeBuffer:
 
     @property
     def settled_frame(self) -> int:
-        """Newest frame up to which every decision is in; -1 before the first."""
+        """Return the newest frame up to which every decision is in; -1 before the first."""
         return self._settled
 
     def knows(self, frame: int) -> bool:
-        """True if every decision up to `frame` is in."""
+        """Return whether every decision up to `frame` is in."""
         return self._settled >= frame
 
-    def _is_over(self, candidate: Event) -> bool:
+    def _is_over(self, candidate: SelectorEvent) -> bool:
         """Return whether a later candidate of its phase, or a keyframe of its phase or a later one, is held."""
         return any(
             k.phase >= candidate.phase and (k.committed or frame >= candidate.frame)
             for frame, k in self._keyframes.items()
         )
 
-    def _observation_for(self, event: Event, exact: bool) -> Observation | None:
+    def _observation_for(self, event: SelectorEvent, exact: bool) -> Observation | None:
         """Return the observation of the frame of an event, or, unless `exact`, the nearest one of a lost frame.
 
         Of the start, the first that came whole: where a camera or the arm was late, nothing has moved by then, since
@@ -237,5 +243,5 @@ class KeyframeBuffer:
             return
         try:
             write(self._store)
-        except StoreError as error:
+        except KeyframeStoreError as error:
             self.storage_error = str(error)

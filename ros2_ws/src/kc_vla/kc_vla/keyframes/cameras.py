@@ -9,7 +9,7 @@ from kc_vla.core.errors import StackError
 from kc_vla.core.views import DEFAULT_VIEWS, checked_views, in_usual_order
 
 
-class CameraError(StackError):
+class CameraChoiceError(StackError):
     """A choice of cameras that cannot be."""
 
 
@@ -34,12 +34,12 @@ THIRD_PERSON = Camera(DEFAULT_VIEWS[0])
 
 
 def parse_cameras(texts: Iterable[str]) -> tuple[Camera, ...]:
-    """The cameras named by texts as "wrist" or "third_person=observation.images.cam_7".
+    """Return the cameras named by texts as "wrist" or "third_person=observation.images.cam_7".
 
-    However they were written down, the first view of most robots comes first: the pictures stand side by side.
+    However they were written down, the first view of most robots comes first: the images stand side by side.
 
     Raises:
-        CameraError: none, one that no robot can have, or one twice.
+        CameraChoiceError: none, one that no robot can have, or one twice.
     """
     found: dict[str, Camera] = {}
     for text in texts:
@@ -47,15 +47,15 @@ def parse_cameras(texts: Iterable[str]) -> tuple[Camera, ...]:
         try:
             checked_views([view])
         except ValueError as error:
-            raise CameraError(
+            raise CameraChoiceError(
                 f"no camera '{text}': write a view of the robot, and where the data set calls it otherwise "
                 f"what it does: {DEFAULT_VIEWS[0]}={text.rpartition('=')[2] or 'KEY'}"
             ) from error
         if equals and not named:
-            raise CameraError(f"camera '{text}': what the data set calls it is missing after '='")
+            raise CameraChoiceError(f"camera '{text}': what the data set calls it is missing after '='")
         if view in found:
-            raise CameraError(f"camera '{view}' is named twice: '{found[view]}', '{text}'")
+            raise CameraChoiceError(f"camera '{view}' is named twice: '{found[view]}', '{text}'")
         found[view] = Camera(view, named)
     if not found:
-        raise CameraError(f"no camera at all: name a view of the robot, such as {DEFAULT_VIEWS[0]}")
+        raise CameraChoiceError(f"no camera at all: name a view of the robot, such as {DEFAULT_VIEWS[0]}")
     return tuple(found[view] for view in in_usual_order(found))

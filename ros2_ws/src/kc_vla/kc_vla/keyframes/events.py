@@ -1,7 +1,7 @@
 """Events that need no labels: the arm slows down, the gripper has gripped or let go, the scene has changed meanwhile.
 
 All three are one thing: something that was going on has come to an end. For each there is a measure of how much is
-going on (speed of the tool, speed of the fingers, change of the picture while the arm rests), and an event where it has
+going on (speed of the tool, speed of the fingers, change of the image while the arm rests), and an event where it has
 gone up and falls. In the manner of KEMO (arXiv 2606.23589), which takes peaks of the arm's deceleration; gripper and
 scene are ours, for a robot that waits and watches. Every frame is judged by itself and those before it alone.
 """
@@ -35,7 +35,7 @@ class EventSettings:
         tool: speed of the tool from which on it moves, m/s.
         rest: speed of the tool up to which the arm counts as at rest: a change of the scene is not its own, m/s.
         fingers: speed of the opening from which on it moves, m/s.
-        scene: change of a block's colour within `SCENE_S` from which on something moves, levels of 255.
+        scene: change of a block's color within `SCENE_S` from which on something moves, levels of 255.
         motion_falls_to: share of its peak to which a speed has to fall, for the event: the robot all but stands.
         scene_falls_to: likewise of the scene's change; more, as what others do there is seen as a whole.
     """
@@ -48,11 +48,16 @@ class EventSettings:
     scene_falls_to: float = 0.4
 
 
-class Change:
+class ValueChange:
     """How far a value has moved from what it was a time before, or at the frame before where that is longer ago."""
 
     def __init__(self, distance: Callable[[Numbers, Numbers], float], lag_s: float) -> None:
-        """Args: `distance` between two values; `lag_s`, the time."""
+        """Prepare to compare values.
+
+        Args:
+            distance: between two values.
+            lag_s: the time between them, s.
+        """
         self._distance, self._lag_ns = distance, round(lag_s * 1e9)
         self._held: deque[tuple[int, Numbers]] = deque()
 
@@ -65,7 +70,7 @@ class Change:
         return self._distance(value, then), (stamp_ns - then_ns or self._lag_ns) * 1e-9
 
     def forget(self) -> None:
-        """What comes next is compared with nothing before it."""
+        """Compare what comes next with nothing before it."""
         self._held.clear()
 
 
@@ -76,7 +81,12 @@ class Ending:
     """
 
     def __init__(self, up: float, falls_to: float) -> None:
-        """Args: `up`, in the unit of what is measured; `falls_to`, in 0..1."""
+        """Prepare to wait for the end of something.
+
+        Args:
+            up: from which value on it is going on, in the unit of what is measured.
+            falls_to: the share of its peak at which it has ended, 0..1.
+        """
         self._up, self._falls_to = up, falls_to
         self._peak = self._low = 0.0
 
@@ -94,7 +104,7 @@ class Ending:
         return False
 
     def forget(self) -> None:
-        """Nothing was going on."""
+        """Forget what was going on."""
         self._peak = self._low = 0.0
 
 
@@ -102,11 +112,15 @@ class EventDetector:
     """The events of one episode, frame by frame, in bounded memory."""
 
     def __init__(self, settings: EventSettings | None = None) -> None:
-        """Args: `settings`, those that come with the stack where none are given."""
+        """Begin to look for events.
+
+        Args:
+            settings: None for those that come with the stack.
+        """
         known = settings or EventSettings()
         self._settings = known
-        self._tool, self._fingers = Change(_length, MOTION_S), Change(_length, MOTION_S)
-        self._scene = Change(_largest, SCENE_S)
+        self._tool, self._fingers = ValueChange(_length, MOTION_S), ValueChange(_length, MOTION_S)
+        self._scene = ValueChange(_largest, SCENE_S)
         self._slows = Ending(known.tool, known.motion_falls_to)
         self._grips = Ending(known.fingers, known.motion_falls_to)
         self._settles = Ending(known.scene, known.scene_falls_to)
@@ -148,6 +162,6 @@ def _largest(now: Numbers, then: Numbers) -> float:
 
 
 def _blocks(picture: NDArray[np.uint8]) -> Numbers:
-    """Its mean colours, (BLOCKS, BLOCKS, 3) float32."""
+    """Return its mean colors, (BLOCKS, BLOCKS, 3) float32."""
     small = cv2.resize(picture, (BLOCKS, BLOCKS), interpolation=cv2.INTER_AREA)
     return small.astype(np.float32)

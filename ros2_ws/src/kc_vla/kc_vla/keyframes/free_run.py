@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.keyframes.metrics import CLUSTER_FRAMES, Detection, clusters, median_frame
+from kc_vla.keyframes.metrics import CLUSTER_FRAMES, DetectedKeyframe, clusters, median_frame
 from kc_vla.keyframes.selector import KeyframeSelector
 from kc_vla.keyframes.smoothing import WINDOW_FRAMES, Decision, GreedySmoother
 
@@ -21,7 +21,7 @@ def free_running(
     threshold: float,
     window: int = WINDOW_FRAMES,
     frames: Sequence[int] | None = None,
-) -> list[Detection]:
+) -> list[DetectedKeyframe]:
     """Run the selector as on the robot: its own phase pointer, no truth. What is pending at the end counts.
 
     Args:
@@ -37,7 +37,7 @@ def free_running(
     numbers = range(len(scores)) if frames is None else frames
     if len(numbers) != len(scores):
         raise ValueError(f"{len(scores)} scores for {len(numbers)} frames: there must be one for each")
-    detections: list[Detection] = []
+    detections: list[DetectedKeyframe] = []
     triggers: list[int] = []
     row = 0
     while row < len(scores) and not selector.done:
@@ -45,7 +45,7 @@ def free_running(
             if event.decision is not Decision.COMMITTED:
                 triggers.append(event.decided_at)
             elif event.phase > 0:
-                detections.append(Detection(event.phase, median_frame(triggers), event.frame, triggers[0]))
+                detections.append(DetectedKeyframe(event.phase, median_frame(triggers), event.frame, triggers[0]))
                 triggers = []
         row += 1
         if smoother.candidate is None and not selector.done:  # nothing happens until the next score above
@@ -53,12 +53,12 @@ def free_running(
             k = int(np.searchsorted(later, row))
             row = int(later[k]) if k < len(later) else len(scores)
     if triggers:
-        detections.append(Detection(selector.phase, median_frame(triggers), None, triggers[0]))
+        detections.append(DetectedKeyframe(selector.phase, median_frame(triggers), None, triggers[0]))
     return detections
 
 
-def teacher_forced(scores: Scores, truth: Sequence[int], threshold: float) -> list[Detection]:
-    """Tell the selector the true phase, as the paper's evaluation does.
+def teacher_forced(scores: Scores, truth: Sequence[int], threshold: float) -> list[DetectedKeyframe]:
+    """Give the selector the true phase, as the paper's evaluation does.
 
     A phase is over five frames after its keyframe, as early as a free-running selector could be done with it.
 
@@ -72,5 +72,5 @@ def teacher_forced(scores: Scores, truth: Sequence[int], threshold: float) -> li
         begin = truth[phase - 1] + CLUSTER_FRAMES + 1 if phase > 1 else 1
         end = truth[phase] + CLUSTER_FRAMES + 1 if phase + 1 < len(truth) else len(scores)
         triggers = (begin + np.flatnonzero(scores[begin:end, phase] > threshold)).tolist()
-        detections += [Detection(phase, median_frame(c), c[-1], c[0]) for c in clusters(triggers)]
+        detections += [DetectedKeyframe(phase, median_frame(c), c[-1], c[0]) for c in clusters(triggers)]
     return detections

@@ -31,7 +31,11 @@ class InstructionMatcher:
     """Finds the task that an instruction means."""
 
     def __init__(self, known: Mapping[str, Sequence[str]]) -> None:
-        """Args: `known`, wordings of each task by its name."""
+        """Embed the wordings of the known tasks.
+
+        Args:
+            known: wordings of each task by its name.
+        """
         self._exact = [(plain(text), task) for task, texts in known.items() for text in texts]
         rows = [(task, Counter(_terms(text))) for task, texts in known.items() for text in texts]
         seen = Counter(term for _, terms in rows for term in terms)
@@ -40,7 +44,7 @@ class InstructionMatcher:
         self._known = [(task, self._vector(terms)) for task, terms in rows]
 
     def likeness(self, instruction: str) -> dict[str, float]:
-        """How much an instruction is like the most alike wording of each task, 0..1."""
+        """Return how much an instruction is like the most alike wording of each task, 0..1."""
         asked = self._vector(Counter(_terms(instruction)))
         best: dict[str, float] = {}
         for task, vector in self._known:
@@ -49,7 +53,7 @@ class InstructionMatcher:
         return best
 
     def find(self, instruction: str, preferred: Container[str] = ()) -> str:
-        """The name of the task that is meant; of two that are about as like, the one that is `preferred`.
+        """Return the name of the task that is meant; of two that are about as like, the one that is `preferred`.
 
         Raises:
             UnknownInstructionError: it is like no task, or like two.
@@ -72,7 +76,7 @@ class InstructionMatcher:
         return task
 
     def _vector(self, terms: Counter[str]) -> Vector:
-        """The unit vector of a text; what is in no known wording still makes it longer, and so less alike."""
+        """Return the unit vector of a text; what is in no known wording still makes it longer, and so less alike."""
         vector = {
             term: (1 + math.log(number)) * self._weights.get(term, self._rarest) for term, number in terms.items()
         }
@@ -81,7 +85,7 @@ class InstructionMatcher:
 
 
 def known_tasks(own: Mapping[str, Task] = types.MappingProxyType({})) -> InstructionMatcher:
-    """A matcher of the tasks in `own`, and of those in the task table that say something else."""
+    """Return a matcher of the tasks in `own`, and of those in the task table that say something else."""
     said = {plain(text) for task in own.values() for text in task.instructions}
     others = {
         name: task
@@ -92,7 +96,7 @@ def known_tasks(own: Mapping[str, Task] = types.MappingProxyType({})) -> Instruc
 
 
 def _terms(text: str) -> Iterator[str]:
-    """The words of a text, and the letter triples of each with a space at both ends."""
+    """Yield the words of a text, and the letter triples of each with a space at both ends."""
     for word in re.findall(r"[^\W_]+", text.casefold()):
         yield word
         padded = f" {word} "

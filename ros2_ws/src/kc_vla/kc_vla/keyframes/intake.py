@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from kc_vla.keyframes.buffer import BufferRefusal, KeyframeBuffer
 from kc_vla.keyframes.observation import Observation
-from kc_vla.keyframes.selector import Event
+from kc_vla.keyframes.selector import SelectorEvent
 
 LOST_EVENT_NS = 2_000_000_000
 """After this time an event that a score speaks of is taken for lost, ns."""
@@ -25,7 +25,7 @@ class EventNote:
 
     episode_id: str
     sequence: int
-    event: Event
+    event: SelectorEvent
     source: str
 
 

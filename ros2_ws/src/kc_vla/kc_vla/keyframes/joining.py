@@ -50,12 +50,16 @@ class Joining:
     """Finds the start in one episode after another."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Args: `clock` of the patience, s."""
+        """Begin without an episode.
+
+        Args:
+            clock: of the patience, s.
+        """
         self._clock = clock
         self._since: float | None = None
 
     def begin(self) -> None:
-        """Another episode begins."""
+        """Begin another episode."""
         self._since = None
 
     def start(self, episode_id: str, frame: int, index: Index | None) -> Start | None:

@@ -1,4 +1,4 @@
-"""The learned selector at run time: each picture passes the trunk once, its features are kept for the window."""
+"""The learned selector at run time: each image passes the trunk once, its features are kept for the window."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from kc_vla.core.episode import Episode
 from kc_vla.inference.models import ModelError, models_in
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
+from kc_vla.keyframes.image_crop import Picture, side_by_side
 from kc_vla.keyframes.instructions import known_tasks
 from kc_vla.keyframes.model import SelectorModel, load_selector
-from kc_vla.keyframes.pictures import Picture, side_by_side
-from kc_vla.keyframes.scoring import Scoring, Sight, SourceError
-from kc_vla.keyframes.sources import SourceSettings
+from kc_vla.keyframes.scoring import ScorerInput, Scoring, SourceError
+from kc_vla.keyframes.selectors import NetworkOptions
 
 Features = NDArray[np.float32]
 _SLACK = 0.25
-"""Of a rate, as a share: people and policies differ in tempo by as much."""
+"""Share by which a frame rate may differ from the model's: people and policies differ in tempo by as much."""
 
 
 class SelectorNetwork:
@@ -38,41 +38,45 @@ class SelectorNetwork:
 
     @property
     def provider(self) -> str:
-        """What the trunk really runs on."""
+        """Return what the trunk really runs on."""
         return str(self._trunk.get_providers()[0])
 
     def features(self, pictures: NDArray[np.uint8]) -> Features:
-        """Features (N, 512) of pictures (N, S, V S, 3) of the model's size and cameras."""
+        """Return features (N, 512) of images (N, S, V S, 3) of the model's size and cameras."""
         return np.asarray(self._trunk.run(None, {"pictures": pictures})[0], np.float32)
 
     def features_of(self, views: Sequence[Picture]) -> Features:
-        """Features (512,) of one moment: a picture of each of the model's cameras, of any size."""
+        """Return features (512,) of one moment: an image of each of the model's cameras, of any size."""
         features: Features = self.features(side_by_side(views, self.model.image_size)[None])[0]
         return features
 
     def scores(self, windows: Features, task: str, phase: int) -> NDArray[np.float32]:
-        """Scores (N,) of windows of features (N, window, 512) for a phase of a task."""
+        """Return scores (N,) of windows of features (N, window, 512) for a phase of a task."""
         task_index = np.full(len(windows), self.model.tasks.index(task), np.int64)
         phases = np.full(len(windows), phase, np.int64)
         return np.asarray(self._head.run(None, {"features": windows, "task": task_index, "phase": phases})[0])
 
 
 class LearnedSource:
-    """Keyframes by a network, which looks at the pictures alone and takes the task from the instruction."""
+    """Keyframes by a network, which looks at the images alone and takes the task from the instruction."""
 
     def __init__(self, network: SelectorNetwork) -> None:
-        """Args: `network` to score with."""
+        """Take the network of a learned selector.
+
+        Args:
+            network: to score with.
+        """
         self._network = network
         self.runs_on = network.provider
         self._tasks = known_tasks(network.model.known_tasks())
         self.needs: tuple[str, ...] = tuple(camera.view for camera in network.model.cameras)
 
     def begin(self, episode: Episode) -> Scoring:
-        """Begin an episode; see `Source.begin`.
+        """Begin an episode; see `SelectorBackend.begin`.
 
         Raises:
             UnknownInstructionError: the instruction is like that of no known task.
-            ValueError: the network has not learnt the task that it is like.
+            ValueError: the network has not learned the task that it is like.
         """
         task = self._tasks.find(episode.instruction, self._network.model.thresholds)
         model = self._network.model
@@ -86,7 +90,7 @@ class LearnedSource:
 
 
 def _at_another_rate(model: SelectorModel, episode: Episode) -> str:
-    """What is to be said where the frames come at another rate than those that were learnt from; "" if they do not."""
+    """Return a warning where the frames come at another rate than those of the training; "" otherwise."""
     rate = 1e9 / episode.period_ns if episode.period_ns else 0.0
     if not model.rate or abs(rate / model.rate - 1.0) < _SLACK:
         return ""
@@ -96,13 +100,13 @@ def _at_another_rate(model: SelectorModel, episode: Episode) -> str:
     )
 
 
-def open_learned(settings: SourceSettings) -> LearnedSource:
-    """The learned source with the model of the settings; errors as `open_network`."""
+def open_learned(settings: NetworkOptions) -> LearnedSource:
+    """Return the learned selector with the model of the settings; errors as `open_network`."""
     return LearnedSource(open_network(settings))
 
 
-def open_network(settings: SourceSettings) -> SelectorNetwork:
-    """The network of the settings.
+def open_network(settings: NetworkOptions) -> SelectorNetwork:
+    """Return the network of the settings.
 
     Raises:
         SourceError: there is no such model, or it cannot be run here.
@@ -124,7 +128,7 @@ class LearnedScorer:
         model = network.model
         self._recent: deque[Features] = deque(maxlen=(model.window - 1) * model.stride + 1)
 
-    def score(self, sight: Sight, phase: int) -> float:
+    def score(self, sight: ScorerInput, phase: int) -> float:
         """Return how much the frame looks like the keyframe of `phase`, 0..1; 0 when every phase is done."""
         model = self._network.model
         if phase >= model.phases(self._task):
@@ -134,7 +138,7 @@ class LearnedScorer:
         return float(self._network.scores(window[None], self._task, phase)[0])
 
     def _look(self, views: Sequence[Picture]) -> None:
-        """Take in the next pictures; before the first there are the first again."""
+        """Take in the next images; before the first there are the first again."""
         features = self._network.features_of(views)
         self._recent.append(features)
         while len(self._recent) < (self._recent.maxlen or 1):

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from kc_vla.core.episode import Episode
 from kc_vla.keyframes.joining import Start
-from kc_vla.keyframes.scoring import Scoring, Sight, Source
-from kc_vla.keyframes.selector import Event, KeyframeSelector
+from kc_vla.keyframes.scoring import ScorerInput, Scoring, SelectorBackend
+from kc_vla.keyframes.selector import KeyframeSelector, SelectorEvent
 from kc_vla.keyframes.smoothing import WINDOW_FRAMES, GreedySmoother
 
 WAITING_FRAMES = 10
@@ -21,7 +21,7 @@ WAITING_FRAMES = 10
 
 
 @dataclass(frozen=True)
-class Look:
+class FrameToScore:
     """A frame to be looked at.
 
     Attributes:
@@ -32,13 +32,13 @@ class Look:
     """
 
     frame: int
-    sight: Sight
+    sight: ScorerInput
     threshold: float
     start: Start
 
 
 @dataclass(frozen=True)
-class Found:
+class ScoredFrame:
     """What came of a frame.
 
     Attributes:
@@ -51,7 +51,7 @@ class Found:
     """
 
     score: float
-    events: Sequence[Event]
+    events: Sequence[SelectorEvent]
     phase: int
     threshold: float
     seconds: float
@@ -61,8 +61,13 @@ class Found:
 class LiveSelector:
     """The phases of one episode after another, as a source scores their frames."""
 
-    def __init__(self, source: Source, window_frames: int = WINDOW_FRAMES) -> None:
-        """Args: `window_frames` quiet frames commit a candidate."""
+    def __init__(self, source: SelectorBackend, window_frames: int = WINDOW_FRAMES) -> None:
+        """Begin without an episode.
+
+        Args:
+            source: the selector.
+            window_frames: frames of the debounce window that confirms a candidate.
+        """
         self._source, self._window = source, window_frames
         self._scoring: Scoring | None = None
         self._selector: KeyframeSelector | None = None
@@ -81,7 +86,7 @@ class LiveSelector:
         self._scoring, self._selector = scoring, KeyframeSelector(scoring.labels, smoother)
         return scoring.remark
 
-    def take(self, look: Look) -> Found | None:
+    def take(self, look: FrameToScore) -> ScoredFrame | None:
         """Take in the next frame; None if the episode's task is not known."""
         if self._scoring is None or self._selector is None:
             return None
@@ -90,10 +95,10 @@ class LiveSelector:
             self._selector.restore(look.start.held, look.start.settled)
         self._fresh = False
         self._selector.threshold = self._scoring.threshold if look.threshold < 0 else look.threshold
-        score, events = math.nan, list[Event]()
+        score, events = math.nan, list[SelectorEvent]()
         if look.frame > self._selector.last_frame:
             score = self._scoring.scorer.score(look.sight, self._selector.phase)
             of = 0 if self._scoring.tells is None else self._scoring.tells()
             events = self._selector.update(look.frame, score, of)
         took = time.perf_counter() - began
-        return Found(score, events, self._selector.phase, self._selector.threshold, took, look.sight.unsound)
+        return ScoredFrame(score, events, self._selector.phase, self._selector.threshold, took, look.sight.unsound)

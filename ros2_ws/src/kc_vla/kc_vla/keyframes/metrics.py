@@ -16,7 +16,7 @@ TOLERANCE_FRAMES = 10
 
 
 @dataclass(frozen=True)
-class Detection:
+class DetectedKeyframe:
     """One keyframe that was detected.
 
     Attributes:
@@ -49,27 +49,30 @@ class Counts:
 
     @property
     def precision(self) -> float:
-        """Share of the detections that are right; NaN when there are none."""
+        """Return the share of the detections that are right; NaN when there are none."""
         return _share(self.true_positives, self.false_positives)
 
     @property
     def recall(self) -> float:
-        """Share of the keyframes that were detected; NaN when there are none."""
+        """Return the share of the keyframes that were detected; NaN when there are none."""
         return _share(self.true_positives, self.false_negatives)
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall, 0 when none was right; NaN without keyframes and detections."""
+        """Return the harmonic mean of precision and recall, 0 when none was right.
+
+        It is NaN without keyframes and detections.
+        """
         return _share(2 * self.true_positives, self.false_positives + self.false_negatives)
 
     @property
     def false_positive_rate(self) -> float:
-        """Share of the detections that are wrong: 1 - precision, as in the paper's table 2."""
+        """Return the share of the detections that are wrong: 1 - precision, as in the paper's table 2."""
         return 1.0 - self.precision
 
     @property
     def false_negative_rate(self) -> float:
-        """Share of the keyframes that were missed: 1 - recall."""
+        """Return the share of the keyframes that were missed: 1 - recall."""
         return 1.0 - self.recall
 
 
@@ -85,12 +88,12 @@ def clusters(triggers: Sequence[int], window: int = CLUSTER_FRAMES) -> list[list
 
 
 def median_frame(cluster: Sequence[int]) -> int:
-    """The middle one of ascending frames; of two middle ones the earlier."""
+    """Return the middle one of ascending frames; of two middle ones the earlier."""
     return cluster[(len(cluster) - 1) // 2]
 
 
 def paired(frames: Sequence[int], truth: Sequence[int], tolerance: int = TOLERANCE_FRAMES) -> dict[int, int]:
-    """Which true keyframe each of some frames stands for, whatever phases they are: each at most once.
+    """Return which true keyframe each of some frames stands for, whatever phases they are: each at most once.
 
     Those within the tolerance are paired, as many as can be, and so that they lie nearest to one another in sum.
 
@@ -115,7 +118,7 @@ def paired(frames: Sequence[int], truth: Sequence[int], tolerance: int = TOLERAN
     return dict(best[-1][2])
 
 
-def count(detections: Iterable[Detection], truth: Sequence[int], tolerance: int = TOLERANCE_FRAMES) -> Counts:
+def count(detections: Iterable[DetectedKeyframe], truth: Sequence[int], tolerance: int = TOLERANCE_FRAMES) -> Counts:
     """Compare the detections of an episode with its true keyframes.
 
     Args:
@@ -135,8 +138,10 @@ def count(detections: Iterable[Detection], truth: Sequence[int], tolerance: int 
     return Counts(len(found), wrong, max(len(truth) - 1, 0) - len(found))
 
 
-def delays(detections: Iterable[Detection], truth: Sequence[int], tolerance: int = TOLERANCE_FRAMES) -> list[int]:
-    """Frames from each true keyframe that was found until the policy saw it, negative when it saw one before."""
+def delays(
+    detections: Iterable[DetectedKeyframe], truth: Sequence[int], tolerance: int = TOLERANCE_FRAMES
+) -> list[int]:
+    """Return frames from each true keyframe that was found until the policy saw it, negative when it saw one before."""
     return [
         detection.known - truth[detection.phase]
         for detection in detections

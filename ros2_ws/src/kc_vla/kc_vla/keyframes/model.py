@@ -9,7 +9,7 @@ from typing import Any
 
 from kc_vla.core.errors import StackError
 from kc_vla.core.tasks import TASKS, Task
-from kc_vla.inference.models import Entry, ModelError, find_model
+from kc_vla.inference.models import ModelError, RegisteredModel, find_model
 from kc_vla.keyframes.cameras import THIRD_PERSON, Camera, parse_cameras
 
 KIND = "keyframe_selector"
@@ -17,21 +17,21 @@ KIND = "keyframe_selector"
 
 @dataclass(frozen=True)
 class SelectorModel:
-    """See the module.
+    """A trained keyframe selector: its files and what must be known to run it.
 
     Attributes:
         name: in the registry.
-        trunk: ONNX file, pictures (N, S, V S, 3) uint8 of V cameras side by side to features (N, 512).
+        trunk: ONNX file, images (N, S, V S, 3) uint8 of V cameras side by side to features (N, 512).
         head: ONNX file, features (N, window, 512), task and phase (N,) int64 to scores (N,).
         image_size: S, px.
-        window: pictures that the head sees.
+        window: images that the head sees.
         stride: frames between two of them.
         tasks: names, in the order of the head's embeddings.
         keyframes: labels of each task's keyframes, frame 0 included.
         thresholds: of each task.
         instructions: that mean each task; none where the task table has them.
         cameras: V, that it looks at.
-        rate: frames a second of what it has learnt from; 0 where that is not known.
+        rate: frames a second of what it has learned from; 0 where that is not known.
     """
 
     name: str
@@ -48,11 +48,11 @@ class SelectorModel:
     rate: float = 0.0
 
     def phases(self, task: str) -> int:
-        """Number of keyframes of a task, frame 0 included."""
+        """Return the number of keyframes of a task, frame 0 included."""
         return len(self.keyframes[task])
 
     def known_tasks(self) -> dict[str, Task]:
-        """The tasks that it has learnt."""
+        """Return the tasks that it has learned."""
         return {name: self._task(name) for name in self.keyframes}
 
     def _task(self, name: str) -> Task:
@@ -61,7 +61,7 @@ class SelectorModel:
 
 
 def load_selector(folder: Path, name: str) -> SelectorModel:
-    """The selector called `name` in the registry of `folder`.
+    """Return the selector called `name` in the registry of `folder`.
 
     Raises:
         ModelError: it is not there, or not as it should be.
@@ -69,8 +69,8 @@ def load_selector(folder: Path, name: str) -> SelectorModel:
     return selector_from(find_model(folder, name, KIND))
 
 
-def selector_from(entry: Entry) -> SelectorModel:
-    """A registry's entry as a model.
+def selector_from(entry: RegisteredModel) -> SelectorModel:
+    """Return a registry's entry as a model.
 
     Raises:
         ModelError: a setting is missing.

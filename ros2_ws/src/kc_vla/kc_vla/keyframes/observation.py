@@ -25,7 +25,7 @@ class Observation:
         joint_names: of the positions and velocities.
         joint_positions: (J,) float64, rad (m for fingers).
         joint_velocities: (J,) float64, rad/s (m/s for fingers).
-        tool_pose: (7,) float64, tool centre point in the robot base frame: x, y, z (m), quaternion x, y, z, w.
+        tool_pose: (7,) float64, tool center point in the robot base frame: x, y, z (m), quaternion x, y, z, w.
     """
 
     frame: int
@@ -45,7 +45,7 @@ class Keyframe:
         label: name of the phase that it completes.
         phase: index of the keyframe, 0-based.
         score: 0..1.
-        source: a name of `kc_vla.keyframes.sources`, or "injected".
+        source: a name of `kc_vla.keyframes.selectors`, or "injected".
         committed: False while it is a candidate.
         observation: what was seen.
     """
@@ -58,7 +58,7 @@ class Keyframe:
     observation: Observation
 
     def is_but_for_score(self, other: Keyframe) -> bool:
-        """Whether it is the same keyframe, whatever the two scores."""
+        """Return whether it is the same keyframe, whatever the two scores."""
         same = self.observation is other.observation and self.committed == other.committed
         return same and (self.label, self.phase, self.source) == (other.label, other.phase, other.source)
 
@@ -68,7 +68,7 @@ def observation_of(frame: int, stamp_ns: int, views: Views, joints: Any, tool_po
 
     Args:
         frame: its index in the episode.
-        stamp_ns: of the picture of the first view, ns of ROS time.
+        stamp_ns: of the image of the first view, ns of ROS time.
         views: what each camera saw, the first view first.
         joints: sensor_msgs/JointState; without velocities they stand still.
         tool_pose: geometry_msgs/Pose.
@@ -85,6 +85,6 @@ def observation_of(frame: int, stamp_ns: int, views: Views, joints: Any, tool_po
 
 
 def pose_of(pose: Any) -> NDArray[np.float64]:
-    """A geometry_msgs/Pose as x, y, z (m) and quaternion x, y, z, w."""
+    """Return a geometry_msgs/Pose as x, y, z (m) and quaternion x, y, z, w."""
     p, q = pose.position, pose.orientation
     return np.array([p.x, p.y, p.z, q.x, q.y, q.z, q.w])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kc_vla.core.episode import Episode
 from kc_vla.core.tasks import find_task
-from kc_vla.keyframes.scoring import Scoring, Sight
+from kc_vla.keyframes.scoring import ScorerInput, Scoring
 
 
 class OracleSource:
@@ -14,7 +14,11 @@ class OracleSource:
     runs_on = "-"
 
     def begin(self, episode: Episode) -> Scoring:
-        """See `kc_vla.keyframes.scoring.Source.begin`."""
+        """Begin an episode of a task of the task table, whose scores the simulator publishes.
+
+        Raises:
+            ValueError: the table does not have the task; the message says which it has.
+        """
         scorer = OracleScorer()
         return Scoring(find_task(episode.task).keyframes, scorer, tells=scorer.told)
 
@@ -26,10 +30,10 @@ class OracleScorer:
         self._of = 0
 
     def told(self) -> int:
-        """Which keyframe the last score was of; 0 where the simulator did not say, as in bags of before."""
+        """Return which keyframe the last score was of; 0 where the simulator did not say, as in older bags."""
         return self._of
 
-    def score(self, sight: Sight, phase: int) -> float:
+    def score(self, sight: ScorerInput, phase: int) -> float:
         """Return the oracle's score."""
         assert sight.oracle is not None
         self._of = sight.of

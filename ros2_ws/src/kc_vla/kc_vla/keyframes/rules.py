@@ -20,8 +20,8 @@ class Signals:
     Attributes:
         brightness: mean gray level of the image of the first view, 0..255.
         gripper: opening, m.
-        height: of the tool centre point above the robot base, m.
-        speed: of the tool centre point, m/s.
+        height: of the tool center point above the robot base, m.
+        speed: of the tool center point, m/s.
     """
 
     brightness: float
@@ -30,7 +30,7 @@ class Signals:
     speed: float
 
 
-class Rule(Protocol):
+class KeyframeRule(Protocol):
     """Scores frames one after the other; each instance serves one phase."""
 
     needs: ClassVar[tuple[str, ...]]
@@ -179,7 +179,7 @@ class Standstill:
         return 0.0
 
 
-RULES: dict[str, type[Rule]] = {
+RULES: dict[str, type[KeyframeRule]] = {
     "first_frame": FirstFrame,
     "brightness_jump": BrightnessJump,
     "gripper_edge": GripperEdge,
@@ -198,7 +198,11 @@ class CueScorer:
     """
 
     def __init__(self, cues: tuple[str, ...]) -> None:
-        """Args: `cues`, the name of the rule of each phase."""
+        """Begin an episode.
+
+        Args:
+            cues: the name of the rule of each phase.
+        """
         unknown = sorted(set(cues) - set(RULES))
         if unknown:
             raise ValueError(f"unknown rule '{unknown[0]}': choose one of {', '.join(sorted(RULES))}")
@@ -207,7 +211,7 @@ class CueScorer:
 
     @property
     def needs(self) -> frozenset[str]:
-        """Fields of `Signals` that the rules look at."""
+        """Return the fields of `Signals` that the rules look at."""
         return frozenset(need for rule in self._rules.values() for need in rule.needs)
 
     def update(self, signals: Signals, phase: int) -> float:

@@ -22,14 +22,14 @@ DEFAULT_THRESHOLD = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class ScorerInput:
     """What a scorer may look at in one frame.
 
     Attributes:
         stamp_ns: of the image, ns of ROS time.
-        views: pictures by the names of their views, the robot's first and those that the source asked for.
+        views: images by the names of their views, the robot's first and those that the source asked for.
         gripper: opening, m; None if the source was not asked for proprioception.
-        tool_position: (3,) m, tool centre point in the robot base frame; likewise.
+        tool_position: (3,) m, tool center point in the robot base frame; likewise.
         oracle: the simulator's own score of this frame, 0..1; None without an oracle.
         of: which keyframe of the task that is of; 0 where it is not said, or of the first frame.
     """
@@ -43,12 +43,15 @@ class Sight:
 
     @property
     def pixels(self) -> NDArray[np.uint8]:
-        """The picture of the first view, (H, W, 3) uint8 RGB."""
+        """Return the image of the first view, (H, W, 3) uint8 RGB."""
         return next(iter(self.views.values()))
 
     @property
     def unsound(self) -> str:
-        """What the robot feels that cannot be, for a user; empty where all is well or nothing was asked for."""
+        """Return which part of the measured state is impossible, in words for a user.
+
+        It is empty where all is well or nothing was asked for.
+        """
         felt = {"opening of the gripper": self.gripper, "place of the tool": self.tool_position}
         wrong = [name for name, value in felt.items() if value is not None and not np.isfinite(value).all()]
         return f"the {' and the '.join(wrong)} is no finite number: such frames are not scored" if wrong else ""
@@ -61,18 +64,18 @@ def sight_of(
     tool_pose: Any = None,
     oracle: float | None = None,
     of: int = 0,
-) -> Sight:
+) -> ScorerInput:
     """Put together what a scorer may look at, of messages from a topic or from a bag; None where there is none.
 
     Args:
-        stamp_ns: of the picture of the first view, ns of ROS time.
-        views: pictures, see `Sight`.
+        stamp_ns: of the image of the first view, ns of ROS time.
+        views: images, see `ScorerInput`.
         joints: sensor_msgs/JointState; those called finger or gripper add up to the opening.
         tool_pose: geometry_msgs/Pose.
         oracle: the simulator's own score.
         of: which keyframe that is of.
     """
-    return Sight(
+    return ScorerInput(
         stamp_ns,
         views,
         gripper=None if joints is None else float(sum(joints.position[k] for k in gripper_joints(joints.name))),
@@ -85,7 +88,7 @@ def sight_of(
 class Scorer(Protocol):
     """Scores the frames of one episode, in order."""
 
-    def score(self, sight: Sight, phase: int) -> float:
+    def score(self, sight: ScorerInput, phase: int) -> float:
         """Return how much the frame looks like the keyframe of `phase`: 0..1, NaN for "nothing to say"."""
         ...
 
@@ -115,14 +118,14 @@ class SourceError(StackError):
     """The source cannot be had; the text says why and what to do."""
 
 
-class Source(Protocol):
+class SelectorBackend(Protocol):
     """A way of finding keyframes.
 
     It and its scorers may compute and wait for as long as they need: they are called from a thread that does nothing
-    else, one call at a time, unless the source's row in `kc_vla.keyframes.sources` says that it answers at once.
+    else, one call at a time, unless the source's row in `kc_vla.keyframes.selectors` says that it is `inline`.
 
     Attributes:
-        needs: what it looks at beside the pictures of the first view: some of `kc_vla.core.views.STREAMS`, and views by
+        needs: what it looks at beside the images of the first view: some of `kc_vla.core.views.STREAMS`, and views by
             their names, which may be the first.
         runs_on: what it computes with, for diagnostics; "-" if that is nothing special.
     """
@@ -139,8 +142,8 @@ class Source(Protocol):
         ...
 
 
-def views_for(source: Source, views: Sequence[str]) -> tuple[str, ...]:
-    """Which of a robot's `views` are looked at for a source: the first, which counts the frames, and what it needs.
+def views_for(source: SelectorBackend, views: Sequence[str]) -> tuple[str, ...]:
+    """Return which of a robot's `views` a selector needs: the first, which counts the frames, and those that it names.
 
     Raises:
         SourceError: it needs one that the robot does not have.

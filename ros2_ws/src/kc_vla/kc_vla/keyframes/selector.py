@@ -9,7 +9,7 @@ from kc_vla.keyframes.smoothing import Candidate, Decision, GreedySmoother
 
 
 @dataclass(frozen=True)
-class Event:
+class SelectorEvent:
     """One step in the life of a keyframe.
 
     Attributes:
@@ -46,7 +46,12 @@ class KeyframeSelector:
     """
 
     def __init__(self, labels: Sequence[str], smoother: GreedySmoother) -> None:
-        """Args: `labels` of the keyframes in order, the first for the first frame; `smoother` for the others."""
+        """Begin an episode.
+
+        Args:
+            labels: of the keyframes in order, the first for the first frame.
+            smoother: for the others.
+        """
         if not labels:
             raise ValueError("a task needs at least one keyframe label, for its first frame")
         self.labels = tuple(labels)
@@ -65,7 +70,7 @@ class KeyframeSelector:
 
     @property
     def done(self) -> bool:
-        """True when every keyframe of the task is committed."""
+        """Return whether every keyframe of the task is committed."""
         return self.phase >= len(self.labels)
 
     def restore(self, held: Sequence[Held], frame: int) -> None:
@@ -79,7 +84,7 @@ class KeyframeSelector:
         self._smoother.reset(Candidate(pending[-1].frame, pending[-1].score) if pending else None)
         self.last_frame = frame
 
-    def update(self, frame: int, score: float, of: int = 0) -> list[Event]:
+    def update(self, frame: int, score: float, of: int = 0) -> list[SelectorEvent]:
         """Take in the score of the next frame and return what it decides.
 
         Args:
@@ -107,10 +112,10 @@ class KeyframeSelector:
             events.append(self._advance(candidate, frame) if committed else self._event(decision, candidate, frame))
         return events
 
-    def _advance(self, candidate: Candidate, frame: int) -> Event:
+    def _advance(self, candidate: Candidate, frame: int) -> SelectorEvent:
         event = self._event(Decision.COMMITTED, candidate, frame)
         self.phase += 1
         return event
 
-    def _event(self, decision: Decision, candidate: Candidate, frame: int) -> Event:
-        return Event(decision, candidate.frame, frame, self.phase, self.labels[self.phase], candidate.score)
+    def _event(self, decision: Decision, candidate: Candidate, frame: int) -> SelectorEvent:
+        return SelectorEvent(decision, candidate.frame, frame, self.phase, self.labels[self.phase], candidate.score)

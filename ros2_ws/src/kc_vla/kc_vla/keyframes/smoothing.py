@@ -65,7 +65,7 @@ class GreedySmoother:
 
     @property
     def candidate(self) -> Candidate | None:
-        """The last hit of those that are pending, if there is one."""
+        """Return the last hit of those that are pending, if there is one."""
         return self._candidate
 
     def settle(self) -> Candidate | None:
@@ -99,7 +99,7 @@ class GreedySmoother:
         return committed
 
     def _kept(self, last: Candidate) -> Candidate:
-        """What is kept of the hits by now."""
+        """Return what is kept of the hits by now."""
         if not self.first:
             return last
         return Candidate(max(self._first, last.frame - FARTHEST_BACK), self._best)

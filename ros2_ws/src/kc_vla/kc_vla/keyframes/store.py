@@ -1,7 +1,7 @@
 """Keeps the keyframes of an episode on disk, so that a restarted buffer finds them again.
 
 One file per keyframe, written whole or not at all: arrays and a JSON header in NumPy's `.npz`, read without pickle.
-The header names the views, whose pictures are `view_<name>`; in files from before it did there are two, by their names.
+The header names the views, whose images are `view_<name>`; in files from before it did there are two, by their names.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _BEFORE = {view: view for view in DEFAULT_VIEWS}
 _OURS = r"\d{8,}\.npz|events"
 
 
-class StoreError(OSError):
+class KeyframeStoreError(OSError):
     """A keyframe could not be written; the text says what to do."""
 
 
@@ -48,7 +48,11 @@ class KeyframeStore:
     """The keyframes of the running episode in one folder; those of earlier episodes are removed."""
 
     def __init__(self, folder: Path) -> None:
-        """Args: `folder` may hold other things; only the subfolder `keyframe_store` is ours, and is cleared."""
+        """Take the folder of a store; nothing is read yet.
+
+        Args:
+            folder: may hold other things; only its subfolder `keyframe_store` belongs to the store, and is cleared.
+        """
         self.folder = folder / "keyframe_store"
         self.damaged: tuple[str, ...] = ()
         self.events = 0
@@ -61,11 +65,11 @@ class KeyframeStore:
         writing leaves none) are named in `damaged`.
 
         Raises:
-            StoreError: the folder cannot be used; nothing of this episode is kept then.
+            KeyframeStoreError: the folder cannot be used; nothing of this episode is kept then.
         """
         self._episode, self.damaged, self.events = None, (), 0
         if not episode_id or "/" in episode_id or episode_id.startswith("."):
-            raise StoreError(f"episode id '{episode_id}' cannot name a folder: use letters, digits and dashes")
+            raise KeyframeStoreError(f"episode id '{episode_id}' cannot name a folder: use letters, digits and dashes")
         episode = self.folder / episode_id
         try:
             episode.mkdir(parents=True, exist_ok=True)
@@ -74,7 +78,7 @@ class KeyframeStore:
                     _clear(other)
             found = {path.name: _read(path) for path in sorted(episode.glob("*.npz"))}
         except (OSError, ValueError) as error:
-            raise StoreError(f"keyframes cannot be kept in {self.folder}: {error}. Check the folder") from error
+            raise KeyframeStoreError(f"keyframes cannot be kept in {self.folder}: {error}. Check the folder") from error
         self._episode = episode
         self.damaged = tuple(name for name, keyframe in found.items() if keyframe is None)
         try:
@@ -89,14 +93,14 @@ class KeyframeStore:
         """Write one keyframe, in place of an earlier version of the same frame.
 
         Raises:
-            StoreError: it could not be written; what was there before is untouched.
+            KeyframeStoreError: it could not be written; what was there before is untouched.
         """
         frame = keyframe.observation.frame
         try:
             with replacing(self._path(f"{frame:08d}.npz")) as part, part.open("wb") as file:
                 _write(file, keyframe)
         except OSError as error:
-            raise StoreError(
+            raise KeyframeStoreError(
                 f"keyframe of frame {frame} could not be kept in {self.folder}: {error}. "
                 "It stays in memory; free some space"
             ) from error
@@ -105,23 +109,25 @@ class KeyframeStore:
         """Write down how many events were taken in.
 
         Raises:
-            StoreError: it could not be written.
+            KeyframeStoreError: it could not be written.
         """
         try:
             write_whole(self._path("events"), str(events))
         except OSError as error:
-            raise StoreError(f"the event count could not be kept in {self.folder}: {error}. Free some space") from error
+            raise KeyframeStoreError(
+                f"the event count could not be kept in {self.folder}: {error}. Free some space"
+            ) from error
 
     def remove(self, frame: int) -> None:
         """Remove the keyframe of a frame; nothing happens if there is none.
 
         Raises:
-            StoreError: it could not be removed.
+            KeyframeStoreError: it could not be removed.
         """
         try:
             self._path(f"{frame:08d}.npz").unlink(missing_ok=True)
         except OSError as error:
-            raise StoreError(
+            raise KeyframeStoreError(
                 f"keyframe of frame {frame} could not be removed from {self.folder}: {error}. Check the folder"
             ) from error
 

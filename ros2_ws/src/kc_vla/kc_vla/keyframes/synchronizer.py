@@ -13,7 +13,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Moment:
+class SyncedFrame:
     """One complete frame: the stamp of the reference stream and the sample of every stream."""
 
     stamp_ns: int
@@ -79,7 +79,7 @@ class Synchronizer:
             depth: samples kept of a stream; of the reference, no more.
             exact: those of the others that must carry the very same stamp.
             span_ns: of the others, what is no older than that against the stream's newest is kept, too: a node that
-                is busy gets its pictures late, and a fast stream beside them has come much further by then.
+                is busy gets its images late, and a fast stream beside them has come much further by then.
         """
         if depth < 1:
             raise ValueError(f"a depth of {depth} samples is too small: it must be 1 or more")
@@ -91,7 +91,7 @@ class Synchronizer:
         self._done_ns = -1
         self.incomplete: defaultdict[str, int] = defaultdict(int)
 
-    def put(self, stream: str, stamp_ns: int, sample: Any) -> list[Moment]:
+    def put(self, stream: str, stamp_ns: int, sample: Any) -> list[SyncedFrame]:
         """Take in one sample; return the moments that it completes, oldest first.
 
         A reference sample that is not newer than the last one given, or counted as incomplete, is ignored: that
@@ -115,7 +115,7 @@ class Synchronizer:
         self._done_ns = after_ns
         self.incomplete.clear()
 
-    def _collect(self) -> list[Moment]:
+    def _collect(self) -> list[SyncedFrame]:
         moments = []
         frames = self._streams[self.reference].samples
         while frames:
@@ -130,7 +130,7 @@ class Synchronizer:
                 self.incomplete[late[0]] += 1
                 continue
             found = {name: value[1] for name, value in matched.items() if value is not None}
-            moments.append(Moment(stamp, {self.reference: sample, **found}))
+            moments.append(SyncedFrame(stamp, {self.reference: sample, **found}))
         for name, tolerance in self._tolerance.items():
             self._streams[name].drop_before(self._done_ns - tolerance)  # near no frame to come
         return moments
@@ -153,7 +153,7 @@ class Synchronizer:
         return matched
 
     def _lose(self, stamp: int) -> None:
-        """A reference sample leaves unmatched: count it against the first stream that has nothing for it."""
+        """Drop a reference sample that has no match, and count it against the first stream that has nothing for it."""
         self._done_ns = stamp
         for name, tolerance in self._tolerance.items():
             stream = self._streams[name]

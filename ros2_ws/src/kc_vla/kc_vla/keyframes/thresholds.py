@@ -15,7 +15,7 @@ _TELLING = 10
 
 
 def f1_curve(episodes: Sequence[tuple[Scores, Sequence[int]]], phases: int) -> list[float]:
-    """F1 over all `episodes` (scores, true keyframes) of one task with each of `CANDIDATES`."""
+    """Return F1 over all `episodes` (scores, true keyframes) of one task with each of `CANDIDATES`."""
     return [
         sum((count(free_running(scores, phases, tau), truth) for scores, truth in episodes), Counts()).f1
         for tau in CANDIDATES
@@ -23,7 +23,7 @@ def f1_curve(episodes: Sequence[tuple[Scores, Sequence[int]]], phases: int) -> l
 
 
 def best_threshold(episodes: Sequence[tuple[Scores, Sequence[int]]], phases: int) -> tuple[float, float]:
-    """The threshold in the middle of those that do as well as the best one, and its F1 over all `episodes`.
+    """Return the threshold in the middle of those that do as well as the best one, and its F1 over all `episodes`.
 
     As well does what misplaces at most one keyframe more, of ten or more: few episodes do not tell the two apart, and
     exactly the best F1 may be had in a narrow place alone, close to the noise. Of several ranges it is the widest. Its

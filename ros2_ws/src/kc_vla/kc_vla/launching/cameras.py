@@ -21,7 +21,7 @@ class CamerasError(StackError):
 
 
 def cameras_of(file: Path, rig: Rig) -> dict[str, dict[str, Any]]:
-    """The parameters of the node of each camera by its view, in the order of the rig.
+    """Return the parameters of the node of each camera by its view, in the order of the rig.
 
     Raises:
         CamerasError: the file cannot be read, or does not name the views of the rig, each with its parameters.
@@ -30,8 +30,8 @@ def cameras_of(file: Path, rig: Rig) -> dict[str, dict[str, Any]]:
     if set(told) != set(rig.views):
         named = " and ".join(map(str, told)) or "none"
         raise CamerasError(
-            f"cameras:={file} must name {views}, the views of the rig '{rig.name}', and names {named}: "
-            "change that file, or 'cameras' in a rig of your own for rig:="
+            f"cameras:={file} must name {views}, the views of the robot '{rig.name}', and names {named}: "
+            "change that file, or 'cameras' in a robot file of your own for robot:="
         )
     for view, wanted in told.items():
         if wanted.get("source") and wanted.get("topic"):
@@ -41,7 +41,7 @@ def cameras_of(file: Path, rig: Rig) -> dict[str, dict[str, Any]]:
 
 
 def hand_eye_files(file: Path, rig: Rig) -> str:
-    """The files with the cameras' places that such a file names as `hand_eye`, as the node `transforms` wants them.
+    """Return the files with the cameras' places that a camera file names as `hand_eye`, for the node `transforms`.
 
     Raises:
         CamerasError: the file cannot be read, or is none.
@@ -51,7 +51,11 @@ def hand_eye_files(file: Path, rig: Rig) -> str:
 
 
 def _told(file: Path, rig: Rig) -> dict[str, dict[str, Any]]:
-    """What stands in the file; Raises: CamerasError."""
+    """Return what stands in the file.
+
+    Raises:
+        CamerasError: it cannot be read, or is none.
+    """
     try:
         told = parsed_yaml(read_text(file))
     except (OSError, ValueError) as error:
@@ -63,7 +67,7 @@ def _told(file: Path, rig: Rig) -> dict[str, dict[str, Any]]:
 
 
 def _beside(cameras: Path, wanted: dict[str, Any]) -> dict[str, Any]:
-    """With the whole path of what lies beside the file of the cameras; a device, for one, does not."""
+    """Return the camera's values with whole paths of what lies beside the file of the cameras; a device does not."""
     given = {name: "" if wanted.get(name) is None else str(wanted[name]) for name in FILES}
     there = {name: str(cameras.parent / value) for name, value in given.items() if value}
     return wanted | given | {name: path for name, path in there.items() if Path(path).exists()}

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 LONGEST_BYTES = 4096
 """Of a line, what is kept: a process that never ends its line must not fill the memory of who listens."""
+_NOT_BLANK = re.compile(rb"\S")
 
 
 class LastLine:
     """The last line that is not blank; of one that is not at its end yet, what is there of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, counts: re.Pattern[bytes] = _NOT_BLANK) -> None:
+        """Begin without a line.
+
+        Args:
+            counts: a line without it is ignored.
+        """
+        self._counts = counts
         self._whole = b""
         self._begun = b""
 
@@ -20,12 +29,12 @@ class LastLine:
         if lines and not lines[-1].endswith((b"\n", b"\r")):
             self._begun = lines.pop()[:LONGEST_BYTES]
         for line in reversed(lines):
-            if line.strip():
+            if self._counts.search(line):
                 self._whole = line[:LONGEST_BYTES]
                 return
 
     @property
     def text(self) -> str:
-        """The line without the blanks around it, empty if nothing was said; what is no UTF-8 becomes U+FFFD."""
-        said = self._begun if self._begun.strip() else self._whole
+        """Return the line without the blanks around it, empty if there was none; what is no UTF-8 becomes U+FFFD."""
+        said = self._begun if self._counts.search(self._begun) else self._whole
         return said.decode(errors="replace").strip()

@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from launch import LaunchContext, Substitution
-from launch.actions import DeclareLaunchArgument
 from launch_ros.actions import Node
 
-from kc_vla.inference.models import ModelError, models_in
-from kc_vla.keyframes.sources import DRIVEN_SELECTOR, SELECTOR, fitting_selector
-from kc_vla.launching.graph import AGAIN, AUTO, node, text, texts
+from kc_vla.core.options import options_in
+from kc_vla.inference.models import ModelError, find_model, models_in
+from kc_vla.keyframes.model import KIND
+from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR, fitting_selector, selector_options
+from kc_vla.launching.arguments import Argument
+from kc_vla.launching.graph import AGAIN, node, text, texts
+from kc_vla.launching.kinds import AnyText, Checked
+from kc_vla.launching.policies import AUTO, check_options, check_registry
 from kc_vla.policy.model import load_policy
 
 
-def model_arguments() -> tuple[DeclareLaunchArgument, DeclareLaunchArgument]:
-    """`models:=` and `model:=`, of every graph with a selector."""
+def model_arguments() -> tuple[Argument, ...]:
+    """Return the arguments `models:=`, `model:=` and `selector_options:=`, of every graph with a selector."""
     return (
-        DeclareLaunchArgument(
+        Argument(
             "models",
+            Checked(check_registry, empty=True),
             default_value="",
             description="folder with a registry of models, for source:=learned or events; empty: the models shipped",
         ),
-        DeclareLaunchArgument(
+        Argument(
             "model",
+            AnyText(),
             default_value="",
             description=f"name of the model in there; empty: {SELECTOR}, and of those shipped, where policy:=learned "
             f"moves the arm, {DRIVEN_SELECTOR}",
+        ),
+        Argument(
+            "selector_options",
+            Checked(check_options, empty=True),
+            default_value="",
+            description="options that have no argument here, as of another package's selector, e.g. '{every: 5}'",
         ),
     )
 
@@ -63,9 +75,22 @@ class KeyframeSource(Substitution):
             return "learned"  # what is wrong is told by who runs it: the policy server
 
 
+def check_selector(context: LaunchContext) -> None:
+    """Check that the selector can have its options, and that the model of a learned one is there.
+
+    Raises:
+        SourceError: it cannot have them, or its package cannot be loaded.
+        ModelError: the model is not there.
+    """
+    name = KeyframeSource().perform(context)
+    selector_options(name, options_in(context.launch_configurations["selector_options"], "selector_options:="))
+    if name == "learned":
+        find_model(models_in(context.launch_configurations["models"]), SelectorModel().perform(context), KIND)
+
+
 def selector() -> Node:
-    """The keyframe selector, by the arguments `source`, `models`, `model`, `rig` and those of the policy."""
-    given = texts(models_folder="models", rig="rig")
+    """Return the keyframe selector, by the launch arguments of selector, robot and policy."""
+    given = texts(models_folder="models", options="selector_options", rig="robot")
     return node(
         "keyframe_selector", {**given, "source": text(KeyframeSource()), "model": text(SelectorModel())}, **AGAIN
     )

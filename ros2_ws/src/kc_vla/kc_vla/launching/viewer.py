@@ -2,60 +2,69 @@
 
 from __future__ import annotations
 
-from launch.actions import DeclareLaunchArgument
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from kc_vla.core.ports import FOXGLOVE, LIVE_PAGE
+from kc_vla.launching.arguments import Argument
 from kc_vla.launching.graph import AGAIN, node, text, texts
+from kc_vla.launching.kinds import PORT, HostAddress, Switch
 
-_SWITCH = ["true", "false"]
 
+def viewer_arguments(default: bool) -> tuple[Argument, ...]:
+    """Return the argument `viewer:=` and those of the page.
 
-def viewer_arguments(default: bool) -> tuple[DeclareLaunchArgument, ...]:
-    """`viewer:=` and what it can be told; `default`: whether the page is served where nothing is said."""
+    `default` says whether the page is served where the user says nothing.
+    """
     return (
-        DeclareLaunchArgument(
+        Argument(
             "viewer",
+            Switch(),
             default_value=str(default).lower(),
-            choices=_SWITCH,
             description="true: a live page of the running graph; it prints its address, and opens no browser",
         ),
-        DeclareLaunchArgument(
-            "viewer_port", default_value=str(LIVE_PAGE), description="port of the live page; 0: any free one"
+        Argument(
+            "viewer_port", PORT, default_value=str(LIVE_PAGE), description="port of the live page; 0: any free one"
         ),
-        DeclareLaunchArgument(
+        Argument(
             "viewer_host",
+            HostAddress(),
             default_value="127.0.0.1",
             description="address of this machine that the live page is served at; 127.0.0.1: to this machine alone",
         ),
-        DeclareLaunchArgument(
+        Argument(
             "viewer_control",
+            Switch(),
             default_value="false",
-            choices=_SWITCH,
-            description="true: the live page has an emergency stop, for whoever has the address with the token",
+            description="true: the live page has an emergency stop, for everybody who has the address with the token",
         ),
-        DeclareLaunchArgument(
+        Argument(
             "foxglove",
+            Switch(),
             default_value="false",
-            choices=_SWITCH,
             description="true: all topics for Foxglove or Lichtblick on this machine, to look at",
         ),
-        DeclareLaunchArgument(
-            "foxglove_port", default_value=str(FOXGLOVE), description="port of the server for Foxglove; 0: any free one"
+        Argument(
+            "foxglove_port",
+            PORT,
+            default_value=str(FOXGLOVE),
+            description="port of the server for Foxglove; 0: any free one",
         ),
     )
 
 
 def viewers(arm: str = "") -> list[Node]:
-    """The live page and the server for Foxglove, by those arguments and `rig`; `arm`: which kind moves, in a word."""
+    """Return the live page and the server for Foxglove, by those arguments and `robot`.
+
+    `arm` says in a word which kind of robot moves.
+    """
     argument = LaunchConfiguration
     own = {"port": argument("viewer_port"), "control": argument("viewer_control"), "arm": text(arm)}
     return [
         node(
             "viewer",
-            {**own, **texts(host="viewer_host", rig="rig")},
+            {**own, **texts(host="viewer_host", rig="robot")},
             condition=IfCondition(argument("viewer")),
             **AGAIN,
         ),

@@ -17,14 +17,14 @@ _MOST_PARTS = 128
 
 
 @dataclass
-class Seen:
+class ClientState:
     """What one client has.
 
     Attributes:
         episode: number of the episode that its series are of.
         parts: of each part, the number of what it was told.
         rows: of each series, the number of the last row.
-        pictures: of each view, the number of the last picture.
+        pictures: of each view, the number of the last image.
     """
 
     episode: int = -1
@@ -33,7 +33,7 @@ class Seen:
     pictures: dict[str, int] = field(default_factory=dict)
 
 
-class Board:
+class LiveBoard:
     """Parts that are told anew as a whole, and series that grow in an episode. Safe for any threads."""
 
     def __init__(self) -> None:
@@ -46,11 +46,11 @@ class Board:
 
     @property
     def episode(self) -> str:
-        """Id of the episode that the series are of; empty before the first."""
+        """Return the id of the episode that the series are of; empty before the first."""
         return self._id
 
     def tell(self, part: str, value: Any) -> None:
-        """A part is this now: JSON without NaN; a part beyond the first 128 is left out."""
+        """Set a part to JSON without NaN; a part beyond the first 128 is left out."""
         with self._lock:
             known = self._parts.get(part)
             if (known is None and len(self._parts) >= _MOST_PARTS) or (known is not None and known[1] == value):
@@ -58,20 +58,20 @@ class Board:
             self._parts[part] = next(self._numbers), value
 
     def add(self, series: str, row: Any) -> None:
-        """A series goes on with a row: JSON without NaN."""
+        """Add a row to a series, as JSON without NaN."""
         with self._lock:
             self._series[series].append((next(self._numbers), row))
 
     def begin(self, episode_id: str) -> None:
-        """Series are of this episode from now on; what they had of another one is gone."""
+        """Begin the series of an episode; what they had of another one is gone."""
         with self._lock:
             if episode_id != self._id:
                 self._id = episode_id
                 self._episode += 1
                 self._clear()
 
-    def news(self, seen: Seen) -> dict[str, Any]:
-        """What is new to a client, as JSON: {"parts", "series"}, and "anew" where what it had of series is void.
+    def news(self, seen: ClientState) -> dict[str, Any]:
+        """Return what is new to a client, as JSON: {"parts", "series"}, and "anew" where what it had of series is void.
 
         Args:
             seen: is brought up to date.
@@ -94,13 +94,16 @@ class Board:
 
 
 def _after(rows: deque[tuple[int, Any]], number: int) -> list[Any]:
-    """The rows after one, found from the end on: a page asks ten times a second, and has thousands of them already."""
+    """Return the rows after one, found from the end on.
+
+    A page asks ten times a second, and has thousands of them already.
+    """
     new = takewhile(lambda each: each[0] > number, reversed(rows))
     return [row for _, row in new][::-1]
 
 
 def health(level: int, message: str, values: Mapping[str, str], at_s: float) -> dict[str, Any]:
-    """The part of a node, of its diagnostics; long ones are cut.
+    """Return the part of a node, of its diagnostics; long ones are cut.
 
     Args:
         level: 0 well, 1 a warning, 2 an error, 3 stale.

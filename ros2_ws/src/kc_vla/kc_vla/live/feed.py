@@ -1,6 +1,6 @@
 """What each page is sent: one message, and the next once the page has drawn it. So each gets as many as it can take.
 
-A message is a number of bytes (uint32, big endian), so much JSON, and the JPEGs of the pictures that it names.
+A message is a number of bytes (uint32, big endian), so much JSON, and the JPEGs of the images that it names.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from kc_vla.live.board import Board, Seen
-from kc_vla.live.pictures import Pictures
+from kc_vla.live.board import ClientState, LiveBoard
+from kc_vla.live.images import LiveImages
 from kc_vla.web.connections import HANG_UP
 
 MOST_PAGES = 16
@@ -30,8 +30,8 @@ class Feed:
 
     def __init__(
         self,
-        board: Board,
-        pictures: Pictures,
+        board: LiveBoard,
+        pictures: LiveImages,
         views: Sequence[str],
         rate: float,
         on_watched: Callable[[], None],
@@ -55,12 +55,12 @@ class Feed:
 
     @property
     def watched(self) -> bool:
-        """Whether a page is open."""
+        """Return whether a page is open."""
         return self._pages > 0
 
     @property
     def pages(self) -> int:
-        """How many are."""
+        """Return how many pages are open."""
         return self._pages
 
     async def serve(self, page: WebSocket) -> None:
@@ -79,7 +79,7 @@ class Feed:
             page.scope["state"][HANG_UP]()  # it may never read what is on its way
 
     async def _show(self, page: WebSocket) -> None:
-        seen, told_at, due = Seen(), 0.0, time.monotonic()
+        seen, told_at, due = ClientState(), 0.0, time.monotonic()
         while True:
             began = time.monotonic()
             due = max(due + self._period_s, began)  # late once is not late ever after
@@ -91,8 +91,8 @@ class Feed:
                     await page.receive_text()
             await asyncio.sleep(max(0.0, due - time.monotonic()))
 
-    def _message(self, seen: Seen, anyhow: bool) -> bytes:
-        """What is new to a page; empty where nothing is, but not `anyhow`."""
+    def _message(self, seen: ClientState, anyhow: bool) -> bytes:
+        """Return what is new to a page; empty where nothing is, but not `anyhow`."""
         self._on_look()
         news: dict[str, Any] = self._board.news(seen)
         shown, jpegs = [], []

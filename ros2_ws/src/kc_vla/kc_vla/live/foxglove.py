@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
 
@@ -16,12 +16,14 @@ import foxglove
 from foxglove.websocket import ServerListener
 
 from kc_vla.bags.schemas import Schema
-from kc_vla.web.serving import ListenError
+from kc_vla.live.foxglove_access import ORIGINS, FoxgloveAccess, hidden_address
+from kc_vla.web.access import HERE
+from kc_vla.web.serving import ListenError, listening
 
 _BACKLOG = 128
 """Messages that wait for a client: pictures of a second or two, so that a slow one costs tens of megabytes, no more."""
 _KEPT = 100
-"""Of a topic that tells how something stands: one of each of its publishers."""
+"""Messages that are kept of a topic with a state: the last one of each publisher."""
 
 
 class FoxgloveServer(ServerListener):
@@ -31,12 +33,13 @@ class FoxgloveServer(ServerListener):
         port: at which it listens.
     """
 
-    def __init__(self, host: str, port: int, changed: Callable[[], None]) -> None:
+    def __init__(self, host: str, port: int, changed: Callable[[], None], origins: Sequence[str] = ORIGINS) -> None:
         """Begin to listen.
 
         Args:
             host: address of this machine.
             port: 0 for any free one.
+            origins: of the pages that may look on, beside those that this machine serves.
             changed: called from another thread when `wanted` has changed, or somebody new wants a topic.
 
         Raises:
@@ -49,32 +52,39 @@ class FoxgloveServer(ServerListener):
         self._channels: dict[str, foxglove.Channel] = {}
         self._kept: dict[str, deque[bytes]] = {}
         self._context = foxglove.Context()
+        listener = listening(host, port, "name another port, 0 for any free one")
+        inside = hidden_address()
         try:
             self._server = foxglove.start_server(
                 name="kc_vla",
-                host=host,
-                port=port,
+                host=inside,
+                port=0,
                 server_listener=self,
                 context=self._context,
                 message_backlog_size=_BACKLOG,
             )
         except RuntimeError as error:
-            raise ListenError(f"cannot listen at {host}, port {port}: {error}") from error
-        self.port: int = self._server.port
+            listener.close()
+            raise ListenError(f"cannot listen at {inside}: {error}") from error
+        self._door = FoxgloveAccess(listener, (inside, self._server.port), (host, f"[{host}]", *HERE), origins)
+        self.port: int = self._door.port
 
     @property
     def offered(self) -> frozenset[str]:
-        """The topics that clients are told of."""
+        """Return the topics that are offered to clients."""
         return frozenset(self._channels)
 
     @property
     def wanted(self) -> frozenset[str]:
-        """Those that at least one client has asked for."""
+        """Return those that at least one client has asked for."""
         with self._lock:
             return frozenset(topic for topic, number in self._asked.items() if number > 0)
 
     def offer(self, topic: str, schema: Schema, stands: bool) -> None:
-        """Tell clients of a topic; `stands`: who asks for it later is told what it said before, too."""
+        """Offer a topic to clients.
+
+        With `stands`, a client that asks for it later gets what was published before, too.
+        """
         told = foxglove.Schema(name=schema.type, encoding=schema.encoding, data=schema.text.encode())
         self._channels[topic] = foxglove.Channel(topic, schema=told, message_encoding="cdr", context=self._context)
         if stands:
@@ -87,7 +97,7 @@ class FoxgloveServer(ServerListener):
         self._channels[topic].log(message, log_time=time.time_ns())
 
     def tell_again(self) -> None:
-        """What stands, to those who have asked since the last time; to the others too: it is as it was."""
+        """Send what stands again to those who have asked since the last time; for the others it is as it was."""
         with self._lock:
             newly, self._newly = self._newly, set()
         for topic in newly & self._kept.keys():
@@ -95,12 +105,13 @@ class FoxgloveServer(ServerListener):
                 self._channels[topic].log(message, log_time=time.time_ns())
 
     def forget(self, topic: str) -> None:
-        """Nobody wants it, so nothing more of it will come: what it said last may not be so any more."""
+        """Forget what a topic said last, because nobody wants it and nothing more of it will come."""
         if topic in self._kept:
             self._kept[topic].clear()
 
     def close(self) -> None:
         """End it, with its clients."""
+        self._door.close()
         self._server.stop()
         for channel in self._channels.values():
             channel.close()
@@ -108,14 +119,14 @@ class FoxgloveServer(ServerListener):
     # -- called by the server, from a thread of its own ---------------------------------------------------------
 
     def on_subscribe(self, client: Any, channel: Any) -> None:
-        """A client wants a topic."""
+        """Note that a client wants a topic."""
         with self._lock:
             self._asked[channel.topic] += 1
             self._newly.add(channel.topic)
         self._changed()
 
     def on_unsubscribe(self, client: Any, channel: Any) -> None:
-        """A client wants it no more, or is gone."""
+        """Note that a client does not want a topic any more, or is gone."""
         with self._lock:
             self._asked[channel.topic] -= 1
         self._changed()

@@ -11,11 +11,11 @@ from kc_vla.web.numbers import number, numbers
 _MOST_ACTIONS, _MOST_NUMBERS, _MOST_KEYFRAMES = 200, 32, 100
 _TEXT = 2000
 _PERSON = 1
-"""See Driver.msg."""
+"""Value of `driver` in Driver.msg when a person has taken over."""
 
 
 def robot_part(rig: Rig, kind: str = "") -> dict[str, Any]:
-    """The robot: each joint with its bounds (rad, of fingers m), the views, and what kind of arm it is, in words."""
+    """Return the robot: each joint with its bounds (rad, of fingers m), the views, and the kind of arm in words."""
     bounds = [*zip(numbers(rig.limits.lowest), numbers(rig.limits.highest), strict=True)]
     bounds += [(0.0, rig.opening / len(rig.gripper))] * len(rig.gripper)
     joints = [
@@ -26,7 +26,7 @@ def robot_part(rig: Rig, kind: str = "") -> dict[str, Any]:
 
 
 def episode_part(status: Any) -> dict[str, Any]:
-    """Of an EpisodeStatus."""
+    """Convert an EpisodeStatus message for the page."""
     return {
         "id": status.episode_id[:_TEXT],
         "task": status.task[:_TEXT],
@@ -39,7 +39,7 @@ def episode_part(status: Any) -> dict[str, Any]:
 
 
 def result_part(result: Any) -> dict[str, Any]:
-    """Of an EpisodeResult."""
+    """Convert an EpisodeResult message for the page."""
     return {
         "id": result.episode_id[:_TEXT],
         "success": bool(result.success),
@@ -52,7 +52,7 @@ def result_part(result: Any) -> dict[str, Any]:
 
 
 def driver_part(driver: Any) -> dict[str, Any]:
-    """Of a Driver."""
+    """Convert a Driver message for the page."""
     return {
         "id": driver.episode_id[:_TEXT],
         "person": int(driver.driver) == _PERSON,
@@ -62,17 +62,17 @@ def driver_part(driver: Any) -> dict[str, Any]:
 
 
 def joints_part(state: Any) -> dict[str, float | None]:
-    """Of a JointState: where each joint is, rad or m."""
+    """Convert a JointState message to the position of each joint, rad or m, by its name."""
     return dict(zip(state.name[:_MOST_NUMBERS], numbers(state.position[:_MOST_NUMBERS]), strict=False))
 
 
 def score_row(score: Any) -> list[float | None]:
-    """Of a KeyframeScore: frame, score, threshold, phase."""
+    """Convert a KeyframeScore message to frame, score, threshold and phase."""
     return [int(score.frame_index), number(score.score), number(score.threshold), int(score.phase)]
 
 
 def event_row(event: Any) -> dict[str, Any]:
-    """Of a KeyframeEvent."""
+    """Convert a KeyframeEvent message for the page."""
     kinds = ("candidate", "superseded", "committed", "reset")
     return {
         "kind": kinds[min(int(event.type), 3)],
@@ -85,7 +85,7 @@ def event_row(event: Any) -> dict[str, Any]:
 
 
 def keyframes_part(index: Any) -> list[dict[str, Any]]:
-    """Of a KeyframeIndex: what the buffer holds."""
+    """Convert a KeyframeIndex message to the keyframes that the buffer holds, a mapping each."""
     columns = (index.frame_indices, index.phases, index.labels, index.scores, index.committed)
     rows = list(zip(*columns, strict=False))[-_MOST_KEYFRAMES:]
     return [
@@ -95,7 +95,7 @@ def keyframes_part(index: Any) -> list[dict[str, Any]]:
 
 
 def chunk_row(chunk: Any) -> dict[str, Any] | None:
-    """Of an ActionChunk; None where it contradicts itself."""
+    """Convert an ActionChunk message for the page; return None where the message contradicts itself."""
     horizon, width = int(chunk.horizon), int(chunk.dimension)
     if horizon * width != len(chunk.actions) or len(chunk.names) != width:
         return None
@@ -112,7 +112,7 @@ def chunk_row(chunk: Any) -> dict[str, Any] | None:
 
 
 def command_row(command: Any) -> dict[str, Any]:
-    """Of an ArmCommand; one that holds has no values, and a reason."""
+    """Convert an ArmCommand message for the page; a command to hold has a reason and no values."""
     values = [value for value in command.values[:_MOST_NUMBERS]]
     return {
         "step": int(command.step),

@@ -15,7 +15,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from kc_vla.live.feed import Feed
-from kc_vla.web.door import allow_control, guarded, of_own_page
+from kc_vla.web.access import allow_control, guarded, of_own_page
 
 _STATIC = Path(__file__).with_name("page")
 _HEADERS = {
@@ -51,7 +51,7 @@ class _Page(StaticFiles):
 
 
 def create_app(feed: Feed, token: str, stop: Callable[[], Future[Stopped]], hosts: Sequence[str]) -> FastAPI:
-    """The server.
+    """Return the server.
 
     Args:
         feed: what is shown.

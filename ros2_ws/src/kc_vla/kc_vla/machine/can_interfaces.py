@@ -56,11 +56,11 @@ class CanInterface:
 
     @property
     def virtual(self) -> bool:
-        """Whether there is no adapter, and no bit rate."""
+        """Return whether there is no adapter, and no bit rate."""
         return self.details.kind in ("vcan", "vxcan")
 
     def told(self) -> str:
-        """How it is, in a few words."""
+        """Return the state in a few words."""
         if self.virtual:
             return f"virtual, {'up' if self.up else 'down'}"
         if not self.up:
@@ -71,7 +71,7 @@ class CanInterface:
 
 
 def can_interfaces(root: Path = Path("/"), ask: Ask = answer_of) -> tuple[list[CanInterface], str]:
-    """All CAN interfaces by name, and why `ip` cannot tell more of them; empty if it can.
+    """Return all CAN interfaces by name, and why `ip` cannot say more of them; empty if it can.
 
     Args:
         root: what /sys is below.
@@ -90,7 +90,7 @@ def can_interfaces(root: Path = Path("/"), ask: Ask = answer_of) -> tuple[list[C
 
 
 def parse_details(text: str) -> dict[str, CanDetails]:
-    """What `ip -details -json link show` says, by the interfaces' names.
+    """Return what `ip -details -json link show` says, by the interfaces' names.
 
     Raises:
         ValueError: it is not what that program prints.

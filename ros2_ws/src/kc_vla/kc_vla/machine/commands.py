@@ -17,7 +17,7 @@ class CommandError(StackError):
 
 
 def answer_of(words: Sequence[str], seconds: float = 5.0, given: str | None = None) -> str:
-    """What a program prints, in its plain English form.
+    """Return what a program prints, in its plain English form.
 
     Args:
         words: the program and its arguments.

@@ -22,7 +22,7 @@ _MOST_GPUS = 16
 
 
 def nvidia_gpus(root: Path = Path("/")) -> int:
-    """How many GPUs of NVIDIA are plugged in, with or without a driver."""
+    """Return how many GPUs of NVIDIA are plugged in, with or without a driver."""
     try:
         entries = list((root / "sys/bus/pci/devices").iterdir())
     except OSError:
@@ -39,7 +39,7 @@ def nvidia_gpus(root: Path = Path("/")) -> int:
 
 
 def look_at_gpu(root: Path = Path("/"), ask: Callable[[Sequence[str]], str] = answer_of) -> list[Finding]:
-    """A line for each GPU of NVIDIA, the only ones that the stack's libraries compute on."""
+    """Return a line for each GPU of NVIDIA, the only ones that the stack's libraries compute on."""
     number = nvidia_gpus(root)
     if not number:
         return [Finding("GPU", Level.OK, "none of NVIDIA's: all runs on the processor", facts={"gpus": []})]
@@ -63,7 +63,7 @@ def _row(line: str) -> str:
 def look_at_onnx_runtime(
     gpu: bool, model: Path | None, open_on: Callable[[Path, str], Any] | None = None, providers: Sequence[str] = ()
 ) -> list[Finding]:
-    """What ONNX Runtime computes on; with a model it is tried, for a provider that is named may still not work.
+    """Return what ONNX Runtime computes on; with a model it is tried, for a provider that is named may still not work.
 
     Args:
         gpu: whether there is one.
@@ -96,7 +96,7 @@ def look_at_onnx_runtime(
 
 
 def look_at_torch(gpu: bool, folder: Path | None = None) -> list[Finding]:
-    """Which build of torch there is, without loading it: only learning and the simulator do.
+    """Return which build of torch there is, without loading it: only learning and the simulator do.
 
     Args:
         gpu: whether there is one.
@@ -120,7 +120,7 @@ def look_at_torch(gpu: bool, folder: Path | None = None) -> list[Finding]:
 
 
 def cuda_of_torch(folder: Path) -> str:
-    """The version of CUDA that an installed torch was built with; empty: none."""
+    """Return the version of CUDA that an installed torch was built with; empty: none."""
     try:
         with (folder / "version.py").open(encoding="utf-8", errors="replace") as file:
             text = file.read(1 << 16)
@@ -131,7 +131,7 @@ def cuda_of_torch(folder: Path) -> str:
 
 
 def look_at_vulkan(script: Path | None, ask: Callable[[Sequence[str]], str] = answer_of) -> list[Finding]:
-    """Whether the simulator can draw, as ./setup.sh asks it.
+    """Return whether the simulator can draw, as ./setup.sh asks it.
 
     Args:
         script: `setup/probe_vulkan.py` of the clone; None where there is no clone.
@@ -148,7 +148,7 @@ def look_at_vulkan(script: Path | None, ask: Callable[[Sequence[str]], str] = an
 
 
 def look_at_models(folder: Path, name: str = "models") -> list[Finding]:
-    """Whether the files of all models of a folder are there and as its registry says.
+    """Return whether the files of all models of a folder are there and as its registry says.
 
     Args:
         folder: with a registry.

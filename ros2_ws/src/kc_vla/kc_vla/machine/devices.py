@@ -15,7 +15,7 @@ from kc_vla.machine.video_devices import VideoDevice, video_devices
 def look_at_can(
     root: Path = Path("/"), found: Callable[[Path], tuple[list[CanInterface], str]] = can_interfaces
 ) -> list[Finding]:
-    """A line for each CAN interface."""
+    """Return a line for each CAN interface."""
     interfaces, trouble = found(root)
     if not interfaces:
         do = "plug the adapter in (`lsusb` shows it; most need the module gs_usb); without one an emulated Piper moves"
@@ -56,7 +56,7 @@ def _of_interface(interface: CanInterface) -> Finding:
 def look_at_cameras(
     root: Path = Path("/"), found: Callable[[Path], list[VideoDevice]] = video_devices
 ) -> list[Finding]:
-    """A line for each camera."""
+    """Return a line for each camera."""
     devices = found(root)
     if not devices:
         do = "plug one in; without, piper.launch.py plays recorded videos, or name a driver's topic (docs/cameras.md)"

@@ -11,8 +11,9 @@ from pathlib import Path
 from kc_vla.core.home import cache_home
 from kc_vla.inference.models import REGISTRY, ModelError, read_registry, shipped_models
 from kc_vla.machine import compute, devices, middleware, system
-from kc_vla.machine.apart import Look, look_apart
+from kc_vla.machine.arm_drivers import look_at_arms
 from kc_vla.machine.finding import Finding, Level
+from kc_vla.machine.isolated_checks import Look, look_apart
 
 PATIENCE_S = 30.0
 """For all looks together: they are made at once, and on a busy machine ONNX Runtime alone takes seconds to load."""
@@ -41,7 +42,7 @@ def examine(patient: Patient, seconds: float = PATIENCE_S) -> list[Finding]:
 
 
 def looks(patient: Patient) -> dict[str, Look]:
-    """The looks by name; each can be made alone."""
+    """Return the looks by name; each can be made alone."""
     root, environment = patient.root, patient.environment
     clone = middleware.stamp(patient.prefix).get("root", "")
     probe = Path(clone, "setup/probe_vulkan.py") if clone else None
@@ -50,6 +51,7 @@ def looks(patient: Patient) -> dict[str, Look]:
         "middleware": lambda: middleware.look_at_middleware(environment),
         "shared memory": lambda: middleware.look_at_shared_memory(root),
         "CAN": lambda: devices.look_at_can(root),
+        "arm drivers": look_at_arms,
         "cameras": lambda: devices.look_at_cameras(root),
         "GPU": lambda: compute.look_at_gpu(root),
         "ONNX Runtime": lambda: compute.look_at_onnx_runtime(compute.nvidia_gpus(root) > 0, _some_model()),
@@ -73,7 +75,7 @@ def _models(folder: Path) -> Sequence[Finding]:
 
 
 def _some_model() -> Path | None:
-    """The smallest file of the models that come along; None where there is none."""
+    """Return the smallest file of the models that come along; None where there is none."""
     try:
         folder = shipped_models()
         files = [file for row in read_registry(folder).values() for file in row["files"].values()]

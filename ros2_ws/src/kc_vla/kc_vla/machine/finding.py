@@ -37,28 +37,28 @@ class Finding:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
-        """For a screen."""
+        """Return the finding as lines for a screen."""
         told = [f"{self.level:<5} {self.name:<{_NAME}} {self.what}"]
         return told + ([f"{'':<{_NAME + 6}} -> {self.do}"] if self.do else [])
 
     def as_json(self) -> dict[str, Any]:
-        """For a program; `from_json` takes it back."""
+        """Return the finding as plain values for a program; `from_json` takes it back."""
         return {"name": self.name, "level": str(self.level), "what": self.what, "do": self.do, "facts": {**self.facts}}
 
 
 def from_json(row: Mapping[str, Any]) -> Finding:
-    """What `Finding.as_json` made."""
+    """Return what `Finding.as_json` made."""
     return Finding(row["name"], Level(row["level"]), row["what"], row["do"], row["facts"])
 
 
 def worst(findings: Sequence[Finding]) -> Level:
-    """The worst level of all."""
+    """Return the worst level of all."""
     levels = [finding.level for finding in findings]
     return next((level for level in (Level.FAIL, Level.WARN) if level in levels), Level.OK)
 
 
 def last_line(findings: Sequence[Finding]) -> str:
-    """How many are not well."""
+    """Return how many are not well."""
     levels = [finding.level for finding in findings]
     fails, warnings = levels.count(Level.FAIL), levels.count(Level.WARN)
     if not fails and not warnings:

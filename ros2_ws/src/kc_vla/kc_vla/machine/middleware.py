@@ -23,12 +23,12 @@ _LEAST_SEGMENT = 8 << 20
 """Several pictures of 640x480, in bytes: launch/params/fastdds.xml."""
 _MOST_DOMAIN, _MOST_EASY_DOMAIN = 232, 101
 _LEAST_SHARED, _LITTLE_SHARED = 64 << 20, 512 << 20
-"""Of shared memory, bytes free: for a few processes of 18 MB each, and for a whole graph with all that joins it."""
+"""Free bytes of shared memory for a few processes of 18 MB each, and for a whole graph with its viewers."""
 _AGAIN = "./setup.sh, then source env.sh"
 
 
 def stamp(prefix: Path) -> dict[str, str]:
-    """What ./setup.sh noted in the environment `prefix`; empty where it did not make it."""
+    """Return what ./setup.sh noted in the environment `prefix`; empty where it did not make it."""
     try:
         text = read_text(prefix / STAMP, 1 << 16)
     except (OSError, ValueError):
@@ -42,7 +42,7 @@ def look_at_ros(
     root: Path = Path("/"),
     found: Callable[[str], object] = find_spec,
 ) -> list[Finding]:
-    """Which ROS 2 runs the stack; `./setup.sh --check` looks at what is installed, this at what is in use.
+    """Return which ROS 2 runs the stack; `./setup.sh --check` looks at what is installed, this at what is in use.
 
     Args:
         prefix: of the Python environment.
@@ -73,7 +73,7 @@ def look_at_ros(
 
 
 def look_at_middleware(environment: Mapping[str, str]) -> list[Finding]:
-    """What the variables of this process say of the middleware, and whether its profile gives pictures room."""
+    """Return what the variables of this process say of the middleware, and whether its profile gives images room."""
     middleware = environment.get("RMW_IMPLEMENTATION") or _FAST_DDS
     domain = environment.get("ROS_DOMAIN_ID") or "0"
     reach = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE") or "SUBNET"
@@ -108,7 +108,7 @@ def look_at_middleware(environment: Mapping[str, str]) -> list[Finding]:
 
 
 def _shared_segment(profile: Path) -> int:
-    """Bytes of the largest shared memory that a profile of Fast DDS gives a process; 0: none.
+    """Return the bytes of the largest shared memory that a profile of Fast DDS gives a process; 0: none.
 
     Raises:
         OSError: it cannot be read.
@@ -130,7 +130,7 @@ def _shared_segment(profile: Path) -> int:
 def look_at_shared_memory(
     root: Path = Path("/"), room: Callable[[Path], os.statvfs_result] = os.statvfs
 ) -> list[Finding]:
-    """How much shared memory is free, and how much of it processes left that are no more."""
+    """Return how much shared memory is free, and how much of it processes left that are no more."""
     folder = root / "dev/shm"
     if not folder.is_dir():
         do = "mount it: 'sudo mount -t tmpfs tmpfs /dev/shm' (a container: --shm-size 1g)"
@@ -154,7 +154,7 @@ def look_at_shared_memory(
 
 
 def left_behind(folder: Path, locks: Path) -> list[Path]:
-    """Fast DDS's segments whose processes are no more.
+    """Return Fast DDS's segments whose processes are no more.
 
     A process holds a lock on the file <segment>_el for as long as it lives. /proc/locks names those of this machine;
     of those outside a container it knows nothing, and nothing is said where it cannot be read. It is not read in one
@@ -186,7 +186,7 @@ def _bytes_of(segments: Sequence[Path]) -> int:
 
 
 def locked_files(locks: Path) -> set[int] | None:
-    """Numbers (inodes) of all files that /proc/locks names; None where it cannot be read."""
+    """Return numbers (inodes) of all files that /proc/locks names; None where it cannot be read."""
     try:
         lines = locks.read_text(errors="replace").splitlines()
     except OSError:

@@ -8,25 +8,25 @@ from pathlib import Path
 
 from kc_vla.core.digest import digest
 from kc_vla.core.untrusted import read_text
-from kc_vla.machine.plan import Plan, SetupError, writing
+from kc_vla.machine.plan import SetupError, SetupPlan, writing
 
 _MARK = "# Written by 'kc-vla setup'. Whoever changes it keeps it: sha256 of the rest "
 _MOST_BYTES = 1 << 20
 
 
 def marked(body: str) -> str:
-    """The whole text of a file of ours, of which `body` is what counts."""
+    """Return the whole text of a file of ours, of which `body` is what counts."""
     return f"{_MARK}{_digest(body)}\n{body}"
 
 
 def is_ours(text: str) -> bool:
-    """Whether a text was written here, and changed by nobody since."""
+    """Return whether a text was written here, and changed by nobody since."""
     head, _, body = text.partition("\n")
     return bool(re.fullmatch(re.escape(_MARK) + "[0-9a-f]{16}", head)) and head.removeprefix(_MARK) == _digest(body)
 
 
-def writing_ours(path: Path, body: str, replace: bool = False) -> Plan:
-    """What is to be done so that `path` holds `body`: nothing where it does.
+def writing_ours(path: Path, body: str, replace: bool = False) -> SetupPlan:
+    """Return what is to be done so that `path` holds `body`: nothing where it does.
 
     Args:
         path: of the file.
@@ -39,19 +39,19 @@ def writing_ours(path: Path, body: str, replace: bool = False) -> Plan:
     try:
         there = read_text(path, _MOST_BYTES)
     except FileNotFoundError:
-        return Plan(writing(path, marked(body)))
+        return SetupPlan(writing(path, marked(body)))
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else f"it {error}"
         raise SetupError(f"{path} cannot be read: {said}: look at it first") from error
     wanted = marked(body)
     if there == wanted:
-        return Plan(told=(f"{path} is as it should be",))
+        return SetupPlan(told=(f"{path} is as it should be",))
     changes = [line.rstrip("\n") for line in difflib.unified_diff(_lines(there), _lines(wanted), "as it is", "new")]
     if not is_ours(there) and not replace:
         listed = "\n".join(["", *changes])
         raise SetupError(f"{path} is another's, or was changed by hand: --replace takes its place, it would be{listed}")
     whose = "" if is_ours(there) else " (another's, or changed by hand)"
-    return Plan(writing(path, wanted), (f"what changes in {path}{whose}:", *changes))
+    return SetupPlan(writing(path, wanted), (f"what changes in {path}{whose}:", *changes))
 
 
 def _lines(text: str) -> list[str]:

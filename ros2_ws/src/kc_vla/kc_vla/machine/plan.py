@@ -22,7 +22,7 @@ class SetupError(StackError):
 
 
 @dataclass(frozen=True)
-class Step:
+class SetupStep:
     """One command.
 
     Attributes:
@@ -36,17 +36,17 @@ class Step:
     given: str | None = None
 
     def command(self, is_root: bool) -> tuple[str, ...]:
-        """With sudo, where that is needed."""
+        """Return the command, with sudo where that is needed."""
         return ("sudo", *self.words) if self.root and not is_root else self.words
 
     def line(self, is_root: bool) -> str:
-        """As a person would type it into a shell."""
+        """Return the step as a person would type it into a shell."""
         typed = shlex.join(self.command(is_root))
         return typed if self.given is None else f"{typed} <<'{_END}'\n{self.given}{_END}"
 
 
 @dataclass(frozen=True)
-class Plan:
+class SetupPlan:
     """What is to be done.
 
     Attributes:
@@ -55,12 +55,12 @@ class Plan:
         after: what is to be done by hand afterwards.
     """
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[SetupStep, ...] = ()
     told: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
 
     def lines(self, is_root: bool) -> list[str]:
-        """All of it, for a screen; the steps can be put into a shell as they are."""
+        """Return all of it, for a screen; the steps can be put into a shell as they are."""
         return [*self.told, *(step.line(is_root) for step in self.steps)]
 
 
@@ -68,12 +68,12 @@ Run = Callable[[Sequence[str], str | None], str]
 
 
 def running_as_root() -> bool:
-    """Whether this process has root's rights."""
+    """Return whether this process has root's rights."""
     return os.geteuid() == 0
 
 
 def carry_out(
-    plan: Plan, is_root: bool, run: Run | None = None, ask_password: Callable[[], None] | None = None
+    plan: SetupPlan, is_root: bool, run: Run | None = None, ask_password: Callable[[], None] | None = None
 ) -> None:
     """Do the steps of a plan, each only after the one before it succeeded.
 
@@ -110,13 +110,16 @@ def _let_sudo_ask() -> None:
         raise SetupError("sudo refuses: do the lines above as root")
 
 
-def writing(path: Path, text: str) -> tuple[Step, ...]:
-    """The steps that put a text file in its place, whole or not at all; root's where the folder is not this user's."""
+def writing(path: Path, text: str) -> tuple[SetupStep, ...]:
+    """Return the steps that put a text file in its place, whole or not at all.
+
+    They need root's rights where the folder is not this user's.
+    """
     part = path.with_name(f".{path.name}.part")
     root = not os.access(_first_there(path.parent), os.W_OK)
     return (
-        Step(("install", "-D", "-m", "644", "/dev/stdin", str(part)), root, text),
-        Step(("mv", "-T", str(part), str(path)), root),
+        SetupStep(("install", "-D", "-m", "644", "/dev/stdin", str(part)), root, text),
+        SetupStep(("mv", "-T", str(part), str(path)), root),
     )
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from kc_vla.machine.own_files import writing_ours
-from kc_vla.machine.plan import Plan, SetupError
+from kc_vla.machine.plan import SetupError, SetupPlan
 from kc_vla.machine.udev import RULES, matching, reloading
 from kc_vla.machine.v4l2 import capabilities
 from kc_vla.machine.video_devices import Ask, VideoDevice, video_devices
@@ -14,8 +14,8 @@ from kc_vla.machine.video_devices import Ask, VideoDevice, video_devices
 
 def plan_camera(
     name: str, device: str = "", root: Path = Path("/"), replace: bool = False, ask: Ask = capabilities
-) -> Plan:
-    """What is to be done so that a camera is found as /dev/kc_vla/<name>; nothing where it is.
+) -> SetupPlan:
+    """Return what is to be done so that a camera is found as /dev/kc_vla/<name>; nothing where it is.
 
     Args:
         name: e.g. that of the robot's view.
@@ -40,9 +40,9 @@ def plan_camera(
     plan = writing_ours(root / RULES / f"70-kc-vla-camera-{name}.rules", rule, replace)
     what = f"{found.path} is {found.card or 'a camera without a name'}"
     if not plan.steps:
-        return Plan(told=(what, *plan.told))
+        return SetupPlan(told=(what, *plan.told))
     after = (f"then, in the file for cameras:=, it is source: /dev/kc_vla/{name}",)
-    return Plan((*plan.steps, *reloading("video4linux")), (what, *told, *plan.told), after)
+    return SetupPlan((*plan.steps, *reloading("video4linux")), (what, *told, *plan.told), after)
 
 
 def _chosen(device: str, devices: list[VideoDevice]) -> VideoDevice:

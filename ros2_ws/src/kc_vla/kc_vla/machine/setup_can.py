@@ -12,7 +12,7 @@ from kc_vla.arm.claim import is_claimed
 from kc_vla.machine.can_interfaces import Ask, CanInterface, can_interfaces
 from kc_vla.machine.commands import answer_of
 from kc_vla.machine.own_files import writing_ours
-from kc_vla.machine.plan import Plan, SetupError, Step
+from kc_vla.machine.plan import SetupError, SetupPlan, SetupStep
 from kc_vla.machine.udev import RULES, matching, reloading
 
 QUEUE = 1000
@@ -35,8 +35,8 @@ class CanSettings:
     queue: int = QUEUE
 
 
-def plan_can(name: str, settings: CanSettings, root: Path = Path("/"), ask: Ask = answer_of) -> Plan:
-    """What is to be done so that an interface is as it shall be; nothing where it is.
+def plan_can(name: str, settings: CanSettings, root: Path = Path("/"), ask: Ask = answer_of) -> SetupPlan:
+    """Return what is to be done so that an interface is as it shall be; nothing where it is.
 
     Args:
         name: of the interface; empty: the only one there is.
@@ -52,19 +52,19 @@ def plan_can(name: str, settings: CanSettings, root: Path = Path("/"), ask: Ask 
     queue = () if interface.queue == settings.queue else (_root(*link, "txqueuelen", str(settings.queue)),)
     if interface.virtual:
         steps = (*queue, *(() if interface.up else (_root(*link, "up"),)))
-        return Plan(steps, (f"{interface.name} is {interface.told()}: it has no bit rate",))
+        return SetupPlan(steps, (f"{interface.name} is {interface.told()}: it has no bit rate",))
     details = interface.details
     off = details.health is not None and details.health.state is BusState.OFF and interface.up
     if not off and (details.bitrate, details.restart_ms) == (settings.bitrate, settings.restart_ms):
         steps = (*queue, *(() if interface.up else (_root(*link, "up"),)))
         told = f"{interface.name} is {interface.told()}" + ("" if steps else ", as it should be")
-        return Plan(steps, (told,))
+        return SetupPlan(steps, (told,))
     if is_claimed(interface.name, root):
         raise SetupError(f"a controller drives the arm on {interface.name}: end it (Ctrl-C parks the arm), then again")
     down = (_root(*link, "down"),) if interface.up else ()
     careful = ("CAREFUL: it is taken down for a moment: park the arm and end what uses it first",) if down else ()
     rate = ("type", "can", "bitrate", str(settings.bitrate), "restart-ms", str(settings.restart_ms))
-    return Plan(
+    return SetupPlan(
         (*down, _root(*link, *rate), *queue, _root(*link, "up")), (f"{interface.name} is {interface.told()}", *careful)
     )
 
@@ -77,8 +77,8 @@ def plan_can_name(
     replace: bool = False,
     ask: Ask = answer_of,
     ip: str | None = None,
-) -> Plan:
-    """What is to be done so that an adapter has a name of its own, and is ready whenever it is plugged in.
+) -> SetupPlan:
+    """Return what is to be done so that an adapter has a name of its own, and is ready whenever it is plugged in.
 
     Args:
         name: of the interface as it is; empty: the only one there is.
@@ -109,11 +109,11 @@ def plan_can_name(
     if not plan.steps:
         return plan
     after = (f"pull the adapter out and put it in again: then it is called {new}, can:={new}",)
-    return Plan((*plan.steps, *reloading()), (*told, *plan.told), after)
+    return SetupPlan((*plan.steps, *reloading()), (*told, *plan.told), after)
 
 
 def chosen(name: str, root: Path, ask: Ask) -> CanInterface:
-    """The interface called `name`, or the only one; SetupError with those that there are."""
+    """Return the interface called `name`, or the only one; SetupError with those that there are."""
     interfaces, trouble = can_interfaces(root, ask)
     there = ", ".join(f"{one.name} ({one.told()})" for one in interfaces)
     if not interfaces:
@@ -129,5 +129,5 @@ def chosen(name: str, root: Path, ask: Ask) -> CanInterface:
     return found
 
 
-def _root(*words: str) -> Step:
-    return Step(words, True)
+def _root(*words: str) -> SetupStep:
+    return SetupStep(words, True)

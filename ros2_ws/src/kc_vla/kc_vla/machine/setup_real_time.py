@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kc_vla.machine.own_files import writing_ours
-from kc_vla.machine.plan import Plan, SetupError
+from kc_vla.machine.plan import SetupError, SetupPlan
 from kc_vla.machine.system import PRIORITY
 
 LIMITS = Path("etc/security/limits.d")
@@ -20,8 +20,8 @@ def plan_real_time(
     root: Path = Path("/"),
     replace: bool = False,
     known: Callable[[str], object] = pwd.getpwnam,
-) -> Plan:
-    """What is to be done so that `user` may; nothing where the file says so already.
+) -> SetupPlan:
+    """Return what is to be done so that `user` may; nothing where the file says so already.
 
     Args:
         user: name of a user.
@@ -43,4 +43,4 @@ def plan_real_time(
     after = (
         "log in again, also on the desktop, or start the machine again; then `kc-vla doctor` says whether it counts",
     )
-    return plan if not plan.steps else Plan(plan.steps, plan.told, after)
+    return plan if not plan.steps else SetupPlan(plan.steps, plan.told, after)

@@ -14,7 +14,7 @@ from kc_vla.machine.finding import Finding, Level
 from kc_vla.machine.usb import attribute
 
 PRIORITY = 50
-"""Of the control loop, where nothing else is said."""
+"""Default real-time priority of the control loop."""
 _NO_ROOM, _LITTLE_ROOM = 1_000_000_000, 10_000_000_000
 _LISTENS = "0A"
 _UNSYNCHRONISED, _ERROR = 0x0040, 5
@@ -27,8 +27,9 @@ def look_at_real_time(
     lock: Callable[[], None] = lock_memory,
     limit: Callable[[int], tuple[int, int]] = resource.getrlimit,
 ) -> list[Finding]:
-    """Whether the control loop may run before all others, with its memory in RAM. It is tried, and the memory of
-    this process stays locked: to be called in one of its own (`look_apart`).
+    """Return whether the control loop may run before all others, with its memory in RAM.
+
+    It is tried, and the memory of this process stays locked: call it in a process of its own (`look_apart`).
 
     Args:
         root: what /sys is below.
@@ -56,7 +57,7 @@ def look_at_real_time(
 
 
 def look_at_disk(folders: Mapping[str, Path], room: Callable[[Path], os.statvfs_result] = os.statvfs) -> list[Finding]:
-    """A line for each disk that the folders are on.
+    """Return a line for each disk that the folders are on.
 
     Args:
         folders: by what they are for.
@@ -84,7 +85,7 @@ def _of_disk(names: list[str], path: Path, of_all: os.statvfs_result) -> Finding
 
 
 def look_at_ports(root: Path = Path("/"), ports: Mapping[int, str] = PORTS) -> list[Finding]:
-    """Whether others listen where the stack's own servers would; nothing is bound for that."""
+    """Return whether others listen where the stack's own servers would; nothing is bound for that."""
     taken = set(listening(root)) & ports.keys()
     names = [f"{port} ({ports[port]})" for port in sorted(taken)]
     facts = {"ports": {str(port): port not in taken for port in ports}}
@@ -95,7 +96,7 @@ def look_at_ports(root: Path = Path("/"), ports: Mapping[int, str] = PORTS) -> l
 
 
 def listening(root: Path = Path("/")) -> list[int]:
-    """The TCP ports at which something listens, as /proc/net tells."""
+    """Return the TCP ports at which something listens, as /proc/net has them."""
     return sorted({port for name in ("tcp", "tcp6") for port in _listening_in(root / "proc/net" / name)})
 
 
@@ -113,7 +114,7 @@ def _listening_in(table: Path) -> Iterator[int]:
 
 
 class _Clock(ctypes.Structure):
-    """Of sys/timex.h, for 64 bits, with room for what comes after."""
+    """The struct `timex` of sys/timex.h, for 64 bits, with room for what comes after."""
 
     _fields_ = [
         ("modes", ctypes.c_uint),
@@ -124,7 +125,9 @@ class _Clock(ctypes.Structure):
 
 
 def ask_clock() -> tuple[int, int, int]:
-    """State and status bits of the kernel's clock (adjtimex(2), of which nothing is set), and its error at most in us.
+    """Return state and status bits of the kernel's clock, and its largest error, us.
+
+    It asks adjtimex(2) and sets nothing.
 
     Raises:
         OSError: the system does not let it be asked, as in some containers.
@@ -137,7 +140,10 @@ def ask_clock() -> tuple[int, int, int]:
 
 
 def look_at_clock(ask: Callable[[], tuple[int, int, int]] = ask_clock) -> list[Finding]:
-    """Whether something keeps the clock right: with one machine it does not matter, with two the stamps must agree."""
+    """Return whether something keeps the clock right.
+
+    With one machine it does not matter, with two the stamps must agree.
+    """
     try:
         state, status, error_us = ask()
     except OSError as error:

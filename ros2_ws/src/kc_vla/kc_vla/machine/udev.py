@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from kc_vla.machine.plan import SetupError, Step
+from kc_vla.machine.plan import SetupError, SetupStep
 from kc_vla.machine.usb import UsbDevice
 
 RULES = Path("etc/udev/rules.d")
@@ -16,7 +16,7 @@ _PLAIN = re.compile(r"[\w.:+/=@ -]{1,126}", re.ASCII)
 
 
 def matching(device: UsbDevice, alike: bool = False) -> tuple[str, tuple[str, ...]]:
-    """What a rule says of a device, and what a person is told of it.
+    """Return what a rule says of a device, and what a person sees of it.
 
     Args:
         device: that is meant.
@@ -35,14 +35,14 @@ def matching(device: UsbDevice, alike: bool = False) -> tuple[str, tuple[str, ..
     return f'KERNELS=="{device.interface}"', (f"{why}: it is known by its USB socket, {device.port}: leave it there",)
 
 
-def reloading(trigger: str = "") -> tuple[Step, ...]:
-    """The steps after which new rules count; with the subsystem that is to be gone through again.
+def reloading(trigger: str = "") -> tuple[SetupStep, ...]:
+    """Return the steps after which new rules count; with the subsystem that is to be gone through again.
 
     Where udev is not there, as in a container, there are none: the rules then count where it is.
     """
     if shutil.which("udevadm") is None:
         return ()
-    steps = [Step(("udevadm", "control", "--reload"), True)]
+    steps = [SetupStep(("udevadm", "control", "--reload"), True)]
     if trigger:
-        steps.append(Step(("udevadm", "trigger", "--action=change", f"--subsystem-match={trigger}"), True))
+        steps.append(SetupStep(("udevadm", "trigger", "--action=change", f"--subsystem-match={trigger}"), True))
     return tuple(steps)

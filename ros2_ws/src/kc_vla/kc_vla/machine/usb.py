@@ -27,7 +27,7 @@ class UsbDevice:
 
 
 def usb_device(entry: Path) -> UsbDevice | None:
-    """The device behind an entry of /sys, e.g. /sys/class/net/can0; None if it is on no USB socket."""
+    """Return the device behind an entry of /sys, e.g. /sys/class/net/can0; None if it is on no USB socket."""
     try:
         inner = (entry / "device").resolve(strict=True)
     except (OSError, RuntimeError):
@@ -41,7 +41,7 @@ def usb_device(entry: Path) -> UsbDevice | None:
 
 
 def attribute(path: Path) -> str:
-    """The text of an attribute in /sys, without blanks around it; empty where it cannot be read."""
+    """Return the text of an attribute in /sys, without blanks around it; empty where it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(_MOST_BYTES).decode("utf-8", "replace").strip()

@@ -1,4 +1,4 @@
-"""What a V4L2 device says that it can do, by the questions of linux/videodev2.h; nothing is set, no picture taken."""
+"""What a V4L2 device says that it can do, by the questions of linux/videodev2.h; nothing is set, no image taken."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 QUERYCAP, ENUM_FMT, ENUM_FRAMESIZES, ENUM_FRAMEINTERVALS = 0x80685600, 0xC0405602, 0xC02C564A, 0xC034564B
 """Numbers of the questions: direction, size of the answer, 'V' and number, as ioctl(2) wants them."""
 CAPABILITY, FORMAT, FRAME_SIZE, FRAME_INTERVAL = "=16s32s32sIII12x", "=III32sII12x", "=III24s8x", "=IIIII24s8x"
-"""Of the structures v4l2_capability, v4l2_fmtdesc, v4l2_frmsizeenum, v4l2_frmivalenum."""
+"""Layouts of the structures v4l2_capability, v4l2_fmtdesc, v4l2_frmsizeenum and v4l2_frmivalenum."""
 _CAPTURE, _CAPTURE_PLANES, _OWN_CAPABILITIES = 0x1, 0x1000, 0x80000000
 _CAPTURE_BUFFER, _PLANES_BUFFER = 1, 9
 _DISCRETE = 1
@@ -23,7 +23,7 @@ Ioctl = Callable[[int, int, bytearray], int]
 
 @dataclass(frozen=True)
 class FrameSize:
-    """A size of pictures in px, and the most of them a second; 0.0 where the driver does not say."""
+    """A size of images in px, and the most of them a second; 0.0 where the driver does not say."""
 
     width: int
     height: int
@@ -44,8 +44,8 @@ class Capabilities:
 
     Attributes:
         card: its name.
-        captures: whether it gives pictures; many cameras have a second device, for what else they tell.
-        formats: of its pictures.
+        captures: whether it gives images; many cameras have a second device, for what else they tell.
+        formats: of its images.
     """
 
     card: str

@@ -1,4 +1,4 @@
-"""The cameras of the machine: V4L2 devices that give pictures."""
+"""The cameras of the machine: V4L2 devices that give images."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class VideoDevice:
     trouble: str = ""
 
     def formats(self) -> str:
-        """Its formats, with the largest pictures of each, for a line."""
+        """Return its formats, with the largest images of each, for a line."""
         told = []
         for one in self.can.formats if self.can else ():
             largest = max(one.sizes, key=lambda size: size.width * size.height, default=None)
@@ -47,7 +47,7 @@ class VideoDevice:
 
 
 def video_devices(root: Path = Path("/"), ask: Ask = capabilities) -> list[VideoDevice]:
-    """The devices that give pictures, and those that could not be asked, in the order of their numbers.
+    """Return the devices that give images, and those that could not be asked, in the order of their numbers.
 
     Args:
         root: what /sys and /dev are below.

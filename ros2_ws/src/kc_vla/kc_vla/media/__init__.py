@@ -1,1 +1,1 @@
-"""Drawing, and films as MP4. No ROS."""
+"""Drawing, and videos as MP4. No ROS."""

@@ -1,4 +1,4 @@
-"""A picture to draw on: shapes through OpenCV, text through Pillow.
+"""An image to draw on: shapes through OpenCV, text through Pillow.
 
 Pillow is there for the text alone: OpenCV's own strokes cannot be read at the size of a caption.
 """
@@ -29,7 +29,7 @@ _BOLD_STROKE = 0.4  # px; the built-in typeface has no bold cut
 
 
 class Canvas:
-    """An RGB picture. Positions and sizes are in px from the upper left corner.
+    """An RGB image. Positions and sizes are in px from the upper left corner.
 
     Attributes:
         pixels: (height, width, 3) uint8 RGB.
@@ -39,7 +39,7 @@ class Canvas:
         self.pixels: Picture = np.full((height, width, 3), colour, np.uint8)
 
     def copy(self) -> Canvas:
-        """Return an equal picture to draw on."""
+        """Return an equal image to draw on."""
         twin = Canvas(1, 1)
         twin.pixels = self.pixels.copy()
         return twin
@@ -96,7 +96,7 @@ class Canvas:
         return width
 
     def picture(self, x: int, y: int, side: int, picture: Picture) -> None:
-        """Put a picture into the square of `side` px at (x, y), as large as it fits, in its own proportions."""
+        """Put an image into the square of `side` px at (x, y), as large as it fits, in its own proportions."""
         height, width = picture.shape[:2]
         scale = side / max(height, width)
         size = (max(1, round(width * scale)), max(1, round(height * scale)))

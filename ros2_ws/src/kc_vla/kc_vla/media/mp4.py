@@ -1,4 +1,4 @@
-"""An MP4 file that every browser plays, H.264, written picture by picture."""
+"""An MP4 file that every browser plays, H.264, written image by image."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 from av.video.reformatter import ColorRange
 
+from kc_vla.core.files import resolved
 from kc_vla.media.canvas import Picture
 
 FOR_PEOPLE = {"crf": "20", "preset": "veryfast", "g": "40"}
@@ -20,9 +21,9 @@ _BT601 = 6  # H.264's number of this colour matrix; without it players guess ano
 
 
 class Mp4Writer:
-    """Writes pictures one after another; the file is there when all of them are, and not if something went wrong.
+    """Writes images one after another; the file is there when all of them are, and not if something went wrong.
 
-    A context manager. Picture n is shown at n periods after the start.
+    A context manager. Image n is shown at n periods after the start.
     """
 
     def __init__(
@@ -32,16 +33,17 @@ class Mp4Writer:
 
         Args:
             path: of the file, .mp4.
-            width: of every picture, px, even.
+            width: of every image, px, even.
             height: the same.
-            period_s: from picture to picture.
+            period_s: from image to image.
             options: of the encoder x264.
 
         Raises:
             OSError: the file cannot be written.
         """
-        self._path = path
-        self._partial = path.with_name(f".{path.name}.part")
+        self._path = resolved(path)
+        self._partial = self._path.with_name(f".{self._path.name}.part")
+        self._partial.unlink(missing_ok=True)  # it may be a link to another file
         self._period = Fraction(period_s).limit_denominator(10_000)
         self._container = av.open(str(self._partial), "w", format="mp4", options={"movflags": "+faststart"})
         self._stream = self._container.add_stream("libx264", rate=1 / self._period)

@@ -1,4 +1,4 @@
-"""Where pictures stand that are shown together."""
+"""Where images stand that are shown together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Tiles:
 
 
 def tiles(count: int, width: int, height: int, gap: int) -> Tiles:
-    """So many squares, one or more, row by row, as large as they can be in the middle of a box of that size, px."""
+    """Return so many squares, row by row, as large as they can be in the middle of a box of that size, px."""
     columns = max(range(1, count + 1), key=lambda columns: _side(count, columns, width, height, gap))
     best = _side(count, columns, width, height, gap)
     rows = -(-count // columns)

@@ -1,4 +1,7 @@
-"""A video file, read strictly: what is damaged in it is an error, and nothing is made up."""
+"""A video file, read strictly: what is damaged in it is an error, and nothing is made up.
+
+Telephones store their videos as the sensor lies, with a matrix that says how players are to turn them; that is done.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,11 @@ from typing import Any
 
 import av
 import numpy as np
+from av.sidedata.sidedata import Type as SideData
 from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
+
+_MATRIX_NUMBERS = 9
 
 
 class VideoError(Exception):
@@ -19,7 +25,11 @@ class VideoError(Exception):
 
 @contextmanager
 def opened_video(path: Path) -> Iterator[tuple[Any, Any, Callable[[Any], NDArray[np.uint8]]]]:
-    """Container and stream of a video, and what makes (H, W, 3) RGB pixels of its frames; errors while it is open too.
+    """Open a video: yield its container, its stream, and what makes (H, W, 3) RGB pixels of its frames.
+
+    Errors may come while it is open, too.
+
+    The pixels are turned and mirrored as the file says, see `upright`.
 
     Raises:
         FileNotFoundError: it is missing.
@@ -28,7 +38,8 @@ def opened_video(path: Path) -> Iterator[tuple[Any, Any, Callable[[Any], NDArray
     reformatter = VideoReformatter()
 
     def pixels(frame: Any) -> NDArray[np.uint8]:
-        return np.asarray(reformatter.reformat(frame, format="rgb24").to_ndarray(), np.uint8)
+        stored = np.asarray(reformatter.reformat(frame, format="rgb24").to_ndarray(), np.uint8)
+        return upright(stored, _matrix(frame))
 
     try:
         # A decoder left to itself paints over what it cannot read.
@@ -40,3 +51,39 @@ def opened_video(path: Path) -> Iterator[tuple[Any, Any, Callable[[Any], NDArray
         raise
     except (av.FFmpegError, IndexError) as error:
         raise VideoError(error.strerror if isinstance(error, av.FFmpegError) else "it holds no video") from error
+
+
+Matrix = tuple[int, int, int, int]
+"""How a stored picture lies when it is shown, as in an MP4 file: a, b, c, d of x' = a x + c y, y' = b x + d y."""
+AS_STORED: Matrix = (1, 0, 0, 1)
+
+
+def display_matrix(path: Path) -> Matrix:
+    """Return how the images of a video are to be turned; `AS_STORED` where the file says nothing or is unreadable."""
+    try:
+        with av.open(str(path)) as container:
+            return _matrix(next(container.decode(video=0)))
+    except (av.FFmpegError, IndexError, StopIteration):
+        return AS_STORED
+
+
+def upright(pixels: NDArray[np.uint8], matrix: Matrix) -> NDArray[np.uint8]:
+    """Turn a stored image (H, W, ...) by quarters, and mirror it, as `matrix` says; what lies between is rounded."""
+    a, b, c, d = matrix
+    if abs(a) + abs(d) >= abs(b) + abs(c):
+        across, down = a, d
+    else:
+        pixels, across, down = pixels.swapaxes(0, 1), c, b
+    turned = pixels[:: -1 if down < 0 else 1, :: -1 if across < 0 else 1]
+    return np.ascontiguousarray(turned)
+
+
+def _matrix(frame: Any) -> Matrix:
+    told = frame.side_data.get(SideData.DISPLAYMATRIX)
+    if told is None:
+        return AS_STORED
+    numbers = np.frombuffer(bytes(told), np.int32)
+    if len(numbers) != _MATRIX_NUMBERS:
+        return AS_STORED
+    a, b, _, c, d, *_ = map(int, numbers)
+    return a, b, c, d

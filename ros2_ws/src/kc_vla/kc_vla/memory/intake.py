@@ -17,11 +17,11 @@ from kc_vla.core.stamps import nanoseconds
 from kc_vla.memory.long_term.detections import Detection, upright_size
 from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.nodes import MOST_ATTRIBUTES, MOST_NAME, Vector
-from kc_vla.memory.long_term.views import CameraView, View
+from kc_vla.memory.long_term.views import CameraView, RegionView
 from kc_vla.memory.short_term.unit import Position, Unit, UnitError, state_of
 
 MOST_DETECTIONS = 1000
-"""Of one message."""
+"""Most detections that are taken from one message."""
 _BEFORE_ALL_ROBOTS_NS = 946_684_800_000_000_000
 """The year 2000: what is stamped earlier has the clock of a simulator, which begins anew with each of its runs."""
 _NEAR_NS = 100_000_000
@@ -40,7 +40,7 @@ class FlangePath:
         self._poses: list[tuple[int, tuple[float, ...]]] = []
 
     def put(self, message: Any) -> None:
-        """Take a geometry_msgs/PoseStamped in; one with a pose that can be none is passed over."""
+        """Take in a geometry_msgs/PoseStamped; one with an impossible pose is ignored."""
         numbers = _numbers(message.pose)
         if all(map(math.isfinite, numbers)) and any(numbers[3:]):
             stamp_ns = nanoseconds(message.header.stamp)
@@ -50,7 +50,7 @@ class FlangePath:
             del self._poses[:-_POSES]
 
     def at(self, stamp_ns: int) -> Pose | None:
-        """The pose (4, 4) in the base frame, m, that is nearest in time; None where none is within 0.1 s."""
+        """Return the pose (4, 4) in the base frame, m, that is nearest in time; None where none is within 0.1 s."""
         near = min(self._poses, key=lambda each: abs(each[0] - stamp_ns), default=None)
         return (
             pose_matrix(near[1][:3], near[1][3:]) if near is not None and abs(near[0] - stamp_ns) <= _NEAR_NS else None
@@ -73,7 +73,7 @@ class Taken:
     episode_id: str
     detections: list[Detection]
     refused: list[str] = field(default_factory=list)
-    view: View | None = None
+    view: RegionView | None = None
 
 
 class Intake:
@@ -91,7 +91,7 @@ class Intake:
         self.flange = FlangePath()
 
     def take(self, message: Any) -> Taken:
-        """What a message says, its poses in the frame of the memory.
+        """Return what a message says, its poses in the frame of the memory.
 
         Raises:
             IntakeError: it is in a frame that is not known here, too long, or has no stamp.
@@ -114,7 +114,7 @@ class Intake:
         return Taken(stamp_ns, episode_id, found, refused, self._view(camera))
 
     def _moved(self, frame: str, camera: Pose | None) -> Pose | None:
-        """What brings poses of a frame into that of the memory; None where they are in it."""
+        """Return what brings poses of a frame into that of the memory; None where they are in it."""
         if not frame:
             raise IntakeError("detections without a frame_id: let the detector say which frame its poses are in")
         if frame == self.frame:
@@ -129,7 +129,7 @@ class Intake:
             raise IntakeError("detections of a camera on the flange, and no tool pose within 0.1 s of them")
         return camera
 
-    def _view(self, camera: Pose | None) -> View | None:
+    def _view(self, camera: Pose | None) -> RegionView | None:
         if camera is None or self.camera is None or self.camera.matrix is None:
             return None
         x, y, z = (float(value) for value in camera[:3, 3])
@@ -137,7 +137,9 @@ class Intake:
 
 
 def lasting_stamp(stamp_ns: int, received_ns: int) -> int:
-    """The time to remember something by, ns: that of the message, or of its receipt where the message's is simulated.
+    """Return the time to remember something by, ns: that of the message.
+
+    It is that of its receipt where the message's is simulated.
 
     Simulated time begins anew with each run, so that of one run says nothing in the next.
     """
@@ -145,7 +147,7 @@ def lasting_stamp(stamp_ns: int, received_ns: int) -> int:
 
 
 def unit_of(seen: Detection, frame: str, stamp_ns: int) -> Unit:
-    """A detection as a unit of the short-term memory.
+    """Return a detection as a unit of the short-term memory.
 
     A state that the paper does not have is an attribute.
 
@@ -187,7 +189,7 @@ def _detection(message: Any, moved: Pose | None) -> Detection:
 
 
 def _attributes(message: Any) -> dict[str, str]:
-    """What else a detector tells: nothing in a bag of before detections had attributes."""
+    """Return what else a detector reports: nothing in a bag of before detections had attributes."""
     told_of = getattr(message, "attributes", ())
     if len(told_of) > MOST_ATTRIBUTES:
         raise IntakeError(f"it has {len(told_of)} attributes: {MOST_ATTRIBUTES} are the most")
@@ -195,7 +197,7 @@ def _attributes(message: Any) -> dict[str, str]:
 
 
 def _plain(text: str, what: str) -> str:
-    """A name of a detector: short, and in letters that can be printed."""
+    """Return a name of a detector: short, and in letters that can be printed."""
     if len(text) > MOST_NAME:
         raise IntakeError(f"its {what} has {len(text)} letters: {MOST_NAME} are the most")
     if not text.isprintable():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def has_half_letters(text: str) -> bool:
-    """Whether a text has surrogates, which no text in UTF-8 can."""
+    """Return whether a text has surrogates, which no text in UTF-8 can."""
     if text.isascii():
         return False
     try:

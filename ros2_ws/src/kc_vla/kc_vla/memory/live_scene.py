@@ -5,8 +5,6 @@ Whoever closes it does so from another thread, and waits until what is being com
 
 from __future__ import annotations
 
-import json
-import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -14,18 +12,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
-from kc_vla.core.files import write_whole
-from kc_vla.core.untrusted import parsed_json
 from kc_vla.memory.intake import Taken, lasting_stamp
 from kc_vla.memory.long_term.building import CLOCKS_DIFFER_NS
 from kc_vla.memory.long_term.describe import Description
-from kc_vla.memory.long_term.detections import Settings
+from kc_vla.memory.long_term.detections import FusionSettings
 from kc_vla.memory.long_term.errors import GraphError, StoreError, told
 from kc_vla.memory.long_term.exchange import form_of
 from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Area, Floor, Vector
-from kc_vla.memory.long_term.query import MOST_TEXT, Found, Query, Way, neighbours, way
+from kc_vla.memory.long_term.query import MOST_TEXT, FoundObject, Query, Way, neighbours, way
 from kc_vla.memory.long_term.spreading import Spread
 from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.long_term.words import Embed
@@ -33,8 +29,6 @@ from kc_vla.memory.long_term.words import Embed
 T = TypeVar("T")
 _FORMS = (".json", ".graphml")
 _TOKENS = 2000
-_STARTED = 19
-"""Place of the start time in /proc/PID/stat, behind the name (proc(5))."""
 
 
 class Size(NamedTuple):
@@ -46,7 +40,7 @@ class Size(NamedTuple):
 
 
 class LiveScene:
-    """See the module.
+    """A long-term memory in use, on one of its maps, for one thread.
 
     Attributes:
         map_id: the map that it is on.
@@ -54,7 +48,9 @@ class LiveScene:
         changes: how often something was changed, whatever it was.
     """
 
-    def __init__(self, path: Path, map_id: str, settings: Settings | None = None, embed: Embed | None = None) -> None:
+    def __init__(
+        self, path: Path, map_id: str, settings: FusionSettings | None = None, embed: Embed | None = None
+    ) -> None:
         """Open the store, and go to a map.
 
         Raises:
@@ -72,23 +68,21 @@ class LiveScene:
         self._memory = LongTermMemory(self._store, settings, embed)
         self.tally: Counter[str] = Counter()
         self.changes = 0
-        self._asked = map_id
-        self._place = path.with_name(f"{path.name}.map")
-        self.map_id = self._gone_over_to() or map_id
+        self.map_id = map_id
         try:
-            self._memory.graph(self.map_id)
+            self._memory.graph(map_id)
         except BaseException:
             self._store.close()
             raise
 
     @property
     def is_new(self) -> bool:
-        """Whether there was no store before."""
+        """Return whether there was no store before."""
         return self._store.is_new
 
     @property
     def mended(self) -> str:
-        """What was damaged in the store and is left out, in a line; empty if nothing was."""
+        """Return what was damaged in the store and is left out, in a line; empty if nothing was."""
         return self._store.mended
 
     def close(self) -> None:
@@ -98,17 +92,19 @@ class LiveScene:
             self._store.close()
 
     def size(self, map_id: str = "") -> Size:
-        """How large a map is; without a name, the one that the memory is in."""
+        """Return how large a map is; without a name, the one that the memory is in."""
         graph = self.graph(map_id)
         return Size(graph.map_id, len(graph.areas), sum(1 for _ in graph.known()))
 
     def graph(self, map_id: str = "") -> SceneGraph:
-        """A map, to be looked at."""
+        """Return a map, to be looked at."""
         return self._with(map_id, lambda name: self._memory.graph(name))
 
     def take(self, taken: Taken, received_ns: int) -> list[str]:
-        """Commit the detections of a message, and return why some are left out; what is simulated counts as seen when
-        it was received."""
+        """Commit the detections of a message, and return why some are left out.
+
+        What is simulated counts as seen when it was received.
+        """
         stamp_ns = lasting_stamp(taken.stamp_ns, received_ns)
         late = sum(each.last_seen_ns > received_ns + CLOCKS_DIFFER_NS for each in self.graph().objects.values())
         found = self._change(
@@ -119,16 +115,16 @@ class LiveScene:
         back = [f"the clock is behind: {late} things are known to have been seen later than it is now"] if late else []
         return [*back, *taken.refused, *full]
 
-    def find(self, map_id: str, query: Query) -> list[Found]:
-        """The objects that fit; see `LongTermMemory.query`."""
+    def find(self, map_id: str, query: Query) -> list[FoundObject]:
+        """Return the objects that fit; see `LongTermMemory.query`."""
         return self._known(map_id, lambda name: self._memory.query(name, query))
 
     def neighbours(self, map_id: str, node_id: str) -> list[tuple[str, str]]:
-        """What is beside a node; see `query.neighbours`."""
+        """Return what is beside a node; see `query.neighbours`."""
         return self._known(map_id, lambda name: neighbours(self._memory.graph(name), node_id))
 
     def way(self, map_id: str, begin: str, end: str) -> tuple[Way, list[Vector]]:
-        """The shortest way, and the middles of its areas; see `query.way`."""
+        """Return the shortest way, and the middles of its areas; see `query.way`."""
 
         def find_way(name: str) -> tuple[Way, list[Vector]]:
             graph = self._memory.graph(name)
@@ -138,7 +134,7 @@ class LiveScene:
         return self._known(map_id, find_way)
 
     def describe(self, map_id: str, text: str = "", most_tokens: int = 0, near: Vector | None = None) -> Description:
-        """A map as text for a planner; see `LongTermMemory.describe`. 0 tokens: 2000."""
+        """Return a map as text for a planner; see `LongTermMemory.describe`. 0 tokens: 2000."""
         if len(text) > MOST_TEXT:
             raise GraphError(f"an instruction of {len(text)} letters: {MOST_TEXT} are the most")
         return self._known(map_id, lambda name: self._memory.describe(name, most_tokens or _TOKENS, text, near))
@@ -196,29 +192,11 @@ class LiveScene:
                 self._memory.graph(name)
             else:
                 self._memory.take(graph, replace)
-            self._note_place(name)
             self.map_id = name
 
         self._with(name, go)
         self.changes += 1
         return self.size()
-
-    def _gone_over_to(self) -> str:
-        """The map that one before, of the same launch, had gone over to: where it died the robot is still there."""
-        try:
-            told = parsed_json(self._place.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return ""
-        same = isinstance(told, dict) and (told.get("asked"), told.get("begun_by")) == (self._asked, _beginner())
-        name = told.get("map") if same else ""
-        return name if isinstance(name, str) and name in self._memory.maps() else ""
-
-    def _note_place(self, name: str) -> None:
-        told = {"asked": self._asked, "map": name, "begun_by": _beginner()}
-        try:
-            write_whole(self._place, json.dumps(told) + "\n")
-        except OSError as error:
-            raise StoreError(f"{self._place} cannot be written: {error.strerror or error}") from error
 
     def _read(self, path: Path, map_id: str) -> SceneGraph:
         try:
@@ -230,7 +208,7 @@ class LiveScene:
             ) from error
 
     def _file(self, name: str) -> Path:
-        """The file of that name; GraphError if it is none of the folder."""
+        """Return the file of that name; GraphError if it is none of the folder."""
         path = Path(name)
         if not name.isprintable() or path.name != name or name.startswith(".") or path.suffix not in _FORMS:
             raise GraphError(f"{told(name)} is no name of a map's file: give one that ends in {' or '.join(_FORMS)}")
@@ -242,7 +220,7 @@ class LiveScene:
         return done
 
     def _known(self, map_id: str, run: Callable[[str], T]) -> T:
-        """What is done with a map that has to be there: the one that the memory is in, or one of the store."""
+        """Return what is done with a map that has to be there: the one that the memory is in, or one of the store."""
 
         def asked(name: str) -> T:
             if name != self.map_id and name not in (maps := self._memory.maps()):
@@ -256,10 +234,3 @@ class LiveScene:
             if self._closed:
                 raise StoreError("the long-term memory has ended")
             return run(map_id or self.map_id)
-
-
-def _beginner() -> str:
-    """Which process has begun this one, such as a launch; no other is ever called so."""
-    begun = Path(f"/proc/{os.getppid()}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
-    return f"{os.getppid()} {begun[_STARTED]} {boot}"

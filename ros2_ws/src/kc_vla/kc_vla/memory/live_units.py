@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.intake import Taken, unit_of
-from kc_vla.memory.recall.answer import EVERYTHING, Answer, Filters
+from kc_vla.memory.recall.answer import EVERYTHING, Filters, RecallAnswer
 from kc_vla.memory.recall.recall import Ranker, Recall
-from kc_vla.memory.short_term.memory import Change, Happened, ShortTermMemory
+from kc_vla.memory.short_term.memory import ShortTermMemory, UnitChange, UnitEvent
 from kc_vla.memory.short_term.unit import Unit, UnitError, plain
 
 _AT_ONCE = 4
@@ -21,7 +21,7 @@ _BACK_NS = 1_000_000_000
 """So far a clock that is set right may go back."""
 
 
-class Outcome(IntEnum):
+class RecallOutcome(IntEnum):
     """How a recall turned out."""
 
     CONFIRMED = 0
@@ -40,12 +40,12 @@ class Standing(NamedTuple):
 class News(NamedTuple):
     """What became of a unit, and why: None happened where it had to leave for another one."""
 
-    happened: Happened | None
+    happened: UnitEvent | None
     reason: str
     standing: Standing
 
 
-class Heard(NamedTuple):
+class DetectionIntake(NamedTuple):
     """What came of the detections of a message, and of each that is left out, why."""
 
     news: list[News]
@@ -55,12 +55,12 @@ class Heard(NamedTuple):
 class Recalled(NamedTuple):
     """An answer, and where each of its units stands."""
 
-    answer: Answer
+    answer: RecallAnswer
     standings: list[Standing]
 
 
 class LiveUnits:
-    """See the module."""
+    """A short-term memory in use, with its recall and its tally, for one thread."""
 
     def __init__(
         self,
@@ -68,13 +68,19 @@ class LiveUnits:
         embedder: Embedder,
         ranker: Ranker | None = None,
     ) -> None:
-        """Args: `memory`; `embedder` makes vectors of sentences; `ranker` looks over what is not sure."""
+        """Put a short-term memory into use.
+
+        Args:
+            memory: that is put into use.
+            embedder: makes vectors of sentences.
+            ranker: looks over what is not sure.
+        """
         self.memory, self.embedding = memory, embedder.name
         self.tally: Counter[str] = Counter()
         self._recall = Recall(memory, embedder, ranker=ranker)
         self._now_ns = 0
 
-    def take(self, taken: Taken, frame: str, now_ns: int) -> Heard:
+    def take(self, taken: Taken, frame: str, now_ns: int) -> DetectionIntake:
         """Take in the detections of a message, in that frame, at that time.
 
         Where time has begun anew, as simulated time does, all is forgotten that was seen before: it would be newer than
@@ -89,7 +95,7 @@ class LiveUnits:
                 units.append(unit_of(each, frame, taken.stamp_ns))
             except UnitError as error:
                 refused.append(str(error))
-        return Heard(self.observe(units), refused)
+        return DetectionIntake(self.observe(units), refused)
 
     def observe(self, units: Iterable[Unit], used: bool = False) -> list[News]:
         """Take in units; see `ShortTermMemory.observe`."""
@@ -100,7 +106,7 @@ class LiveUnits:
         return [news for change in changes for news in self._news(change)]
 
     def ask(self, text: str, most: int, filters: Filters = EVERYTHING, most_tokens: int | None = None) -> Recalled:
-        """The units that an instruction is about; see `Recall.ask`."""
+        """Return the units that an instruction is about; see `Recall.ask`."""
         try:
             answer = self._recall.ask(text, most, filters, most_tokens)
         except Exception:
@@ -110,7 +116,7 @@ class LiveUnits:
         return Recalled(answer, [self._standing(each.unit) for each in answer.found])
 
     def tell(self, object_id: str, outcome: int, now_ns: int) -> News:
-        """Tell how a recall turned out, and when, ns: detections of before, that wait, do not bring back what is gone.
+        """Note how a recall turned out, and when, ns: older detections that wait do not bring back what is gone.
 
         Raises:
             UnitError: there is no such unit, or no such outcome.
@@ -119,20 +125,20 @@ class LiveUnits:
             raise UnitError(
                 f"there is no unit {plain(object_id)[:_TOLD]!r}: it was never seen here, had to leave, or was told gone"
             )
-        if outcome not in tuple(Outcome):
-            told = ", ".join(f"{each.value} {each.name}" for each in Outcome)
+        if outcome not in tuple(RecallOutcome):
+            told = ", ".join(f"{each.value} {each.name}" for each in RecallOutcome)
             raise UnitError(f"there is no outcome {outcome}: give one of {told}")
         before = self._standing(self.memory[object_id])
-        if outcome == Outcome.CONFIRMED:
+        if outcome == RecallOutcome.CONFIRMED:
             change = self.memory.confirm(object_id)
         else:
-            change = self.memory.refute(object_id, outcome == Outcome.GONE, 1e-9 * now_ns)
+            change = self.memory.refute(object_id, outcome == RecallOutcome.GONE, 1e-9 * now_ns)
         self.tally[change.happened.value] += 1
         after = before if object_id not in self.memory else self._standing(change.unit)
         return News(change.happened, change.reason, after)
 
     def held(self) -> list[Standing]:
-        """All units, of each segment the next to leave first."""
+        """Return all units, of each segment the next to leave first."""
         segments = self.memory.segments()
         return [
             Standing(self.memory[object_id], name, self.memory.frequency(object_id))
@@ -145,12 +151,12 @@ class LiveUnits:
         return self._recall.prepare(_AT_ONCE)
 
     def _standing(self, unit: Unit) -> Standing:
-        """Where a unit stands: nowhere, if it had to leave meanwhile."""
+        """Return where a unit stands: nowhere, if it had to leave meanwhile."""
         if unit.object_id not in self.memory:
             return Standing(unit, "", 0)
         return Standing(unit, self.memory.segment(unit.object_id), self.memory.frequency(unit.object_id))
 
-    def _news(self, change: Change) -> Iterable[News]:
+    def _news(self, change: UnitChange) -> Iterable[News]:
         yield News(change.happened, change.reason, self._standing(change.unit))
         if change.evicted is not None and change.eviction is not None:
             left = Standing(change.evicted, change.eviction.segment, change.eviction.frequency)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kc_vla.core.errors import StackError
+from kc_vla.core.untrusted import one_line, without_controls
+from kc_vla.memory.server_address import AddressError, ServerAddress
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -38,12 +40,13 @@ class ServerError(StackError):
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """Of a model at a server.
+    """The settings of a model at a server.
 
     Attributes:
         model: as the server calls it.
-        base_url: of its API, "http://localhost:8000/v1"; empty for OpenAI's own.
-        timeout_s: for one answer, s.
+        base_url: of its API, "http://localhost:8000/v1"; empty for OpenAI's own. It may have a user and a password, and
+            parameters such as a token: they are sent, and never shown.
+        timeout_s: for one request and its whole answer, from the connection to the last byte, s.
         retries: after a time-out, a broken connection, or an answer that the server is busy.
         input_price: of a million tokens that are sent, in any currency ...
         output_price: ... and that are received.
@@ -51,7 +54,7 @@ class ServerSettings:
     """
 
     model: str
-    base_url: str = ""
+    base_url: str = field(default="", repr=False)
     timeout_s: float = 10.0
     retries: int = 2
     input_price: float = 0.0
@@ -96,6 +99,10 @@ class Server:
             raise ServerError(
                 f"no key for the model {settings.model}: set {KEY_VARIABLE}, or base_url to another server"
             )
+        try:
+            self._address = ServerAddress(settings.base_url, key)
+        except AddressError as error:
+            raise ServerError(f"the server of the model {settings.model} cannot be asked: {error}") from None
         from openai import OpenAI  # takes a second
 
         from kc_vla.memory.bounded_client import bounded_client
@@ -103,14 +110,15 @@ class Server:
         self.settings, self.cost = settings, Cost()
         self._client: OpenAI = OpenAI(
             api_key=key or "none",
-            base_url=settings.base_url or None,
+            base_url=self._address.url or None,
             timeout=settings.timeout_s,
             max_retries=settings.retries,
-            http_client=bounded_client(settings.timeout_s),
+            default_query=self._address.parameters,
+            http_client=bounded_client(settings.timeout_s, self._address.login),
         )
 
     def embed(self, sentences: Sequence[str]) -> Vectors:
-        """Vectors (N, D), as they come; ServerError where it does not answer with N of them."""
+        """Return vectors (N, D), as they come; ServerError where it does not answer with N of them."""
         answer = self._ask(
             self._client.embeddings.create,
             model=self.settings.model,
@@ -130,7 +138,7 @@ class Server:
         return vectors
 
     def say(self, messages: Sequence[dict[str, Any]]) -> str:
-        """What a language model answers; ServerError where nothing comes."""
+        """Return what a language model answers; ServerError where nothing comes."""
         answer = self._ask(
             self._client.chat.completions.create,
             model=self.settings.model,
@@ -147,17 +155,17 @@ class Server:
             self._count(usage.prompt_tokens, usage.completion_tokens)
         if not isinstance(text, str) or not text.strip():
             raise self._unusable("an empty text")
-        return text
+        return self._address.blanked(text, user=False)
 
     def stream(
         self, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None, hear: Callable[[str], None]
     ) -> Said:
-        """What a language model answers, told bit by bit while it comes.
+        """Return what a language model answers, handed on bit by bit while it comes.
 
         Args:
             messages: what it is asked.
             schema: a JSON schema that the answer is to follow, with its name, as the API wants it; None: any text.
-            hear: is given each bit of the text.
+            hear: is given each bit of the text, without control characters.
 
         Raises:
             ServerError: nothing comes, or it breaks off, or goes on for longer than the time-out or 1 MB.
@@ -172,7 +180,7 @@ class Server:
                     for choice in each.choices or ():
                         if choice.delta.content:
                             parts.append(str(choice.delta.content))
-                            hear(parts[-1])
+                            hear(without_controls(self._address.blanked(parts[-1], user=False)))
                         end = choice.finish_reason or end
                     if each.usage is not None:
                         sent, received = each.usage.prompt_tokens, each.usage.completion_tokens
@@ -200,7 +208,7 @@ class Server:
         text = "".join(parts)
         if not text.strip():
             raise self._unusable("an empty text")
-        return Said(text, sent, received)
+        return Said(self._address.blanked(text, user=False), sent, received)
 
     def _ask(self, call: Any, **given: Any) -> Any:
         from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
@@ -217,20 +225,27 @@ class Server:
         except APIConnectionError as error:
             raise self._failed(f"{where} cannot be reached: is {self._client.base_url} its address?") from error
         except APIStatusError as error:
-            key = self._client.api_key  # some servers say it back
-            said = " ".join(str(error.message).replace(key, "...").split())[:_MOST_TOLD]
-            raise self._failed(f"{where} answered {error.status_code}: {said}", error.status_code) from error
+            said = self._told(str(error.message))[:_MOST_TOLD]
+            raise self._failed(f"{where} answered {error.status_code}: {said}", error.status_code) from None
         except TooMuchError as error:
             raise self._failed(f"{where} {error}") from error
         except (OpenAIError, ValueError) as error:
             raise self._failed(f"{where} answered with something else than the API says") from error
+
+    def _told(self, text: str) -> str:
+        """Return what the server said, in one line.
+
+        Some say back what they were sent, the key and the password, too.
+        """
+        blanked = self._address.blanked
+        return blanked(one_line(blanked(text)))
 
     def _unusable(self, what: str) -> ServerError:
         return self._failed(f"the server of the model {self.settings.model} answered with {what}")
 
     def _failed(self, text: str, status: int = 0) -> ServerError:
         self.cost.failures += 1
-        return ServerError(text, status)
+        return ServerError(self._address.blanked(text), status)
 
     def _count(self, sent: int, received: int) -> None:
         self.cost.input_tokens += sent

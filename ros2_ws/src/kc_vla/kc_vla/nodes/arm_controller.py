@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
@@ -12,10 +13,12 @@ from kc_vla.arm.stop_latch import LatchError
 from kc_vla.core import topics
 from kc_vla.core.chunk import ChunkLimits
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import RigError, load_rig
+from kc_vla.core.errors import StackError
+from kc_vla.core.rig import load_rig
+from kc_vla.core.robot_model import SIMULATED
 from kc_vla.execution.control_steps import ControlSteps, Lockstep, RealTime
 from kc_vla.execution.controller import ArmController
-from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, Request, SchedulerSettings
+from kc_vla.execution.scheduler import ChunkRequest, ChunkScheduler, Hold, ScheduledAction, SchedulerSettings
 from kc_vla.ros import qos
 from kc_vla.ros.arm_command import chunk_of, command_message
 from kc_vla.ros.base import ERROR, StackNode, StartError
@@ -30,9 +33,12 @@ from kc_vla_msgs.srv import PredictChunk
 if TYPE_CHECKING:
     from kc_vla.ros.arm_link import ArmLink
 
+CLOCK = "use_sim_time"
+"""ROS's own parameter: whether the node goes by the clock of a simulator."""
+
 
 class ArmControllerNode(StackNode):
-    """See the module."""
+    """The node `arm_controller`, which executes action chunks."""
 
     Parameters = ControllerParameters
     parameters: ControllerParameters
@@ -63,14 +69,15 @@ class ArmControllerNode(StackNode):
         try:
             folder = values.stop_folder()
             rig = load_rig(values.rig)
-        except (RigError, LatchError) as error:
+        except (StackError, ValueError, LatchError) as error:
             raise StartError(str(error)) from error
         self._base_frame = rig.base_frame
-        stop = EmergencyStop(self, self._controller, folder)
-        if values.arm != "simulated":
+        stop = self._stop = EmergencyStop(self, self._controller, folder)
+        if values.arm != SIMULATED:
             from kc_vla.ros.arm_connection import connect  # takes half a second, and a simulated arm needs none of it
 
             self._steps.arm = self._link = connect(self, values, stop)
+            stop.begin()
         if not self._lockstep:
             if self._link is None:
                 self._take_priority()
@@ -82,12 +89,17 @@ class ArmControllerNode(StackNode):
         """Become an ordinary process again."""
         if self._link is not None:
             self._link.close()
+            if not self._link.lost:
+                self._stop.end()
             self._link = None
         elif not self._lockstep and self.parameters.priority:
             take_priority(0)
 
     def lingers(self) -> bool:
-        """While the arm is parked; an emergency stop is heard, and the policy asked for nothing any more."""
+        """Return whether the arm is still being parked.
+
+        An emergency stop is heard meanwhile, and the policy is asked for nothing any more.
+        """
         self._policy.forget()
         return self._link is not None and self._link.leaves()
 
@@ -95,6 +107,18 @@ class ArmControllerNode(StackNode):
         """Void what belongs to another episode."""
         if self._steps.watch(episode):
             self._policy.forget()
+
+    def refuses(self, parameter: Parameter) -> str:
+        """Refuse another clock while an arm is connected: its commands count in the old one."""
+        changes = parameter.name == CLOCK and parameter.value != self.get_parameter(CLOCK).value
+        if changes and getattr(self, "_link", None) is not None:
+            return f"parameter '{CLOCK}' cannot change while an arm is connected: set it when the controller starts"
+        return ""
+
+    def hardware(self) -> str:
+        """Return which robot is moved, and what its arm is called on this machine."""
+        robot, link = super().hardware(), getattr(self, "_link", None)
+        return robot if link is None else f"{robot} {link.identity}"
 
     def details(self) -> dict[str, object]:
         """Return what the arm does."""
@@ -154,32 +178,32 @@ class ArmControllerNode(StackNode):
 
     # -- what goes out ------------------------------------------------------------------------------------------
 
-    def ask_policy(self, episode_id: str, request: Request) -> None:
-        """See `Surroundings`."""
+    def ask_policy(self, episode_id: str, request: ChunkRequest) -> None:
+        """Ask the policy server for a chunk."""
         self._policy.ask(episode_id, request)
 
     def hand_over(self) -> None:
-        """See `Surroundings`."""
+        """Drop the request to the policy server that still waits, and bring the arm to rest."""
         self._policy.forget()
         if self._link is not None:
             self._link.hand_over()
 
-    def follow(self, action: Action, seconds: float) -> None:
-        """See `Surroundings`."""
+    def follow(self, action: ScheduledAction, seconds: float) -> None:
+        """Send an action to the arm, if there is a real one."""
         if self._link is not None:
             self._link.follow(action, seconds)
 
-    def command(self, episode_id: str, step: int, command: Action | Hold) -> None:
-        """See `Surroundings`."""
+    def command(self, episode_id: str, step: int, command: ScheduledAction | Hold) -> None:
+        """Publish the command of a control step."""
         self._commanded = command_message(episode_id, step, command, self.get_clock().now().to_msg(), self._base_frame)
         self._commands.publish(self._commanded)
 
     def command_again(self) -> None:
-        """See `Surroundings`."""
+        """Publish the last command again."""
         self._commands.publish(self._commanded)
 
     def report(self, text: str, is_fault: bool = False) -> None:
-        """See `Surroundings`."""
+        """Report a problem in the diagnostics until `report("")`."""
         self.problem(text, *([ERROR] if is_fault else []))
 
 

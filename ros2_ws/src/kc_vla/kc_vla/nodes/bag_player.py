@@ -50,7 +50,7 @@ class PlayerParameters(NodeParameters):
 
 
 class BagPlayerNode(StackNode):
-    """See the module."""
+    """The node `bag_player`, which publishes a recorded bag."""
 
     Parameters = PlayerParameters
     parameters: PlayerParameters

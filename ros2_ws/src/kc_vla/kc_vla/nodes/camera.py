@@ -30,7 +30,7 @@ _TOO_FEW = 0.9
 
 
 class CameraNode(StackNode):
-    """See the module."""
+    """The node `camera`, which publishes the images of one camera."""
 
     Parameters = CameraParameters
     parameters: CameraParameters
@@ -76,13 +76,17 @@ class CameraNode(StackNode):
                 "for: set 'format' to MJPG, or ask for smaller pictures (v4l2-ctl --list-formats-ext tells what it has)"
             )
 
+    def hardware(self) -> str:
+        """Return the device, or what stands in for one."""
+        return self.parameters.source or self.parameters.topic or super().hardware()
+
     def stop(self) -> None:
         """Give the source back."""
         if self._stream is not None:
             self._stream.close()
 
     def details(self) -> dict[str, object]:
-        """Return what else the diagnostics tell."""
+        """Return what else the diagnostics report."""
         wanted, driver = self.parameters, getattr(self, "_driver", None)
         told = {
             "source": wanted.source or wanted.topic,
@@ -92,7 +96,7 @@ class CameraNode(StackNode):
         return told | (driver.details() if driver is not None else {})
 
     def _accept(self, frame: CapturedFrame) -> None:
-        """Raise `CalibrationError` if the calibration is of pictures of another size."""
+        """Raise `CalibrationError` if the calibration is of images of another size."""
         if self._calibration is not None:
             height, width, _ = frame.pixels.shape
             self._calibration.check_size(width, height)
@@ -108,10 +112,10 @@ class CameraNode(StackNode):
         self.statistics.add("capture_to_publish", (time.time_ns() - frame.captured_ns) / 1e9)
 
     def _on_picture(self, pixels: NDArray[np.uint8], stamp_ns: int, told: Calibration | None) -> None:
-        """Publish a picture of a driver, with what it tells of its lens; that of a file counts before it.
+        """Publish an image of a driver with its calibration; that of a file counts before the driver's.
 
         Raises:
-            BadMessageError: the calibration is of pictures of another size.
+            BadMessageError: the calibration is of images of another size.
         """
         known = self._calibration or told
         try:

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action import CancelResponse, GoalResponse
 
 from kc_vla.core import topics
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.execution.episodes import ALL_TASKS, EpisodeRuns, RunError, planned
-from kc_vla.reports.run.at_end import ToldTable
+from kc_vla.reports.run.table_log import RunTableLog
 from kc_vla.reports.run_table import OutputFolderError, require_writable
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.console_logger import ConsoleLogger
 from kc_vla.ros.links import Links
-from kc_vla.ros.narrator import Narrator
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
-from kc_vla.ros.reporter import REPORTS, Reporter
+from kc_vla.ros.report_builder import REPORTS, ReportBuilder
 from kc_vla.ros.robot import RobotParameters
 from kc_vla_msgs.action import RunTask
 from kc_vla_msgs.msg import EpisodeResult
@@ -63,7 +63,7 @@ class RunnerParameters(RobotParameters):
 
 
 class EpisodeRunnerNode(StackNode):
-    """See the module."""
+    """The node `episode_runner`, which runs episodes from reset to result."""
 
     Parameters = RunnerParameters
     parameters: RunnerParameters
@@ -86,23 +86,17 @@ class EpisodeRunnerNode(StackNode):
         self._episodes = list(planned(values.task, values.seed, values.episodes)) if self._busy else []
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
         self._links = Links(self, (*map(topics.image_topic, values.robot().views), *HEARD))
-        self._narrator = Narrator(self)
-        self._table = ToldTable(self._output, len(self._episodes), self._narrator.say)
+        self._narrator = ConsoleLogger(self)
+        self._table = RunTableLog(self._output, len(self._episodes), self._narrator.say)
         self._runs = EpisodeRuns(self, self._narrator, values.startup_timeout, values.episode_timeout)
-        self._reporter = Reporter(self, self._narrator, self._output, values.report)
+        self._reporter = ReportBuilder(self, self._narrator, self._output, values.report)
         self.subscribe(EpisodeResult, topics.EPISODE_RESULT, self._on_result, qos.STATUS)
         if not self._busy:
             self._narrator.say(
                 "ready for the action run_task, which reports its episode; simulator/reset only records one"
             )
-        self._server = ActionServer(
-            self,
-            RunTask,
-            topics.RUN_TASK,
-            execute_callback=self._execute,
-            goal_callback=self._accept,
-            cancel_callback=lambda goal: CancelResponse.REJECT,
-            callback_group=self._together,
+        self._server = self.serve_action(
+            RunTask, topics.RUN_TASK, self._execute, self._accept, lambda goal: CancelResponse.REJECT
         )
         if self._busy:
             self.soon(self._run_all)
@@ -141,8 +135,8 @@ class EpisodeRunnerNode(StackNode):
         return missing or self._links.missing((*SERVED, *PUBLISHED))
 
     def is_alone(self) -> bool:
-        """Return whether no other stack can be seen."""
-        return self.get_node_names().count(self.get_name()) <= 1
+        """Return whether no other stack can be seen in this namespace."""
+        return self.count_nodes(self.get_name()) <= 1
 
     async def reset(self, task: str, seed: int, request_id: str, patience_s: float) -> Any | None:
         """Ask the simulator for an episode."""

@@ -1,6 +1,6 @@
 """Node `foxglove`: all topics of the running graph for Foxglove and Lichtblick, to look at and nothing else.
 
-A topic is listened to while a client wants it; pictures go on at a rate that is bounded. Nothing that is told waits for
+A topic is listened to while a client wants it; images go on at a rate that is bounded. Nothing that is told waits for
 this node, and its process takes what time the others leave.
 """
 
@@ -18,6 +18,7 @@ from kc_vla.bags.errors import BagError
 from kc_vla.bags.schemas import collect_schema
 from kc_vla.core.ports import FOXGLOVE
 from kc_vla.live.foxglove import FoxgloveServer
+from kc_vla.live.foxglove_access import ORIGINS
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.message_types import UnknownTypeError, message_class
 from kc_vla.ros.parameters import NodeParameters, parameter
@@ -25,7 +26,7 @@ from kc_vla.ros.process import run_node
 from kc_vla.web.serving import THIS_MACHINE, ListenError
 
 _NICE = 10
-"""Of this process: in a control loop's time it has no part."""
+"""Niceness of this process, which must not take time from a control loop."""
 _LARGE = frozenset({"sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage", "sensor_msgs/msg/PointCloud2"})
 _LEFT_OUT = frozenset({"/parameter_events"})
 _DEPTH = 100
@@ -37,13 +38,16 @@ class FoxgloveParameters(NodeParameters):
 
     host: str = parameter("127.0.0.1", "address to listen at; that of this machine alone")
     port: int = parameter(FOXGLOVE, "to listen at; 0: any free one", low=0, high=65535)
+    origins: str = parameter(
+        "", "pages that may look on beside Foxglove's own and this machine's, as https://viewer.example, commas between"
+    )
     picture_rate: float = parameter(
         10.0, "pictures and point clouds of a topic that go on in a second, at most", low=0.1, high=120.0, fixed=False
     )
 
 
 class FoxgloveNode(StackNode):
-    """See the module."""
+    """The node `foxglove`, which serves all topics to Foxglove and Lichtblick."""
 
     Parameters = FoxgloveParameters
     parameters: FoxgloveParameters
@@ -52,17 +56,18 @@ class FoxgloveNode(StackNode):
         super().__init__("foxglove")
 
     def start(self) -> None:
-        """Listen, and tell of the topics that there are, and of those that come."""
+        """Listen, and offer the topics that there are, and those that come."""
         values = self.parameters
         self._types: dict[str, str] = {}
         self._heard: dict[str, Any] = {}
         self._next_at: dict[str, float] = {}
         changed = self.from_any_thread(self._watch)
+        origins = (*ORIGINS, *(origin.strip() for origin in values.origins.split(",") if origin.strip()))
         try:
-            self._server = FoxgloveServer(values.host, values.port, changed)
+            self._server = FoxgloveServer(values.host, values.port, changed, origins)
         except ListenError as taken:
             try:
-                self._server = FoxgloveServer(values.host, 0, changed)
+                self._server = FoxgloveServer(values.host, 0, changed, origins)
             except ListenError:
                 raise StartError(str(taken)) from taken
             self.get_logger().warning(f"{taken}; another port is taken")
@@ -111,7 +116,7 @@ class FoxgloveNode(StackNode):
         self._server.tell_again()
 
     def _profile(self, topic: str) -> QoSProfile:
-        """What fits all that publish it."""
+        """Return what fits all that publish it."""
         offered = [each.qos_profile for each in self.get_publishers_info_by_topic(topic)]
         reliable = all(each.reliability == ReliabilityPolicy.RELIABLE for each in offered)
         stands = bool(offered) and all(each.durability == DurabilityPolicy.TRANSIENT_LOCAL for each in offered)

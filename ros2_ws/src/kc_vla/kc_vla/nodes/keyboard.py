@@ -67,7 +67,7 @@ class KeyboardParameters(NodeParameters):
 
 
 class KeyboardNode(StackNode):
-    """See the module."""
+    """The node `keyboard`, which publishes the keys of a terminal as a gamepad."""
 
     Parameters = KeyboardParameters
     parameters: KeyboardParameters
@@ -111,7 +111,9 @@ class KeyboardNode(StackNode):
 
 
 def letters(read: str) -> tuple[str, str]:
-    """The letters among what a terminal gave, small, and the begun key at its end, which has not come as a whole yet.
+    """Return the letters among what a terminal gave, small, and the begun key at its end.
+
+    That key has not come as a whole yet.
 
     An arrow or a function key comes as several characters after an escape: none of them is a letter that was pressed.
     """
@@ -121,7 +123,7 @@ def letters(read: str) -> tuple[str, str]:
 
 
 def joy(keys: list[str]) -> Joy:
-    """The gamepad that does what these keys mean; its enabling button is held while any of them moves something."""
+    """Return the gamepad message for these keys; its enabling button is held while any of them moves something."""
     axes, buttons = [0.0] * _NUMBER_OF_AXES, [0] * _NUMBER_OF_BUTTONS
     for key in keys:
         if key in AXES:

@@ -11,7 +11,7 @@ from kc_vla.core.episode import Episode
 from kc_vla.keyframes.buffer import BufferRefusal, KeyframeBuffer
 from kc_vla.keyframes.intake import EventNote, KeyframeIntake, ScoreNote
 from kc_vla.keyframes.observation import Observation
-from kc_vla.keyframes.selector import Event
+from kc_vla.keyframes.selector import SelectorEvent
 from kc_vla.keyframes.smoothing import Decision
 from kc_vla.keyframes.store import KeyframeStore
 from kc_vla.ros import qos
@@ -38,7 +38,7 @@ class BufferParameters(RobotParameters):
 
 
 class KeyframeBufferNode(StackNode):
-    """See the module."""
+    """The node `keyframe_buffer`, which keeps the observation of every keyframe."""
 
     Parameters = BufferParameters
     parameters: BufferParameters
@@ -47,7 +47,7 @@ class KeyframeBufferNode(StackNode):
         super().__init__("keyframe_buffer")
 
     def start(self) -> None:
-        """Make the buffer and open its doors."""
+        """Make the buffer and open its services."""
         folder = self.parameters.state_folder
         store = KeyframeStore(Path(folder).expanduser()) if folder else None
         self._buffer = KeyframeBuffer(self.parameters.capacity, self.parameters.recent_frames, store)
@@ -87,7 +87,7 @@ class KeyframeBufferNode(StackNode):
         self._advance()
 
     def _on_event(self, message: KeyframeEvent) -> None:
-        event = Event(
+        event = SelectorEvent(
             Decision(message.type),
             message.frame_index,
             message.decided_at_frame,

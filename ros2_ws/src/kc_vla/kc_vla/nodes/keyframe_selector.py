@@ -9,19 +9,20 @@ from std_msgs.msg import Header
 
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
+from kc_vla.core.options import OptionError, options_in
 from kc_vla.inference.onnx_sessions import DEVICES
-from kc_vla.inference.worker import NoAnswerError, Outcome
+from kc_vla.inference.worker import JobOutcome, NoResultError
 from kc_vla.keyframes.joining import Index, Joining, Start
-from kc_vla.keyframes.live import WAITING_FRAMES, Found, LiveSelector, Look
+from kc_vla.keyframes.live import WAITING_FRAMES, FrameToScore, LiveSelector, ScoredFrame
 from kc_vla.keyframes.scoring import SourceError, views_for
+from kc_vla.keyframes.selectors import SELECTOR, SELECTORS, open_selector
 from kc_vla.keyframes.smoothing import WINDOW_FRAMES
-from kc_vla.keyframes.sources import SELECTOR, SOURCES, SourceSettings, open_source
-from kc_vla.keyframes.synchronizer import Moment, Synchronizer
+from kc_vla.keyframes.synchronizer import SyncedFrame, Synchronizer
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError, seconds_since
 from kc_vla.ros.convert import event_message, index_from, nanoseconds, score_message
 from kc_vla.ros.health import CANNOT_SELECT
-from kc_vla.ros.parameters import parameter
+from kc_vla.ros.parameters import parameter, without_defaults
 from kc_vla.ros.process import run_node
 from kc_vla.ros.robot import RobotParameters
 from kc_vla.ros.streams import listen_for_sights, sight_in
@@ -33,7 +34,7 @@ from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
 class SelectorParameters(RobotParameters):
     """Parameters of the node."""
 
-    source: str = parameter("oracle", "what scores the frames", choices=tuple(SOURCES))
+    source: str = parameter("oracle", f"what scores the frames: {', '.join(SELECTORS.names())}", check=SELECTORS.get)
     threshold: float = parameter(
         -1.0, "a score above it makes a candidate; -1: as the source has it", low=-1.0, high=1.0, fixed=False
     )
@@ -41,6 +42,9 @@ class SelectorParameters(RobotParameters):
     models_folder: str = parameter("", "folder with that registry; empty: that of the models shipped with the stack")
     device: str = parameter("auto", "that the model runs on", choices=DEVICES)
     threads: int = parameter(1, "of the CPU for the model", low=1, high=64)
+    options: str = parameter(
+        "", "options of the source that have no parameter here, as those of another package, e.g. '{every: 5}'"
+    )
     window_frames: int = parameter(WINDOW_FRAMES, "quiet frames that commit a candidate", low=1, high=1000)
     wait_timeout: float = parameter(3.0, "s that a score may take before that is told", low=0.1, high=60.0)
     sync_tolerance: float = parameter(
@@ -49,7 +53,7 @@ class SelectorParameters(RobotParameters):
 
 
 class KeyframeSelectorNode(StackNode):
-    """See the module."""
+    """The node `keyframe_selector`, which scores every frame and publishes keyframe events."""
 
     Parameters = SelectorParameters
     parameters: SelectorParameters
@@ -63,16 +67,16 @@ class KeyframeSelectorNode(StackNode):
     def start(self) -> None:
         """Subscribe to what the source needs."""
         values = self.parameters
-        settings = SourceSettings(values.model, values.models_folder, values.device, values.threads)
         try:
-            source = open_source(values.source, settings)
+            given = options_in(values.options, "parameter 'options'")
+            source = open_selector(values.source, given, without_defaults(values))
             views = views_for(source, values.robot().views)
-        except SourceError as error:
+        except (SourceError, OptionError) as error:
             raise StartError(str(error)) from error
         self._runs_on = source.runs_on
         self._selector = LiveSelector(source, values.window_frames)
-        at_once = SOURCES[values.source].at_once
-        self._work = runner(self, at_once, f"source '{values.source}'", WAITING_FRAMES, refusals=(ValueError,))
+        inline = SELECTORS.get(values.source).inline
+        self._work = runner(self, inline, f"source '{values.source}'", WAITING_FRAMES, refusals=(ValueError,))
         self._view = views[0]
         beside = dict.fromkeys((*views[1:], *(need for need in source.needs if need not in views)))
         self._streams = Synchronizer(views[0], beside, round(values.sync_tolerance * 1e9), exact=["oracle"])
@@ -83,7 +87,7 @@ class KeyframeSelectorNode(StackNode):
         self.watch_episodes()
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
         listen_for_sights(self, views, source.needs, self._on_sample)
-        if not at_once:
+        if not inline:
             self.every(0.5, self._watch)
 
     def stop(self) -> None:
@@ -111,19 +115,19 @@ class KeyframeSelectorNode(StackNode):
         return {**here, "source": self.parameters.source, "runs on": self._runs_on, **refused}
 
     def _forget(self) -> None:
-        """Nothing is known of an episode."""
+        """Forget all that is known of an episode."""
         self._refused = ""
         self._events = 0
-        self._found: Found | None = None
+        self._found: ScoredFrame | None = None
         self._last: KeyframeScore | None = None
         self._start: Start | None = None
         self._remark = self._unsound = ""
         self._is_late = False
 
-    def _on_begun(self, outcome: Outcome[str]) -> None:
+    def _on_begun(self, outcome: JobOutcome[str]) -> None:
         try:
             self._remark = outcome.result()
-        except NoAnswerError:
+        except NoResultError:
             return  # the next episode has begun
         except ValueError as error:
             self._looks = False
@@ -149,7 +153,7 @@ class KeyframeSelectorNode(StackNode):
         for name, count in self._streams.incomplete.items():
             self.statistics.dropped[name] = count
 
-    def _look(self, moment: Moment) -> None:
+    def _look(self, moment: SyncedFrame) -> None:
         episode = self.episode
         assert episode is not None
         frame = episode.frame_of(moment.stamp_ns)
@@ -157,14 +161,14 @@ class KeyframeSelectorNode(StackNode):
             self._streams.reset(after_ns=moment.stamp_ns - 1)  # in lock-step this very frame is shown again
             return
         assert self._start is not None
-        look = Look(frame, sight_in(moment), self.parameters.threshold, self._start)
+        look = FrameToScore(frame, sight_in(moment), self.parameters.threshold, self._start)
         image, published_ns = moment[self._view]
         self._work.submit(
             partial(self._selector.take, look), partial(self._on_found, episode, frame, image.header, published_ns)
         )
 
     def _join(self, episode: Episode, frame: int) -> bool:
-        """Whether the selector can start at this frame."""
+        """Return whether the selector can start at this frame."""
         self._start = self._joining.start(episode.id, frame, self._index)
         if self._start is None:
             return False
@@ -176,11 +180,11 @@ class KeyframeSelectorNode(StackNode):
         return True
 
     def _on_found(
-        self, episode: Episode, frame: int, header: Header, published_ns: int, outcome: Outcome[Found | None]
+        self, episode: Episode, frame: int, header: Header, published_ns: int, outcome: JobOutcome[ScoredFrame | None]
     ) -> None:
         try:
             found = outcome.result()
-        except NoAnswerError:
+        except NoResultError:
             return  # of another episode; or passed over, as the gap before the next frame tells
         if found is None:
             return

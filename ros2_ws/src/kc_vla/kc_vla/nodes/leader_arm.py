@@ -27,12 +27,12 @@ class LeaderParameters(NodeParameters):
 
     channel: str = parameter("can1", "of the leader's CAN bus, never the follower's")
     bus: str = parameter("socketcan", "python-can's name of the kind of bus")
-    rig: str = parameter("piper", "which Piper: a rig that comes with the stack, or its YAML file")
+    rig: str = parameter("piper", "which Piper: a name of robots/, or its YAML file")
     rate: float = parameter(50.0, "Hz of what is told", low=10.0, high=200.0)
 
 
 class LeaderArmNode(StackNode):
-    """See the module."""
+    """The node `leader_arm`, which publishes the joints of a Piper that a person leads by hand."""
 
     Parameters = LeaderParameters
     parameters: LeaderParameters
@@ -50,6 +50,10 @@ class LeaderArmNode(StackNode):
         self._reconnect_at = 0.0
         self._states = self.advertise(JointState, topics.LEADER_STATES, qos.STATE)
         self.every(1.0 / self.parameters.rate, self._tell)
+
+    def hardware(self) -> str:
+        """Return the arm that is led, and its bus."""
+        return f"{super().hardware()} {self.parameters.channel}"
 
     def stop(self) -> None:
         """Listen no more."""

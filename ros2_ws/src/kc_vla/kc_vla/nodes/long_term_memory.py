@@ -11,14 +11,14 @@ from std_msgs.msg import Header
 
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
-from kc_vla.inference.worker import Outcome
+from kc_vla.inference.worker import JobOutcome
 from kc_vla.memory.embedding.models import open_embedder
 from kc_vla.memory.live_scene import LiveScene
 from kc_vla.memory.long_term.describe import Description
-from kc_vla.memory.long_term.detections import Settings
+from kc_vla.memory.long_term.detections import FusionSettings
 from kc_vla.memory.long_term.errors import GraphError, StoreError
 from kc_vla.memory.long_term.nodes import Vector
-from kc_vla.memory.long_term.query import Found, Way
+from kc_vla.memory.long_term.query import FoundObject, Way
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.detections import DetectionFeed, DetectionParameters, Job, taken_from
 from kc_vla.ros.health import WARN
@@ -71,7 +71,7 @@ class LongTermParameters(DetectionParameters):
 
 
 class LongTermMemoryNode(StackNode):
-    """See the module."""
+    """The node `long_term_memory`, which builds the scene graph and answers questions about it."""
 
     Parameters = LongTermParameters
     parameters: LongTermParameters
@@ -80,19 +80,17 @@ class LongTermMemoryNode(StackNode):
         super().__init__("long_term_memory")
 
     def start(self) -> None:
-        """Open the store, and the doors."""
+        """Open the store and the services."""
         values = self.parameters
         self._intake = values.intake(self)
         try:
             embed = open_embedder(values.embedding).embed if values.embedding else None
-            settings = Settings(trust_source_ids=values.trust_ids)
+            settings = FusionSettings(trust_source_ids=values.trust_ids)
             self._live = LiveScene(Path(values.store).expanduser(), values.map_id, settings, embed)
         except StackError as error:
             raise StartError(str(error)) from error
         if self._live.mended:
             self.get_logger().warning(self._live.mended)
-        if self._live.map_id != values.map_id:
-            self.get_logger().info(f"it goes on in map {self._live.map_id!r}, to which it had been brought")
         size = self._live.size()
         store = f"{values.store}{', a new store' if self._live.is_new else ''}"
         self.get_logger().info(f"{store}: map {size.map_id!r} has {size.areas} areas and {size.objects} objects")
@@ -119,7 +117,7 @@ class LongTermMemoryNode(StackNode):
         now_ns = time.time_ns()
         return partial(self._live.take, taken_from(message, self._intake, now_ns), now_ns)
 
-    def _on_taken(self, outcome: Outcome[list[str]]) -> None:
+    def _on_taken(self, outcome: JobOutcome[list[str]]) -> None:
         try:
             refused = outcome.result()
         except StackError as error:
@@ -130,7 +128,7 @@ class LongTermMemoryNode(StackNode):
     # -- services -----------------------------------------------------------------------------------------------
 
     def _offers(self) -> tuple[Service, ...]:
-        """Of each service its type, name, what works on the request, and what puts that into the response."""
+        """Return for each service its type, its name, its work on the request, and what fills the response."""
         live = self._live
         return (
             (QueryScene, topics.QUERY_SCENE, lambda asked: live.find(asked.map_id, query_from(asked)), self._found),
@@ -155,7 +153,7 @@ class LongTermMemoryNode(StackNode):
             ),
         )
 
-    def _found(self, response: QueryScene.Response, found: list[Found]) -> None:
+    def _found(self, response: QueryScene.Response, found: list[FoundObject]) -> None:
         query_response(response, found, self._header())
 
     def _way(self, response: FindWay.Response, found: tuple[Way, list[Vector]]) -> None:

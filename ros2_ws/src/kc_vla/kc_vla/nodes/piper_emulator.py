@@ -1,4 +1,4 @@
-"""Node `piper_emulator`: a Piper that is not there, on a bus of its own, with a picture of it and faults on demand."""
+"""Node `piper_emulator`: a Piper that is not there, on a bus of its own, with an image of it and faults on demand."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from kc_vla.arm.emulator.faults import read_fault
 from kc_vla.arm.emulator.process import View
 from kc_vla.arm.emulator.process import main as emulate
 from kc_vla.arm.emulator.view import draw_arm
+from kc_vla.arm.interface import UnfitArmError
+from kc_vla.arm.piper_models import require_piper
 from kc_vla.arm.remote import Remote, RemoteError
 from kc_vla.core import topics
 from kc_vla.core.rig import RigError, load_rig
@@ -29,7 +31,7 @@ class EmulatorParameters(NodeParameters):
     """Parameters of the node."""
 
     path: str = parameter("/tmp/kc_vla_piper", "of the bus: channel of the controller, its bus is kc_vla_socket")
-    rig: str = parameter("piper", "which Piper: a rig that comes with the stack, or its YAML file")
+    rig: str = parameter("piper", "which Piper: a name of robots/, or its YAML file")
     fault: str = parameter(
         "none",
         "what goes wrong now, e.g. 'loss 0.2' or 'collision 2'; none: all is well",
@@ -41,7 +43,7 @@ class EmulatorParameters(NodeParameters):
 
 
 class PiperEmulatorNode(StackNode):
-    """See the module."""
+    """The node `piper_emulator`, which runs an emulated Piper on a bus of its own."""
 
     Parameters = EmulatorParameters
     parameters: EmulatorParameters
@@ -55,11 +57,12 @@ class PiperEmulatorNode(StackNode):
         self._stays_until: float | None = None
         try:
             rig = load_rig(self.parameters.rig)
-        except RigError as error:
+            require_piper(rig)
+        except (RigError, UnfitArmError) as error:
             raise StartError(str(error)) from error
         self._arm = Remote(emulate)
         try:
-            self._arm.call("begin", self.parameters.path, rig)
+            self._arm.start("the emulated arm", self.get_logger().info, "begin", self.parameters.path, rig)
         except (OSError, RemoteError) as error:
             self._arm.close()
             raise StartError(str(error)) from error
@@ -67,8 +70,12 @@ class PiperEmulatorNode(StackNode):
         self.every(1.0 / self.parameters.view_rate, self._show)
         self.on_parameters()
 
+    def hardware(self) -> str:
+        """Return which arm is not there, and its bus."""
+        return f"emulated {super().hardware()} {self.parameters.path}"
+
     def lingers(self) -> bool:
-        """While the arm is parked: a real one does not vanish when a person presses Ctrl-C."""
+        """Return whether the arm may still be parked: a real one does not vanish when a person presses Ctrl-C."""
         now = time.monotonic()
         if self._stays_until is None:
             self._stays_until = now
@@ -102,7 +109,7 @@ class PiperEmulatorNode(StackNode):
         return {"watch": view.watch} if view is not None else {}
 
     def _look(self) -> View | None:
-        """The newest view; Raises: RemoteError."""
+        """Return the newest view; Raises: RemoteError."""
         if views := self._arm.look():
             self._view = views[-1]
         return self._view

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action import CancelResponse, GoalResponse
 
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
@@ -24,14 +24,14 @@ from kc_vla.planning.choosing import PLANNERS, PlannerSettings, open_planner
 from kc_vla.planning.execution.belief import belief
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.memories import BOTH, NAMES, open_memories
+from kc_vla.planning.execution.results import ExecutionStep, InstructionResult
 from kc_vla.planning.execution.robot import Limits
-from kc_vla.planning.execution.told import Result, Step
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.planner_publisher import PlannerPublisher, result_message
 from kc_vla.ros.process import run_node
 from kc_vla.ros.skill_client import SkillClient
 from kc_vla.ros.skills import grounds_from
-from kc_vla.ros.voice import Voice, result_message
 from kc_vla.ros.work import answer, runner
 from kc_vla_msgs.action import ExecuteInstruction
 from kc_vla_msgs.srv import LookAround
@@ -64,7 +64,7 @@ class PlannerParameters(NodeParameters):
 
 
 class PlannerNode(StackNode):
-    """See the module."""
+    """The node `planner`, which plans an instruction, has its skills done, and updates both memories."""
 
     Parameters = PlannerParameters
     parameters: PlannerParameters
@@ -84,17 +84,11 @@ class PlannerNode(StackNode):
         except (StackError, OSError) as error:
             raise StartError(str(error)) from error
         self._work = runner(self, False, "the planner", refusals=(StackError,))
-        self._voice = Voice(self)
+        self._voice = PlannerPublisher(self)
         self._body = SkillClient(self, values.skill_timeout)
         self._look = self.call(LookAround, topics.LOOK_AROUND)
-        self._server = ActionServer(
-            self,
-            ExecuteInstruction,
-            topics.EXECUTE_INSTRUCTION,
-            execute_callback=self._execute,
-            goal_callback=self._accept,
-            cancel_callback=self._cancel,
-            callback_group=self._together,
+        self._server = self.serve_action(
+            ExecuteInstruction, topics.EXECUTE_INSTRUCTION, self._execute, self._accept, self._cancel
         )
         self.soon(self._begin)
 
@@ -138,7 +132,10 @@ class PlannerNode(StackNode):
             self.exit_code, self.done = int(not result.success), True
 
     async def _robot(self, until_s: float) -> LookAround.Response | None:
-        """What the robot says of where it is; None where none does in time. It has found all of this node by then."""
+        """Return where the robot is, as it reports itself; None where it does not in time.
+
+        By then the robot has found all of this node.
+        """
         while time.monotonic() < until_s:
             if not self._body.ready:
                 await self.sleep(_LOOK_S)
@@ -156,8 +153,8 @@ class PlannerNode(StackNode):
         limits = Limits(calls=values.calls)
         return Loop(self._body, self._planner, memories, grounds, around.at, self._tell, limits, self._body.cancel)
 
-    def _tell(self, step: Step) -> None:
-        """A step of the loop, on its thread."""
+    def _tell(self, step: ExecutionStep) -> None:
+        """Take in a step of the loop, on its thread."""
         loop = self._loop
         assert loop is not None
         self._voice.step(step, lambda: belief(loop.robot))
@@ -187,10 +184,10 @@ class PlannerNode(StackNode):
             goal.abort()
         return result_message(result)
 
-    async def _carried_out(self, instruction: str, goal: Any = None) -> Result:
+    async def _carried_out(self, instruction: str, goal: Any = None) -> InstructionResult:
         assert self._loop is not None
 
-        def work() -> Result:
+        def work() -> InstructionResult:
             assert self._loop is not None
             if goal is not None and goal.is_cancel_requested:  # while it waited for the one before to end
                 return _not_done(instruction, "a person said stop")
@@ -198,7 +195,7 @@ class PlannerNode(StackNode):
             return self._loop.carry_out(instruction)
 
         try:
-            result: Result = await answer(self._work, work)
+            result: InstructionResult = await answer(self._work, work)
             self.problem("")
         except StackError as error:
             self.problem(str(error), ERROR)
@@ -207,8 +204,8 @@ class PlannerNode(StackNode):
         return result
 
 
-def _not_done(instruction: str, reason: str) -> Result:
-    return Result(instruction, False, reason, "", 0.0, 0.0, 0, 0, 0)
+def _not_done(instruction: str, reason: str) -> InstructionResult:
+    return InstructionResult(instruction, False, reason, "", 0.0, 0.0, 0, 0, 0)
 
 
 def _path(name: str) -> Path:

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from kc_vla.core import topics
 from kc_vla.core.codec import CodecError
 from kc_vla.core.episode import Episode
-from kc_vla.inference.worker import LateError, NoAnswerError, Outcome, OutdatedError
+from kc_vla.inference.worker import JobOutcome, LateError, NoResultError, OutdatedError
 from kc_vla.keyframes.observation import Observation
-from kc_vla.policy.interface import Felt, PolicyError, PolicyInput, UnfitPolicyError
+from kc_vla.policy.interface import PolicyError, PolicyInput, Proprioception, UnfitPolicyError
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
+from kc_vla.ros.control_authority import ActionProvider, ControlAuthority
 from kc_vla.ros.convert import floats_array, time_message
-from kc_vla.ros.driving import Driving, Seat
 from kc_vla.ros.health import CANNOT_ACT
 from kc_vla.ros.policy_inputs import PolicyInputs
 from kc_vla.ros.policy_parameters import PolicyParameters
@@ -30,7 +30,7 @@ from kc_vla_msgs.srv import PredictChunk
 
 
 class PolicyServerNode(StackNode):
-    """See the module."""
+    """The node `policy_server`, which answers requests for action chunks."""
 
     Parameters = PolicyParameters
     parameters: PolicyParameters
@@ -43,8 +43,8 @@ class PolicyServerNode(StackNode):
     def start(self) -> None:
         """Make the backend and open the service."""
         values = self.parameters
-        settings = values.settings(self._listen, self.statistics.add)
-        self._driving = Driving(self, settings, values, lambda: self._inputs.newest)
+        context = values.context(self._listen, self.statistics.add)
+        self._driving = ControlAuthority(self, context, values, lambda: self._inputs.newest)
         self._inputs = PolicyInputs(self, self._driving.policy.codec, values.wait_timeout, values.sync_tolerance)
         self._chunks = self.advertise(ActionChunk, topics.POLICY_CHUNK, qos.EVENT)
         self.watch_episodes()
@@ -69,13 +69,13 @@ class PolicyServerNode(StackNode):
         unfit = {CANNOT_ACT: self._unfit} if self._unfit else {}
         return {"backend": self.parameters.backend, **unfit, **(self._driving.details() if self.works else {})}
 
-    def _on_reset(self, outcome: Outcome[str]) -> None:
+    def _on_reset(self, outcome: JobOutcome[str]) -> None:
         try:
             if remark := outcome.result():
                 self.get_logger().warning(remark)
         except (PolicyError, LateError) as error:
             self.problem(str(error))
-        except NoAnswerError:
+        except NoResultError:
             pass  # the next episode has begun
 
     def _listen(self, stream: str, offer: Callable[..., None]) -> None:
@@ -97,7 +97,7 @@ class PolicyServerNode(StackNode):
             self._require(episode, turn)  # the backend may have begun another one
             actions = await answer(seat.work, partial(seat.backend.infer, given))
             self._require(episode, turn)
-        except (CodecError, PolicyError, NoAnswerError) as error:
+        except (CodecError, PolicyError, NoResultError) as error:
             if isinstance(error, UnfitPolicyError):
                 self._unfit = episode.id
             if isinstance(error, CodecError | PolicyError | LateError):
@@ -131,7 +131,7 @@ class PolicyServerNode(StackNode):
         return response
 
     async def _given(
-        self, request: PredictChunk.Request, episode: Episode, seat: Seat
+        self, request: PredictChunk.Request, episode: Episode, seat: ActionProvider
     ) -> tuple[Observation, list[int], PolicyInput]:
         """Return the observation to start from, the frames of the keyframes, and what the backend is given."""
         began = time.perf_counter()
@@ -150,7 +150,7 @@ class PolicyServerNode(StackNode):
             instruction=episode.instruction,
             frozen=_frozen(request),
             plan=plan,
-            felt=Felt(seen.tool_pose, seen.joint_positions),
+            felt=Proprioception(seen.tool_pose, seen.joint_positions),
         )
         return seen, frames, given
 

@@ -14,18 +14,20 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import String
 
-from kc_vla.bags.closing import Closing
-from kc_vla.bags.recorder import EpisodeRecorder, RecorderStatus, State
+from kc_vla.bags.closing import BagClosing
+from kc_vla.bags.recorder import EpisodeRecorder, RecorderState, RecorderStatus
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.topics import TopicInfo
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.health import within
 from kc_vla.ros.message_types import named_topics, type_name
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
@@ -69,7 +71,7 @@ class RecorderParameters(RobotParameters):
 
 
 class RecorderNode(StackNode):
-    """See the module."""
+    """The node `recorder`, which records each episode into one MCAP bag."""
 
     Parameters = RecorderParameters
     parameters: RecorderParameters
@@ -88,14 +90,15 @@ class RecorderNode(StackNode):
         except ValueError as error:
             raise StartError(f"parameter 'also': {error}") from error
         recorded = (*ours, *((topic, kind, qos.STATE) for topic, kind in others.items()))  # best effort hears each
-        # Whatever is remapped, a bag has our names: by them it is read.
+        # Whatever is remapped, and in whatever namespace, a bag has our names: by them it is read.
         names = {topic: self.resolve_topic_name(topic, only_expand=True) for topic, _, _ in recorded}
+        names |= {topic: f"/{topic.lstrip('/')}" for topic, _, _ in ours}
         infos = {names[topic]: TopicInfo(type_name(kind), offered(profile)) for topic, kind, profile in recorded}
         standing = [names[topic] for topic in STANDING]
         form = Storage(self.parameters.storage)
         self._recorder = EpisodeRecorder(folder, infos, _stack_version(), form, views, standing)
         self._hears: set[str] = set()
-        self._closing = Closing()
+        self._closing = BagClosing()
         self._announced_ns = 0
         self._told_to_end_at: float | None = None
         self._result_may_come_at = 0.0
@@ -114,7 +117,10 @@ class RecorderNode(StackNode):
             self._tell(status)
 
     def lingers(self) -> bool:
-        """While the result of the open episode may come: an interrupt reaches this node and the one that tells it."""
+        """Return whether the result of the open episode may still come.
+
+        An interrupt reaches this node and the one that publishes it.
+        """
         now = time.monotonic()
         if self._told_to_end_at is None:
             self._told_to_end_at = self._result_may_come_at = now
@@ -147,7 +153,7 @@ class RecorderNode(StackNode):
             self._recorder.expect_next()
 
     def details(self) -> dict[str, object]:
-        """Return what else the diagnostics tell."""
+        """Return what else the diagnostics report."""
         told = dict(self._told.as_dict()) if self._told is not None else {}
         return {"hears": " ".join(sorted(self._hears)), **told}
 
@@ -161,6 +167,11 @@ class RecorderNode(StackNode):
             self._on_status(deserialize_message(data, EpisodeStatus))
         if info["received_timestamp"] - info["source_timestamp"] > _LATE_NS:
             self._closing.late()
+        if topic == topics.DIAGNOSTICS and self.get_namespace() != "/":  # others tell there, too
+            own = within(self, deserialize_message(data, DiagnosticArray))
+            if not own.status:
+                return
+            data = serialize_message(own)
         if not self._recorder.add(name, data, info["source_timestamp"], info["received_timestamp"]):
             self.statistics.drop(topic)
         if topic == topics.EPISODE_RESULT:
@@ -173,7 +184,7 @@ class RecorderNode(StackNode):
             self._closing.events(index.episode_id, index.events)
 
     def _poll(self) -> None:
-        """Close the bag of a finished episode when its time has come; tell what has changed."""
+        """Close the bag of a finished episode when its time has come, and publish what has changed."""
         values = self.parameters
         if self._recorder.recording and self._closing.due(time.monotonic(), values.grace, values.result_timeout):
             if not self._closing.has_result:
@@ -189,14 +200,14 @@ class RecorderNode(StackNode):
 
     def _tell(self, status: RecorderStatus) -> None:
         """Publish how a recording stands, in words where it ended; of one that is another's, only in the log."""
-        if status.state == State.ELSEWHERE:
+        if status.state == RecorderState.ELSEWHERE:
             self.problem(status.error)
             return
-        if status.state == State.FAILED:
+        if status.state == RecorderState.FAILED:
             self.problem(status.error, ERROR)
         else:
             self.problem("")
-        if status.state == State.CLOSED:
+        if status.state == RecorderState.CLOSED:
             lost = f", {status.dropped} dropped" if status.dropped else ""
             self.get_logger().info(f"recorded {status.messages} messages in {status.bag}{lost}")
         if self._told is None or status.episode_id in ("", self._closing.episode):

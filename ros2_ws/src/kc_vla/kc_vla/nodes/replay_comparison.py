@@ -16,16 +16,17 @@ from std_srvs.srv import Trigger
 from kc_vla.bags.errors import BagError, ReportError
 from kc_vla.core import topics
 from kc_vla.episodes.episode import RecordedEpisode, chunk_from
-from kc_vla.execution.scheduler import Request
-from kc_vla.replay.course import PLAYER, Course, ReplayError
-from kc_vla.replay.heard import Heard
+from kc_vla.execution.scheduler import ChunkRequest
 from kc_vla.replay.live_replay import LiveReplay
+from kc_vla.replay.received_messages import ReceivedMessages
+from kc_vla.replay.replay_run import PLAYER, ReplayError, ReplayRun
 from kc_vla.replay.report import ReplaySettings
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.chunk_client import request_message
+from kc_vla.ros.console_logger import ConsoleLogger
 from kc_vla.ros.convert import time_message
-from kc_vla.ros.narrator import Narrator
+from kc_vla.ros.health import within
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
 from kc_vla_msgs.msg import EpisodeStatus, KeyframeEvent, KeyframeIndex, KeyframeScore
@@ -47,7 +48,7 @@ class ReplayParameters(NodeParameters):
 
 
 class ReplayComparisonNode(StackNode):
-    """See the module."""
+    """The node `replay_comparison`, which compares what live nodes make of a recorded episode."""
 
     Parameters = ReplayParameters
     parameters: ReplayParameters
@@ -75,13 +76,18 @@ class ReplayComparisonNode(StackNode):
             start_time=time_message(status.start_ns),
             frame_period=status.frame_period_s,
         )
-        self._heard = Heard(status.episode_id)
-        self._course = Course(self._replay, self._heard, self, values.startup_timeout)
+        self._heard = ReceivedMessages(status.episode_id)
+        self._course = ReplayRun(self._replay, self._heard, self, values.startup_timeout)
         self.subscribe(KeyframeScore, topics.KEYFRAME_SCORE, self._heard.score, qos.EVENT)
         self.subscribe(KeyframeEvent, topics.KEYFRAME_EVENT, self._heard.event, qos.EVENT_LOG)
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._heard.index, qos.STATUS)
-        self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._heard.diagnostics, qos.EVENT)
-        self._narrator = Narrator(self)
+        self.subscribe(
+            DiagnosticArray,
+            topics.DIAGNOSTICS,
+            lambda message: self._heard.diagnostics(within(self, message)),
+            qos.EVENT,
+        )
+        self._narrator = ConsoleLogger(self)
         self.say = self._narrator.say
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._policy = self.call(PredictChunk, topics.PREDICT_CHUNK)
@@ -106,10 +112,10 @@ class ReplayComparisonNode(StackNode):
             self.fail(str(error))
         self.done = True
 
-    # -- what the course asks of the graph, see `kc_vla.replay.course.Graph` --------------------------------------
+    # -- what the course asks of the graph, see `kc_vla.replay.replay_run.Graph` --------------------------------------
 
     def is_there(self, node: str) -> bool:
-        """Whether a node can be seen and asked."""
+        """Return whether a node can be seen and asked."""
         if node == PLAYER:
             return self.now_ns() > 0 and bool(self._resume.service_is_ready())
         if node == "keyframe_selector":
@@ -119,15 +125,15 @@ class ReplayComparisonNode(StackNode):
         return bool(self._policy.service_is_ready())
 
     def is_playing(self) -> bool:
-        """Whether the player offers its pictures still."""
+        """Return whether the player offers its images still."""
         return self.count_publishers(self._images) > 0
 
     def now_ns(self) -> int:
-        """The time of the bag, ns."""
+        """Return the time of the bag, ns."""
         return int(self.get_clock().now().nanoseconds)
 
     def announce(self, running: bool) -> None:
-        """Tell all of the episode, or of its end."""
+        """Publish the episode, or its end."""
         self._status.state = EpisodeStatus.RUNNING if running else EpisodeStatus.FINISHED
         self._status.header.stamp = self.get_clock().now().to_msg()
         self._statuses.publish(self._status)
@@ -142,12 +148,12 @@ class ReplayComparisonNode(StackNode):
         """Say that the episode begins."""
         self._narrator.begin(self._status.episode_id, self._status.instruction)
 
-    def ask_policy(self, place: int, request: Request) -> None:
+    def ask_policy(self, place: int, request: ChunkRequest) -> None:
         """Ask for the chunk at this place of the bag."""
         assert self.executor is not None
         self.executor.create_task(self._predict, place, request)
 
-    async def _predict(self, place: int, request: Request) -> None:
+    async def _predict(self, place: int, request: ChunkRequest) -> None:
         patience = self.parameters.request_timeout
         began = time.monotonic()
         answer = await self.ask(self._policy, request_message(self._status.episode_id, request), patience)

@@ -15,13 +15,15 @@ from std_srvs.srv import Trigger
 
 from kc_vla.core import topics
 from kc_vla.core.episode import start_in_step
+from kc_vla.core.namespaces import suffix_of
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.policy.takeover import Marks
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.console_logger import ConsoleLogger
 from kc_vla.ros.convert import nanoseconds, time_message
+from kc_vla.ros.health import within
 from kc_vla.ros.links import Links
-from kc_vla.ros.narrator import Narrator
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.robot import RobotParameters
@@ -46,7 +48,7 @@ class SessionParameters(RobotParameters):
 
     instruction: str = parameter("", "what the policy is told; empty: as the task table has it")
     task: str = parameter("counting", "what the keyframes are: a name in the task table, or with an instruction any")
-    rig: str = parameter("piper", "the robot: a rig that comes with the stack, or its YAML file")
+    rig: str = parameter("piper", "the robot: a name of robots/, or its YAML file")
     frame_rate: float = parameter(
         0.0, "control steps per second, that of the cameras; 0: as the rig has it", low=0.0, high=200.0
     )
@@ -56,7 +58,7 @@ class SessionParameters(RobotParameters):
 
 
 class RobotSessionNode(StackNode):
-    """See the module."""
+    """The node `robot_session`, which runs one episode on a real robot."""
 
     Parameters = SessionParameters
     parameters: SessionParameters
@@ -86,7 +88,7 @@ class RobotSessionNode(StackNode):
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
         self._links = Links(self, _SAID_ONCE)
-        self._narrator = Narrator(self)
+        self._narrator = ConsoleLogger(self)
         self._heard: dict[str, int] = {}  # newest stamp of each, ns
         self._recorder_hears: frozenset[str] = frozenset()
         self._waiting = [
@@ -121,7 +123,7 @@ class RobotSessionNode(StackNode):
         missing = [name for name in self._published if name not in self._heard]
         missing += [name for name, topic in _OFFERED.items() if self.count_publishers(topic) == 0]
         missing += [name for name, service in _SERVED.items() if self.count_services(service) == 0]
-        if self.parameters.recorded or "recorder" in self.get_node_names():
+        if self.parameters.recorded or self.count_nodes("recorder"):
             missing += [f"the recorder's {topic}" for topic in self._recorded if topic not in self._recorder_hears]
         missing = missing or self._links.missing((*_OFFERED, *_SERVED, "arm_controller"))
         if not missing:
@@ -137,7 +139,7 @@ class RobotSessionNode(StackNode):
         self._heard[name] = nanoseconds(message.header.stamp)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        for status in message.status:
+        for status in within(self, message).status:
             if status.name == "recorder":
                 told = {pair.key: pair.value for pair in status.values}
                 self._recorder_hears = frozenset(told.get("hears", "").split())
@@ -147,7 +149,7 @@ class RobotSessionNode(StackNode):
         period_ns = round(1e9 / self._rate)
         start_ns = start_in_step(now.nanoseconds + _NOTICE_NS, self._heard[self._frames], period_ns)
         status = EpisodeStatus(
-            episode_id=f"{values.task}-{datetime.now():%Y%m%d-%H%M%S}",
+            episode_id=f"{values.task}-{datetime.now():%Y%m%d-%H%M%S}{suffix_of(self.get_namespace())}",
             task=values.task,
             instruction=self._instruction,
             start_time=time_message(start_ns),

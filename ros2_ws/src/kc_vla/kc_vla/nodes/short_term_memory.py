@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
-from kc_vla.inference.worker import Outcome
+from kc_vla.inference.worker import JobOutcome
 from kc_vla.memory.embedding.models import OFFLINE, open_embedder
-from kc_vla.memory.live_units import Heard, LiveUnits, News, Recalled
+from kc_vla.memory.live_units import DetectionIntake, LiveUnits, News, Recalled
 from kc_vla.memory.recall.ranking import LanguageRanker
-from kc_vla.memory.replacement.policies import ADAPTIVE, POLICIES
+from kc_vla.memory.replacement.policies import ADAPTIVE, REPLACEMENTS
 from kc_vla.memory.served import Server, ServerSettings
 from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY, ShortTermMemory
 from kc_vla.ros import qos
@@ -39,7 +39,7 @@ class ShortTermParameters(DetectionParameters):
     """Parameters of the node."""
 
     capacity: int = parameter(100, "units that fit", low=LEAST_CAPACITY, high=MOST_CAPACITY)
-    policy: str = parameter(ADAPTIVE, "what decides which unit leaves", choices=POLICIES)
+    policy: str = parameter(ADAPTIVE, f"which unit leaves: {', '.join(REPLACEMENTS.names())}", check=REPLACEMENTS.get)
     absence: float = parameter(5.0, "s out of sight after which an object is seen anew", low=0.0, high=3600.0)
     embedding: str = parameter(
         OFFLINE, "makes vectors of sentences: offline, a folder with an ONNX model, or hub:OWNER/NAME@REVISION#SHA256"
@@ -52,7 +52,7 @@ class ShortTermParameters(DetectionParameters):
 
 
 class ShortTermMemoryNode(StackNode):
-    """See the module."""
+    """The node `short_term_memory`, which remembers what was just seen and used."""
 
     Parameters = ShortTermParameters
     parameters: ShortTermParameters
@@ -61,7 +61,7 @@ class ShortTermMemoryNode(StackNode):
         super().__init__("short_term_memory")
 
     def start(self) -> None:
-        """Open the model of sentences, and the doors."""
+        """Open the model of sentences and the services."""
         values = self.parameters
         try:
             self._live = _opened(values)
@@ -95,7 +95,7 @@ class ShortTermMemoryNode(StackNode):
         taken = taken_from(message, self._intake, now_ns)
         return lambda: (taken.episode_id, self._live.take(taken, self._intake.frame, now_ns))
 
-    def _on_heard(self, outcome: Outcome[tuple[str, Heard]]) -> None:
+    def _on_heard(self, outcome: JobOutcome[tuple[str, DetectionIntake]]) -> None:
         try:
             episode_id, heard = outcome.result()
         except StackError as error:
@@ -118,7 +118,7 @@ class ShortTermMemoryNode(StackNode):
             self._preparing = True
             self._work.submit(self._live.prepare, self._on_prepared)
 
-    def _on_prepared(self, outcome: Outcome[bool]) -> None:
+    def _on_prepared(self, outcome: JobOutcome[bool]) -> None:
         self._preparing, self._trouble = False, ""
         try:
             if not outcome.result():
@@ -137,7 +137,7 @@ class ShortTermMemoryNode(StackNode):
         memory = self._live.memory
         return units_message(self._live.held(), memory.capacity, memory.policy, self._now_ns())
 
-    def _on_units(self, outcome: Outcome[MemoryUnits]) -> None:
+    def _on_units(self, outcome: JobOutcome[MemoryUnits]) -> None:
         self._telling = False
         try:
             self._units.publish(outcome.result())
@@ -182,7 +182,7 @@ class ShortTermMemoryNode(StackNode):
 
 
 def _opened(values: ShortTermParameters) -> LiveUnits:
-    """The memory, empty."""
+    """Return the memory, empty."""
     timeout = values.server_timeout
     served = ServerSettings(values.served_embedding, values.server, timeout) if values.served_embedding else None
     embedder = open_embedder(values.embedding, served)

@@ -18,9 +18,9 @@ from kc_vla.calibration.reading import load_camera
 from kc_vla.cameras.errors import CalibrationError
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
+from kc_vla.core.urdf import DescriptionError
 from kc_vla.description.live import MovingTransforms, StandingTransforms, camera_places, robot_places
 from kc_vla.description.robot import description_of
-from kc_vla.description.urdf import DescriptionError
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.convert import BadMessageError, check_sample, check_stamp, nanoseconds
@@ -43,7 +43,7 @@ class TransformsParameters(RobotParameters):
 
 
 class TransformsNode(StackNode):
-    """See the module."""
+    """The node `transforms`, which publishes the robot's description and its transforms."""
 
     Parameters = TransformsParameters
     parameters: TransformsParameters
@@ -52,7 +52,7 @@ class TransformsNode(StackNode):
         super().__init__("transforms")
 
     def start(self) -> None:
-        """Tell what stands, and begin to listen."""
+        """Publish what stands, and begin to listen."""
         values, rig = self.parameters, self.parameters.robot()
         try:
             text, tree = description_of(rig, Path(values.urdf).expanduser() if values.urdf else None, values.firmware)
@@ -76,12 +76,12 @@ class TransformsNode(StackNode):
         self.watch_episodes()
 
     def on_episode(self, episode: Episode) -> None:
-        """Tell what stands once more: a bag that begins has it, whoever was there first."""
+        """Publish what stands once more: a bag that begins has it, whichever node was there first."""
         if episode.running:
             self._tell_standing()
 
     def details(self) -> dict[str, object]:
-        """Return what was told."""
+        """Return what was published."""
         standing = getattr(self, "_standing", None)
         if standing is None:
             return {}

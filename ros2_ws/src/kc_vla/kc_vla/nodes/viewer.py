@@ -1,6 +1,6 @@
 """Node `viewer`: the live page of a running stack in a browser; without a token nobody controls by it.
 
-It only looks on: pictures, joints and commands are listened to while a page is open and taken when it asks for them,
+It only looks on: images, joints and commands are listened to while a page is open and taken when it asks for them,
 what comes with every frame wakes nobody here, nothing that is told waits for this node, and its process takes what time
 the others leave.
 """
@@ -20,19 +20,20 @@ from kc_vla.core import topics
 from kc_vla.core.ports import LIVE_PAGE
 from kc_vla.live import board as shown
 from kc_vla.live import messages
-from kc_vla.live.board import Board
+from kc_vla.live.board import LiveBoard
 from kc_vla.live.feed import Feed
-from kc_vla.live.pictures import Pictures
+from kc_vla.live.images import LiveImages
 from kc_vla.live.server import create_app
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
+from kc_vla.ros.health import within
 from kc_vla.ros.keyframe_thumbs import KeyframeThumbs
 from kc_vla.ros.live_streams import LiveStreams
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.robot import RobotParameters
 from kc_vla.ros.stop_request import StopRequest
-from kc_vla.web.door import HERE
+from kc_vla.web.access import HERE
 from kc_vla.web.serving import THIS_MACHINE, ListenError, PageThread, listening_there_or_elsewhere
 from kc_vla_msgs.msg import (
     Driver,
@@ -43,7 +44,7 @@ from kc_vla_msgs.msg import (
 )
 
 _NICE = 10
-"""Of this process: in a control loop's time it has no part."""
+"""Niceness of this process, which must not take time from a control loop."""
 
 
 def _check_host(host: str) -> None:
@@ -64,7 +65,7 @@ class ViewerParameters(RobotParameters):
 
 
 class ViewerNode(StackNode):
-    """See the module."""
+    """The node `viewer`, which serves the live page of a running stack."""
 
     Parameters = ViewerParameters
     parameters: ViewerParameters
@@ -76,11 +77,11 @@ class ViewerNode(StackNode):
         """Listen, and serve from a thread."""
         values = self.parameters
         rig = values.robot()
-        self._board = Board()
+        self._board = LiveBoard()
         self._board.tell("robot", messages.robot_part(rig, values.arm))
         self._index = KeyframeIndex()
         self._streams = LiveStreams(self, self._board, rig.views, self._on_index)
-        self._pictures = Pictures(self._streams.picture, values.longest, 0.5 / values.rate)
+        self._pictures = LiveImages(self._streams.picture, values.longest, 0.5 / values.rate)
         on_watched = self.from_any_thread(self._watch)
         self._feed = Feed(self._board, self._pictures, rig.views, values.rate, on_watched, self._streams.look)
         self._thumbs = KeyframeThumbs(self, lambda: self._feed.watched, self._on_thumb)
@@ -113,7 +114,7 @@ class ViewerNode(StackNode):
     # -- what is heard ------------------------------------------------------------------------------------------
 
     def _listen_always(self) -> None:
-        """What a page that comes later wants to know of what was before, and is small."""
+        """Subscribe to what is small and what a page that comes later wants to know of before."""
         tell = self._board.tell
         self.subscribe(EpisodeStatus, topics.EPISODE_STATUS, self._on_episode, qos.STATUS)
         self.subscribe(
@@ -159,7 +160,7 @@ class ViewerNode(StackNode):
 
     def _on_health(self, told: DiagnosticArray) -> None:
         now = time.monotonic()
-        for each in told.status:
+        for each in within(self, told).status:
             values = {pair.key: pair.value for pair in each.values}
             level = each.level[0] if isinstance(each.level, bytes) else int(each.level)
             self._board.tell(f"node {each.name[:80]}", shown.health(level, each.message, values, now))

@@ -17,12 +17,12 @@ from kc_vla.core.untrusted import parsed_json, read_text
 
 MOST_ENTRIES = 2000
 _MOST_BYTES = 4 << 20
-"""Of an entry; answers are below 1 MB, and each letter takes up to six bytes in JSON."""
+"""Bytes of the largest entry; answers are below 1 MB, and a letter takes up to six bytes in JSON."""
 _FORMAT = 1
 
 
 class AnswerCache:
-    """See the module. Of more than `most` entries those that were written first go."""
+    """A folder of answers of language models; of more than `most` entries those that were written first go."""
 
     def __init__(self, folder: Path, most: int = MOST_ENTRIES) -> None:
         """Make the folder; OSError where it cannot be made, ValueError where nothing is to be kept."""
@@ -32,7 +32,7 @@ class AnswerCache:
         self._folder, self._most = folder, most
 
     def get(self, asked: str) -> str | None:
-        """The answer to exactly this request; None where there is none, or it is damaged."""
+        """Return the answer to exactly this request; None where there is none, or it is damaged."""
         digest = _digest(asked)
         try:
             content = parsed_json(read_text(self._path(digest), _MOST_BYTES))

@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kc_vla.planning.held import another, called
-from kc_vla.planning.interface import PlanningError, Seen
+from kc_vla.planning.in_hand import another, called
+from kc_vla.planning.interface import ObservedThing, PlanningError
 from kc_vla.planning.names import plain, same
 from kc_vla.planning.skills import BY_NAME, Call
 
 MOST_CALLS = 60
 MOST_LETTERS = 120
-"""Of an argument."""
+"""Most letters of an argument."""
 _TOLD = 60
 _NAME = re.compile(r"[\w .,'&#|+/:%-]*\w[\w .,'&#|+/:%-]*")
 _CUTS = ("knife", "knives", "cut", "blade", "cleaver")
@@ -35,7 +35,7 @@ class _Known:
     """
 
     held: str = ""
-    before: Seen | None = None
+    before: ObservedThing | None = None
     facts: set[tuple[str, str]] = field(default_factory=set)
 
 
@@ -82,7 +82,7 @@ _NEEDS: Mapping[str, _Need] = {
     "holder open": _not("closed", "{1} is closed by then: open it first"),
     "holder not in it": lambda known, names: f"{names[0]} cannot be put on itself" if same(*names) else "",
 }
-"""Of the needs of the table those that can be told without looking."""
+"""Checks of those needs of the skill table that need no observation."""
 
 
 def _take(known: _Known, names: tuple[str, ...]) -> None:
@@ -114,8 +114,10 @@ _DEEDS: Mapping[str, Callable[[_Known, tuple[str, ...]], None]] = {
 }
 
 
-def checked(answer: Sequence[tuple[Any, Any]], in_hand: Seen | None = None, most: int = MOST_CALLS) -> tuple[Call, ...]:
-    """The calls of an answer, if all is as the table wants it.
+def checked(
+    answer: Sequence[tuple[Any, Any]], in_hand: ObservedThing | None = None, most: int = MOST_CALLS
+) -> tuple[Call, ...]:
+    """Return the calls of an answer, if all is as the table wants it.
 
     Args:
         answer: names of skills with their arguments, whatever anybody said.
@@ -137,7 +139,7 @@ def checked(answer: Sequence[tuple[Any, Any]], in_hand: Seen | None = None, most
 
 
 def in_hand_after(calls: Sequence[Call], in_hand: str = "") -> str:
-    """What is in the hand after these calls, where each succeeded; empty for nothing."""
+    """Return what is in the hand after these calls, where each succeeded; empty for nothing."""
     known = _Known(in_hand)
     for call in calls:
         for deed in BY_NAME[call.skill].does:

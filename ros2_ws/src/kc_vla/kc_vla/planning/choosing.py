@@ -19,7 +19,7 @@ PLANNERS = (grammar.BY, model.BY)
 
 @dataclass(frozen=True)
 class PlannerSettings:
-    """Of the planner.
+    """The settings that choose and configure a planner.
 
     Attributes:
         planner: "grammar" or "model".
@@ -37,7 +37,7 @@ class PlannerSettings:
 
 
 def open_planner(settings: PlannerSettings, hear: Callable[[str], None] = lambda text: None) -> Planner:
-    """The planner that is configured; nothing is sent yet.
+    """Return the planner that is configured; nothing is sent yet.
 
     Args:
         settings: see there.
@@ -69,7 +69,11 @@ class WithGrammar:
         self._first, self._second = first, GrammarPlanner()
 
     def plan(self, request: Request) -> Plan:
-        """See `Planner`; PlanningError where neither can, with both reasons."""
+        """Return the first planner's plan, or the grammar's with a note that says why the first made none.
+
+        Raises:
+            PlanningError: neither makes a plan; the text has both reasons.
+        """
         try:
             return self._first.plan(request)
         except PlanningError as error:

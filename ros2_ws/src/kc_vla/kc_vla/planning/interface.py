@@ -20,7 +20,7 @@ class PlanningError(StackError, ValueError):
 
 
 @dataclass(frozen=True)
-class Done:
+class TriedCall:
     """A call that was tried.
 
     Attributes:
@@ -33,7 +33,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservedThing:
     """One thing that is seen. Its fields are those of the memories' detections and units, and of `ObjectDetection`.
 
     Attributes:
@@ -75,14 +75,16 @@ class Request:
         tried: what was tried for this instruction already, in its order: the last one failed, and the plan is to go on
             from there.
         held_before: what it held before the first of `tried`; None for nothing.
+        known: the things that are in sight or remembered, those first that the instruction is likeliest about.
     """
 
     instruction: str
     surroundings: str = ""
     recalled: str = ""
-    in_hand: Seen | None = None
-    tried: Sequence[Done] = ()
-    held_before: Seen | None = None
+    in_hand: ObservedThing | None = None
+    tried: Sequence[TriedCall] = ()
+    held_before: ObservedThing | None = None
+    known: Sequence[ObservedThing] = ()
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class Planner(Protocol):
 
 
 @dataclass(frozen=True)
-class Happened:
+class CallResult:
     """What came of a call.
 
     Attributes:
@@ -131,16 +133,16 @@ class Happened:
     reason: str
     seconds: float
     walked_m: float
-    seen: tuple[Seen, ...] = ()
+    seen: tuple[ObservedThing, ...] = ()
 
 
-class Body(Protocol):
+class SkillRobot(Protocol):
     """A robot that can do the skills of the table with things that it sees, by their ids, and areas that it knows."""
 
-    def do(self, call: Call) -> Happened:
+    def do(self, call: Call) -> CallResult:
         """Do a skill: whatever the call says, it fails with a reason or does what the table says."""
         ...
 
-    def look(self) -> Sequence[Seen]:
-        """What is seen now."""
+    def look(self) -> Sequence[ObservedThing]:
+        """Return what is seen now."""
         ...

@@ -8,14 +8,15 @@ from collections.abc import Callable, Sequence
 from kc_vla.memory.served import Cost, Said, Server, ServerError
 from kc_vla.planning.answer_cache import AnswerCache
 from kc_vla.planning.checking import checked
-from kc_vla.planning.held import without_taking
-from kc_vla.planning.interface import Plan, PlanningError, Request, Seen
+from kc_vla.planning.in_hand import without_taking
+from kc_vla.planning.interface import Plan, PlanningError, Request
 from kc_vla.planning.prompt import SCHEMA, CannotError, Message, correction, messages_for, read_answer
+from kc_vla.planning.scope import check_scope
 from kc_vla.planning.skills import Call
 
 BY = "model"
 _REFUSALS = frozenset({400, 404, 415, 422, 501})
-"""Of servers that do not know of JSON schemas."""
+"""HTTP statuses by which a server without JSON schemas refuses a request."""
 
 
 class NoAnswerError(PlanningError):
@@ -23,7 +24,10 @@ class NoAnswerError(PlanningError):
 
 
 class ModelPlanner:
-    """See the module. What it says is held against the skill table; what is wrong it is told, once."""
+    """A planner that asks a language model and checks its answer against the skill table and the instruction.
+
+    A wrong answer goes back to the model once, with what is wrong.
+    """
 
     def __init__(
         self, server: Server, cache: AnswerCache | None = None, hear: Callable[[str], None] = lambda text: None
@@ -40,16 +44,22 @@ class ModelPlanner:
 
     @property
     def cost(self) -> Cost:
-        """Of all that was asked so far."""
+        """Return the cost of all requests so far."""
         return self._server.cost
 
     def plan(self, request: Request) -> Plan:
-        """See `Planner`; NoAnswerError where the server does not answer."""
+        """Ask the model for a plan, and once more if its answer cannot be used.
+
+        Raises:
+            NoAnswerError: the server does not answer.
+            CannotError: the model says that the instruction cannot be done.
+            PlanningError: neither answer can be used.
+        """
         messages = messages_for(request)
         notes: list[str] = []
         said, tokens = self._ask(messages, notes)
         try:
-            calls, kept = _calls(said, request.in_hand)
+            calls, kept = _calls(said, request)
         except CannotError:
             raise
         except PlanningError as wrong:
@@ -57,7 +67,7 @@ class ModelPlanner:
             said, more = self._ask([*messages, *correction(said, wrong)], notes)
             tokens += more
             try:
-                calls, kept = _calls(said, request.in_hand)
+                calls, kept = _calls(said, request)
             except CannotError:
                 raise
             except PlanningError as again:
@@ -68,7 +78,7 @@ class ModelPlanner:
         return Plan(calls, BY, tokens, tuple(dict.fromkeys((*notes, *kept))))
 
     def _ask(self, messages: Sequence[Message], notes: list[str]) -> tuple[str, int]:
-        """What the model says, and the tokens that it took."""
+        """Return what the model says, and the tokens that it took."""
         settings = self._server.settings
         asked = json.dumps([settings.model, settings.base_url, settings.most_tokens, SCHEMA, list(messages)])
         known = self._cache.get(asked) if self._cache else None
@@ -100,7 +110,11 @@ class ModelPlanner:
         return said
 
 
-def _calls(said: str, in_hand: Seen | None) -> tuple[tuple[Call, ...], tuple[str, ...]]:
-    """The calls of an answer, and a note on each step that is not needed."""
-    calls, notes = without_taking(read_answer(said), in_hand)
-    return (checked(calls, in_hand) if calls or not notes else ()), notes
+def _calls(said: str, request: Request) -> tuple[tuple[Call, ...], tuple[str, ...]]:
+    """Return the calls of an answer, and a note on each step that is not needed."""
+    calls, notes = without_taking(read_answer(said), request.in_hand)
+    if not calls and notes:
+        return (), notes
+    found = checked(calls, request.in_hand)
+    note = check_scope(found, request)
+    return found, (*notes, note) if note else notes

@@ -12,19 +12,21 @@ FURTHER: Mapping[str, int] = {
     **dict.fromkeys(("another", "other", "different", "next"), 1),
 }
 """Words before a name, and how many others of that name are not meant."""
+NEXT_TO = " next to "
+"""In the name of a place that is told by what is beside it: "counter next to sink"."""
 IT = frozenset({"it", "them", "this", "that", "one"})
 _ARTICLES = re.compile(r"^(?:(?:the|a|an|my|your|some)\s+)+")
 _ID = re.compile(r"(\w+?)_[0-9]+")
 
 
 def plain(name: str) -> str:
-    """A name for comparing: "the red Mug" and "red mug" are one; an id stays as it is."""
+    """Return a name for comparing: "the red Mug" and "red mug" are one; an id stays as it is."""
     text = " ".join(name.split())
     return text if _ID.fullmatch(text) else _ARTICLES.sub("", text.lower().replace("_", " "))
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two names can be meant for one thing.
+    """Return whether two names can be meant for one thing.
 
     "mug" and "the red mug" can, "lamp" and "DeskLamp_2", and a pronoun with everything; "second mug" and "mug" cannot,
     nor can "another mug" and "mug".
@@ -40,7 +42,7 @@ def same(one: str, other: str) -> bool:
 
 
 def is_id(name: str) -> bool:
-    """Whether it looks like an id of a memory: "Mug_2"."""
+    """Return whether it looks like an id of a memory: "Mug_2"."""
     return _ID.fullmatch(name) is not None
 
 

@@ -116,14 +116,3 @@ BY_NAME: Mapping[str, Skill] = {skill.name: skill for skill in SKILLS} | {
     for other in {"SwitchOn": ("ToggleOn",), "SwitchOff": ("ToggleOff",)}.get(skill.name, ())
 }
 """With the paper's second names."""
-
-
-def as_markdown() -> str:
-    """The table for people."""
-    lines = ["| skill | needs | does | s |", "| --- | --- | --- | --- |"]
-    lines += [
-        f"| `{each.name}({', '.join(each.arguments)})` | {', '.join(each.needs)} | {', '.join(each.does)} | "
-        f"{each.seconds:g} |"
-        for each in SKILLS
-    ]
-    return "\n".join(lines) + "\n"

@@ -64,7 +64,7 @@ class ActConfig:
         chunk: actions that it gives at once.
         executed: of these, how many LeRobot executes before it asks again.
         ensembling: coefficient of the temporal ensembling that it asks for; None: it does not.
-        modes: how each kind of feature (VISUAL, STATE, ACTION) is normalised, of `MODES`.
+        modes: how each kind of feature (VISUAL, STATE, ACTION) is normalized, of `MODES`.
         network: the sizes of the transformer.
     """
 
@@ -79,11 +79,11 @@ class ActConfig:
 
 
 @dataclass(frozen=True)
-class Exported:
+class ActModelInfo:
     """What the exported file says of itself.
 
     Attributes:
-        cameras: the pictures that go in, by the names that the robot's data have, in order: height and width, px.
+        cameras: the images that go in, by the names that the robot's data have, in order: height and width, px.
         state: numbers of the state that goes in; 0: none.
         action: numbers of an action.
         chunk, executed, ensembling: as in `ActConfig`.
@@ -99,22 +99,22 @@ class Exported:
     digests: Mapping[str, str]
 
     def text(self) -> str:
-        """As it stands in the file."""
+        """Return the text of the file."""
         return json.dumps(asdict(self))
 
 
-def exported_from(text: str) -> Exported:
-    """What `Exported.text` wrote; ValueError for anything else."""
+def exported_from(text: str) -> ActModelInfo:
+    """Return what `ActModelInfo.text` wrote; ValueError for anything else."""
     try:
         row = parsed_json(text)
         row["cameras"] = {str(name): (int(size[0]), int(size[1])) for name, size in row["cameras"].items()}
-        return Exported(**row)
+        return ActModelInfo(**row)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise ValueError(f"its entry '{ABOUT}' is damaged: {error!r}") from None
 
 
 def policy_folder(folder: Path) -> Path:
-    """The folder of the policy's files: the one that is named, or LeRobot's `pretrained_model` in it.
+    """Return the folder of the policy's files: the one that is named, or LeRobot's `pretrained_model` in it.
 
     Raises:
         PolicyError: there is no policy.
@@ -129,7 +129,7 @@ def policy_folder(folder: Path) -> Path:
 
 
 def read_config(folder: Path) -> ActConfig:
-    """What a folder's `config.json` says.
+    """Return what a folder's `config.json` says.
 
     Raises:
         PolicyError: it is damaged, of another kind of policy, or asks for what is not known here.
@@ -152,7 +152,7 @@ def read_config(folder: Path) -> ActConfig:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import Chunk, ChunkLimits
 from kc_vla.core.episode import Episode
 from kc_vla.execution.controller import ArmController
-from kc_vla.execution.scheduler import Action, ChunkScheduler, Hold, Request, SchedulerSettings
+from kc_vla.execution.scheduler import ChunkRequest, ChunkScheduler, Hold, ScheduledAction, SchedulerSettings
 from kc_vla.keyframes.buffer import KeyframeBuffer
 from kc_vla.keyframes.joining import Start
-from kc_vla.keyframes.live import LiveSelector, Look
+from kc_vla.keyframes.live import FrameToScore, LiveSelector
 from kc_vla.keyframes.observation import Keyframe, Observation
-from kc_vla.keyframes.scoring import Sight
+from kc_vla.keyframes.scoring import ScorerInput
 from kc_vla.policy.history import KEYFRAMES, History
-from kc_vla.policy.interface import Backend, PolicyInput, Seen
+from kc_vla.policy.interface import Backend, PolicyInput, RememberedFrame
 
 StateOf = Callable[[Observation], NDArray[np.float64]]
 
@@ -75,18 +75,18 @@ class ClosedLoop:
 
     @property
     def keyframes(self) -> list[Keyframe]:
-        """Those of the episode by now, ascending."""
+        """Return those of the episode by now, ascending."""
         return self._buffer.keyframes()
 
-    def request(self, frame: int) -> Request | None:
-        """Whether a chunk is asked for in this frame."""
+    def request(self, frame: int) -> ChunkRequest | None:
+        """Return whether a chunk is asked for in this frame."""
         return self._controller.request(frame)
 
-    def see(self, observation: Observation, sight: Sight) -> None:
+    def see(self, observation: Observation, sight: ScorerInput) -> None:
         """Let the buffer take in a frame, and the selector what it may look at of it."""
         frame = observation.frame
         self._buffer.observe(observation)
-        found = self._selector.take(Look(frame, sight, -1.0, Start()))
+        found = self._selector.take(FrameToScore(frame, sight, -1.0, Start()))
         for event in found.events if found is not None else ():
             self._buffer.apply(event, "selector", self._events)
             self._events += 1
@@ -94,9 +94,12 @@ class ClosedLoop:
         if self._history.strided:
             self._recent.append(observation)
 
-    def think(self, request: Request, observation: Observation) -> None:
+    def think(self, request: ChunkRequest, observation: Observation) -> None:
         """Have the policy answer a request with what it sees now; PolicyError where it gives no numbers."""
-        kept = [Seen(each.frame, each.views, self._state_of(each)) for each in self._remembered(observation.frame)]
+        kept = [
+            RememberedFrame(each.frame, each.views, self._state_of(each))
+            for each in self._remembered(observation.frame)
+        ]
         frozen = request.frozen if self._told else np.empty((0, 0), np.float32)
         state = self._state_of(observation)
         given = PolicyInput(observation.frame, observation.views, kept, state, self._instruction, frozen)
@@ -105,7 +108,7 @@ class ClosedLoop:
         self._controller.offer(chunk, observation.frame)
 
     def _remembered(self, frame: int) -> list[Observation]:
-        """What is given of the time before this frame."""
+        """Return what is given of the time before this frame."""
         if not self._history.remembers:
             return []
         if not self._history.strided:
@@ -113,6 +116,10 @@ class ClosedLoop:
         wanted = set(self._history.frames(frame))
         return [each for each in self._recent if each.frame in wanted]
 
-    def tick(self, frame: int) -> Action | Hold | None:
-        """What the arm does in this frame; BadChunkError where the chunk that it would take is not as it should be."""
+    def tick(self, frame: int) -> ScheduledAction | Hold | None:
+        """Return what the arm does in this frame.
+
+        Raises:
+            BadChunkError: the chunk that it would take is not as it should be.
+        """
         return self._controller.tick(frame)

@@ -21,7 +21,7 @@ class ExpertBackend:
     names: tuple[str, ...] = TOOL_DELTA_NAMES
 
     def reset(self, episode: Episode) -> str:
-        """Nothing is remembered: the expert reads the simulator's state each time."""
+        """Do nothing, as the expert reads the simulator's state each time."""
         return ""
 
     def infer(self, given: PolicyInput) -> NDArray[np.float32]:

@@ -10,7 +10,7 @@ _STRIDED = re.compile(r"([1-9]\d{0,2}) every ([1-9]\d{0,3})")
 
 @dataclass(frozen=True)
 class History:
-    """See the module; `str` of it is what `history_of` reads.
+    """The past frames that a policy gets; `history_of` reads its `str`.
 
     Attributes:
         count: frames before the present one; 0 where the keyframes are given, or nothing.
@@ -24,16 +24,16 @@ class History:
 
     @property
     def strided(self) -> bool:
-        """Whether these are frames at a stride."""
+        """Return whether these are frames at a stride."""
         return self.count > 0
 
     @property
     def of_keyframes(self) -> bool:
-        """Whether these are the keyframes."""
+        """Return whether these are the keyframes."""
         return self.remembers and not self.strided
 
     def frames(self, frame: int) -> list[int]:
-        """Which frames are given in `frame`, oldest first, where they are at a stride."""
+        """Return which frames are given in `frame`, oldest first, where they are at a stride."""
         before = (frame - step * self.stride for step in range(self.count, 0, -1))
         return [each for each in before if each >= 0]
 
@@ -47,7 +47,7 @@ KEYFRAMES, NONE = History(), History(remembers=False)
 
 
 def history_of(text: str) -> History:
-    """What `text` says: "keyframes", "none", or "3 every 20": so many frames, so many control steps apart.
+    """Return what `text` says: "keyframes", "none", or "3 every 20": so many frames, so many control steps apart.
 
     Raises:
         ValueError: something else.

@@ -24,7 +24,7 @@ class UnfitPolicyError(PolicyError):
 
 
 @dataclass(frozen=True, eq=False)
-class Felt:
+class Proprioception:
     """What the robot felt at one moment, whatever its actions are.
 
     Attributes:
@@ -37,7 +37,7 @@ class Felt:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class RememberedFrame:
     """A moment that is remembered.
 
     Attributes:
@@ -50,7 +50,7 @@ class Seen:
     frame: int
     views: Views
     state: NDArray[np.float64]
-    felt: Felt | None = None
+    felt: Proprioception | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,21 +65,21 @@ class PolicyInput:
         instruction: natural language.
         frozen: (d, D) float32, the actions that run while the policy thinks; its answer should begin with them.
         plan: (horizon, 7) float32, what the simulator's expert would do from here; None if not asked for.
-        felt: as that of `Seen`.
+        felt: as that of `RememberedFrame`.
     """
 
     frame: int
     views: Views
-    keyframes: Sequence[Seen]
+    keyframes: Sequence[RememberedFrame]
     state: NDArray[np.float64]
     instruction: str
     frozen: NDArray[np.float32]
     plan: NDArray[np.float32] | None = None
-    felt: Felt | None = None
+    felt: Proprioception | None = None
 
 
-def first_and_newest(keyframes: Sequence[Seen], most: int) -> Sequence[Seen]:
-    """At most so many, 1 or more: the first keyframe, which never leaves, and the newest ones."""
+def first_and_newest(keyframes: Sequence[RememberedFrame], most: int) -> Sequence[RememberedFrame]:
+    """Return at most so many, 1 or more: the first keyframe, which never leaves, and the newest ones."""
     if len(keyframes) <= most:
         return keyframes
     return [keyframes[0], *keyframes[len(keyframes) - most + 1 :]]
@@ -89,12 +89,12 @@ class Backend(Protocol):
     """A policy. `reset` comes before the first `infer` of an episode.
 
     Both may compute and wait for as long as they need: they are called from a thread that does nothing else, one call
-    at a time, unless the backend's row in `kc_vla.policy.backends` says that it answers at once.
+    at a time, unless the backend's row in `kc_vla.policy.backends` says that it is `inline`.
 
     Attributes:
         name: of the backend.
-        needs_keyframes: it answers only where it is settled which keyframes there are; a person remembers himself.
-        needs_images: it looks at them, and at the current pictures.
+        needs_keyframes: it answers only where it is settled which keyframes there are; a person remembers them anyway.
+        needs_images: it looks at them, and at the current images.
         needs_plan: it wants to know what the simulator's expert would do.
         action_type: what the numbers of its actions mean.
         names: of its columns.
@@ -108,18 +108,35 @@ class Backend(Protocol):
     names: tuple[str, ...]
 
     def reset(self, episode: Episode) -> str:
-        """Begin an episode; return what a user should know of it, mostly nothing; raise `PolicyError`."""
+        """Begin an episode.
+
+        Returns:
+            What a user should know of it, mostly nothing.
+
+        Raises:
+            PolicyError: the policy cannot act in this episode.
+        """
         ...
 
     def infer(self, given: PolicyInput) -> NDArray[np.float32]:
-        """Return the next actions, (horizon, dimension) float32, row 0 for `given.frame`; raise `PolicyError`."""
+        """Compute the next chunk of actions.
+
+        Args:
+            given: the present observation, the keyframes and the instruction.
+
+        Returns:
+            (horizon, dimension) float32, row 0 for `given.frame`.
+
+        Raises:
+            PolicyError: there is no answer.
+        """
         ...
 
 
 @runtime_checkable
-class Closing(Protocol):
+class ClosableBackend(Protocol):
     """A backend that holds something for as long as the node runs."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release what the backend holds."""
         ...

@@ -11,13 +11,14 @@ from kc_vla.core.tasks import meant_among
 from kc_vla.core.views import Views
 from kc_vla.inference.models import ModelError, models_in
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
-from kc_vla.keyframes.pictures import trunk_picture
-from kc_vla.policy.backends import BackendSettings
+from kc_vla.keyframes.image_crop import trunk_picture
+from kc_vla.policy.backends import PolicyContext
 from kc_vla.policy.history import History
-from kc_vla.policy.interface import PolicyError, PolicyInput, Seen, UnfitPolicyError
+from kc_vla.policy.interface import PolicyError, PolicyInput, RememberedFrame, UnfitPolicyError
 from kc_vla.policy.model import PolicyModel, load_policy
 from kc_vla.policy.numbers import space_of
-from kc_vla.policy.remembered import Remembered
+from kc_vla.policy.options import LearnedOptions
+from kc_vla.policy.remembered import KeyframeHistory
 
 Array = NDArray[np.float32]
 _RESTS = 0.5
@@ -25,7 +26,7 @@ _RESTS = 0.5
 
 
 class LearnedBackend:
-    """Runs a model; each picture is looked at once, and what a keyframe gave is kept (`Remembered`).
+    """Runs a model; each image is looked at once, and what a keyframe gave is kept (`KeyframeHistory`).
 
     So a chunk costs the same after 5 keyframes as after 50.
     """
@@ -48,7 +49,7 @@ class LearnedBackend:
         """
         try:
             self._stem, self._chunk = (open_session(path, device, threads) for path in (model.stem, model.chunk))
-            self._past = Remembered(model, self._look_back, device, threads)
+            self._past = KeyframeHistory(model, self._look_back, device, threads)
         except InferenceError as error:
             raise PolicyError(str(error)) from error
         self._model, self._space = model, space_of(rig, model.action)
@@ -58,12 +59,12 @@ class LearnedBackend:
 
     @property
     def slots(self) -> int:
-        """Keyframes that it attends to at most, or tokens that stand for all of them."""
+        """Return the most keyframes that it attends to, or tokens that stand for all of them."""
         return self._model.slots
 
     @property
     def history(self) -> History:
-        """What of the past it has learnt to be given."""
+        """Return which past frames the policy was trained to get."""
         return self._model.history
 
     def reset(self, episode: Episode) -> str:
@@ -74,7 +75,7 @@ class LearnedBackend:
         return ""
 
     def infer(self, given: PolicyInput) -> Array:
-        """A chunk (horizon, A); PolicyError where a view is missing or the model gives no numbers."""
+        """Return a chunk (horizon, A); PolicyError where a view is missing or the model gives no numbers."""
         model = self._model
         instruction = self._known(given.instruction)
         past = self._past.slots(given.keyframes, instruction)
@@ -105,7 +106,7 @@ class LearnedBackend:
         return np.asarray(self._space.actions(chunk[None], state)[0], np.float32)
 
     def _known(self, instruction: str) -> int:
-        """Which of the model's instructions this one means."""
+        """Return which of the model's instructions this one means."""
         known = self._model.instructions
         if (meant := meant_among(instruction, known)) is not None:
             return known.index(meant)
@@ -115,7 +116,7 @@ class LearnedBackend:
         )
 
     def _look(self, views: Views) -> Array:
-        """Maps (V, C, M, M) of the pictures of a moment."""
+        """Return the maps (V, C, M, M) of the images of an observation."""
         model = self._model
         if missing := [view for view in model.views if view not in views]:
             raise UnfitPolicyError(
@@ -125,12 +126,12 @@ class LearnedBackend:
         maps: Array = self._stem.run(None, {"pictures": pictures})[0]
         return maps
 
-    def _look_back(self, seen: Seen) -> tuple[Array, Array]:
-        """Maps (V, C, M, M) of a keyframe, and the numbers (1, N) of its state."""
+    def _look_back(self, seen: RememberedFrame) -> tuple[Array, Array]:
+        """Return the maps (V, C, M, M) of a keyframe, and the numbers (1, N) of its state."""
         return self._look(seen.views), self._space.state_numbers(np.asarray(seen.state[None], np.float32))
 
     def _frozen(self, actions: Array, state: Array) -> tuple[Array, Array]:
-        """Which actions of the chunk run already, (1, H), and these as they are learnt, (1, H, A)."""
+        """Return which actions of the chunk run already, (1, H), and these as they are learned, (1, H, A)."""
         horizon, size = self._model.horizon, len(self.names)
         runs, frozen = np.zeros((1, horizon), np.float32), np.zeros((1, horizon, size), np.float32)
         if actions.ndim == 2 and len(actions) and actions.shape[1] == size:
@@ -140,7 +141,7 @@ class LearnedBackend:
 
 
 def find_policy(models_folder: str, name: str) -> PolicyModel:
-    """The policy called `name` in a folder as the user named it, or of those that come with the stack.
+    """Return the policy called `name` in a folder as the user named it, or of those that come with the stack.
 
     Raises:
         PolicyError: it is not there.
@@ -151,14 +152,14 @@ def find_policy(models_folder: str, name: str) -> PolicyModel:
         raise PolicyError(str(error)) from error
 
 
-def open_learned(settings: BackendSettings) -> LearnedBackend:
-    """The policy that the settings name.
+def open_learned(context: PolicyContext, options: LearnedOptions) -> LearnedBackend:
+    """Return the policy that the options name.
 
     Raises:
         PolicyError: it is not there, cannot be run here, or is for another robot or other cameras.
     """
-    name, rig = settings.model, settings.rig
-    model = find_policy(settings.models_folder, name)
+    name, rig = options.model, context.rig
+    model = find_policy(options.models_folder, name)
     if model.robot != rig.name:
         raise PolicyError(
             f"the policy '{name}' moves a '{model.robot}', this robot is a '{rig.name}': name another "
@@ -169,9 +170,9 @@ def open_learned(settings: BackendSettings) -> LearnedBackend:
             f"the policy '{name}' looks at {', '.join(model.views)}: this robot has no {', '.join(missing)}, "
             f"only {', '.join(rig.views)}"
         )
-    if model.history.strided and not settings.strides:
+    if model.history.strided and not options.strides:
         raise PolicyError(
             f"the policy '{name}' has learnt from frames at a stride ({model.history}) to be compared with: here there "
             "are keyframes; kc-vla eval policy plays it"
         )
-    return LearnedBackend(model, rig, settings.device, settings.threads, settings.noise)
+    return LearnedBackend(model, rig, options.device, options.threads, options.noise)

@@ -1,4 +1,4 @@
-"""LeRobot's ACT policies: pictures and state to a chunk of actions, by the file that `kc-vla export act` makes."""
+"""LeRobot's ACT policies: images and state to a chunk of actions, by the file that `kc-vla export act` makes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from kc_vla.core.episode import Episode
 from kc_vla.core.rig import Rig
 from kc_vla.datasets.lerobot.cameras import find_camera
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
-from kc_vla.policy.act import ABOUT, EXPORTED, Exported, digest, exported_from, policy_folder, read_config
-from kc_vla.policy.backends import BackendSettings
+from kc_vla.policy.act import ABOUT, EXPORTED, ActModelInfo, digest, exported_from, policy_folder, read_config
+from kc_vla.policy.backends import PolicyContext
 from kc_vla.policy.interface import PolicyError, PolicyInput, UnfitPolicyError
+from kc_vla.policy.options import LerobotOptions
 
 _SAME_SHAPE = 0.02
 """How far the shape of a picture may be from the one that was learnt, as a part of it."""
 
 
 class LerobotBackend:
-    """Runs an exported ACT policy. What the task is, it has learnt: it is not told the instruction."""
+    """Runs an exported ACT policy. What the task is, it has learned: it is not told the instruction."""
 
     name = "lerobot"
     needs_keyframes = False
@@ -71,7 +72,7 @@ class LerobotBackend:
         )
 
     def infer(self, given: PolicyInput) -> NDArray[np.float32]:
-        """A chunk; PolicyError where a view is missing or of another shape, or no finite numbers come out."""
+        """Return a chunk; PolicyError where a view is missing or of another shape, or no finite numbers come out."""
         feed = {f"picture{number}": self._picture(given, view, size) for number, (view, size) in enumerate(self._views)}
         if self._about.state:
             feed["state"] = np.asarray(given.state, np.float32)
@@ -97,20 +98,20 @@ class LerobotBackend:
         return np.asarray(cv2.resize(picture, (width, height), interpolation=way), np.uint8)
 
 
-def open_lerobot(settings: BackendSettings) -> LerobotBackend:
-    """The policy that the settings name.
+def open_lerobot(context: PolicyContext, options: LerobotOptions) -> LerobotBackend:
+    """Return the policy that the options name.
 
     Raises:
         PolicyError: there is none, it cannot be run here, or it is for another robot or other cameras.
     """
-    if not settings.checkpoint:
+    if not options.checkpoint:
         raise PolicyError("policy:=lerobot needs checkpoint:=, the folder with a LeRobot policy's config.json")
-    folder = policy_folder(Path(settings.checkpoint).expanduser())
-    return LerobotBackend(folder, settings.rig, settings.horizon, settings.device, settings.threads)
+    folder = policy_folder(Path(options.checkpoint).expanduser())
+    return LerobotBackend(folder, context.rig, context.horizon, options.device, options.threads)
 
 
-def _codec(about: Exported, rig: Rig, folder: Path) -> Codec:
-    """In which terms the policy is told the state and says actions: those that fit its numbers."""
+def _codec(about: ActModelInfo, rig: Rig, folder: Path) -> Codec:
+    """Return the codec of the policy's state and actions: the one that fits the number of each."""
     codecs = [Codec(rig, action) for action in ActionType]
     fits = [
         codec
@@ -131,8 +132,8 @@ def _codec(about: Exported, rig: Rig, folder: Path) -> Codec:
     )
 
 
-def _views(about: Exported, rig: Rig, folder: Path) -> list[tuple[str, tuple[int, int]]]:
-    """Which view of the robot each camera of the policy is, and the size that it was learnt in."""
+def _views(about: ActModelInfo, rig: Rig, folder: Path) -> list[tuple[str, tuple[int, int]]]:
+    """Return which view of the robot each camera of the policy is, and the size that it was trained at."""
     named: dict[str, str] = {}
     for view in rig.views:
         if (key := find_camera(list(about.cameras), view, taken=named)) is not None:

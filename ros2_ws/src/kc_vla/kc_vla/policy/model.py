@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.views import checked_views
-from kc_vla.inference.models import Entry, ModelError, find_model
+from kc_vla.inference.models import ModelError, RegisteredModel, find_model
 from kc_vla.policy.history import KEYFRAMES, History, history_of
 
 KIND = "policy"
@@ -17,11 +17,11 @@ MARKED, EVENTS = CHOSEN = ("marked", "events")
 
 @dataclass(frozen=True)
 class PolicyModel:
-    """See the module.
+    """A learned policy's model: its files and what must be known to run it.
 
     Attributes:
         name: in the registry.
-        stem: ONNX file, pictures (V, S, S, 3) uint8 to maps (V, C, M, M).
+        stem: ONNX file, images (V, S, S, 3) uint8 to maps (V, C, M, M).
         memory: ONNX file, maps (1, V, C, M, M) and state (1, N) of a keyframe to what is remembered of it (1, R).
         chunk: ONNX file, all that is known to actions; see `kc_vla.learning.policy.export`.
         image_size: S, px.
@@ -34,7 +34,7 @@ class PolicyModel:
         history: what of the past it is given.
         condense: ONNX file, what is remembered of any number of keyframes (1, K, R) to that of `slots` tokens; None
             where it attends to keyframes themselves.
-        keyframes: whose keyframes it has learnt with: "marked", or those of "events".
+        keyframes: whose keyframes it has learned with: "marked", or those of "events".
     """
 
     name: str
@@ -54,12 +54,12 @@ class PolicyModel:
 
     @property
     def source(self) -> str:
-        """Who should choose its keyframes, of `kc_vla.keyframes.sources.SOURCES`."""
+        """Return the selector that should choose its keyframes, of `kc_vla.keyframes.selectors.SELECTORS`."""
         return "learned" if self.keyframes == MARKED else self.keyframes
 
 
 def load_policy(folder: Path, name: str) -> PolicyModel:
-    """The policy called `name` in the registry of `folder`.
+    """Return the policy called `name` in the registry of `folder`.
 
     Raises:
         ModelError: it is not there, or not as it should be.
@@ -67,8 +67,8 @@ def load_policy(folder: Path, name: str) -> PolicyModel:
     return policy_from(find_model(folder, name, KIND))
 
 
-def policy_from(entry: Entry) -> PolicyModel:
-    """A registry's entry as a model.
+def policy_from(entry: RegisteredModel) -> PolicyModel:
+    """Return a registry's entry as a model.
 
     Raises:
         ModelError: a setting is missing or damaged.

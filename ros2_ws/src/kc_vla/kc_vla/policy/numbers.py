@@ -47,45 +47,51 @@ class Space(ABC):
 
     @property
     def moves(self) -> int:
-        """Numbers of an action, the first ones, that move the arm; the others are the gripper's."""
+        """Return numbers of an action, the first ones, that move the arm; the others are the gripper's."""
         return self.gaps + self.turns
 
     @property
     def deltas(self) -> int:
-        """Numbers of an action, the first ones, that add up from action to action."""
+        """Return numbers of an action, the first ones, that add up from action to action."""
         return self.moves if self.action is ActionType.TOOL_DELTA else 0
 
     @abstractmethod
     def state_numbers(self, states: Numbers) -> Numbers:
-        """States (N, S) as numbers about 1."""
+        """Return states (N, S) as numbers about 1."""
 
     @abstractmethod
     def place_numbers(self, states: Numbers, places: Numbers, ahead: NDArray[np.int64]) -> Numbers:
-        """Places (N, S) relative to the states (N, S), and how many control steps `ahead` (N,) they are; (N, P)."""
+        """Return places (N, S) relative to the states (N, S), and how far `ahead` (N,) they are, as numbers (N, P).
+
+        `ahead` is in control steps.
+        """
 
     @abstractmethod
     def learnt(self, actions: Numbers, states: Numbers) -> Numbers:
-        """Actions (N, H, A) of the robot as they are learnt, in states (N, S); the gripper from 0 to 1."""
+        """Return actions (N, H, A) of the robot as they are learned, in states (N, S); the gripper from 0 to 1."""
 
     @abstractmethod
     def actions(self, learnt: Numbers, states: Numbers) -> Numbers:
-        """The inverse of `learnt`."""
+        """Return the inverse of `learnt`."""
 
     @abstractmethod
     def motion(self, actions: Numbers) -> Numbers:
-        """How much each of (N, H, A) actions of the robot moves the arm (N, H), in m or rad."""
+        """Return how much each of (N, H, A) actions of the robot moves the arm (N, H), in m or rad."""
 
     @abstractmethod
     def rested(self, learnt: Numbers, first: int) -> Numbers:
-        """A chunk (H, A), as it is learnt, whose actions from `first` on leave the arm where it is; H above 0."""
+        """Return a chunk (H, A), as it is learned, whose actions from `first` on leave the arm where it is.
+
+        H is above 0.
+        """
 
     def near_gap(self, numbers: Numbers) -> Numbers:
-        """The way to the place that `place_numbers` (N, P) tell, (N, G): exact where it is near, else cut."""
+        """Return the way to the place in `place_numbers` (N, P), (N, G): exact where it is near, else cut."""
         near = np.clip(numbers[:, self.gaps : 2 * self.gaps], -0.98, 0.98)
         return np.asarray(np.arctanh(near) * self.near, np.float32)
 
     def gap(self, numbers: Numbers) -> Numbers:
-        """The same way (N, G), however far it is; a little less exact."""
+        """Return the same way (N, G), however far it is; a little less exact."""
         return np.asarray(numbers[:, : self.gaps] * self.far, np.float32)
 
     def _gap_numbers(self, gap: Numbers) -> list[Numbers]:
@@ -100,13 +106,13 @@ class ToolSpace(Space):
     far, near, still = 0.2, 0.04, 3e-3
 
     def state_numbers(self, states: Numbers) -> Numbers:
-        """See `Space`: position, two columns of the rotation, gripper; (N, 10)."""
+        """Convert states (N, 8) to position, two columns of the rotation, and gripper: (N, 10)."""
         turn = Rotation.from_quat(states[:, 3:7]).as_matrix()
         position = (states[:, :3] - _CENTRE) / _SPAN
         return np.concatenate([position, turn[:, :, 0], turn[:, :, 1], states[:, 7:8]], 1).astype(np.float32)
 
     def place_numbers(self, states: Numbers, places: Numbers, ahead: NDArray[np.int64]) -> Numbers:
-        """See `Space`: far (3), near (3) where it is exact, turn about the vertical, time; (N, 8).
+        """Convert places to the way there, far (3) and near (3), the turn about the vertical, and the time: (N, 8).
 
         A parallel gripper turned by half a turn grips as well: the turn is that of the plan, and never far.
         """
@@ -115,26 +121,26 @@ class ToolSpace(Space):
         return np.concatenate([*self._gap_numbers(gap), turn, _time(ahead)], 1).astype(np.float32)
 
     def learnt(self, actions: Numbers, states: Numbers) -> Numbers:
-        """See `Space`: deltas are relative already."""
+        """Return the actions unchanged, as tool deltas are relative already."""
         return actions
 
     def actions(self, learnt: Numbers, states: Numbers) -> Numbers:
-        """See `Space`."""
+        """Return the network's actions unchanged, as tool deltas are relative already."""
         return learnt
 
     def motion(self, actions: Numbers) -> Numbers:
-        """See `Space`."""
+        """Return the largest number by which each action (N, H, A) moves the tool: (N, H), m or rad."""
         return np.asarray(np.abs(actions[..., : self.moves]).max(axis=-1))
 
     def rested(self, learnt: Numbers, first: int) -> Numbers:
-        """See `Space`."""
+        """Return a chunk (H, A) whose deltas are zero from `first` on."""
         still = learnt.copy()
         still[first:, : self.moves] = 0.0
         return still
 
 
 class JointSpace(Space):
-    """Positions of N joints and those of a gripper, moved by such: they are learnt relative to where the joints are."""
+    """Positions of N joints and of a gripper, moved by such: they are learned relative to where the joints are."""
 
     action, unit = ActionType.JOINT_POSITION, "rad"
     far, near, still = 0.5, 0.1, 2e-3
@@ -144,39 +150,45 @@ class JointSpace(Space):
         self._fingers = rig.opening / len(rig.gripper)  # m, each when the gripper is wide open
 
     def state_numbers(self, states: Numbers) -> Numbers:
-        """See `Space`: angles and gripper; (N, S)."""
+        """Convert states to joint angles and gripper as numbers about 1: (N, S)."""
         n = self.gaps
         return np.concatenate([states[:, :n] / _TURN, states[:, n:] / self._fingers], 1).astype(np.float32)
 
     def place_numbers(self, states: Numbers, places: Numbers, ahead: NDArray[np.int64]) -> Numbers:
-        """See `Space`: far (N), near (N), time."""
+        """Convert places to the joints' ways there, far (N) and near (N), and the time."""
         gap = places[:, : self.gaps] - states[:, : self.gaps]
         return np.concatenate([*self._gap_numbers(gap), _time(ahead)], 1).astype(np.float32)
 
     def learnt(self, actions: Numbers, states: Numbers) -> Numbers:
-        """See `Space`."""
+        """Convert joint positions to differences from the state, and the gripper to 0..1."""
         n = self.gaps
         return np.concatenate([actions[..., :n] - states[:, None, :n], actions[..., n:] / self._fingers], -1)
 
     def actions(self, learnt: Numbers, states: Numbers) -> Numbers:
-        """See `Space`."""
+        """Convert the network's differences from the state back to joint positions, and the gripper to m."""
         n = self.gaps
         return np.concatenate([learnt[..., :n] + states[:, None, :n], learnt[..., n:] * self._fingers], -1)
 
     def motion(self, actions: Numbers) -> Numbers:
-        """See `Space`: an arm that is told the same again is not moved, even if it hangs a little below that."""
+        """Return how far each action's joint targets differ from those before it: (N, H), rad.
+
+        An arm that gets the same target again is not moved, even if it hangs a little below it.
+        """
         steps = np.diff(actions[..., : self.moves], axis=-2, prepend=actions[..., :1, : self.moves])
         return np.asarray(np.abs(steps).max(axis=-1))
 
     def rested(self, learnt: Numbers, first: int) -> Numbers:
-        """See `Space`: told where the joints are in place of where they were to be, an arm would sink bit by bit."""
+        """Return a chunk (H, A) that repeats the joint targets before `first` from there on.
+
+        With the measured positions as targets an arm would sink bit by bit.
+        """
         still = learnt.copy()
         still[first:, : self.moves] = learnt[max(first - 1, 0), : self.moves]
         return still
 
 
 def space_of(rig: Rig, action: ActionType) -> Space:
-    """The space in which a robot is moved by such actions."""
+    """Return the space in which a robot is moved by such actions."""
     return ToolSpace() if action is ActionType.TOOL_DELTA else JointSpace(rig)
 
 
@@ -191,7 +203,7 @@ class ActionScale:
     Attributes:
         mean: (A,), in the actions' own units.
         spread: (A,).
-        lowest: (A,), of what was learnt from: nothing below it is ever asked for, whatever the noise.
+        lowest: (A,), of what was learned from: nothing below it is ever asked for, whatever the noise.
         highest: (A,), the same above.
     """
 
@@ -202,7 +214,10 @@ class ActionScale:
 
     @classmethod
     def of(cls, plans: Numbers) -> ActionScale:
-        """Of all `plans` (N, H, A), as they are learnt: the last number is the gripper's."""
+        """Compute the scale of action targets (N, H, A) as the network learns them.
+
+        The last number of an action is the gripper's.
+        """
         spread = np.maximum(plans.reshape(-1, plans.shape[-1]).std(axis=0), _LEAST_SPREAD)
         spread[-1] = 0.5
         mean = np.zeros(len(spread))
@@ -212,11 +227,11 @@ class ActionScale:
         return cls(*(tuple(each.tolist()) for each in (mean, spread, *bounds)))
 
     def scaled(self, plans: Numbers) -> Numbers:
-        """Actions (..., A) in these units."""
+        """Return actions (..., A) in these units."""
         return np.asarray((plans - np.array(self.mean)) / np.array(self.spread), np.float32)
 
     def actions(self, scaled: Numbers) -> Numbers:
-        """The inverse of `scaled`, within the bounds."""
+        """Return the inverse of `scaled`, within the bounds."""
         return np.asarray(
             np.clip(scaled * np.array(self.spread) + np.array(self.mean), self.lowest, self.highest), np.float32
         )

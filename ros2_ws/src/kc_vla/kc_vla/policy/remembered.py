@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.inference.onnx_sessions import open_session
-from kc_vla.policy.interface import Seen, first_and_newest
+from kc_vla.policy.interface import RememberedFrame, first_and_newest
 from kc_vla.policy.model import PolicyModel
 
 Array = NDArray[np.float32]
 
 
-class Slots(NamedTuple):
+class HistorySlots(NamedTuple):
     """What the network is given of the past.
 
     Attributes:
@@ -27,15 +27,17 @@ class Slots(NamedTuple):
     present: Array
 
 
-class Remembered:
+class KeyframeHistory:
     """The keyframes of an episode as numbers. What a chunk takes does not grow with how many there are."""
 
-    def __init__(self, model: PolicyModel, look: Callable[[Seen], tuple[Array, Array]], device: str, threads: int):
+    def __init__(
+        self, model: PolicyModel, look: Callable[[RememberedFrame], tuple[Array, Array]], device: str, threads: int
+    ):
         """Open the model's files.
 
         Args:
             model: of the policy.
-            look: maps (V, C, M, M) of a keyframe's pictures, and the numbers (1, N) of its state.
+            look: maps (V, C, M, M) of a keyframe's images, and the numbers (1, N) of its state.
             device: see `open_session`.
             threads: likewise.
 
@@ -49,12 +51,12 @@ class Remembered:
         self.forget()
 
     def forget(self) -> None:
-        """An episode begins."""
+        """Forget the keyframes: an episode begins."""
         self._of: dict[int, Array] = {}  # a keyframe's frame to (R,)
-        self._last: tuple[tuple[int, ...], int, Slots] | None = None
+        self._last: tuple[tuple[int, ...], int, HistorySlots] | None = None
 
-    def slots(self, keyframes: Sequence[Seen], instruction: int) -> Slots:
-        """What the network is given of these keyframes, oldest first; PolicyError where a view of one is missing."""
+    def slots(self, keyframes: Sequence[RememberedFrame], instruction: int) -> HistorySlots:
+        """Return the network's input for these keyframes, oldest first; PolicyError where a view of one is missing."""
         model = self._model
         given = () if not model.history.remembers else keyframes
         kept = given if self._condense is not None else first_and_newest(given, model.slots)
@@ -70,17 +72,17 @@ class Remembered:
         self._last = frames, instruction, found
         return found
 
-    def _new(self, seen: Seen) -> Array:
+    def _new(self, seen: RememberedFrame) -> Array:
         maps, state = self._look(seen)
         found: Array = self._memory.run(None, {"maps": maps[None], "state": state})[0][0]
         return found
 
-    def _slots(self, kept: list[Array], instruction: int) -> Slots:
+    def _slots(self, kept: list[Array], instruction: int) -> HistorySlots:
         if self._condense is not None and kept:
             given = {"kept": np.stack(kept)[None], "instruction": np.array([instruction], np.int64)}
-            return Slots(*self._condense.run(None, given))
+            return HistorySlots(*self._condense.run(None, given))
         remembered = np.zeros((1, self._model.slots, self._width), np.float32)
         present = np.zeros((1, self._model.slots), np.float32)
         for slot, was in enumerate(kept):
             remembered[0, slot], present[0, slot] = was, 1.0
-        return Slots(remembered, present)
+        return HistorySlots(remembered, present)

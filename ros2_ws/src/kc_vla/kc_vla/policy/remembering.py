@@ -1,6 +1,6 @@
 """Selector, keyframe buffer, policy and the scheduling of chunks in one process, for programs that are no graph.
 
-What they show is a picture of each view and the state, as often as the control rate, and what they want is an action.
+What they show is an image of each view and the state, as often as the control rate, and what they want is an action.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import Rig
 from kc_vla.core.views import Views
-from kc_vla.execution.scheduler import Action, SchedulerSettings
+from kc_vla.execution.scheduler import ScheduledAction, SchedulerSettings
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.observation import Observation
-from kc_vla.keyframes.scoring import Sight, Source
+from kc_vla.keyframes.scoring import ScorerInput, SelectorBackend
 from kc_vla.policy.closed_loop import ClosedLoop
 from kc_vla.policy.interface import Backend
 
@@ -29,9 +29,17 @@ class Remembering:
     """Acts on what it sees and on the keyframes of the episode; one action for each control step, in order."""
 
     def __init__(
-        self, rig: Rig, source: Source, backend: Backend, window_frames: int, settings: SchedulerSettings
+        self, rig: Rig, source: SelectorBackend, backend: Backend, window_frames: int, settings: SchedulerSettings
     ) -> None:
-        """Args: `source` of keyframes; `backend` of the policy; the rest as in the stack's nodes."""
+        """Put the parts of a policy with memory together.
+
+        Args:
+            rig: of the robot.
+            source: the selector of keyframes.
+            backend: of the policy.
+            window_frames: as in the stack's nodes.
+            settings: as in the stack's nodes.
+        """
         self._rig, self._action = rig, backend.action_type
         self._codec = Codec(rig, backend.action_type)
         # the state stands where joints do: it is all there is of them, and what a keyframe's is made of
@@ -43,18 +51,18 @@ class Remembering:
 
     @property
     def keyframes(self) -> list[int]:
-        """Frames that are remembered now."""
+        """Return frames that are remembered now."""
         return [] if self._episode is None else [k.observation.frame for k in self._loop.keyframes]
 
     def forget(self) -> None:
-        """The next frame begins an episode."""
+        """Begin an episode with the next frame."""
         self._episode = None
 
     def act(self, views: Views, state: Numbers, instruction: str) -> NDArray[np.float32]:
-        """The action of the next control step (A,).
+        """Return the action of the next control step (A,).
 
         Args:
-            views: pictures (H, W, 3) uint8 RGB.
+            views: images (H, W, 3) uint8 RGB.
             state: (S,), as the stack has it for this robot.
             instruction: what is to be done; another one than before begins an episode.
 
@@ -73,11 +81,11 @@ class Remembering:
         stamp_ns = self._frame * episode.period_ns
         pose = state[:7] if self._action is ActionType.TOOL_DELTA else np.zeros(7)
         seen = Observation(self._frame, stamp_ns, views, self._codec.state_names, state, np.zeros_like(state), pose)
-        self._loop.see(seen, Sight(stamp_ns, views))
+        self._loop.see(seen, ScorerInput(stamp_ns, views))
         if request is not None:
             self._loop.think(request, seen)
         command = self._loop.tick(self._frame)
-        return command.values if isinstance(command, Action) else self._still(state)
+        return command.values if isinstance(command, ScheduledAction) else self._still(state)
 
     def _begin(self, instruction: str) -> Episode:
         self._episode = None
@@ -104,10 +112,10 @@ def open_remembering(
     window: int,
     how: SchedulerSettings,
 ) -> Remembering:
-    """The networks of two registries as one that acts; StackError where one is missing or not for this robot."""
-    from kc_vla.keyframes.sources import SourceSettings, open_source
-    from kc_vla.policy.backends import BackendSettings, open_backend
+    """Return the networks of two registries as one that acts; StackError where one is missing or not for this robot."""
+    from kc_vla.keyframes.selectors import open_selector
+    from kc_vla.policy.backends import PolicyContext, open_backend
 
-    source = open_source("learned", SourceSettings(selector, str(selectors), "cpu", threads))
-    settings = BackendSettings(rig, 16, model=model, models_folder=str(models), device="cpu", threads=threads)
-    return Remembering(rig, source, open_backend("learned", settings), window, how)
+    policy = {"model": model, "models_folder": str(models), "device": "cpu", "threads": threads}
+    source = open_selector("learned", {**policy, "model": selector, "models_folder": str(selectors)})
+    return Remembering(rig, source, open_backend("learned", PolicyContext(rig, 16), policy), window, how)

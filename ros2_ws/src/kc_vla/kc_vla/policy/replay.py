@@ -17,7 +17,7 @@ from kc_vla.episodes.episode import RecordedEpisode, recorded_actions
 from kc_vla.policy.interface import PolicyError, PolicyInput
 
 
-class Played(NamedTuple):
+class ReplayedEpisode(NamedTuple):
     """The episode that actions are of."""
 
     task: str
@@ -39,8 +39,14 @@ class ReplayBackend:
     action_type = ActionType.TOOL_DELTA
     names: tuple[str, ...] = TOOL_DELTA_NAMES
 
-    def __init__(self, actions: NDArray[np.float32], horizon: int, played: Played | None = None) -> None:
-        """Args: `actions` (T, 7) by control step; `horizon` of the chunks, 1 or more; `played`, what they are of."""
+    def __init__(self, actions: NDArray[np.float32], horizon: int, played: ReplayedEpisode | None = None) -> None:
+        """Take the actions of a recorded episode.
+
+        Args:
+            actions: (T, 7) by control step.
+            horizon: of the chunks, 1 or more.
+            played: the episode that they are of.
+        """
         if actions.ndim != 2 or actions.shape[1] != len(TOOL_DELTA_NAMES) or len(actions) == 0:
             raise PolicyError(f"the recorded actions have shape {actions.shape}: expected (steps, 7)")
         self._actions = actions.astype(np.float32)
@@ -48,8 +54,8 @@ class ReplayBackend:
         self._played = played
 
     def reset(self, episode: Episode) -> str:
-        """Nothing is remembered; the actions of one episode are of no use in another."""
-        here = Played(episode.task, episode.seed, episode.variant)
+        """Do nothing, as the actions of one episode are of no use in another."""
+        here = ReplayedEpisode(episode.task, episode.seed, episode.variant)
         if self._played is None or self._played == here:
             return ""
         return f"the bag is of {self._played}, this episode is {here}: the actions of the one are not for the other"
@@ -63,7 +69,7 @@ class ReplayBackend:
 
 
 def open_recording(bag: str, horizon: int, rig: Rig) -> ReplayBackend:
-    """The episode in the folder or file `bag`, for the robot that `rig` tells of.
+    """Return the episode in the folder or file `bag`, for the robot of `rig`.
 
     Raises:
         PolicyError: there is none that can be played, or it is of another robot.
@@ -74,13 +80,18 @@ def open_recording(bag: str, horizon: int, rig: Rig) -> ReplayBackend:
         played = RecordedEpisode(Path(bag).expanduser())
         _check_robot(played, rig)
         actions = recorded_actions(played)
-        return ReplayBackend(actions, horizon, Played(played.status.task, played.status.seed, played.status.variant))
+        return ReplayBackend(
+            actions, horizon, ReplayedEpisode(played.status.task, played.status.seed, played.status.variant)
+        )
     except (BagReadError, PolicyError) as error:
         raise PolicyError(f"nothing to replay: {error}") from error
 
 
 def _check_robot(played: RecordedEpisode, rig: Rig) -> None:
-    """PolicyError where the recorded joints are those of another rig; those of none of the stack's tell nothing."""
+    """Raise PolicyError where the recorded joints are those of another rig.
+
+    Joints of no rig of the stack are accepted.
+    """
     _, felt = next(played.recording.walk(JOINT_STATES), (JOINT_STATES, None))
     if felt is None or rig.is_called(felt.name):
         return

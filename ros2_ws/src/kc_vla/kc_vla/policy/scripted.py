@@ -19,7 +19,7 @@ _KEYS = frozenset({"joints", "gripper", "seconds", "hold"})
 
 
 @dataclass(frozen=True, eq=False)
-class Pose:
+class TimedPose:
     """Where to be, and how long the way there takes.
 
     Attributes:
@@ -31,8 +31,8 @@ class Pose:
     seconds: float
 
 
-def load_script(path: Path, rig: Rig) -> list[Pose]:
-    """The poses of a file: a list of `joints` (degrees), `gripper` (m), `seconds` and, if it stays, `hold` (s).
+def load_script(path: Path, rig: Rig) -> list[TimedPose]:
+    """Return the poses of a file: a list of `joints` (degrees), `gripper` (m), `seconds` and, if it stays, `hold` (s).
 
     A pose that is held is there twice: the way from it to itself takes as long as it is held.
 
@@ -60,8 +60,14 @@ class ScriptedBackend:
     needs_plan = False
     action_type = ActionType.JOINT_POSITION
 
-    def __init__(self, poses: list[Pose], horizon: int, rig: Rig) -> None:
-        """Args: `poses`, at least one; `horizon` of the chunks, 1 or more; `rig` of the arm."""
+    def __init__(self, poses: list[TimedPose], horizon: int, rig: Rig) -> None:
+        """Take the poses of a script.
+
+        Args:
+            poses: at least one.
+            horizon: of the chunks, 1 or more.
+            rig: of the arm.
+        """
         self.names = rig.names
         self._poses = poses
         self._horizon = horizon
@@ -83,7 +89,7 @@ class ScriptedBackend:
         return np.array([self.at(step * self._period) for step in steps], np.float32)
 
     def at(self, seconds: float) -> NDArray[np.float64]:
-        """Where the joints, rad, and the gripper, m, are to be so long after the first look."""
+        """Return where the joints, rad, and the gripper, m, are to be so long after the first look."""
         assert self._start is not None
         start, left = self._start, max(seconds, 0.0)
         cycle = sum(pose.seconds for pose in self._poses)
@@ -97,7 +103,7 @@ class ScriptedBackend:
         return start
 
 
-def _poses(path: Path, number: int, item: Any, rig: Rig) -> list[Pose]:
+def _poses(path: Path, number: int, item: Any, rig: Rig) -> list[TimedPose]:
     try:
         values = np.array([*np.radians(np.array(item["joints"], float)), float(item["gripper"])])
         seconds, hold = float(item["seconds"]), float(item.get("hold", 0.0))
@@ -111,4 +117,4 @@ def _poses(path: Path, number: int, item: Any, rig: Rig) -> list[Pose]:
         raise PolicyError(
             f"{path}, pose {number}: {len(rig.joints)} angles in degrees, a gripper in m, a time above 0 s are wanted"
         )
-    return [Pose(values, seconds), *([Pose(values, hold)] if hold else [])]
+    return [TimedPose(values, seconds), *([TimedPose(values, hold)] if hold else [])]

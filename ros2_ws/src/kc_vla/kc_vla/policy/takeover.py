@@ -29,7 +29,7 @@ class Person(Backend, Protocol):
     """A backend whose network is a person who can begin anywhere."""
 
     def take(self, share: float | None, held: Callable[[], bool]) -> None:
-        """Drive from where the arm is, with the gripper told to be `share` open, 0..1 (None: as it is).
+        """Take control from where the arm is, with the gripper commanded to be `share` open, 0..1 (None: as it is).
 
         The arm stands while not `held()`: the button that must be held for anything to move.
         """
@@ -40,25 +40,29 @@ class Buttons:
     """Which buttons of a gamepad are pressed anew; one that was silent must show a button released first."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Args: `clock` of what is offered, s."""
+        """Begin with no button pressed.
+
+        Args:
+            clock: of what is offered, s.
+        """
         self._clock = clock
         self._came = -np.inf
         self._held: frozenset[int] = frozenset()
 
     @property
     def heard(self) -> bool:
-        """Whether the gamepad tells how it is."""
+        """Return whether the gamepad reports its state."""
         return self._clock() - self._came <= GONE_S
 
     def press(self, buttons: Sequence[int]) -> frozenset[int]:
-        """The buttons are so now; return those that were not pressed a moment ago."""
+        """Take in the buttons, and return those that were not pressed before."""
         known, before = self.heard, self._held
         self._came = self._clock()
         self._held = frozenset(number for number, pressed in enumerate(buttons) if pressed == 1)
         return self._held - before if known else frozenset()
 
     def holds(self, number: int) -> bool:
-        """Whether a button was pressed when it was last told."""
+        """Return whether a button was pressed by the last report."""
         return number in self._held
 
 
@@ -66,11 +70,16 @@ class Marks:
     """A person's word by a button, of how an episode went."""
 
     def __init__(self, settings: JoySettings | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        """Args: which button does what; `clock` of what is offered, s."""
+        """Begin with no button pressed.
+
+        Args:
+            settings: which button does what.
+            clock: of what is offered, s.
+        """
         self._settings, self._buttons = settings or JoySettings(), Buttons(clock)
 
     def offer(self, buttons: Sequence[int]) -> bool | None:
-        """The buttons are so now: True for a success, False for a failure, None where nothing, or both, is said."""
+        """Take in the buttons; return True for a success, False for a failure, None where none or both are marked."""
         fresh = self._buttons.press(buttons)
         success, failure = self._settings.success in fresh, self._settings.failure in fresh
         return success if success != failure else None
@@ -112,21 +121,24 @@ class TakeOver:
 
     @property
     def ready(self) -> bool:
-        """Whether a person could take over now."""
+        """Return whether a person could take over now."""
         return self._buttons.heard
 
     def begin(self, episode: Episode) -> None:
-        """The policy drives first."""
+        """Begin an episode, with the policy in control."""
         self._person.reset(episode)
         self._running, self._asked, self._told = True, False, None
         self.driver, self.turn = Driver.POLICY, 0
 
     def end(self) -> None:
-        """The episode is over: nobody takes over or hands back any more."""
+        """End the episode: nobody takes over or hands back any more."""
         self._running = False
 
     def offer(self, axes: Sequence[float], buttons: Sequence[int]) -> None:
-        """The state of the gamepad. To take over, its button is held; to hand back, it is pressed with that let go."""
+        """Take in the state of the gamepad.
+
+        To take over, its button is held; to hand back, it is pressed with that released.
+        """
         fresh = self._buttons.press(buttons)
         self._enable.offer(buttons)
         if not self._running:
@@ -138,7 +150,7 @@ class TakeOver:
             self._change(Driver.POLICY, "the person has handed back")
 
     def asked(self, sequence: int) -> None:
-        """Chunk `sequence` of the episode is asked for.
+        """Note that chunk `sequence` of the episode is asked for.
 
         One who hears of an episode when it has got going already, as after a new start, does not know who drove: so a
         person does, and hands back.
@@ -151,7 +163,7 @@ class TakeOver:
             )
 
     def gave(self, frame: int, action_type: ActionType, actions: NDArray[np.float32]) -> None:
-        """Whoever drives has answered with these actions (H, D), from `frame` on."""
+        """Note the actions (H, D), from `frame` on, of whoever is in control."""
         self._told = (frame, action_type, actions)
 
     def _change(self, driver: Driver, why: str) -> None:
@@ -162,7 +174,7 @@ class TakeOver:
         self._changed(why)
 
     def _share(self) -> float | None:
-        """How far the gripper is told to be open, 0..1: what it holds now it must not let go of."""
+        """Return how far the gripper is commanded to be open, 0..1: it must not release what it holds now."""
         if self._told is None:
             return None
         begin, action_type, actions = self._told

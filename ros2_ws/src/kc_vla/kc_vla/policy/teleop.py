@@ -1,8 +1,8 @@
 """Policies whose network is a person: one who leads a second arm by hand, and one at a gamepad or keyboard.
 
-Such a person may drive from the first frame on, or take over from another policy (`kc_vla.policy.takeover`). What he
-does reaches the arm on the way that a network's actions take, with the same limits and the same fail-safe: when nothing
-comes any more, the few actions of the last chunk are used up and the arm holds.
+Such a person may be in control from the first frame on, or take over from another policy (`kc_vla.policy.takeover`).
+These commands reach the arm on the way that a network's actions take, with the same limits and the same fail-safe.
+When nothing comes any more, the few actions of the last chunk are used up and the arm holds.
 """
 
 from __future__ import annotations
@@ -42,13 +42,18 @@ class HeldButton:
     """The button that must be held for anything to move; of a gamepad that was away it must be let go of first."""
 
     def __init__(self, number: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Args: `number` of the button; `clock` of what is offered, s."""
+        """Begin with the button released.
+
+        Args:
+            number: of the button.
+            clock: of what is offered, s.
+        """
         self._number, self._clock = number, clock
         self._came = -np.inf
         self._pressed = self._let_go = False
 
     def offer(self, buttons: Sequence[int]) -> None:
-        """The buttons are so now."""
+        """Take in the buttons."""
         now = self._clock()
         self._pressed = self._number < len(buttons) and buttons[self._number] == 1
         self._let_go = (self._let_go and now - self._came <= GONE_S) or not self._pressed
@@ -56,12 +61,12 @@ class HeldButton:
 
     @property
     def heard(self) -> bool:
-        """Whether the gamepad or keyboard tells how it is."""
+        """Return whether the gamepad or keyboard reports its state."""
         return self._clock() - self._came <= STALE_S
 
     @property
     def held(self) -> bool:
-        """Whether it is held, as far as is known now."""
+        """Return whether it is held, as far as is known now."""
         return self.heard and self._let_go and self._pressed
 
 
@@ -75,7 +80,12 @@ class LeaderBackend:
     action_type = ActionType.JOINT_POSITION
 
     def __init__(self, rig: Rig, clock: Callable[[], float] = time.monotonic) -> None:
-        """Args: `rig` of both arms; `clock` of what is offered, s."""
+        """Begin without a state of the leader.
+
+        Args:
+            rig: of both arms.
+            clock: of what is offered, s.
+        """
         self.names = rig.names
         self._clock = clock
         self._lead: NDArray[np.float64] | None = None
@@ -90,7 +100,7 @@ class LeaderBackend:
         self._at: NDArray[np.float64] | None = None  # where it was told to be since it was taken over
 
     def offer(self, lead: NDArray[np.float64]) -> None:
-        """The leader is at `lead` (N + 1,), rad and m. What is not finite is passed over."""
+        """Take in that the leader is at `lead` (N + 1,), rad and m; what is not finite is ignored."""
         if lead.shape == (len(self.names),) and np.isfinite(lead).all():
             self._lead, self._came = np.array(lead, float), self._clock()
 
@@ -132,7 +142,7 @@ class LeaderBackend:
         return np.array(rows, np.float32)
 
     def _as_led(self, lead: NDArray[np.float64], here: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Where to be: as far from where the arm stood as the leader was led since then."""
+        """Return where to be: as far from where the arm stood as the leader was led since then."""
         if self._at is None:
             self._at = here.copy()
             self._gripper = float(here[-1]) if np.isnan(self._gripper) else self._gripper
@@ -196,7 +206,12 @@ class JoyBackend:
     names: tuple[str, ...] = TOOL_DELTA_NAMES
 
     def __init__(self, settings: JoySettings | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        """Args: `clock` of what is offered, s."""
+        """Begin without a state of the gamepad.
+
+        Args:
+            settings: which axis and button does what.
+            clock: of what is offered, s.
+        """
         self._settings = settings or JoySettings()
         self._axes: list[float] = []
         self._buttons: list[int] = []
@@ -205,18 +220,21 @@ class JoyBackend:
         self._share: float | None = None
 
     def offer(self, axes: list[float], buttons: list[int]) -> None:
-        """The state of the gamepad. One that was silent moves nothing until its enabling button was let go of."""
+        """Take in the state of the gamepad.
+
+        One that was silent moves nothing until its enabling button was released.
+        """
         self._axes, self._buttons = axes, buttons
         self._enable.offer(buttons)
 
     def reset(self, episode: Episode) -> str:
-        """The gripper begins where it is."""
+        """Begin an episode with the gripper as it is."""
         self._period = episode.period_ns * 1e-9
         self._share = None
         return ""
 
     def take(self, share: float | None, held: Callable[[], bool]) -> None:
-        """Drive from where the arm is, with the gripper told to be `share` open, 0..1 (None: as it is).
+        """Take control from where the arm is, with the gripper commanded to be `share` open, 0..1 (None: as it is).
 
         The sticks need the same button, so `held` tells nothing new.
         """
@@ -240,7 +258,7 @@ class JoyBackend:
         return rows
 
     def _axis(self, number: int) -> float:
-        """Deflection, -1..1; 0 for an axis that is not there or tells nonsense."""
+        """Return the deflection, -1..1; 0 for an axis that is not there or reports nonsense."""
         value = self._axes[number] if number < len(self._axes) else 0.0
         return float(np.clip(value, -1.0, 1.0)) if np.isfinite(value) and abs(value) >= self._settings.dead else 0.0
 

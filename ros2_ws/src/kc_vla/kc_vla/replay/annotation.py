@@ -8,7 +8,7 @@ from kc_vla.replay.differences import Annotated
 
 
 def annotated(episode: RecordedEpisode) -> Annotated | None:
-    """The newest confirmed annotation of an episode's bag; None where there is none.
+    """Return the newest confirmed annotation of an episode's bag; None where there is none.
 
     Raises:
         AnnotationError: it is not as it should be.

@@ -10,7 +10,7 @@ import numpy as np
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, TOOL_DELTA_UNITS
 from kc_vla.core.rig import unit_of
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.episodes.episode_data import Chunk, KeyframeState, NodeDiagnostics, Score, keyframes_after
+from kc_vla.episodes.episode_data import KeyframeState, NodeDiagnostics, RecordedChunk, Score, keyframes_after
 from kc_vla.replay.differences import (
     Annotated,
     ChunkDifference,
@@ -31,7 +31,7 @@ _TOOL_DELTA_UNITS = dict(zip(TOOL_DELTA_NAMES, TOOL_DELTA_UNITS, strict=True))
 
 
 def last_frame(episode: RecordedEpisode) -> int:
-    """The last frame number of an episode; -1 without frames."""
+    """Return the last frame number of an episode; -1 without frames."""
     return episode.frames[-1].index if episode.frames else -1
 
 
@@ -89,7 +89,9 @@ def _frames(episode: RecordedEpisode, scores: Mapping[int, Score]) -> FrameCount
     )
 
 
-def _chunks(episode: RecordedEpisode, answers: Mapping[int, Chunk], refusals: Mapping[int, str]) -> ChunkDifference:
+def _chunks(
+    episode: RecordedEpisode, answers: Mapping[int, RecordedChunk], refusals: Mapping[int, str]
+) -> ChunkDifference:
     answered = [(chunk, answers[n]) for n, chunk in enumerate(episode.chunks) if n in answers]
     missing = [
         (chunk.observation_frame, refusals.get(n, "it was not asked for: the replay ended before"))
@@ -116,8 +118,8 @@ def _chunks(episode: RecordedEpisode, answers: Mapping[int, Chunk], refusals: Ma
     )
 
 
-def _overlap(chunk: Chunk, answer: Chunk) -> tuple[tuple[str, ...], np.ndarray, np.ndarray] | None:
-    """Columns, control steps (n,) and differences (n, dimension) of what both plan; None where that is nothing."""
+def _overlap(chunk: RecordedChunk, answer: RecordedChunk) -> tuple[tuple[str, ...], np.ndarray, np.ndarray] | None:
+    """Return the columns, control steps (n,) and differences (n, dimension) of what both plan; None for nothing."""
     first = max(chunk.observation_frame, answer.observation_frame)
     end = min(c.observation_frame + len(c.actions) for c in (chunk, answer))
     if chunk.names != answer.names or first >= end:

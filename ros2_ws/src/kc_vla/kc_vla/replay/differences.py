@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kc_vla.episodes.episode_data import Chunk, Event, KeyframeState, NodeDiagnostics, Score
+from kc_vla.episodes.episode_data import KeyframeState, NodeDiagnostics, RecordedChunk, RecordedEvent, Score
 from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
 
 
@@ -22,8 +22,8 @@ class LiveRun:
     """
 
     scores: Mapping[int, Score] = field(default_factory=dict)
-    events: tuple[Event, ...] = ()
-    chunks: Mapping[int, Chunk] = field(default_factory=dict)
+    events: tuple[RecordedEvent, ...] = ()
+    chunks: Mapping[int, RecordedChunk] = field(default_factory=dict)
     refusals: Mapping[int, str] | None = field(default_factory=dict)
     diagnostics: Mapping[str, NodeDiagnostics] = field(default_factory=dict)
 
@@ -61,25 +61,25 @@ class KeyframePair:
 
     @property
     def difference(self) -> int | None:
-        """Frames by which the live one is later (negative: earlier); None where one is missing."""
+        """Return frames by which the live one is later (negative: earlier); None where one is missing."""
         return None if self.bag is None or self.live is None else self.live.frame - self.bag.frame
 
     @property
     def as_annotated(self) -> bool:
-        """Whether it was committed live within the tolerance of what a person marked."""
+        """Return whether it was committed live within the tolerance of what a person marked."""
         if self.live is None or self.annotated is None:
             return False
         return self.live.committed and abs(self.live.frame - self.annotated) <= TOLERANCE_FRAMES
 
     @property
     def label(self) -> str:
-        """Name of the phase, of the bag first."""
+        """Return the name of the phase, of the bag first."""
         state = self.bag or self.live
         return state.label if state is not None else f"keyframe {self.phase}"
 
     @property
     def same(self) -> bool:
-        """Whether frame, label and finality are those of the bag."""
+        """Return whether frame, label and finality are those of the bag."""
         if self.bag is None or self.live is None:
             return self.bag is self.live
         return (self.bag.frame, self.bag.label, self.bag.committed) == (
@@ -90,7 +90,7 @@ class KeyframePair:
 
     @property
     def verdict(self) -> str:
-        """The difference in a few words."""
+        """Return the difference in a few words."""
         if self.bag is None or self.live is None:
             return "not found" if self.bag is None and self.live is None else "missing" if self.bag else "extra"
         found = []
@@ -219,5 +219,5 @@ class Comparison:
 
     @property
     def same_keyframes(self) -> bool:
-        """Whether the live selector found what the bag holds, and nothing else."""
+        """Return whether the live selector found what the bag holds, and nothing else."""
         return all(pair.same for pair in self.keyframes)

@@ -8,9 +8,9 @@ from pathlib import Path
 from kc_vla.core.topics import image_topic
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.episodes.episode_data import Chunk, Event, NodeDiagnostics, Score
-from kc_vla.execution.scheduler import Request
-from kc_vla.keyframes.sources import FEELING
+from kc_vla.episodes.episode_data import NodeDiagnostics, RecordedChunk, RecordedEvent, Score
+from kc_vla.execution.scheduler import ChunkRequest
+from kc_vla.keyframes.selectors import needs_state
 from kc_vla.replay.annotation import annotated
 from kc_vla.replay.comparison import NODES, compare, last_frame
 from kc_vla.replay.differences import LiveRun
@@ -40,21 +40,21 @@ class LiveReplay:
         self._settings = settings
         requests = recorded_requests(recorded) if self.asks else []
         self._later = sorted(enumerate(requests), key=lambda pair: pair[1].step)
-        self._chunks: dict[int, Chunk] = {}
+        self._chunks: dict[int, RecordedChunk] = {}
         self._refusals: dict[int, str] = {}
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The live nodes that are compared."""
+        """Return the live nodes that are compared."""
         return NODES if self.asks else NODES[:-1]
 
     def frame_at(self, time_ns: int) -> int:
-        """The frame that a time of the bag falls in; negative before the first one."""
+        """Return the frame that a time of the bag falls in; negative before the first one."""
         status = self.recorded.status
         return (time_ns - status.start_ns) // max(1, round(status.frame_period_s * 1e9))
 
     def unheard(self, player: Mapping[str, str]) -> str:
-        """Which topics some node does not listen to yet, by what the diagnostics of the player tell; empty if none.
+        """Return which topics some node does not listen to yet, by the diagnostics of the player; empty if none.
 
         A reader counts once the player has found it, for it misses what is played before.
         """
@@ -63,27 +63,30 @@ class LiveReplay:
         return ", ".join(short) or ("" if found else "bag_player")
 
     def _readers_of(self, topic: str) -> int:
-        """How many live nodes listen to a topic that is played."""
+        """Return how many live nodes listen to a topic that is played."""
         observers = 2 if self.asks else 1  # the buffer and the policy
         views = self.recorded.views  # the selector looks at the first
-        felt = 1 if self._settings.source in FEELING else 0
+        state = 1 if needs_state(self._settings.source) else 0
         return {
             **{f"/{image_topic(view)}": observers + (view == views[0]) for view in views},
-            "/joint_states": observers + felt,
-            "/tool_pose": observers + felt,
+            "/joint_states": observers + state,
+            "/tool_pose": observers + state,
             "/keyframes/score": 1,
         }.get(topic, 0)
 
-    def due(self, frame: int) -> list[tuple[int, Request]]:
-        """The requests to make now that it has come to `frame`, each once, with its place; they wait from now on."""
+    def due(self, frame: int) -> list[tuple[int, ChunkRequest]]:
+        """Return the requests to make now that it has come to `frame`, each once, with its place.
+
+        They wait from now on.
+        """
         due = []
         while self._later and self._later[0][1].step <= frame:
             due.append(self._later.pop(0))
         self.waiting |= {place for place, _ in due}
         return due
 
-    def answer(self, place: int, chunk: Chunk | str) -> None:
-        """A request was answered with a chunk, or not, with the reason why."""
+    def answer(self, place: int, chunk: RecordedChunk | str) -> None:
+        """Note that a request was answered with a chunk, or not, with the reason why."""
         self.waiting.discard(place)
         if isinstance(chunk, str):
             self._refusals[place] = chunk
@@ -94,10 +97,10 @@ class LiveReplay:
         self,
         folder: Path,
         scores: Mapping[int, Score],
-        events: Sequence[Event],
+        events: Sequence[RecordedEvent],
         diagnostics: Mapping[str, NodeDiagnostics],
     ) -> list[str]:
-        """Compare what the live nodes have said with the recording; write the report; return what a person is told.
+        """Compare what the live nodes published with the recording; write the report; return lines for a person.
 
         Raises:
             ReportError: it cannot be written.

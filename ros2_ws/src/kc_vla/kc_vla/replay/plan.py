@@ -79,7 +79,7 @@ def plan_replay(episode: RecordedEpisode, source: str, policy: str, rig: str = A
     if views[0] != episode.views[0]:
         raise BagReadError(
             f"{episode.bag} is of a robot with the views {', '.join(episode.views)}, the rig '{rig}' has "
-            f"{', '.join(views)}: name the robot that was recorded with rig:="
+            f"{', '.join(views)}: name the robot that was recorded with robot:="
         )
     if images not in known or not episode.frames:
         raise BagReadError(f"{episode.bag} holds no images of the episode on {images}: there is nothing to replay")
@@ -120,7 +120,10 @@ def _policy_of(episode: RecordedEpisode) -> tuple[str, str]:
 
 
 def _backends(episode: RecordedEpisode) -> list[str]:
-    """Of the chunks, that with the most first; a person, who is asked far oftener than a policy, after those."""
+    """Return the backends of the chunks, the one with the most chunks first, and people after all others.
+
+    A person is asked far more often than a policy.
+    """
     counted = Counter(chunk.backend for chunk in episode.chunks)
     return sorted(counted, key=lambda name: (name in PEOPLE, -counted[name]))
 
@@ -151,7 +154,7 @@ def new_folder(output: Path, episode_id: str) -> Path:
 
 
 def _the_bag_in(path: Path) -> Path:
-    """The only bag of an episode's folder; otherwise the path itself, of which the reader says what is wrong."""
+    """Return the only bag of an episode's folder; otherwise the path itself, of which the reader says what is wrong."""
     below = bags_below(path)
     return below[0] if len(below) == 1 else path
 
@@ -162,7 +165,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("bag", help="bag folder or file of one episode")
     parser.add_argument("--source", default="learned")
     parser.add_argument("--policy", default="auto")
-    parser.add_argument("--rig", default=AUTO)
+    parser.add_argument("--robot", default=AUTO)
     parser.add_argument("--output", default="runs", help="folder in which that of the replay is made")
     arguments = parser.parse_args(argv)
     bag = Path(arguments.bag).expanduser()
@@ -171,7 +174,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise BagReadError("no bag was given: replay.launch.py bag:=<folder of a recorded episode>/bag")
         bag = _the_bag_in(bag)
         require_finished(bag)
-        plan = plan_replay(RecordedEpisode(bag), arguments.source, arguments.policy, arguments.rig)
+        plan = plan_replay(RecordedEpisode(bag), arguments.source, arguments.policy, arguments.robot)
         folder = new_folder(Path(arguments.output).expanduser().resolve(), plan.episode_id)
     except (BagError, OutputFolderError, RigError) as error:
         print(error, file=sys.stderr)

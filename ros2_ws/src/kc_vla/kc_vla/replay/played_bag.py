@@ -32,7 +32,7 @@ class PlayedTopic:
         name: under which it is played.
         type: of its messages in the bag.
         qos: with which it was recorded.
-        unpacked: whether its compressed pictures are played as raw ones.
+        unpacked: whether its compressed images are played as raw ones.
     """
 
     name: str
@@ -55,7 +55,7 @@ class PlayedBag:
         Args:
             bag: folder or file.
             chosen: topics with commas between; empty for all.
-            decompress: play compressed pictures as raw ones, on the topic without /compressed.
+            decompress: play compressed images as raw ones, on the topic without /compressed.
 
         Raises:
             BagError: it cannot be read, or lacks a topic that was chosen.
@@ -81,7 +81,7 @@ class PlayedBag:
             self._chosen = list(self.topics)
 
     def _is_of_another_version(self, message_type: str) -> bool:
-        """Whether messages of ours have other fields in the bag than here: their bytes would be read wrongly."""
+        """Return whether messages of ours have other fields in the bag than here: their bytes would be read wrongly."""
         if not message_type.startswith(_OURS):
             return False
         known = self._reader.schema(message_type)
@@ -89,7 +89,7 @@ class PlayedBag:
 
     @property
     def damages(self) -> list[str]:
-        """What of the bag could not be read so far, a line each."""
+        """Return what of the bag could not be read so far, a line each."""
         return list(self._reader.damages)
 
     def begin(self, now: float, rate: float, start: float, loop: bool, stamped: Collection[str] | None) -> Playback:
@@ -121,7 +121,7 @@ class PlayedBag:
         return Playback(messages, now, rate, start, loop, latched)
 
     def unpack(self, message: BagMessage) -> tuple[NDArray[np.uint8], Any]:
-        """The picture of a message that is played unpacked, (H, W, 3) RGB, and the header of that message.
+        """Return the image of a message that is played unpacked, (H, W, 3) RGB, and the header of that message.
 
         Raises:
             BagReadError: it cannot be read.

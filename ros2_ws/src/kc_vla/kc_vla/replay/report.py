@@ -1,4 +1,4 @@
-"""What is told of a replay: lines for a person, replay.md with the same, replay.json for a program, and a picture."""
+"""What is told of a replay: lines for a person, replay.md with the same, replay.json for a program, and an image."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
 from kc_vla.replay.as_json import plain
 from kc_vla.replay.differences import ChunkDifference, Comparison, LiveRun
-from kc_vla.replay.picture import write_picture
+from kc_vla.replay.plot import write_picture
 
 JSON, MARKDOWN, PICTURE = "replay.json", "replay.md", "replay.png"
 
@@ -39,7 +39,7 @@ class ReplaySettings:
 def write_replay_report(
     folder: Path, episode: RecordedEpisode, live: LiveRun, comparison: Comparison, settings: ReplaySettings
 ) -> list[str]:
-    """Write the report into `folder`; return what a person is told.
+    """Write the report into `folder`; return lines for a person.
 
     Raises:
         ReportError: a file cannot be written.

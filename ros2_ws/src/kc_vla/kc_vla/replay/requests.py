@@ -6,22 +6,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.episodes.episode_data import Chunk, Command, CommandMode
-from kc_vla.execution.scheduler import Request
+from kc_vla.episodes.episode_data import CommandMode, RecordedChunk, RecordedCommand
+from kc_vla.execution.scheduler import ChunkRequest
 
 
-def recorded_requests(episode: RecordedEpisode) -> list[Request]:
+def recorded_requests(episode: RecordedEpisode) -> list[ChunkRequest]:
     """Return the request that led to each chunk of an episode, in the order of the chunks.
 
     A request is not recorded, but what it said follows from the rest: it asked from the observation of the chunk, and
     the actions that it called frozen are those that the arm executed from that frame on until the chunk came.
     """
     commands = {command.step: command for command in episode.commands}
-    return [Request(c.sequence, c.observation_frame, _frozen(c, commands)) for c in episode.chunks]
+    return [ChunkRequest(c.sequence, c.observation_frame, _frozen(c, commands)) for c in episode.chunks]
 
 
-def _frozen(chunk: Chunk, commands: dict[int, Command]) -> NDArray[np.float32]:
-    """The actions executed from the chunk's observation on until its own, (d, D); at most as many as it plans."""
+def _frozen(chunk: RecordedChunk, commands: dict[int, RecordedCommand]) -> NDArray[np.float32]:
+    """Return the actions executed from the chunk's observation on until its own, (d, D).
+
+    They are at most as many as it plans.
+    """
     rows: list[NDArray[np.float32]] = []
     for step in range(chunk.observation_frame, chunk.observation_frame + len(chunk.actions)):
         command = commands.get(step)

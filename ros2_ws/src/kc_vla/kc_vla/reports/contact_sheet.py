@@ -1,4 +1,4 @@
-"""The contact sheet: every keyframe of an episode on one picture, beside the ground truth where there is one."""
+"""The contact sheet: every keyframe of an episode on one image, beside the ground truth where there is one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def write_contact_sheet(episode: RecordedEpisode, path: Path) -> None:
 
 
 def draw_contact_sheet(episode: RecordedEpisode) -> Canvas:
-    """Return the contact sheet as a picture."""
+    """Return the contact sheet as an image."""
     matches = match_keyframes(episode)
     rows = [matches[start : start + _COLUMNS] for start in range(0, len(matches), _COLUMNS)]
     heights = [_card_height(row) for row in rows]
@@ -138,7 +138,7 @@ def _facts(episode: RecordedEpisode, match: KeyframeMatch) -> str:
 
 
 def _verdict(match: KeyframeMatch) -> tuple[str, Colour]:
-    """Return what the ground truth says of this keyframe, and its colour."""
+    """Return what the ground truth says of this keyframe, and its color."""
     if match.frame is None:
         return f"missed (ground truth: {match.oracle_frame})", RED
     if not match.committed:

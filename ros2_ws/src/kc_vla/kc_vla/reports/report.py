@@ -17,15 +17,15 @@ from kc_vla.reports.video import write_video
 
 
 @dataclass(frozen=True)
-class Report:
+class EpisodeReport:
     """What was made.
 
     Attributes:
         summary: content of summary.json.
         summary_path: where it is.
-        video: the MP4; None where the bag holds no pictures, or none was wanted.
+        video: the MP4; None where the bag holds no images, or none was wanted.
         contact_sheet: the PNG; likewise.
-        notes: one line for each thing that is not as it should be (a torn bag, no pictures, no result).
+        notes: one line for each thing that is not as it should be (a torn bag, no images, no result).
     """
 
     summary: dict[str, Any]
@@ -35,13 +35,13 @@ class Report:
     notes: tuple[str, ...]
 
     def lines(self) -> list[str]:
-        """Return what a person is told: where each file is, and what is not as it should be."""
+        """Return lines for a person: where each file is, and what is not as it should be."""
         files = {"video": self.video, "keyframes": self.contact_sheet, "summary": self.summary_path}
         made = [f"{name + ':':<11}{path}" for name, path in files.items() if path is not None]
         return [*made, *(f"note:      {note}" for note in self.notes)]
 
 
-def write_report(bag: Path, out: Path, pictures: bool = True) -> Report:
+def write_report(bag: Path, out: Path, pictures: bool = True) -> EpisodeReport:
     """Write the report of the episode in `bag` into the folder `out`, made if missing; its summary alone if asked so.
 
     Raises:
@@ -66,7 +66,7 @@ def write_report(bag: Path, out: Path, pictures: bool = True) -> Report:
     except OSError as error:
         why = error.strerror or str(error)
         raise ReportError(f"cannot write the report into {out}: {why}; free space or choose another folder") from error
-    return Report(
+    return EpisodeReport(
         summary=summary,
         summary_path=out / SUMMARY,
         video=out / VIDEO if drawn else None,

@@ -38,7 +38,12 @@ class RunTable:
     """
 
     def __init__(self, folder: Path, planned: int = 1) -> None:
-        """Args: `folder` of the episodes; how many are `planned`: one alone needs no file."""
+        """Begin without episodes.
+
+        Args:
+            folder: of the episodes.
+            planned: how many there will be: one alone needs no file.
+        """
         self._folder, self._planned = folder, planned
         self._episodes: list[Mapping[str, Any]] = []
         self._stopped = ""
@@ -46,7 +51,7 @@ class RunTable:
 
     @property
     def all_succeeded(self) -> bool:
-        """Whether no episode failed."""
+        """Return whether no episode failed."""
         return _succeeded(self._episodes) == len(self._episodes)
 
     def add(self, episode: Mapping[str, Any]) -> None:
@@ -86,7 +91,7 @@ class RunTable:
         self.path.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
 
     def lines(self) -> list[str]:
-        """How many succeeded of each task where there are several, and in all, and where the file is."""
+        """Return how many succeeded of each task where there are several, and in all, and where the file is."""
         if not self._episodes:
             return []
         told = []
@@ -101,7 +106,7 @@ class RunTable:
 
 
 def _in_words(episodes: list[Mapping[str, Any]]) -> str:
-    """Successes and, where there was a ground truth to compare with, keyframes."""
+    """Return the successes and, where there was a ground truth to compare with, the keyframes, in words."""
     told = f"{_succeeded(episodes)} of {len(episodes)} episodes succeeded"
     if not (wanted := _total(episodes, "keyframes_wanted")):
         return told
@@ -114,5 +119,5 @@ def _total(episodes: list[Mapping[str, Any]], name: str) -> int:
 
 
 def _succeeded(episodes: list[Mapping[str, Any]]) -> int:
-    """How many of them did."""
+    """Return how many of them did."""
     return sum(line["success"] for line in episodes)

@@ -52,7 +52,7 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
 
 
 def _settings(episode: RecordedEpisode) -> dict[str, str]:
-    """What the episode was run with, as those who took part in it said; what nobody said is left out."""
+    """Return what the episode was run with, as those who took part in it said; what nobody said is left out."""
     told = {
         "policy": {chunk.backend for chunk in episode.chunks} - {each.device for each in episode.takeovers}
         or _said(episode, "policy_server", "backend"),
@@ -66,7 +66,7 @@ def _settings(episode: RecordedEpisode) -> dict[str, str]:
 
 
 def _said(episode: RecordedEpisode, node: str, key: str) -> set[str]:
-    """What a node told of itself, or nothing."""
+    """Return what a node reported of itself, or nothing."""
     diagnostics = episode.diagnostics.get(node)
     return {diagnostics.values[key]} if diagnostics is not None and key in diagnostics.values else set()
 

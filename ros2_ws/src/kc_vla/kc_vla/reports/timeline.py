@@ -30,7 +30,7 @@ _LANE_GAP = 8
 _CAPTION = 62  # width of the captions at the left
 _CHUNK_COLOURS: tuple[Colour, Colour] = ((59, 91, 152), (84, 122, 190))
 PERSON_COLOURS: tuple[Colour, Colour] = ((146, 72, 140), (182, 100, 174))
-"""Of chunks where a person drove, in turns."""
+"""Alternating colors of chunks where a person drove."""
 _DIM = 0.28  # how much of the future shows
 
 HEIGHT = _LEGEND_HEIGHT + _PLOT_HEIGHT + _LANE_GAP + _LANE_HEIGHT + 24
@@ -101,7 +101,10 @@ class Timeline:
                 canvas.line(ends, BLUE, 2)
 
     def _draw_chunks(self, canvas: Canvas, episode: RecordedEpisode, top: int) -> None:
-        """One block for each run of steps from the same chunk, others where a person drove, red where the arm held."""
+        """Draw one block for each run of steps from the same chunk.
+
+        Steps of a person look different, and steps in which the arm held are red.
+        """
         previous: tuple[bool, int] | None = None
         shade = 0
         commands = {c.step: c for c in episode.commands}
@@ -131,7 +134,7 @@ class Timeline:
 
 
 def _draw_legend(canvas: Canvas, by_person: bool) -> None:
-    """Say what the colours mean, at the right end of the upper edge."""
+    """Say what the colors mean, at the right end of the upper edge."""
     x = canvas.pixels.shape[1]
     for name, colour in (
         ("hold", RED),

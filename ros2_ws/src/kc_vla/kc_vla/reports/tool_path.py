@@ -14,9 +14,9 @@ from kc_vla.core.mounted_camera import Pose
 from kc_vla.core.projection import project
 from kc_vla.core.rig import Rig, rig_of
 from kc_vla.core.topics import JOINT_STATES, ROBOT_DESCRIPTION, camera_info_topic
-from kc_vla.description.urdf import DescriptionError, RobotTree
+from kc_vla.core.urdf import DescriptionError, RobotTree
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.episodes.episode_data import Chunk, Frame
+from kc_vla.episodes.episode_data import RecordedChunk, RecordedFrame
 from kc_vla.episodes.transforms import RecordedTransforms
 
 Points = NDArray[np.float64]
@@ -33,7 +33,7 @@ class Lens:
 
 
 class ToolPath:
-    """See the module.
+    """The path of the tool in an episode, and the chunk ahead of it, in the robot's base frame.
 
     Attributes:
         lenses: by view, of those cameras that the bag has a calibration of.
@@ -53,17 +53,17 @@ class ToolPath:
         if not any(pose is not None for pose in self._tools.values()):
             raise ReportError(
                 f"{episode.bag} does not tell where '{rig.tool_frame}' is in '{rig.base_frame}': record it with the "
-                "node transforms (transforms:=auto), or name the robot that was recorded with --rig"
+                "node transforms (transforms:=auto), or name the robot that was recorded with --robot"
             )
         self.lenses = {view: lens for view in episode.views if (lens := lens_of(episode, view)) is not None}
 
-    def done(self, frame: Frame) -> Points:
-        """Where the tool was from the beginning up to a frame (T, 3), m."""
+    def done(self, frame: RecordedFrame) -> Points:
+        """Return the positions of the tool from the beginning up to a frame (T, 3), m."""
         before = (self._tools[index] for index in sorted(self._tools) if index <= frame.index)
         return np.array([pose[:3, 3] for pose in before if pose is not None]).reshape(-1, 3)
 
-    def planned(self, frame: Frame) -> Points:
-        """Where the chunk that runs at a frame would bring the tool from there (H, 3), m; (0, 3) for none."""
+    def planned(self, frame: RecordedFrame) -> Points:
+        """Return where the chunk that runs at a frame would bring the tool from there (H, 3), m; (0, 3) for none."""
         nothing, tool = np.empty((0, 3)), self._tools[frame.index]
         running = [chunk for chunk in self._episode.chunks if chunk.observation_frame <= frame.index]
         if tool is None or not running:
@@ -74,8 +74,10 @@ class ToolPath:
             return np.asarray(tool[:3, 3] + np.cumsum(actions[:, :3], axis=0)).reshape(-1, 3)
         return self._of_joints(chunk, actions)
 
-    def pixels(self, points: Points, view: str, frame: Frame) -> Points:
-        """Where points (N, 3) of the base frame are in a view's picture of a frame (N, 2), px; NaN where they are not.
+    def pixels(self, points: Points, view: str, frame: RecordedFrame) -> Points:
+        """Return where points (N, 3) of the base frame are in a view's image of a frame (N, 2), px.
+
+        They are NaN where they are not in it.
 
         A camera whose lens or place is not known shows none.
         """
@@ -88,8 +90,8 @@ class ToolPath:
     def _pose(self, frame: str, stamp_ns: int) -> Pose | None:
         return self._transforms.pose(frame, self._rig.base_frame, stamp_ns)
 
-    def _of_joints(self, chunk: Chunk, actions: NDArray[np.float64]) -> Points:
-        """The way of the tool for positions of the joints (H, D), as the recorded description has it."""
+    def _of_joints(self, chunk: RecordedChunk, actions: NDArray[np.float64]) -> Points:
+        """Return the way of the tool for positions of the joints (H, D), as the recorded description has it."""
         if self._tree is None or self._rig.tool_frame not in self._tree.links:
             return np.empty((0, 3))
         rows = []
@@ -102,7 +104,7 @@ class ToolPath:
 
 
 def rig_of_bag(episode: RecordedEpisode) -> Rig:
-    """The robot that was recorded, by the names of its joints.
+    """Return the robot that was recorded, by the names of its joints.
 
     Raises:
         BagReadError: the bag cannot be read.
@@ -112,18 +114,18 @@ def rig_of_bag(episode: RecordedEpisode) -> Rig:
     names = list(felt.name) if felt is not None else []
     if (rig := rig_of(names)) is None:
         told = ", ".join(names) or "none"
-        raise ReportError(f"{episode.bag}: no rig has the joints {told}: name the robot that was recorded with --rig")
+        raise ReportError(f"{episode.bag}: no robot file has the joints {told}: name the recorded robot with --robot")
     return rig
 
 
-def spread(frames: Sequence[Frame], count: int) -> list[Frame]:
-    """So many of the frames, at most, evenly over the episode and not at its ends."""
+def spread(frames: Sequence[RecordedFrame], count: int) -> list[RecordedFrame]:
+    """Return so many of the frames, at most, evenly over the episode and not at its ends."""
     at = {round((k + 0.5) / count * (len(frames) - 1)) for k in range(count)}
     return [frames[k] for k in sorted(at)]
 
 
 def _described(episode: RecordedEpisode) -> RobotTree | None:
-    """The robot as the bag describes it; None where it does not."""
+    """Return the robot as the bag describes it; None where it does not."""
     for _, message in episode.recording.messages(ROBOT_DESCRIPTION):
         try:
             return RobotTree(message.data)
@@ -133,7 +135,7 @@ def _described(episode: RecordedEpisode) -> RobotTree | None:
 
 
 def lens_of(episode: RecordedEpisode, view: str) -> Lens | None:
-    """The first calibration of a view in the bag; None for none.
+    """Return the first calibration of a view in the bag; None for none.
 
     Raises:
         BagReadError: the bag cannot be read.

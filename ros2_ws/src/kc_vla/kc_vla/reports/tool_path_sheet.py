@@ -1,4 +1,4 @@
-"""A picture of the tool's way: frames of an episode, with where the tool was and where the chunk would bring it."""
+"""An image of the tool's way: frames of an episode, with where the tool was and where the chunk would bring it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from kc_vla.bags.errors import ReportError
 from kc_vla.core.rig import Rig
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.episodes.episode_data import Frame
+from kc_vla.episodes.episode_data import RecordedFrame
 from kc_vla.media.canvas import AMBER, BLUE, GREEN, MUTED, Canvas, Colour, shortened
 from kc_vla.reports.tool_path import Points, ToolPath, spread
 
@@ -21,7 +21,7 @@ _FARTHEST_PX = 10_000.0
 
 
 def write_tool_path(episode: RecordedEpisode, rig: Rig, path: Path, frame: int | None = None) -> None:
-    """Write the picture (.png) of an episode: of `FRAMES` frames, or of the one of that number.
+    """Write the image (.png) of an episode: of `FRAMES` frames, or of the one of that number.
 
     Raises:
         BagReadError: the bag cannot be read.
@@ -40,8 +40,8 @@ def write_tool_path(episode: RecordedEpisode, rig: Rig, path: Path, frame: int |
     path.write_bytes(png.tobytes())
 
 
-def _drawn(episode: RecordedEpisode, way: ToolPath, frames: list[Frame]) -> Canvas:
-    """A column for each frame, a row for each view with a known lens."""
+def _drawn(episode: RecordedEpisode, way: ToolPath, frames: list[RecordedFrame]) -> Canvas:
+    """Return a column for each frame, a row for each view with a known lens."""
     width = _GAP + len(frames) * (_VIEW + _GAP)
     canvas = Canvas(width, _HEAD + len(way.lenses) * (_VIEW + _GAP) + _CAPTION)
     x = _GAP + canvas.chip(_GAP, 10, "way of the tool", 15, BLUE) + 8
@@ -58,7 +58,7 @@ def _drawn(episode: RecordedEpisode, way: ToolPath, frames: list[Frame]) -> Canv
 
 
 def _draw_view(
-    canvas: Canvas, left: int, top: int, episode: RecordedEpisode, way: ToolPath, frame: Frame, view: str
+    canvas: Canvas, left: int, top: int, episode: RecordedEpisode, way: ToolPath, frame: RecordedFrame, view: str
 ) -> None:
     ref = frame.pictures.get(view)
     if ref is None:
@@ -87,7 +87,7 @@ def _draw_view(
 
 
 def _draw_way(tile: Canvas, points: Points, colour: Colour, thickness: int) -> None:
-    """Lines between neighbours that both are in front of the camera and near its picture."""
+    """Draw lines between neighbors that both are in front of the camera and near its image."""
     near = np.asarray((np.abs(np.nan_to_num(points, nan=np.inf)) < _FARTHEST_PX).all(axis=1))
     for k in np.flatnonzero(near[1:] & near[:-1]):
         tile.line(points[k : k + 2], colour, thickness)

@@ -20,7 +20,7 @@ def write_video(episode: RecordedEpisode, path: Path, poster: Path | None = None
     Args:
         episode: which.
         path: of the video.
-        poster: of a small picture of its end (.jpg), for pages; None for none.
+        poster: of a small image of its end (.jpg), for pages; None for none.
 
     Raises:
         OSError: a file cannot be written; no part of the video is left then.

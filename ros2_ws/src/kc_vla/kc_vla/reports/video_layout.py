@@ -1,4 +1,4 @@
-"""One picture of the episode video: the views, the keyframes so far, the selector's score, the timeline."""
+"""One image of the episode video: the views, the keyframes so far, the selector's score, the timeline."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 from kc_vla.core.tasks import TASKS
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.episodes.episode_data import Event, Frame, KeyframeState, Score, keyframes_after
+from kc_vla.episodes.episode_data import KeyframeState, RecordedEvent, RecordedFrame, Score, keyframes_after
 from kc_vla.keyframes.smoothing import Decision
 from kc_vla.media.canvas import (
     AMBER,
@@ -41,10 +41,10 @@ _FLASH_FRAMES = 8
 
 
 class VideoLayout:
-    """Composes the pictures of one episode, in order of time."""
+    """Composes the images of one episode, in order of time."""
 
     def __init__(self, episode: RecordedEpisode) -> None:
-        """Prepare what all pictures share; `episode` has at least one frame."""
+        """Prepare what all images share; `episode` has at least one frame."""
         self._episode = episode
         self._by_index = {frame.index: frame for frame in episode.frames}
         self._last = episode.frames[-1].index
@@ -57,8 +57,8 @@ class VideoLayout:
         self._thumbnails: dict[int, list[Picture | None]] = {}
         self._blank = self._draw_head()
 
-    def compose(self, frame: Frame, ended: bool = False) -> Picture:
-        """Return the picture of `frame`, (720, 1280, 3) uint8 RGB; `ended` shows the result below the views."""
+    def compose(self, frame: RecordedFrame, ended: bool = False) -> Picture:
+        """Return the image of `frame`, (720, 1280, 3) uint8 RGB; `ended` shows the result below the views."""
         canvas = self._blank.copy()
         right = WIDTH - _MARGIN
         canvas.text(right, 12, f"{self._episode.time_s(frame.stamp_ns):.2f} s", 26, bold=True, anchor="right")
@@ -82,7 +82,7 @@ class VideoLayout:
         canvas.text(_MARGIN, 44, shortened("  ·  ".join(parts), 14, room), 14, MUTED)
         return canvas
 
-    def _draw_views(self, canvas: Canvas, frame: Frame) -> None:
+    def _draw_views(self, canvas: Canvas, frame: RecordedFrame) -> None:
         event = self._recent_event(frame.index)
         side, views = self._tiles.side, self._episode.views
         for number, (view, (left, top)) in enumerate(zip(views, self._tiles.places, strict=True)):
@@ -102,7 +102,7 @@ class VideoLayout:
                     text = f"{word}: {event.label} (frame {event.frame})"
                     canvas.chip(x + 14, y + side - 40, text, 16, colour)
 
-    def _recent_event(self, index: int) -> Event | None:
+    def _recent_event(self, index: int) -> RecordedEvent | None:
         """Return the last keyframe event of the last few frames."""
         recent = [
             event
@@ -179,7 +179,7 @@ class VideoLayout:
         )
 
     def _draw_result(self, canvas: Canvas) -> None:
-        """Tell the result between the views and the timeline, where it covers neither."""
+        """Draw the result between the views and the timeline, where it covers neither."""
         result = self._episode.result
         y = _VIEW_TOP + _VIEW + 8
         word, colour = verdict(result)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from builtin_interfaces.msg import Time
 
 from kc_vla.core.chunk import BadChunkError, Chunk
-from kc_vla.execution.scheduler import Action, Hold
+from kc_vla.execution.scheduler import Hold, ScheduledAction
 from kc_vla.ros.convert import BadMessageError, chunk_from, floats_array
 from kc_vla_msgs.msg import ActionChunk, ArmCommand
 
 
-def command_message(episode_id: str, step: int, command: Action | Hold, stamp: Time, base_frame: str) -> ArmCommand:
+def command_message(
+    episode_id: str, step: int, command: ScheduledAction | Hold, stamp: Time, base_frame: str
+) -> ArmCommand:
     """Return a command as the arm and the recorder take it; `base_frame` is the rig's."""
     message = ArmCommand(episode_id=episode_id, step=step)
     message.header.stamp, message.header.frame_id = stamp, base_frame

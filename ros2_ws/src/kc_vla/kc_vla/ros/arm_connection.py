@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
-from kc_vla.arm.control_process import main as piper
 from kc_vla.arm.wiring import Wiring
 from kc_vla.calibration.reading import load_offsets
 from kc_vla.cameras.errors import CalibrationError
-from kc_vla.core.rig import RigError, load_rig
+from kc_vla.core.errors import StackError
 from kc_vla.ros.arm_link import ArmLink
-from kc_vla.ros.arm_process import main as foreign
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.controller_parameters import ControllerParameters
 from kc_vla.ros.emergency_stop import EmergencyStop
@@ -25,12 +24,12 @@ def connect(node: StackNode, values: ControllerParameters, stop: EmergencyStop) 
     if values.mode == "lockstep":
         raise StartError(f"the arm '{values.arm}' does not wait: set 'mode' to realtime")
     try:
-        rig, file = load_rig(values.rig), values.joint_offsets
+        chosen, file = values.chosen_arm(), values.joint_offsets
+        rig = chosen.rig
         offsets = load_offsets(Path(file).expanduser(), rig.limits, (rig.name, rig.robot_type)) if file else None
-        settings = values.servo_settings(rig)
-    except (RigError, CalibrationError, ValueError) as error:
+        settings = values.servo_settings(chosen.rig, chosen.timing)
+    except (StackError, CalibrationError, ValueError) as error:
         raise StartError(str(error)) from error
     simulated_time = bool(node.get_parameter("use_sim_time").value)
-    wiring = Wiring(values.channel, values.bus, rig, offsets, values.bus_timeout, simulated_time)
-    process = foreign if values.arm == "ros" else piper
-    return ArmLink(node, wiring, settings, values.state_rate, values.priority, stop, process)
+    wiring = Wiring(chosen.name, rig, asdict(chosen.options), offsets, values.bus_timeout, simulated_time)
+    return ArmLink(node, wiring, settings, values.state_rate, values.priority, stop, chosen.identity)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -28,7 +27,7 @@ from kc_vla.ros.convert import nanoseconds
 _LOOK_S = 0.5
 """Between two looks at who else tells the arm something."""
 _PERIODS = 2.0
-"""Of commands, in which a trajectory's point is to be reached: the next one comes before."""
+"""Command periods within which a trajectory's point is to be reached; the next one comes before that."""
 _COMMANDS = QoSProfile(depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.RELIABLE)
 """The newest counts. Without a lifespan, which is measured by two clocks where the driver is on another machine: all
 commands would be thrown away in silence if they disagree."""
@@ -37,16 +36,20 @@ _STATES = QoSProfile(depth=20, history=HistoryPolicy.KEEP_LAST, reliability=Reli
 
 
 class RosLine:
-    """See `kc_vla.arm.foreign.Line`."""
+    """A `kc_vla.arm.foreign.Line` over ROS topics, with a node and a thread of its own."""
 
     def __init__(self, interface: RobotInterface, simulated_time: bool) -> None:
-        """Args: the driver's topics; whether it stamps by the clock of a simulator."""
+        """Prepare; `open` makes the node.
+
+        Args:
+            interface: the driver's topics.
+            simulated_time: whether the driver stamps by the clock of a simulator.
+        """
         self._interface, self._simulated_time = interface, simulated_time
-        self.name = f"ros-{os.environ.get('ROS_DOMAIN_ID', '0')}{interface.command}"
         self._node: Node | None = None
 
     def open(self, take: Take) -> None:
-        """See `Line.open`."""
+        """Create a node for the driver's topics, and start the thread that receives joint states."""
         told = self._interface
         self._context = rclpy.Context()
         rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO)
@@ -76,28 +79,28 @@ class RosLine:
         self._thread.start()
 
     def send(self, names: Sequence[str], positions: Sequence[float], gripper: bool) -> None:
-        """See `Line.send`."""
+        """Publish a command to the joints or to the gripper, as the type of message that the driver expects."""
         told = self._interface
         kind, topic = (told.gripper.kind, told.gripper.command) if gripper else (told.kind, told.command)
         self._publishers[topic].publish(_WRITERS[kind](self, list(names), list(positions)))
 
     def switch(self, on: bool) -> None:
-        """See `Line.switch`."""
+        """Publish the wanted state of the motors on the driver's topic, or call its service if that is there."""
         if self._interface.power_topic:
             self._switch.publish(Bool(data=on))
         elif self._asked.service_is_ready():
             self._asked.call_async(SetBool.Request(data=on))
 
     def deaf(self) -> tuple[str, ...]:
-        """See `Line.deaf`."""
+        """Return the topics of commands that have no subscriber."""
         return tuple(topic for topic, publisher in self._publishers.items() if not publisher.get_subscription_count())
 
     def rivals(self) -> tuple[str, ...]:
-        """See `Line.rivals`."""
+        """Return the topics of commands on which other nodes publish, too, as of the last look."""
         return self._others
 
     def close(self) -> None:
-        """See `Line.close`."""
+        """Stop the thread and destroy the node; a second call does nothing."""
         if self._node is None:
             return
         self._executor.shutdown()
@@ -118,7 +121,10 @@ class RosLine:
         self._others = tuple(topic for topic in self._publishers if node.count_publishers(topic) > 1)
 
     def _trajectory(self, names: list[str], positions: list[float]) -> JointTrajectory:
-        """One point, from now on; it replaces the one before. Without speeds, which a last point must not have."""
+        """Return a trajectory of one point, from now on, which replaces the one before.
+
+        It has no speeds, which a last point must not have.
+        """
         within = Duration(seconds=_PERIODS / self._interface.rate).to_msg()
         return JointTrajectory(
             joint_names=names, points=[JointTrajectoryPoint(positions=positions, time_from_start=within)]

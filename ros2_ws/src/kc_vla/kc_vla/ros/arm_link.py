@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,9 @@ from kc_vla.arm.wiring import Wiring
 from kc_vla.core import topics
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.rig import Vector
-from kc_vla.execution.scheduler import Action
+from kc_vla.execution.scheduler import ScheduledAction
 from kc_vla.ros import qos
+from kc_vla.ros.arm_reset import ArmReset
 from kc_vla.ros.base import CANNOT_START, ERROR, StackNode
 from kc_vla.ros.convert import time_message
 from kc_vla.ros.emergency_stop import EmergencyStop
@@ -33,7 +33,11 @@ _POLL_S = 0.02
 
 
 class ArmLink:
-    """One arm that moves; its loop runs in a process of its own."""
+    """One arm that moves; its loop runs in a process of its own.
+
+    Attributes:
+        identity: name of the arm on this machine, such as its CAN interface.
+    """
 
     def __init__(
         self,
@@ -43,35 +47,41 @@ class ArmLink:
         state_rate: float,
         priority: int,
         stop: EmergencyStop,
-        process: Callable[[], None],
+        identity: str,
     ) -> None:
-        """Begin to connect; then enable the arm where it lies, and tell its state `state_rate` times a second.
+        """Begin to connect; then enable the arm where it lies, and publish its state.
 
-        While `stop` is set the arm gets no power, is not resumed and is not parked. `process` is that of its kind.
+        While `stop` is set the arm is not enabled, not resumed and is not parked.
         """
-        self._node = node
+        self._node, self._stop, self.identity = node, stop, identity
         self._joints = node.advertise(JointState, topics.JOINT_STATES, qos.STATE)
         self._pose = node.advertise(PoseStamped, topics.TOOL_POSE, qos.STATE)
-        self._session = ArmSession(wiring, settings, state_rate, priority, lambda: stop.is_set, self._say, process)
+        self._session = ArmSession(wiring, settings, state_rate, priority, lambda: stop.is_set, self._say)
         self._leaving: Leaving | None = None
         self._comes_to_rest = False
         stop.on_set(lambda: self._session.halt("emergency stop"))
         stop.on_release(lambda: "" if self._session.arm is None else self._session.blocked)
         node.serve(Trigger, topics.RESUME, self._resume)
+        self._reset = ArmReset(node, self._session, stop)
         node.every(1.0 / state_rate, self._tick)
 
     @property
     def blocked(self) -> str:
-        """Why the arm does not move until a person resumes, or until it is connected; empty if it may."""
+        """Return why the arm does not move until a person resumes, or until it is connected; empty if it may."""
         return self._session.blocked
 
     @property
+    def lost(self) -> bool:
+        """Return whether the process that moves the arm has ended by itself."""
+        return self._session.failure is Failure.LOST
+
+    @property
     def held_back(self) -> str:
-        """Why the arm does not go where it is aimed; empty if it does."""
+        """Return why the arm does not reach its target; empty if it does."""
         return self._session.held_back
 
-    def follow(self, action: Action, seconds: float) -> None:
-        """Be where `action` says in `seconds`; stay where it is if no joints reach that, which is told.
+    def follow(self, action: ScheduledAction, seconds: float) -> None:
+        """Move to what `action` says in `seconds`; stay and report it where no joints reach that.
 
         Raises:
             ValueError: the arm cannot go there; it holds.
@@ -89,7 +99,7 @@ class ArmLink:
         told = self._session.told
         return told is not None and bool(np.abs(told.report.state.angles - self._session.rig.rest).max() < LIES)
 
-    def _aim(self, action: Action, seconds: float) -> None:
+    def _aim(self, action: ScheduledAction, seconds: float) -> None:
         values, session = np.asarray(action.values, float), self._session
         if session.arm is None or session.told is None:
             raise ValueError("the arm has not told yet where it is")
@@ -103,16 +113,16 @@ class ArmLink:
             angles, opening = values[:-1], float(values[-1])
         else:
             raise ValueError(f"a chunk for {', '.join(action.names)}: this arm has {', '.join(session.rig.names)}")
-        session.aim(angles, opening, seconds)
+        session.set_target(angles, opening, seconds)
 
     def hand_over(self) -> None:
-        """Another one leads it: come to rest; what it is told next begins there."""
+        """Come to rest because control was handed over; the next command begins there."""
         if self._leaving is None:
             self._comes_to_rest = True
             self._session.halt("another one drives")
 
     def leaves(self) -> bool:
-        """Park the arm and take its power, a little further with each call; whether there is more to do."""
+        """Park and disable the arm, a little further with each call; return whether there is more to do."""
         self._leaving = self._leaving or Leaving(self._session)
         more = self._leaving.step(self._node.hurried)
         if self._leaving.kept_power:
@@ -120,14 +130,17 @@ class ArmLink:
         return more
 
     def close(self) -> None:
-        """Have nothing more to do with the arm. Unless it was left in order it comes to rest, and keeps its power."""
+        """Release the arm.
+
+        Unless it was left in order it comes to rest, and stays enabled.
+        """
         if self._leaving is None:
             if self._session.has_power:
                 self._say(Gravity.PROBLEM, f"not parked. {self._session.keeps_power()}")
             self._session.hang_up()
 
     def details(self) -> dict[str, object]:
-        """What the diagnostics tell of the arm."""
+        """Return what the diagnostics report of the arm."""
         return self._session.details()
 
     def _tick(self) -> None:
@@ -164,7 +177,9 @@ class ArmLink:
         return response
 
     async def _try_to_resume(self) -> str:
-        """Why the arm does not move again; empty if it does."""
+        """Return why the arm does not move again; empty if it does."""
+        if self._stop.is_set:
+            return f"not resumed: {self._stop.advice}"
         why: str | None = self._session.begin_to_resume() or None
         while why is None:
             await self._node.sleep(_POLL_S)

@@ -9,9 +9,11 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar
 
 from rcl_interfaces.msg import SetParametersResult
+from rclpy.action import ActionServer
 from rclpy.callback_groups import CallbackGroup, ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -32,6 +34,9 @@ from kc_vla_msgs.msg import EpisodeStatus
 
 CANNOT_START = 2
 """Exit status of a node with a bad parameter or a `StartError`: starting it again would not help."""
+
+
+_RESULT_KEPT_S = 30
 
 
 class StartError(RuntimeError):
@@ -72,18 +77,29 @@ class StackNode(LifecycleNode):
         """Give back what `start` took, apart from the entities."""
 
     def lingers(self) -> bool:
-        """Whether there is still something to hear after this process was told to end; asked again and again."""
+        """Return whether there is still something to hear after this process was asked to end.
+
+        It is called again and again.
+        """
         return False
 
     def on_episode(self, episode: Episode) -> None:
-        """An episode begins, or ends (`episode.running`); called only if `watch_episodes` was."""
+        """Handle that an episode begins, or ends (`episode.running`); called only if `watch_episodes` was."""
 
     def on_parameters(self) -> None:
-        """`self.parameters` has changed."""
+        """Handle that `self.parameters` has changed."""
+
+    def refuses(self, parameter: Parameter) -> str:
+        """Return why a parameter, perhaps one of ROS itself, must not change now; empty if it may."""
+        return ""
 
     def details(self) -> dict[str, object]:
-        """Return what else the diagnostics tell."""
+        """Return what else the diagnostics report."""
         return {}
+
+    def hardware(self) -> str:
+        """Return what hardware the diagnostics are about: a device, else the robot, else "none" for a program alone."""
+        return Path(getattr(self.parameters, "rig", "")).stem or "none"
 
     # -- what a node uses ---------------------------------------------------------------------------------------
 
@@ -117,6 +133,15 @@ class StackNode(LifecycleNode):
         """Offer a service while active; the callback may be a coroutine."""
         entity = self.create_service(kind, name, callback, callback_group=self._together)
         self._made.append((self.destroy_service, entity))
+
+    def serve_action(self, kind: type, name: str, execute: Any, accept: Any, cancel: Any) -> Any:
+        """Serve an action and return its server, which `stop` destroys; `cancel` answers who wants to cancel.
+
+        A result is kept for half a minute: rclpy's quarter of an hour makes a node grow with each goal.
+        """
+        group = self._together
+        callbacks = {"execute_callback": execute, "goal_callback": accept, "cancel_callback": cancel}
+        return ActionServer(self, kind, name, **callbacks, callback_group=group, result_timeout=_RESULT_KEPT_S)
 
     def call(self, kind: type, name: str) -> Any:
         """Return a service client that exists while active."""
@@ -190,19 +215,23 @@ class StackNode(LifecycleNode):
         """Keep `self.episode` up to date and call `on_episode`."""
         self.subscribe(EpisodeStatus, topics.EPISODE_STATUS, self._on_status, qos.STATUS)
 
+    def count_nodes(self, name: str) -> int:
+        """Return how many nodes of that name are in this node's namespace."""
+        return self.get_node_names_and_namespaces().count((name, self.get_namespace()))
+
     def problem(self, text: str, level: Any = WARN) -> None:
-        """Tell a problem in the diagnostics until `problem("")`, and once in the log, as far as its budget goes."""
+        """Report a problem in the diagnostics until `problem("")`, and once in the log, as far as its budget goes."""
         self._health.problem(text, level)
 
     def publish_diagnostics(self) -> None:
         """Publish health, links, latencies and losses."""
         publishers = (entity for destroy, entity in self._made if destroy == self.destroy_publisher)
         subscriptions = (entity for destroy, entity in self._made if destroy == self.destroy_subscription)
-        self._health.publish({**links_of(publishers, subscriptions), **self.details()})
+        self._health.publish({**links_of(publishers, subscriptions), **self.details()}, self.hardware())
 
     @property
     def works(self) -> bool:
-        """Whether it has started and not stopped yet."""
+        """Return whether it has started and not stopped yet."""
         return bool(self._made)
 
     def end(self) -> None:
@@ -248,7 +277,7 @@ class StackNode(LifecycleNode):
     def _on_status(self, message: EpisodeStatus) -> None:
         episode = episode_from(message)
         if episode is None:
-            self.get_logger().warning("episode status with a frame period of 0 or less: ignored")
+            self._health.note("episode status with a frame period of 0 or less: ignored")
             return
         if episode == self.episode:
             return
@@ -260,6 +289,8 @@ class StackNode(LifecycleNode):
             self.publish_diagnostics()
 
     def _change_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
+        if reason := next(filter(None, map(self.refuses, parameters)), ""):
+            return SetParametersResult(successful=False, reason=reason)
         changed, result = change(self.parameters, parameters)
         if changed != self.parameters:
             self.parameters = changed

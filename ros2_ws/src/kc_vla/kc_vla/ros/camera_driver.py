@@ -1,4 +1,4 @@
-"""A camera that a driver of others runs: its pictures in any encoding, its calibration, its depth, on our topics."""
+"""A camera that a driver of others runs: its images in any encoding, its calibration, its depth, on our topics."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 from kc_vla.cameras.calibration import Calibration
 from kc_vla.cameras.decimation import Decimator
 from kc_vla.core import topics
-from kc_vla.media.pictures import PictureError, check_depth, compressed_pixels, raw_pixels
+from kc_vla.media.images import ImageError, check_depth, compressed_pixels, raw_pixels
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.camera_info import calibration_in
 from kc_vla.ros.convert import BadMessageError
+from kc_vla.ros.image_relay import ImageRelay
 from kc_vla.ros.parameters import NodeParameters, parameter
-from kc_vla.ros.picture_relay import PictureRelay
 
 OnPicture = Callable[[NDArray[np.uint8], int, Calibration | None], None]
 
@@ -45,7 +45,7 @@ class CameraParameters(NodeParameters):
 
 
 class CameraDriver:
-    """See the module."""
+    """The images of a third-party camera driver, received and handed on as images of the stack."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class CameraDriver:
             wanted: its parameters.
             on_picture: takes pixels (H, W, 3) uint8 RGB, the driver's stamp in ns, and the calibration that it tells;
                 a `BadMessageError` refuses them.
-            on_lost: told, with the reason, when pictures or depth do not come.
+            on_lost: told, with the reason, when images or depth do not come.
             on_back: told when both do again.
 
         Raises:
@@ -77,7 +77,7 @@ class CameraDriver:
         for name in ("topic", "info", "depth"):
             self._check_topic(name, getattr(wanted, name))
         self._pictures = self._relay(wanted.topic, self._take)
-        self._depth: PictureRelay | None = None
+        self._depth: ImageRelay | None = None
         if wanted.info:
             node.subscribe(CameraInfo, wanted.info, self._take_info, qos.IMAGE)
         if wanted.depth:
@@ -85,11 +85,11 @@ class CameraDriver:
             self._depth = self._relay(wanted.depth, self._take_depth)
 
     def details(self) -> dict[str, object]:
-        """What the diagnostics tell."""
+        """Return what the diagnostics report."""
         told: dict[str, object] = {"driver/frame_id": self._frame or "none", "driver/pictures": self._pictures.heard}
         return told | ({"driver/depths": self._depth.heard} if self._depth is not None else {})
 
-    def _relay(self, topic: str, take: Callable[[Any, int], None]) -> PictureRelay:
+    def _relay(self, topic: str, take: Callable[[Any, int], None]) -> ImageRelay:
         def lost(reason: str) -> None:
             self._lost[topic] = reason
             self._on_lost("; ".join(self._lost.values()))
@@ -101,7 +101,7 @@ class CameraDriver:
             else:
                 self._on_back()
 
-        return PictureRelay(self._node, topic, self._wanted.stale_after, take, lost, back)
+        return ImageRelay(self._node, topic, self._wanted.stale_after, take, lost, back)
 
     def _check_topic(self, name: str, topic: str) -> None:
         ours = {self._node.resolve_topic_name(own) for own in (topics.OWN_IMAGE, topics.OWN_INFO, topics.OWN_DEPTH)}
@@ -118,7 +118,7 @@ class CameraDriver:
             return
         try:
             pixels = compressed_pixels(message) if isinstance(message, CompressedImage) else raw_pixels(message)
-        except PictureError as error:
+        except ImageError as error:
             raise BadMessageError(f"it {error}") from error
         self._on_picture(self._scaled(pixels), stamp_ns, self._told)
 
@@ -142,14 +142,14 @@ class CameraDriver:
             raise BadMessageError("it is compressed: name the driver's raw depth")
         try:
             check_depth(message)
-        except PictureError as error:
+        except ImageError as error:
             raise BadMessageError(f"it {error}") from error
         if self._depth_decimator.takes(stamp_ns):
             message.header.frame_id = message.header.frame_id or self._wanted.frame_id
             self._depths.publish(message)
 
     def _see_frame(self, frame_id: str) -> None:
-        """Pictures go out in the frame that the rig names; that the driver calls it otherwise is said once."""
+        """Publish images in the frame that the rig names; log once that the driver calls it otherwise."""
         if frame_id == self._frame:
             return
         self._frame, ours = frame_id, self._wanted.frame_id

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from kc_vla.core import topics
-from kc_vla.execution.scheduler import Request
+from kc_vla.execution.scheduler import ChunkRequest
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import floats_array
 from kc_vla_msgs.srv import PredictChunk
 
 
-def request_message(episode_id: str, request: Request) -> PredictChunk.Request:
+def request_message(episode_id: str, request: ChunkRequest) -> PredictChunk.Request:
     """Return a request as the policy server takes it."""
     message = PredictChunk.Request(
         episode_id=episode_id,
@@ -35,7 +35,14 @@ class ChunkClient:
         on_answer: Callable[[str, int, PredictChunk.Response], None],
         on_timeout: Callable[[int], None],
     ) -> None:
-        """Args: `on_answer(episode_id, sequence, answer)`; `on_timeout(sequence)` after `timeout` seconds."""
+        """Make the client of the service.
+
+        Args:
+            node: that asks.
+            timeout: of a request, s.
+            on_answer: called with the episode's id, the sequence and the answer.
+            on_timeout: called with the sequence after the timeout.
+        """
         self._node = node
         self._timeout = timeout
         self._on_answer = on_answer
@@ -46,7 +53,7 @@ class ChunkClient:
         self._asked_at = 0.0
         node.every(min(timeout / 4, 0.1), self._expire)
 
-    def ask(self, episode_id: str, request: Request) -> None:
+    def ask(self, episode_id: str, request: ChunkRequest) -> None:
         """Send a request; one that is still waiting is given up."""
         self.forget()
         self._sequence, self._asked_at = request.sequence, time.monotonic()
@@ -54,7 +61,7 @@ class ChunkClient:
         self._future.add_done_callback(lambda done: self._answered(episode_id, request.sequence, done))
 
     def forget(self) -> None:
-        """Give up the request that waits, if one does: its answer will not be told."""
+        """Give up the request that waits, if one does: its answer will be dropped."""
         if self._future is not None:
             self._client.remove_pending_request(self._future)
             self._future = None

@@ -2,78 +2,138 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from kc_vla.arm.kinds import ARMS, ChosenArm, Timing, choose_arm
 from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.stop_latch import usual_folder
+from kc_vla.core.options import parse_options
 from kc_vla.core.rig import Rig, load_rig
+from kc_vla.core.robot_model import SIMULATED
 from kc_vla.ros.parameters import NodeParameters, parameter
+
+_OF_PIPER = ("channel", "bus")
+_USUAL_TIMING = Timing()
+
+
+def _check_arm(name: str) -> None:
+    """Refuse a driver that cannot be loaded. Raises: TableError: why, and which package has to change."""
+    if name != SIMULATED:
+        ARMS.get(name)
+
+
+def _bound(description: str) -> Any:
+    """A bound of the workspace, which the robot file has where the parameter is not given."""
+    return parameter(math.nan, f"{description}, in place of the robot file's; nan: that one's", low=-2.0, high=2.0)
 
 
 @dataclass(frozen=True)
-class ControllerParameters(NodeParameters):
-    """See the module."""
+class StopParameters(NodeParameters):
+    """Which arm an emergency stop is about, and where it is on record."""
 
-    mode: str = parameter("lockstep", "what a control step waits for", choices=("lockstep", "realtime"))
-    arm: str = parameter("simulated", "what executes the commands", choices=("simulated", "piper", "ros"))
-    rig: str = parameter("piper", "the robot: a rig that comes with the stack, or its YAML file (arm: piper, ros)")
+    arm: str = parameter(
+        SIMULATED, f"what executes the commands: {SIMULATED}, or a driver: {', '.join(ARMS.names())}", check=_check_arm
+    )
+    rig: str = parameter("piper", "the robot: a name of robots/, or its YAML file")
+    driver: str = parameter(
+        "", "options of the driver that replace those of the robot file, e.g. '{address: 192.168.1.5}'"
+    )
     channel: str = parameter("can0", "of the CAN bus (arm: piper)")
     bus: str = parameter("socketcan", "python-can's name of the kind of bus (arm: piper)")
-    bus_timeout: float = parameter(5.0, "s that a bus which is not up yet is waited for", low=0.0, high=600.0)
+    state_folder: str = parameter(
+        "", f"where an emergency stop outlives this process; empty: ~/.ros/kc_vla (arm: {SIMULATED}: nowhere)"
+    )
+
+    def chosen_arm(self) -> ChosenArm:
+        """The driver with its options. Those of a parameter replace those of the robot file.
+
+        Raises:
+            RigError: The robot is not known.
+            TableError: The driver cannot be loaded.
+            OptionError: It cannot have these options.
+        """
+        given = parse_options(self.driver)
+        if self.arm == "piper":  # whose options have parameters of their own, which are older
+            usual = {name: value for name in _OF_PIPER if (value := getattr(self, name)) != getattr(type(self), name)}
+            given = {**usual, **given}
+        return choose_arm(self.arm, load_rig(self.rig), given)
+
+    def stop_folder(self) -> Path | None:
+        """Return where an emergency stop is on record; None: nowhere, it ends with this process.
+
+        Raises:
+            RigError, TableError, OptionError: see `chosen_arm`.
+            LatchError: there is no such place.
+        """
+        if self.state_folder:
+            return Path(self.state_folder).expanduser()
+        return None if self.arm == SIMULATED else usual_folder(self.chosen_arm().identity)
+
+
+@dataclass(frozen=True)
+class ControllerParameters(StopParameters):
+    """The parameters of `arm_controller`."""
+
+    mode: str = parameter("lockstep", "what a control step waits for", choices=("lockstep", "realtime"))
+    bus_timeout: float = parameter(5.0, "s that an arm which does not answer yet is waited for", low=0.0, high=600.0)
     control_rate: float = parameter(200.0, "Hz of the control loop (realtime)", low=10.0, high=1000.0)
-    command_rate: float = parameter(200.0, "Hz at which the arm is sent its angles (arm: piper)", low=50.0, high=200.0)
-    state_rate: float = parameter(100.0, "Hz of the arm's state (arm: piper, ros)", low=10.0, high=200.0)
-    max_speed: float = parameter(ServoSettings.speed, "rad/s of any joint (arm: piper, ros)", low=0.05, high=3.0)
-    workspace_x_low: float = parameter(-0.7, "m, bound of the flange in the base frame", low=-2.0, high=2.0)
-    workspace_x_high: float = parameter(0.7, "m, likewise", low=-2.0, high=2.0)
-    workspace_y_low: float = parameter(-0.7, "m, likewise", low=-2.0, high=2.0)
-    workspace_y_high: float = parameter(0.7, "m, likewise", low=-2.0, high=2.0)
-    workspace_z_low: float = parameter(0.0, "m, bound of the flange and of every joint", low=-2.0, high=2.0)
-    workspace_z_high: float = parameter(0.9, "m, bound of the flange in the base frame", low=-2.0, high=2.0)
+    command_rate: float = parameter(
+        200.0, "Hz of the set-points, for a driver without a rate of its own", low=50.0, high=200.0
+    )
+    state_rate: float = parameter(100.0, "Hz of the arm's state", low=10.0, high=200.0)
+    max_speed: float = parameter(ServoSettings.speed, "rad/s of any joint of a real arm", low=0.05, high=3.0)
+    max_acceleration: float = parameter(
+        ServoSettings.acceleration, "rad/s2 of any joint of a real arm", low=0.1, high=500.0
+    )
+    max_jerk: float = parameter(ServoSettings.jerk, "rad/s3 of any joint of a real arm", low=1.0, high=50_000.0)
+    workspace_x_low: float = _bound("m, bound of the flange in the base frame")
+    workspace_x_high: float = _bound("m, likewise")
+    workspace_y_low: float = _bound("m, likewise")
+    workspace_y_high: float = _bound("m, likewise")
+    workspace_z_low: float = _bound("m, bound of the flange and of every joint")
+    workspace_z_high: float = _bound("m, bound of the flange in the base frame")
     priority: int = parameter(50, "real-time priority of the control loop (realtime); 0: none", low=0, high=99)
     execute_steps: int = parameter(5, "control steps executed of a chunk before the next is asked for", low=1, high=500)
     blend_steps: int = parameter(3, "control steps of the fade from chunk to chunk", low=0, high=100)
     latency_steps: int = parameter(2, "control steps from request to use of a chunk (lockstep)", low=0, high=100)
     request_timeout: float = parameter(4.0, "s after which an unanswered request is made again", low=0.1, high=60.0)
     stale_after: float = parameter(0.5, "s without a joint state after which the arm holds", low=0.05, high=10.0)
-    joint_offsets: str = parameter("", "file of `kc-vla calibrate joints` (arm: piper, ros); empty: none")
-    state_folder: str = parameter(
-        "", "where an emergency stop outlives this process; empty: ~/.ros/kc_vla (arm: piper, ros), else nowhere"
-    )
+    joint_offsets: str = parameter("", "file of `kc-vla calibrate joints`; empty: none")
     max_translation: float = parameter(0.1, "m that one action may ask for", low=0.001, high=0.5)
     max_rotation: float = parameter(0.1, "rad that one action may ask for", low=0.001, high=1.0)
 
-    def stop_folder(self) -> Path | None:
-        """Where an emergency stop is on record; None: nowhere, it ends with this process.
+    def servo_settings(self, rig: Rig, timing: Timing = _USUAL_TIMING) -> ServoSettings:
+        """Return what the servo is to keep to.
 
-        Raises:
-            RigError: the robot is not known.
-            LatchError: there is no such place.
-        """
-        if self.state_folder:
-            return Path(self.state_folder).expanduser()
-        if self.arm == "simulated":
-            return None
-        driver = load_rig(self.rig).interface if self.arm == "ros" else None
-        return usual_folder(self.channel if driver is None else f"ros{driver.command}")
-
-    def servo_settings(self, rig: Rig) -> ServoSettings:
-        """What the servo of an arm of that rig is to keep to.
+        Args:
+            rig: of the arm. Its workspace counts where no parameter gives another bound.
+            timing: how fast the arm takes set-points and reports.
 
         Raises:
             ValueError: the workspace is empty.
         """
-        foreign = rig.interface if self.arm == "ros" else None
-        rate = self.command_rate if foreign is None else foreign.rate
+        rate = timing.command_rate or self.command_rate
+        usual = rig.workspace or (ServoSettings.lowest, ServoSettings.highest)
+        low = (self.workspace_x_low, self.workspace_y_low, self.workspace_z_low)
+        high = (self.workspace_x_high, self.workspace_y_high, self.workspace_z_high)
         settings = ServoSettings(
             period=1.0 / self.control_rate,
             command_every=max(1, round(self.control_rate / rate)),
             speed=self.max_speed,
-            stale_after=ServoSettings.stale_after if foreign is None else foreign.stale_after,
-            lowest=(self.workspace_x_low, self.workspace_y_low, self.workspace_z_low),
-            highest=(self.workspace_x_high, self.workspace_y_high, self.workspace_z_high),
+            stale_after=timing.stale_after,
+            acceleration=self.max_acceleration,
+            jerk=self.max_jerk,
+            lowest=_given_or(low, usual[0]),
+            highest=_given_or(high, usual[1]),
         )
         if not all(low < high for low, high in zip(settings.lowest, settings.highest, strict=True)):
             raise ValueError(f"the workspace from {settings.lowest} to {settings.highest} m is empty")
         return settings
+
+
+def _given_or(bounds: tuple[float, float, float], usual: tuple[float, float, float]) -> tuple[float, float, float]:
+    x, y, z = (other if math.isnan(bound) else bound for bound, other in zip(bounds, usual, strict=True))
+    return x, y, z

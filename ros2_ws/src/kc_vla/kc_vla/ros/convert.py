@@ -19,10 +19,10 @@ from kc_vla.core.chunk import ActionType, Chunk
 from kc_vla.core.episode import Episode
 from kc_vla.core.stamps import nanoseconds as nanoseconds
 from kc_vla.keyframes.joining import Index
-from kc_vla.keyframes.live import Found
+from kc_vla.keyframes.live import ScoredFrame
 from kc_vla.keyframes.observation import Keyframe, Observation
-from kc_vla.keyframes.selector import Event, Held
-from kc_vla.media.pictures import PictureError, raw_pixels
+from kc_vla.keyframes.selector import Held, SelectorEvent
+from kc_vla.media.images import ImageError, raw_pixels
 from kc_vla_msgs.msg import ActionChunk, EpisodeStatus, KeyframeEvent, KeyframeIndex, KeyframeScore, View
 from kc_vla_msgs.msg import Keyframe as KeyframeMessage
 from kc_vla_msgs.msg import Observation as ObservationMessage
@@ -56,7 +56,7 @@ def time_message(stamp_ns: int) -> Time:
 
 
 def episode_from(message: EpisodeStatus) -> Episode | None:
-    """Return the episode that a status tells of, or None if its frame period is not positive and finite."""
+    """Return the episode in a status, or None if its frame period is not positive and finite."""
     period_ns = round(message.frame_period * 1e9) if math.isfinite(message.frame_period) else 0
     if period_ns <= 0:
         return None
@@ -107,7 +107,7 @@ def image_pixels(message: Image) -> NDArray[np.uint8]:
     """
     try:
         return raw_pixels(message)
-    except PictureError as error:
+    except ImageError as error:
         raise BadMessageError(f"an image {error}") from error
 
 
@@ -175,7 +175,7 @@ def keyframe_message(keyframe: Keyframe, episode_id: str, frame_id: str, images:
     )
 
 
-def event_message(event: Event, episode: Episode, sequence: int, source: str, frame_id: str) -> KeyframeEvent:
+def event_message(event: SelectorEvent, episode: Episode, sequence: int, source: str, frame_id: str) -> KeyframeEvent:
     """Return the message of a keyframe event, stamped as its keyframe; `frame_id` of the camera."""
     message = KeyframeEvent(
         episode_id=episode.id,
@@ -194,7 +194,7 @@ def event_message(event: Event, episode: Episode, sequence: int, source: str, fr
 
 
 def score_message(
-    found: Found, episode: Episode, frame: int, events: int, source: str, header: Header
+    found: ScoredFrame, episode: Episode, frame: int, events: int, source: str, header: Header
 ) -> KeyframeScore:
     """Return the message of a frame's score; `events` is their number up to it, `header` that of its image."""
     return KeyframeScore(
@@ -210,7 +210,7 @@ def score_message(
 
 
 def index_from(message: KeyframeIndex) -> Index:
-    """Return what the buffer tells."""
+    """Return what the buffer holds by its message."""
     columns = (message.frame_indices, message.phases, message.scores, message.committed)
     held = tuple(Held(*row) for row in zip(*columns, strict=True))
     return Index(message.episode_id, message.newest_frame, message.events, held)
@@ -223,7 +223,9 @@ def chunk_from(message: ActionChunk) -> Chunk:
         BadMessageError: the shape that it states is not the one that it has, or its action type is unknown.
     """
     values = np.array(message.actions, np.float32)
-    if message.horizon * message.dimension != values.size or values.size == 0:
+    if values.size == 0:  # in words of its own: lines that differ in numbers alone are logged as one kind
+        raise BadMessageError(f"chunk {message.sequence} carries no actions")
+    if message.horizon * message.dimension != values.size:
         raise BadMessageError(
             f"chunk {message.sequence} says {message.horizon} actions of {message.dimension} numbers and carries "
             f"{values.size}"

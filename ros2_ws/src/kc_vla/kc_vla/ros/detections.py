@@ -14,7 +14,7 @@ from kc_vla.calibration.reading import load_camera
 from kc_vla.cameras.errors import CalibrationError
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
-from kc_vla.inference.worker import Outcome, Runner
+from kc_vla.inference.worker import JobOutcome, Runner
 from kc_vla.memory.intake import Intake, IntakeError, Taken
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
@@ -28,14 +28,14 @@ Job = Callable[[], Any]
 
 @dataclass(frozen=True)
 class DetectionParameters(RobotParameters):
-    """Of a node that takes detections in."""
+    """The parameters of a node that receives detections."""
 
     frame: str = parameter("", "that positions are in, e.g. map; empty: that of the robot's base")
     camera: str = parameter("", "file with a camera's place (kc-vla calibrate hand-eye), for detections in its frame")
     lens: str = parameter("", "file of its lens; with it, what it has in view is known")
 
     def intake(self, node: StackNode) -> Intake:
-        """What looks at each message, and hears where the flange is if the camera is on it.
+        """Return what looks at each message, and hears where the flange is if the camera is on it.
 
         Raises:
             StartError: there is no such robot; or a file is missing, or holds something that cannot be.
@@ -65,14 +65,14 @@ def taken_from(message: ObjectDetections, intake: Intake, now_ns: int) -> Taken:
 
 
 class DetectionFeed:
-    """See the module."""
+    """The subscription to detections, which hands a worker one message at a time."""
 
     def __init__(
         self,
         node: StackNode,
         work: Runner,
         job_of: Callable[[ObjectDetections], Job],
-        done: Callable[[Outcome[Any]], None],
+        done: Callable[[JobOutcome[Any]], None],
         room: int,
         period_s: float = 0.0,
     ) -> None:
@@ -110,7 +110,7 @@ class DetectionFeed:
             self._busy = True
             self._work.submit(job, self._finish)
 
-    def _finish(self, outcome: Outcome[Any]) -> None:
+    def _finish(self, outcome: JobOutcome[Any]) -> None:
         self._busy = False
         self._done(outcome)
         if self._at_once:

@@ -14,7 +14,12 @@ class FrameGate:
     """Waiting requests of one node, ended by a frame or by time."""
 
     def __init__(self, node: StackNode, timeout: float) -> None:
-        """Args: `timeout` in s after which a waiting request is told that its frame has not come."""
+        """Begin without a waiting request.
+
+        Args:
+            node: that gets the requests.
+            timeout: after which a waiting request learns that its frame has not come, s.
+        """
         self.timeout = timeout
         self._waiting: list[tuple[int, float, Future]] = []
         node.every(0.1, self._expire)

@@ -1,11 +1,11 @@
-"""The pictures of the keyframes for who looks on: asked of the buffer, each once, and only while they are wanted."""
+"""The images of the keyframes for who looks on: asked of the buffer, each once, and only while they are wanted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from kc_vla.core import topics
-from kc_vla.live.pictures import data_url
+from kc_vla.live.images import data_url
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import BadMessageError, image_pixels
 from kc_vla_msgs.msg import KeyframeIndex
@@ -25,7 +25,7 @@ class KeyframeThumbs:
         Args:
             node: that asks.
             is_wanted: whether somebody looks.
-            take: is given the frame of each keyframe and its picture by the first view, as a data URL.
+            take: is given the frame of each keyframe and its image by the first view, as a data URL.
         """
         self._node, self._is_wanted, self._take = node, is_wanted, take
         self._client = node.call(GetKeyframes, topics.GET_KEYFRAMES)
@@ -34,11 +34,11 @@ class KeyframeThumbs:
         node.every(_LOOK_S, self._ask)
 
     def begin(self, episode_id: str) -> None:
-        """Another episode: nobody has any of its pictures."""
+        """Begin another episode, of whose images nobody has any."""
         self._has, self._episode = set(), episode_id
 
     def follow(self, index: KeyframeIndex) -> None:
-        """The buffer holds these, of whatever episode; may be called by any thread."""
+        """Take in what the buffer holds, of whatever episode; may be called by any thread."""
         self._index = index
 
     async def _ask(self) -> None:

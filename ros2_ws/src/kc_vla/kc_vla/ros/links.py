@@ -14,6 +14,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 
 from kc_vla.core import topics
 from kc_vla.ros import qos
+from kc_vla.ros.health import within
 
 READERS, WRITERS = "readers", "writers"
 """How the key of a number in the diagnostics begins; the full name of the topic follows."""
@@ -22,7 +23,7 @@ PATIENCE_S = 10.0
 
 
 def links_of(publishers: Iterable[Any], subscriptions: Iterable[Any]) -> dict[str, int]:
-    """Return what a node tells of its own ends: key of the diagnostics to number of others found."""
+    """Return what a node reports of its own ends: key of the diagnostics to number of others found."""
     found = {f"{READERS}{publisher.topic_name}": publisher.get_subscription_count() for publisher in publishers}
     return found | {f"{WRITERS}{each.topic_name}": each.get_publisher_count() for each in subscriptions}
 
@@ -31,7 +32,13 @@ class Links:
     """Whether all have found one another on the topics where nothing may be lost."""
 
     def __init__(self, node: Any, watched: Iterable[str], steady: Callable[[], float] = time.monotonic) -> None:
-        """Args: a `StackNode`, that listens to the others and sees the graph; names of topics; a clock, s."""
+        """Begin to watch.
+
+        Args:
+            node: a `StackNode`, that listens to the others and sees the graph.
+            watched: names of topics.
+            steady: a clock, s.
+        """
         self._node, self._steady = node, steady
         self._watched = tuple(node.resolve_topic_name(topic) for topic in watched)
         self._told: dict[str, Mapping[str, int]] = {}
@@ -40,7 +47,7 @@ class Links:
         node.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, qos.EVENT)
 
     def missing(self, nodes: Iterable[str]) -> list[str]:
-        """Return what these nodes, or others, have not found yet, in words; what is past patience is passed over."""
+        """Return what these nodes, or others, have not found yet, in words; what is past patience is left out."""
         short = {f"{name}'s diagnostics" for name in nodes if name not in self._told}
         short |= {f"{name}'s {topic}" for name in self._told for topic in self._watched if self._is_short(name, topic)}
         now = self._steady()
@@ -62,7 +69,7 @@ class Links:
         )
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        for status in message.status:
+        for status in within(self._node, message).status:
             self._told[status.name] = {
                 pair.key: int(pair.value)
                 for pair in status.values

@@ -15,8 +15,8 @@ from sensor_msgs.msg import Image, JointState
 from kc_vla.core import topics
 from kc_vla.live import board as shown
 from kc_vla.live import messages
-from kc_vla.live.board import Board
-from kc_vla.live.pictures import Pixels
+from kc_vla.live.board import LiveBoard
+from kc_vla.live.images import Pixels
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import image_pixels
@@ -28,10 +28,10 @@ _LOOK_S = 0.5
 
 
 class LiveStreams:
-    """Pictures, joints, scores, keyframes, chunks, commands. Safe for any threads but `watch`, which is the node's."""
+    """Images, joints, scores, keyframes, chunks, commands. Safe for any threads but `watch`, which is the node's."""
 
     def __init__(
-        self, node: StackNode, board: Board, views: Sequence[str], on_index: Callable[[KeyframeIndex], None]
+        self, node: StackNode, board: LiveBoard, views: Sequence[str], on_index: Callable[[KeyframeIndex], None]
     ) -> None:
         """Begin.
 
@@ -51,7 +51,7 @@ class LiveStreams:
 
     @property
     def watched(self) -> bool:
-        """Whether all of them are listened to."""
+        """Return whether all of them are listened to."""
         return bool(self._cameras)
 
     def watch(self) -> None:
@@ -73,13 +73,17 @@ class LiveStreams:
             mailbox.close()
 
     def picture(self, view: str) -> Pixels | None:
-        """The newest picture of a view, None where none has come since; a ValueError says what is wrong with it."""
+        """Return the newest image of a view, None where none has come since.
+
+        Raises:
+            ValueError: the image is not as it should be; the text says why.
+        """
         camera = self._cameras.get(view)
         raw = camera.newest() if camera else None
         return None if raw is None else image_pixels(deserialize_message(raw, Image))
 
     def look(self) -> None:
-        """Tell the board what else has come."""
+        """Put what else has come on the board."""
         with self._looking:
             self._take(self._scores, shown.SCORES, messages.score_row)
             if (index := self._index.newest()) is not None:

@@ -1,6 +1,6 @@
 """A topic by which nobody is woken: what comes waits in the middleware until somebody asks for it.
 
-For one who looks on, and does so seldom: to be woken for every picture and every command costs more than they do.
+For one who looks on, and does so seldom: to be woken for every image and every command costs more than they do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Mailbox:
         self._entity = node.subscribe(kind, topic, _nothing, profile, raw=raw, group=_Asleep())
 
     def take(self) -> Iterator[Any]:
-        """What came, oldest first; nothing after `close`."""
+        """Yield what came, oldest first; nothing after `close`."""
         while True:
             with self._lock:
                 try:
@@ -39,7 +39,7 @@ class Mailbox:
             yield found[0]
 
     def newest(self) -> Any | None:
-        """The last of what came, None where nothing did."""
+        """Return the last of what came, None where nothing did."""
         last = None
         for last in self.take():  # noqa: B007
             pass
@@ -51,7 +51,7 @@ class Mailbox:
 
 
 class _Asleep(CallbackGroup):
-    """Of entities that the executor leaves alone."""
+    """A callback group whose entities the executor leaves alone."""
 
     def can_execute(self, entity: Any) -> bool:
         return False
@@ -64,4 +64,4 @@ class _Asleep(CallbackGroup):
 
 
 def _nothing(message: Any) -> None:
-    """Never called."""
+    """Do nothing; it is never called."""

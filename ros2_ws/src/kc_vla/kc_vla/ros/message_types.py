@@ -17,7 +17,7 @@ class UnknownTypeError(ValueError):
 
 
 def message_class(name: str) -> Any:
-    """The class of a type, e.g. sensor_msgs/msg/Image.
+    """Return the class of a type, e.g. sensor_msgs/msg/Image.
 
     Raises:
         UnknownTypeError: nothing here knows it.
@@ -33,12 +33,14 @@ def message_class(name: str) -> Any:
 
 
 def type_name(kind: type) -> str:
-    """The name of a message class, e.g. sensor_msgs/msg/Image."""
+    """Return the name of a message class, e.g. sensor_msgs/msg/Image."""
     return f"{kind.__module__.split('.')[0]}/msg/{kind.__name__}"
 
 
 def named_topics(text: str) -> dict[str, Any]:
-    """Topics and their classes from a text such as "tick std_msgs/msg/Empty, force geometry_msgs/msg/WrenchStamped".
+    """Return topics and their classes from a text such as "tick std_msgs/msg/Empty".
+
+    A comma and a space separate several.
 
     Raises:
         ValueError: it is not of this form, or a type is not known here.

@@ -6,6 +6,7 @@ The dataclass is declared to ROS; every later change is checked against it and r
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -14,6 +15,8 @@ from typing import Any, TypeVar, get_type_hints
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+
+from kc_vla.ros.given_parameters import for_many, started_by_launch
 
 _QOS_OF_ROS = "qos_overrides."
 """Begin of parameters that ROS declares later, with the topic that they are about."""
@@ -44,7 +47,7 @@ def parameter(
     """Return a dataclass field that is a ROS parameter.
 
     Args:
-        default: its type is the type of the parameter.
+        default: its type is the type of the parameter; nan for a number that may be left out.
         description: one line, with the unit.
         low, high: bounds of a number, both included.
         choices: the only allowed values of a text.
@@ -62,6 +65,11 @@ class NodeParameters:
     diagnostics_period: float = parameter(1.0, "s between two diagnostics messages", low=0.1, high=60.0)
 
 
+def without_defaults(values: NodeParameters) -> dict[str, Any]:
+    """Return the parameters that have another value than their default, by name."""
+    return {item.name: given for item in fields(values) if (given := getattr(values, item.name)) != item.default}
+
+
 class BadParameterError(ValueError):
     """A parameter with a value that it cannot have; the text says which it can."""
 
@@ -70,7 +78,7 @@ def declare(node: Node, kind: type[P]) -> P:
     """Declare every field of `kind` and return what a launch file or a command line has set.
 
     Raises:
-        BadParameterError: one of them has a wrong type, lies out of bounds or does not exist.
+        BadParameterError: one of them has a wrong type, lies out of bounds, or does not exist and is for this node.
     """
     values = {}
     for item in fields(kind):
@@ -79,10 +87,21 @@ def declare(node: Node, kind: type[P]) -> P:
         descriptor = ParameterDescriptor(description=_describe(rule), dynamic_typing=True)
         given = node.declare_parameter(item.name, item.default, descriptor).value
         values[item.name] = _check(kind, item.name, given)
-    for name in node._parameter_overrides:  # rclpy has no public word for what was set from outside
-        if not node.has_parameter(name) and not name.startswith(_QOS_OF_ROS):
-            raise BadParameterError(f"there is no parameter '{name}': {_advice(name, list(values))}")
+    _refuse_unknown(node, list(values))
     return kind(**values)
+
+
+def _refuse_unknown(node: Node, known: list[str]) -> None:
+    """Ignore what was set for many nodes, as all nodes of ROS do, and refuse what was set for this one."""
+    given = node._parameter_overrides  # rclpy has no public word for what was set from outside
+    unknown = [name for name in given if not node.has_parameter(name) and not name.startswith(_QOS_OF_ROS)]
+    if not unknown:
+        return
+    many = for_many(sys.argv, node.get_name(), started_by_launch(sys.argv))
+    for name in unknown:
+        if name not in many:
+            raise BadParameterError(f"there is no parameter '{name}': {_advice(name, known)}")
+    node.get_logger().info(f"ignored, as this node has no such parameter: {', '.join(unknown)}")
 
 
 def _advice(name: str, known: list[str]) -> str:
@@ -102,7 +121,8 @@ def change(current: P, parameters: Sequence[Parameter]) -> tuple[P, SetParameter
             value = _check(type(current), given.name, given.value)
         except BadParameterError as error:
             return current, SetParametersResult(successful=False, reason=str(error))
-        if rule.fixed and value != getattr(current, given.name):
+        former = getattr(current, given.name)
+        if rule.fixed and value != former and not (value != value and former != former):  # nan is not nan
             reason = f"parameter '{given.name}' cannot change while the node runs: set it in the launch file"
             return current, SetParametersResult(successful=False, reason=reason)
         changed[given.name] = value
@@ -130,6 +150,8 @@ def _check(kind: type[NodeParameters], name: str, value: Any) -> Any:
     if type(value) is not wanted:
         kind_wanted = f"it must be of type {wanted.__name__}"
         raise BadParameterError(f"parameter '{name}' is {value!r}: {kind_wanted} - {_describe(rule)}")
+    if isinstance(value, float) and math.isnan(value) and _may_be_left_out(kind, name):
+        return value
     if isinstance(value, float) and not math.isfinite(value):
         raise BadParameterError(f"parameter '{name}' is {value}: it must be finite - {_describe(rule)}")
     low_ok = rule.low is None or value >= rule.low
@@ -141,3 +163,8 @@ def _check(kind: type[NodeParameters], name: str, value: Any) -> Any:
     except ValueError as error:
         raise BadParameterError(f"parameter '{name}': {error}") from error
     return value
+
+
+def _may_be_left_out(kind: type[NodeParameters], name: str) -> bool:
+    default = next(item.default for item in fields(kind) if item.name == name)
+    return isinstance(default, float) and math.isnan(default)

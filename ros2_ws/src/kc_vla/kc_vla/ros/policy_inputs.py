@@ -13,7 +13,7 @@ from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
 from kc_vla.keyframes.observation import Observation, pose_of
-from kc_vla.policy.interface import Felt, PolicyError, Seen
+from kc_vla.policy.interface import PolicyError, Proprioception, RememberedFrame
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import image_pixels
 from kc_vla.ros.frame_gate import FrameGate
@@ -28,22 +28,29 @@ RECENT = 32
 
 
 class PolicyInputs:
-    """Of the running episode."""
+    """The inputs of a policy in the running episode."""
 
     def __init__(self, node: StackNode, codec: Codec, timeout: float, sync_tolerance: float) -> None:
-        """Args: `codec` of the robot; `timeout` of each wait, s; `sync_tolerance` between streams of one moment, s."""
+        """Subscribe to all that a policy needs.
+
+        Args:
+            node: of the policy server.
+            codec: of the robot.
+            timeout: of each wait, s.
+            sync_tolerance: between streams of one frame, s.
+        """
         self._node, self._timeout = node, timeout
         self._expert = node.call(ExpertChunk, topics.EXPERT_CHUNK)
         self._buffer = node.call(GetKeyframes, topics.GET_KEYFRAMES)
         self._gate = FrameGate(node, timeout)
         self._recent: OrderedDict[int, Observation] = OrderedDict()
         self._codec = codec
-        self._keyframes: dict[int, Seen] = {}  # with their pictures, by frame
+        self._keyframes: dict[int, RememberedFrame] = {}  # with their pictures, by frame
         self._feed = ObservationFeed(node, codec.rig.views, sync_tolerance, self._on_observation)
 
     @property
     def newest(self) -> int:
-        """Index of the newest observation; -1 before the first."""
+        """Return the index of the newest observation; -1 before the first."""
         return next(reversed(self._recent), -1)
 
     def begin(self, episode: Episode) -> None:
@@ -68,10 +75,10 @@ class PolicyInputs:
             raise PolicyError("the episode ended")
         return self._recent.get(frame) or next(o for f, o in self._recent.items() if f >= frame)
 
-    async def keyframes(self, frame: int, images: bool) -> tuple[list[int], list[Seen]]:
+    async def keyframes(self, frame: int, images: bool) -> tuple[list[int], list[RememberedFrame]]:
         """Return the frames, and with `images` all, of the keyframes known at `frame`, but for `frame` itself.
 
-        Pictures cross the wire once: those already here are not asked for again.
+        Images cross the wire once: those already here are not asked for again.
 
         Raises:
             PolicyError: the buffer does not answer, or refuses.
@@ -93,11 +100,13 @@ class PolicyInputs:
         self._keyframes = {f: self._keyframes[f] for f in frames if f in self._keyframes}
         return frames, [self._keyframes[f] for f in frames]
 
-    def _seen(self, observation: ObservationMessage) -> Seen:
+    def _seen(self, observation: ObservationMessage) -> RememberedFrame:
         views = {view.name: image_pixels(view.image) for view in observation.views}
         joints, pose = observation.joints, pose_of(observation.tool_pose)
-        felt = Felt(pose, np.array(joints.position, float))
-        return Seen(observation.frame_index, views, self._codec.state(pose, tuple(joints.name), felt.joints), felt)
+        felt = Proprioception(pose, np.array(joints.position, float))
+        return RememberedFrame(
+            observation.frame_index, views, self._codec.state(pose, tuple(joints.name), felt.joints), felt
+        )
 
     async def plan(self, episode: Episode, frame: int, horizon: int) -> NDArray[np.float32]:
         """Return what the simulator's expert would do from `frame` on, (horizon, 7).

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+from kc_vla.core.options import known_options, options_in
 from kc_vla.inference.onnx_sessions import DEVICES
-from kc_vla.policy.backends import BACKENDS, DIALECTS, TOKEN, BackendSettings
+from kc_vla.policy.backends import BACKENDS, PolicyContext
+from kc_vla.policy.options import DIALECTS, TOKEN
 from kc_vla.policy.takeover import PEOPLE
-from kc_vla.ros.parameters import parameter
+from kc_vla.ros.parameters import parameter, without_defaults
 from kc_vla.ros.robot import RobotParameters
 
 _SHARE = 0.9
-"""Of the time that is waited for a backend, a server's: so it is the backend that says what is wrong with it."""
+"""Share of the backend's timeout that its server gets, so that the backend itself reports what is wrong."""
 
 NOBODY = "none"
 """Takes over."""
@@ -20,9 +23,9 @@ NOBODY = "none"
 
 @dataclass(frozen=True)
 class PolicyParameters(RobotParameters):
-    """See the module."""
+    """The parameters of `policy_server`."""
 
-    backend: str = parameter("expert", "what makes the actions", choices=tuple(BACKENDS))
+    backend: str = parameter("expert", f"what makes the actions: {', '.join(BACKENDS.names())}", check=BACKENDS.get)
     takeover: str = parameter(NOBODY, "what a person can take over with", choices=(NOBODY, *PEOPLE))
     bag: str = parameter("", "recorded episode that the backend `replay` plays")
     script: str = parameter("", "YAML file of poses that the backend `scripted` goes through")
@@ -38,32 +41,30 @@ class PolicyParameters(RobotParameters):
     mapping: str = parameter(
         "", "what the server calls what the robot sees, feels and does; empty: as comes with the rig"
     )
+    options: str = parameter(
+        "", "options of the backend that have no parameter here, as those of another package, e.g. '{rate: 5.0}'"
+    )
     horizon: int = parameter(16, "actions in a chunk", low=1, high=512)
     wait_timeout: float = parameter(
         3.0, "s to wait for an observation, the buffer, the expert or the backend", low=0.1, high=60.0
     )
     sync_tolerance: float = parameter(0.02, "s between the streams of one observation", low=0.0, high=1.0)
 
-    def settings(
+    def context(
         self, listen: Callable[[str, Callable[..., None]], None], measured: Callable[[str, float], None]
-    ) -> BackendSettings:
-        """What the backend is made with; StartError where there is no such robot."""
-        return BackendSettings(
-            rig=self.robot(),
-            horizon=self.horizon,
-            bag=self.bag,
-            script=self.script,
-            listen=listen,
-            model=self.model,
-            models_folder=self.models_folder,
-            device=self.device,
-            threads=self.threads,
-            checkpoint=self.checkpoint,
-            socket=self.socket,
-            server=self.server,
-            dialect=self.dialect,
-            token=self.token,
-            mapping=self.mapping,
-            timeout_s=_SHARE * self.wait_timeout,
-            measured=measured,
-        )
+    ) -> PolicyContext:
+        """Return what every backend is made with; StartError where there is no such robot."""
+        return PolicyContext(self.robot(), self.horizon, listen, measured)
+
+    def options_of(self, name: str) -> dict[str, Any]:
+        """Return the options of a backend: those parameters that are its options, and what `options` gives.
+
+        A parameter that has its default leaves that option as the backend has it.
+
+        Raises:
+            TableError: There is no such backend, or its package cannot be loaded.
+            OptionError: `options` is no mapping.
+        """
+        given = {**without_defaults(self), "timeout_s": _SHARE * self.wait_timeout}
+        own = options_in(self.options, "parameter 'options'") if name == self.backend else {}
+        return {**known_options(BACKENDS.get(name).options, given), **own}

@@ -114,7 +114,7 @@ def _run(kind: type[StackNode]) -> int:
 
 
 def _end_in_time(exit_code: int) -> None:
-    """Leave the middleware, and tell where it hangs, if it does not end: all that this process had to do is done."""
+    """Leave the middleware, and log where it hangs if it does not end: all that this process had to do is done."""
     faulthandler.dump_traceback_later(_TEARDOWN_S)
     exit_after(_TEARDOWN_S + 0.5, exit_code)
 

@@ -16,7 +16,7 @@ EVENT_LOG = QoSProfile(
 )
 """Events that a reader needs from the start of the episode, also if it starts, or starts again, later."""
 WATCHED = QoSProfile(history=_KEEP, depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""Of one who only looks on, at whatever topic: nobody waits until it has got what was said."""
+"""Profile of a reader that only observes a topic: no publisher waits for it."""
 STATUS = QoSProfile(
     history=_KEEP,
     depth=1,

@@ -14,7 +14,7 @@ from kc_vla.ros.base import StartError
 
 
 def check_name(topic: str, bag: str) -> None:
-    """See that a topic of `bag` can be called so.
+    """Check that a topic of `bag` has a valid name.
 
     Raises:
         StartError: it cannot.
@@ -27,12 +27,12 @@ def check_name(topic: str, bag: str) -> None:
 
 
 def has_header(message_type: Any) -> bool:
-    """Whether messages of this class begin with a stamp."""
+    """Return whether messages of this class begin with a stamp."""
     return next(iter(message_type.get_fields_and_field_types().values()), "") == "std_msgs/Header"
 
 
 def profile_of(offered: Qos) -> QoSProfile:
-    """The quality of service with which a topic was recorded."""
+    """Return the quality of service with which a topic was recorded."""
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST,
         depth=offered.depth,

@@ -60,7 +60,7 @@ STANDING = (topics.STOPPED, topics.TF_STATIC, topics.ROBOT_DESCRIPTION)
 
 
 def recorded_topics(views: Sequence[str]) -> tuple[Recorded, ...]:
-    """Those of the cameras of a robot, and `RECORDED`."""
+    """Return those of the cameras of a robot, and `RECORDED`."""
     pictures = [(topics.image_topic(view), Image, qos.IMAGE) for view in views]
     calibrations = [(topics.camera_info_topic(view), CameraInfo, qos.IMAGE) for view in views]
     depths = [(topics.depth_topic(view), Image, qos.IMAGE) for view in views]
@@ -68,7 +68,7 @@ def recorded_topics(views: Sequence[str]) -> tuple[Recorded, ...]:
 
 
 def offered(profile: QoSProfile) -> Qos:
-    """The quality of service as a bag notes it."""
+    """Return the quality of service as a bag notes it."""
     return Qos(
         reliable=profile.reliability == ReliabilityPolicy.RELIABLE,
         transient_local=profile.durability == DurabilityPolicy.TRANSIENT_LOCAL,

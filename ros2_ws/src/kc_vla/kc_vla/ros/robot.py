@@ -11,12 +11,12 @@ from kc_vla.ros.parameters import NodeParameters, parameter
 
 @dataclass(frozen=True)
 class RobotParameters(NodeParameters):
-    """Of a node that has to know the robot, if only which views it has."""
+    """The parameters of a node that has to know the robot, if only which views it has."""
 
-    rig: str = parameter("panda_sim", "the robot: a rig that comes with the stack, or its YAML file")
+    rig: str = parameter("panda_sim", "the robot: a name of robots/, or its YAML file")
 
     def robot(self) -> Rig:
-        """The rig.
+        """Return the rig.
 
         Raises:
             StartError: there is none, or it is not understood.

@@ -15,7 +15,7 @@ from kc_vla.memory.live_scene import Size
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject, Vector
-from kc_vla.memory.long_term.query import Found, Query, Way
+from kc_vla.memory.long_term.query import FoundObject, Query, Way
 from kc_vla.memory.long_term.reachable import Reachable, from_grid, from_points
 from kc_vla.memory.long_term.spreading import Spread, spread
 from kc_vla.ros.convert import attributes_message, point_message, time_message
@@ -62,7 +62,7 @@ def area_message(area: Area) -> SceneArea:
 
 
 def fields_from(request: EditScene.Request) -> dict[str, Any]:
-    """Return the fields that a request sets, by name; those that cannot be set are told by who is to set them.
+    """Return the fields that a request sets, by name; the one that sets them reports those that cannot be set.
 
     Raises:
         GraphError: a name and fields are given at once.
@@ -109,7 +109,7 @@ def query_from(request: QueryScene.Request) -> Query:
     )
 
 
-def query_response(response: QueryScene.Response, found: list[Found], header: Header) -> None:
+def query_response(response: QueryScene.Response, found: list[FoundObject], header: Header) -> None:
     """Put what was found into a response."""
     response.header = header
     response.objects = [object_message(each.thing) for each in found]

@@ -10,7 +10,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
-from kc_vla.inference.worker import Outcome, Runner
+from kc_vla.inference.worker import JobOutcome, Runner
 from kc_vla.memory.live_scene import LiveScene
 from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.nodes import SceneObject
@@ -50,7 +50,7 @@ class SceneMarkers:
             self._drawn, self._drawing = self._live.changes, True
             self._work.submit(lambda: markers(self._live.graph(), self._header()), self._publish)
 
-    def _publish(self, outcome: Outcome[MarkerArray]) -> None:
+    def _publish(self, outcome: JobOutcome[MarkerArray]) -> None:
         self._drawing = False
         try:
             self._publisher.publish(outcome.result())

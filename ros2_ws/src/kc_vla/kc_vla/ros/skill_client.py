@@ -10,7 +10,7 @@ from typing import Any
 from rclpy.action import ActionClient
 
 from kc_vla.core import topics
-from kc_vla.planning.interface import Happened, PlanningError, Seen
+from kc_vla.planning.interface import CallResult, ObservedThing, PlanningError
 from kc_vla.planning.skills import Call
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.skills import happened_from, seen_from
@@ -22,10 +22,15 @@ _CANCEL_S = 5.0
 
 
 class SkillClient:
-    """See the module. A `Body` for one thread; `cancel` is for any."""
+    """A `SkillRobot` beyond an action, for the thread of one worker; only `cancel` is for any thread."""
 
     def __init__(self, node: StackNode, timeout_s: float) -> None:
-        """Args: `node`, that is starting and closes this in its `stop`; `timeout_s`, of one skill, or look."""
+        """Make the clients of the robot's node.
+
+        Args:
+            node: that is starting and closes this in its `stop`.
+            timeout_s: of one skill, or look.
+        """
         self._node, self._timeout_s = node, timeout_s
         self._client = ActionClient(node, DoSkill, topics.DO_SKILL)
         self._look = node.call(LookAround, topics.LOOK_AROUND)
@@ -33,7 +38,7 @@ class SkillClient:
         self._lock = threading.Lock()
         self._asked: Any = None
         self._number = 0
-        """Of what is asked: an answer to anything before it is nobody's any more."""
+        """Number of the current request; an answer to an earlier one is dropped."""
         self._goal: Any = None
         self._answer: Any = None
         self._answered = threading.Event()
@@ -42,7 +47,7 @@ class SkillClient:
 
     @property
     def ready(self) -> bool:
-        """Whether a body is there."""
+        """Return whether the robot's node is there."""
         return bool(self._client.server_is_ready() and self._look.service_is_ready())
 
     def close(self) -> None:
@@ -54,8 +59,8 @@ class SkillClient:
         self._answered.set()
         self._client.destroy()
 
-    def do(self, call: Call) -> Happened:
-        """See `Body`; one that takes too long is stopped."""
+    def do(self, call: Call) -> CallResult:
+        """Have the robot's node do a skill, wait for its result, and cancel it if it takes too long."""
         began = time.monotonic()
         goal = DoSkill.Goal(skill=call.skill, arguments=list(call.arguments))
         answer = self._ask(goal, self._timeout_s)
@@ -64,14 +69,14 @@ class SkillClient:
             late = self._answer if self._answered.wait(_CANCEL_S) else None
             if not (isinstance(late, DoSkill.Result) and late.done):  # it came to its end all the same
                 reason = f"{call.skill} took more than {self._timeout_s:g} s: it was stopped"
-                return Happened(False, reason, time.monotonic() - began, 0.0)
+                return CallResult(False, reason, time.monotonic() - began, 0.0)
             answer = late
         if not isinstance(answer, DoSkill.Result):
-            return Happened(False, answer or "the robot's node is ending", time.monotonic() - began, 0.0)
+            return CallResult(False, answer or "the robot's node is ending", time.monotonic() - began, 0.0)
         return happened_from(answer)
 
-    def look(self) -> Sequence[Seen]:
-        """See `Body`.
+    def look(self) -> Sequence[ObservedThing]:
+        """Ask the robot's node what it sees now.
 
         Raises:
             PlanningError: nobody answers.

@@ -8,8 +8,8 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose, Quaternion, Vector3
 
 from kc_vla.memory.long_term.nodes import Area
-from kc_vla.planning.execution.grounds import Grounds
-from kc_vla.planning.interface import Happened, Seen
+from kc_vla.planning.execution.navigation_map import NavigationMap
+from kc_vla.planning.interface import CallResult, ObservedThing
 from kc_vla.ros.convert import attributes_message, point_message
 from kc_vla_msgs.action import DoSkill
 from kc_vla_msgs.msg import ObjectDetection, ObjectDetections, SceneArea, SeenObject
@@ -18,8 +18,8 @@ MAP_FRAME = "map"
 """In which everything in a home is."""
 
 
-def detection_message(seen: Seen) -> ObjectDetection:
-    """Return a thing that is seen as any detector tells it."""
+def detection_message(seen: ObservedThing) -> ObjectDetection:
+    """Return a thing that is seen in the form of any detector."""
     width, depth, height = map(float, seen.size)
     return ObjectDetection(
         object_id=seen.object_id,
@@ -32,14 +32,14 @@ def detection_message(seen: Seen) -> ObjectDetection:
     )
 
 
-def detections_message(seen: Iterable[Seen], stamp: Time) -> ObjectDetections:
-    """Return all that is seen at a time as any detector tells it."""
+def detections_message(seen: Iterable[ObservedThing], stamp: Time) -> ObjectDetections:
+    """Return all that is seen at a time in the form of any detector."""
     message = ObjectDetections(detections=[detection_message(each) for each in seen])
     message.header.stamp, message.header.frame_id = stamp, MAP_FRAME
     return message
 
 
-def seen_message(seen: Seen) -> SeenObject:
+def seen_message(seen: ObservedThing) -> SeenObject:
     """Return a thing that is seen, with where it is as people would say it."""
     return SeenObject(
         detection=detection_message(seen),
@@ -50,9 +50,9 @@ def seen_message(seen: Seen) -> SeenObject:
     )
 
 
-def grounds_from(areas: Iterable[SceneArea]) -> Grounds:
+def grounds_from(areas: Iterable[SceneArea]) -> NavigationMap:
     """Return where a robot can go; PlanningError if it is nowhere."""
-    return Grounds(
+    return NavigationMap(
         Area(
             each.id,
             each.floor,
@@ -64,17 +64,17 @@ def grounds_from(areas: Iterable[SceneArea]) -> Grounds:
     )
 
 
-def happened_from(result: DoSkill.Result) -> Happened:
+def happened_from(result: DoSkill.Result) -> CallResult:
     """Return what came of a skill."""
     seen = tuple(seen_from(each) for each in result.seen)
-    return Happened(result.done, result.reason, result.duration, result.walked, seen)
+    return CallResult(result.done, result.reason, result.duration, result.walked, seen)
 
 
-def seen_from(message: SeenObject) -> Seen:
+def seen_from(message: SeenObject) -> ObservedThing:
     """Return a thing that is seen."""
     about = message.detection
     place, size = about.pose.position, about.size
-    return Seen(
+    return ObservedThing(
         object_type=about.object_type,
         object_id=about.object_id,
         position=(place.x, place.y, place.z),

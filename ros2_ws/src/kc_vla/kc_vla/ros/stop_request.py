@@ -12,14 +12,21 @@ from kc_vla.core import topics
 from kc_vla.live.server import Stopped
 from kc_vla.ros.base import StackNode
 
-_FIND_S, _ANSWER_S = 3.0, 3.0
+_FIND_S, _ANSWER_S, _AGAIN_S = 3.0, 3.0, 0.5
 
 
 class StopRequest:
-    """Of one node; see `kc_vla.ros.emergency_stop` for who answers."""
+    """The request of one node for an emergency stop, for callers in any thread.
+
+    `kc_vla.ros.emergency_stop` says who answers.
+    """
 
     def __init__(self, node: StackNode) -> None:
-        """Args: `node` asks."""
+        """Make the client of the service.
+
+        Args:
+            node: that asks.
+        """
         self._node = node
         self._client = node.call(Trigger, topics.STOP)
         self._wanted: deque[Future[Stopped]] = deque()
@@ -46,7 +53,7 @@ class StopRequest:
             if time.monotonic() > until:
                 return Stopped(False, False, f"nobody serves {topics.STOP}: the arm's controller does not run")
             await self._node.sleep(0.05)
-        answer = await self._node.ask(self._client, Trigger.Request(), _ANSWER_S)
+        answer = await self._node.ask(self._client, Trigger.Request(), _ANSWER_S, _AGAIN_S)
         if answer is None:
             return Stopped(False, False, f"{topics.STOP} has not answered for {_ANSWER_S:g} s")
         return Stopped(True, bool(answer.success), answer.message)

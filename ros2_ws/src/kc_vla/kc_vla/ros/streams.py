@@ -1,4 +1,4 @@
-"""Feeds stamped topics into a synchroniser, with the wall time at which each message was published."""
+"""Feeds stamped topics into a synchronizer, with the wall time at which each message was published."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from sensor_msgs.msg import Image, JointState, Joy
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
 from kc_vla.keyframes.observation import Observation, observation_of
-from kc_vla.keyframes.scoring import Sight, sight_of
-from kc_vla.keyframes.synchronizer import Moment, Synchronizer
+from kc_vla.keyframes.scoring import ScorerInput, sight_of
+from kc_vla.keyframes.synchronizer import SyncedFrame, Synchronizer
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, seconds_since
 from kc_vla.ros.convert import (
@@ -67,20 +67,20 @@ def listen(node: StackNode, kind: type, topic: str, profile: QoSProfile, stream:
 
 
 def listen_for_pictures(node: StackNode, views: Sequence[str], on_sample: OnSample) -> None:
-    """Hand on the pictures of the views, each as the stream of its name; those of the first, which count, last."""
+    """Hand on the images of the views, each as the stream of its name; those of the first, which count, last."""
     for view in reversed(views):
         listen(node, Image, topics.image_topic(view), qos.IMAGE, view, on_sample)
 
 
 def listen_for_sights(node: StackNode, views: Sequence[str], needs: Container[str], on_sample: OnSample) -> None:
-    """Hand on the pictures of the views, and of the streams `BESIDE` them those that are needed."""
+    """Hand on the images of the views, and of the streams `BESIDE` them those that are needed."""
     for name, (kind, topic, profile) in BESIDE.items():
         if name in needs:
             listen(node, kind, topic, profile, name, on_sample)
     listen_for_pictures(node, views, on_sample)
 
 
-def sight_in(moment: Moment) -> Sight:
+def sight_in(moment: SyncedFrame) -> ScorerInput:
     """Return what a scorer may look at.
 
     Args:
@@ -108,7 +108,15 @@ class ObservationFeed:
         on_observation: Callable[[Observation], None],
         on_repeat: Callable[[], None] = lambda: None,
     ) -> None:
-        """Args: `views` of the robot; `tolerance_s` between the streams; `on_repeat`: the newest frame came again."""
+        """Subscribe to the streams of a robot.
+
+        Args:
+            node: that listens.
+            views: of the robot.
+            tolerance_s: between the streams, s.
+            on_observation: called with each new observation.
+            on_repeat: called when the newest frame came again.
+        """
         self._node, self._views = node, tuple(views)
         self._on_observation = on_observation
         self._on_repeat = on_repeat

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from tf2_msgs.msg import TFMessage
 
 from kc_vla.core.mounted_camera import pose_matrix
-from kc_vla.description.urdf import Placed
+from kc_vla.core.urdf import Placed
 from kc_vla.ros.convert import BadMessageError
 
 

@@ -9,19 +9,19 @@ from kc_vla.core.stamps import nanoseconds
 from kc_vla.memory.intake import MOST_DETECTIONS
 from kc_vla.memory.live_units import News, Recalled, Standing
 from kc_vla.memory.recall.answer import Filters
-from kc_vla.memory.short_term.memory import Happened
-from kc_vla.memory.short_term.unit import MOST_LETTERS, Position, State, Unit, UnitError, plain, state_of
+from kc_vla.memory.short_term.memory import UnitEvent
+from kc_vla.memory.short_term.unit import MOST_LETTERS, ObjectState, Position, Unit, UnitError, plain, state_of
 from kc_vla.ros.convert import BadMessageError, attributes_message, check_stamp, point_message, time_message
 from kc_vla_msgs.msg import MemoryChange, MemoryUnit, MemoryUnits
 from kc_vla_msgs.srv import RecallUnits
 
 _HAPPENED = {
-    Happened.ADDED: MemoryChange.ADDED,
-    Happened.MERGED: MemoryChange.MERGED,
-    Happened.REFUSED: MemoryChange.REFUSED,
-    Happened.CONFIRMED: MemoryChange.CONFIRMED,
-    Happened.DEMOTED: MemoryChange.DEMOTED,
-    Happened.REMOVED: MemoryChange.REMOVED,
+    UnitEvent.ADDED: MemoryChange.ADDED,
+    UnitEvent.MERGED: MemoryChange.MERGED,
+    UnitEvent.REFUSED: MemoryChange.REFUSED,
+    UnitEvent.CONFIRMED: MemoryChange.CONFIRMED,
+    UnitEvent.DEMOTED: MemoryChange.DEMOTED,
+    UnitEvent.REMOVED: MemoryChange.REMOVED,
     None: MemoryChange.EVICTED,
 }
 _TOLD, _MOST_NAMED = 40, 100
@@ -35,7 +35,7 @@ def unit_message(standing: Standing) -> MemoryUnit:
         object_id=unit.object_id,
         object_type=unit.object_type,
         position=point_message(place),
-        state="" if unit.state is State.NONE else unit.state.value,
+        state="" if unit.state is ObjectState.NONE else unit.state.value,
         area=unit.area,
         attributes=attributes_message(unit.attributes),
         image=unit.image,

@@ -21,10 +21,10 @@ HANG_UP = "hang_up"
 
 
 class BoundedHttp(H11Protocol):
-    """Of a client that has not asked for a WebSocket."""
+    """An HTTP connection that is aborted when its client asks for nothing or reads nothing for too long."""
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """See `asyncio.Protocol`."""
+        """Begin to watch a new connection; if there are too many, abort the one that has been idle longest."""
         super().connection_made(cast(Transport, transport))
         self.since_s = self.loop.time()
         self._waited_for: object = self
@@ -34,13 +34,13 @@ class BoundedHttp(H11Protocol):
             min((each for each in http if each.asks_for_nothing), key=lambda each: each.since_s).transport.abort()
 
     def on_response_complete(self) -> None:
-        """See `H11Protocol`: the next request is waited for from now on."""
+        """Restart the time within which the next request is expected."""
         self.since_s = self.loop.time()
         super().on_response_complete()
 
     @property
     def asks_for_nothing(self) -> bool:
-        """Whether no whole request is here that is not answered; part of the next one is none."""
+        """Return whether no whole request is here that is not answered; part of the next one is none."""
         return self.cycle is None or self.cycle.response_complete
 
     def _look_later(self) -> None:
@@ -58,9 +58,9 @@ class BoundedHttp(H11Protocol):
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """Of a client whose end must not wait until it has read what was sent."""
+    """A WebSocket connection that can be ended before its client has read what was sent."""
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """See `asyncio.Protocol`."""
+        """Put the function that ends the connection into the state of the application's scope."""
         super().connection_made(transport)
         self.app_state = {**self.app_state, HANG_UP: self.transport.abort}

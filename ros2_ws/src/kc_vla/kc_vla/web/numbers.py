@@ -9,10 +9,10 @@ _DIGITS = 5
 
 
 def number(value: float) -> float | None:
-    """A number, rounded; None where it is not finite."""
+    """Return a number, rounded; None where it is not finite."""
     return round(float(value), _DIGITS) if math.isfinite(value) else None
 
 
 def numbers(values: Iterable[float]) -> list[float | None]:
-    """Each of them so."""
+    """Return each of them so."""
     return [number(value) for value in values]

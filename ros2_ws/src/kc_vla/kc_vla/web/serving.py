@@ -24,7 +24,7 @@ class ListenError(StackError):
 
 
 def listening(host: str, port: int, advice: str) -> socket.socket:
-    """A TCP socket that listens at an address; port 0: any free one.
+    """Return a TCP socket that listens at an address; port 0: any free one.
 
     Raises:
         ListenError: it cannot; the text ends with `advice`.
@@ -42,7 +42,7 @@ def listening(host: str, port: int, advice: str) -> socket.socket:
 
 
 def listening_there_or_elsewhere(host: str, port: int, name: str, warn: Callable[[str], object]) -> socket.socket:
-    """A TCP socket that listens at a port, or where that is taken, with a warning, at any other one.
+    """Return a TCP socket that listens at a port, or where that is taken, with a warning, at any other one.
 
     Raises:
         ListenError: it cannot listen at that address at all.

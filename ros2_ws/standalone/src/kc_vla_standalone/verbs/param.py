@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     return run_subverb("ros2 param", _SUBVERBS, arguments)
 
 
-class NodeParameters:
+class ParameterClient:
     """The parameters of one node, through its services."""
 
     def __init__(self, command: CommandNode, name: str) -> None:
@@ -76,10 +76,10 @@ class NodeParameters:
 
 
 @contextlib.contextmanager
-def _parameters_of(options: argparse.Namespace) -> Iterator[NodeParameters]:
+def _parameters_of(options: argparse.Namespace) -> Iterator[ParameterClient]:
     with command_node() as command:
         name, namespace = wait_for_node(command, options.node_name, options.spin_time)
-        parameters = NodeParameters(command, f"{namespace.rstrip('/')}/{name}")
+        parameters = ParameterClient(command, f"{namespace.rstrip('/')}/{name}")
         parameters.wait()
         yield parameters
 
@@ -97,7 +97,7 @@ def _list(options: argparse.Namespace) -> None:
         else:
             nodes = node_names(command, options.spin_time)
         for node in nodes:
-            parameters = NodeParameters(command, node)
+            parameters = ParameterClient(command, node)
             parameters.wait()
             indent = ""
             if options.node_name is None:

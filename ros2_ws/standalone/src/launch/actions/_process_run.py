@@ -78,7 +78,7 @@ class ProcessRun:
 
     @property
     def name(self) -> str:
-        """The name of the process in the output."""
+        """Return the name of the process in the output."""
         return self._options.name
 
     def begin(self) -> None:

@@ -42,22 +42,22 @@ class DeclareLaunchArgument(Action):
 
     @property
     def name(self) -> str:
-        """The argument's name."""
+        """Return the argument's name."""
         return self._name
 
     @property
     def default_value(self) -> list[Substitution] | None:
-        """The default as substitutions; None makes the argument required."""
+        """Return the default as substitutions; None makes the argument required."""
         return self._default_value
 
     @property
     def description(self) -> str:
-        """What the argument means, with its choices."""
+        """Return what the argument means, with its choices."""
         return self._description
 
     @property
     def choices(self) -> list[str] | None:
-        """The values that are allowed, or None for any."""
+        """Return the values that are allowed, or None for any."""
         return self._choices
 
     def execute(self, context: LaunchContext) -> None:

@@ -23,7 +23,7 @@ class EmitEvent(Action):
 
     @property
     def event(self) -> Event:
-        """The event."""
+        """Return the event."""
         return self._event
 
     def execute(self, context: LaunchContext) -> None:

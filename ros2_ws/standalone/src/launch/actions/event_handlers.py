@@ -22,7 +22,7 @@ class RegisterEventHandler(Action):
 
     @property
     def event_handler(self) -> EventHandler:
-        """The handler."""
+        """Return the handler."""
         return self._event_handler
 
     def execute(self, context: LaunchContext) -> None:
@@ -43,7 +43,7 @@ class UnregisterEventHandler(Action):
 
     @property
     def event_handler(self) -> EventHandler:
-        """The handler."""
+        """Return the handler."""
         return self._event_handler
 
     def execute(self, context: LaunchContext) -> None:

@@ -89,22 +89,22 @@ class ExecuteProcess(Action):
 
     @property
     def name(self) -> str | None:
-        """The name in the output, `<executable>-<number>`; None before the action is executed."""
+        """Return the name in the output, `<executable>-<number>`; None before the action is executed."""
         return None if self._run is None else self._run.name
 
     @property
     def cmd(self) -> list[list[Substitution]]:
-        """The command as substitutions, one list for each word."""
+        """Return the command as substitutions, one list for each word."""
         return self._cmd
 
     @property
     def process_details(self) -> dict[str, Any] | None:
-        """Action, name, cmd, cwd, env and pid of the process; None before it is started."""
+        """Return the action, name, cmd, cwd, env and pid of the process; None before it is started."""
         return None if self._run is None else self._run.details
 
     @property
     def return_code(self) -> int | None:
-        """The exit code of the last run; None if none has ended."""
+        """Return the exit code of the last run; None if none has ended."""
         return None if self._run is None else self._run.return_code
 
     def get_asyncio_future(self) -> asyncio.Future[None] | None:

@@ -41,12 +41,12 @@ class IncludeLaunchDescription(Action):
 
     @property
     def launch_description_source(self) -> LaunchDescriptionSource:
-        """Where the description comes from."""
+        """Return where the description comes from."""
         return self._source
 
     @property
     def launch_arguments(self) -> list[tuple[SomeSubstitutionsType, SomeSubstitutionsType]]:
-        """The arguments given to the description, as pairs of name and value."""
+        """Return the arguments given to the description, as pairs of name and value."""
         return self._launch_arguments
 
     def get_sub_entities(self) -> list[LaunchDescriptionEntity]:

@@ -24,7 +24,7 @@ class LogInfo(Action):
 
     @property
     def msg(self) -> list[Substitution]:
-        """The message as substitutions."""
+        """Return the message as substitutions."""
         return self._msg
 
     def execute(self, context: LaunchContext) -> None:

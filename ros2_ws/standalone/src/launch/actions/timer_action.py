@@ -40,7 +40,7 @@ class TimerAction(Action):
 
     @property
     def actions(self) -> list[LaunchDescriptionEntity]:
-        """The actions to execute."""
+        """Return the actions to execute."""
         return self._actions
 
     def get_sub_entities(self) -> list[LaunchDescriptionEntity]:

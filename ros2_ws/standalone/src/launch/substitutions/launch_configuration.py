@@ -27,7 +27,7 @@ class LaunchConfiguration(Substitution):
 
     @property
     def variable_name(self) -> list[Substitution]:
-        """The name, as substitutions."""
+        """Return the name, as substitutions."""
         return self._name
 
     def perform(self, context: LaunchContext) -> str:

@@ -20,7 +20,7 @@ class LocalSubstitution(Substitution):
 
     @property
     def expression(self) -> str:
-        """The expression."""
+        """Return the expression."""
         return self._expression
 
     def perform(self, context: LaunchContext) -> str:

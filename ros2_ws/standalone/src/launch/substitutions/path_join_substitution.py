@@ -23,7 +23,7 @@ class PathJoinSubstitution(Substitution):
 
     @property
     def substitutions(self) -> list[list[Substitution]]:
-        """The components, each as substitutions."""
+        """Return the components, each as substitutions."""
         return self._components
 
     def perform(self, context: LaunchContext) -> str:

@@ -20,7 +20,7 @@ class TextSubstitution(Substitution):
 
     @property
     def text(self) -> str:
-        """The text."""
+        """Return the text."""
         return self._text
 
     def perform(self, context: LaunchContext) -> str:

@@ -61,23 +61,23 @@ class Node(ExecuteProcess):
 
     @property
     def node_package(self) -> SomeSubstitutionsType | None:
-        """The package, or None for an executable at a path."""
+        """Return the package, or None for an executable at a path."""
         return self._package
 
     @property
     def node_executable(self) -> SomeSubstitutionsType:
-        """The executable."""
+        """Return the executable."""
         return self._executable
 
     @property
     def node_name(self) -> str:
-        """The full name with namespace; RuntimeError before the action is executed."""
+        """Return the full name with namespace; RuntimeError before the action is executed."""
         if self._final_node_name is None:
             raise RuntimeError("cannot access 'node_name' before executing action")
         return self._final_node_name
 
     def is_node_name_fully_specified(self) -> bool:
-        """Tell whether both name and namespace are given."""
+        """Return whether both name and namespace are given."""
         return not any(part in self.node_name for part in (_UNSPECIFIED_NAME, _UNSPECIFIED_NAMESPACE))
 
     def execute(self, context: LaunchContext) -> None:

@@ -39,12 +39,15 @@ from kc_vla.core.rig import Rig
 
 FIRMWARE = "S-V1.8-5"
 _GRIPPER_SPEED = 0.15
-_CONTROL_BUS, _TEACHING = 1, 2
+_STANDBY, _CONTROL_BUS, _TEACHING = 0, 1, 2
+_BEGIN_TEACHING, _END_TEACHING = 1, 2
 _MOTOR_HOT, _COLLISION, _ENABLED, _HOMED = 1, 4, 6, 7
 _NOISE = 2.0
 """Standard deviation of the joint angles that are told, millidegrees."""
 _TOO_HOT = 90
 """Degrees C."""
+_NEAR = np.radians(0.05)
+"""By so much, rad, a target may be further out of a joint's range than the joint itself."""
 _REACHED = 1e-4
 """A joint has reached its target when it is nearer than this, rad."""
 
@@ -72,10 +75,16 @@ class EmulatedArm:
         collision: joints that feel one, (6,).
         heat: of the motors, degrees C, (6,).
         teach: state of the teach button, 0 released.
+        taught: it is or was in teach mode, and is not reset since.
     """
 
     def __init__(self, rig: Rig, firmware: str = FIRMWARE) -> None:
-        """Args: `rig` that it is; `firmware` that it tells."""
+        """Put an arm together that lies at its home pose, disabled.
+
+        Args:
+            rig: which Piper it is.
+            firmware: that it reports.
+        """
         joints = len(rig.joints)
         self.rig, self.kinematics, self._firmware = rig, Kinematics(rig.links_of(firmware)), firmware
         self.body = Body(rig)
@@ -84,7 +93,7 @@ class EmulatedArm:
         self.silent = np.zeros(joints, bool)
         self.collision = np.zeros(joints, bool)
         self.heat = np.full(joints, 35)
-        self.teach = 0
+        self.teach, self.taught = 0, False
         self._control, self._move, self._speed = 0, Move.POSE, 0
         self._stopped = False
         self._enables_wanted = 1
@@ -94,7 +103,7 @@ class EmulatedArm:
 
     @property
     def status(self) -> Status:
-        """The gravest of what there is to say."""
+        """Return the gravest status of all that is wrong."""
         if self._stopped:
             return Status.STOPPED
         if self.silent.any():
@@ -104,8 +113,13 @@ class EmulatedArm:
         return Status.OUT_OF_RANGE if self._over_limit.any() else Status.NORMAL
 
     def press_teach(self) -> None:
-        """A person leads the arm by hand; it obeys again when the button is released and the bus asks for it."""
-        self.teach, self._control = 1, _TEACHING
+        """Press the teach button: a person leads the arm by hand until it is released and the arm is reset."""
+        self.teach, self._control, self.taught = 1, _TEACHING, True
+
+    def release_teach(self) -> None:
+        """Release the teach button; the arm stays in standby until it is reset, as users report."""
+        if self.teach:
+            self.teach, self._control = 0, _STANDBY
 
     def receive(self, command: Command) -> tuple[Frame, ...]:
         """Take a command; return the answer to a query."""
@@ -113,7 +127,7 @@ class EmulatedArm:
             case Stop():
                 self._stop(command)
             case Mode():
-                if self.teach:
+                if self.taught or self._stopped:
                     return ()
                 self._control, self._move, self._speed = command.control, command.move, command.speed
             case JointTarget():
@@ -140,7 +154,7 @@ class EmulatedArm:
             self.opening += float(np.clip(way, -_GRIPPER_SPEED * seconds, _GRIPPER_SPEED * seconds))
 
     def fast_feedback(self) -> Iterator[Frame]:
-        """What the arm tells 200 times a second."""
+        """Yield what the arm reports 200 times a second."""
         body = self.body
         moving = bool((np.abs(body.targets - body.angles) > _REACHED)[body.powered].any())
         yield status_frame(
@@ -162,7 +176,7 @@ class EmulatedArm:
             yield motor_frame(k + 1, round(body.speeds[k] * 1e3), 0, round(body.angles[k] * 1e3))
 
     def slow_feedback(self) -> Iterator[Frame]:
-        """What the drivers of the joints tell 40 times a second."""
+        """Yield what the joints' motor drivers report 40 times a second."""
         for k in np.flatnonzero(~self.silent).tolist():
             hot, collision, powered = self.heat[k] > _TOO_HOT, self.collision[k], self.body.powered[k]
             status = int(hot) << _MOTOR_HOT | int(collision) << _COLLISION | int(powered) << _ENABLED
@@ -173,10 +187,15 @@ class EmulatedArm:
             self._stopped = self.body.descending = True
         elif command.code == StopCode.RESUME:
             self._stopped = self.body.descending = False
+            self.taught = bool(self.teach)
+            self.collision[:] = False  # it clears all errors; who still pushes is felt again
+            self._control = _TEACHING if self.teach else _STANDBY
             self.body.powered[:] = False  # the arm drops
             self._enables_wanted = 2
-        if command.teach:
-            self.teach = command.teach
+        if command.teach == _BEGIN_TEACHING:
+            self.press_teach()
+        elif command.teach == _END_TEACHING:
+            self.release_teach()
 
     def _power(self, command: MotorPower) -> None:
         rows = np.array(command.motors) - 1
@@ -198,9 +217,12 @@ class EmulatedArm:
         rows = slice(command.first, command.first + 2)
         wanted = np.radians(np.array(command.angles) / 1e3)
         limits = self.rig.limits
-        outside = (wanted < limits.lowest[rows] - 1e-6) | (wanted > limits.highest[rows] + 1e-6)
-        self._over_limit[rows] = outside
-        self.body.targets[rows] = np.where(outside, self.body.targets[rows], wanted)  # it stays where it was sent
+        lowest, highest, at = limits.lowest[rows], limits.highest[rows], self.body.angles[rows]
+        self._over_limit[rows] = (wanted < lowest - 1e-6) | (wanted > highest + 1e-6)
+        # A joint that is out of its range is followed on its way back in; else it stays where it was sent.
+        further = (wanted < np.minimum(lowest, at - _NEAR)) | (wanted > np.maximum(highest, at + _NEAR))
+        outside = self._over_limit[rows] & (further | ((at >= lowest - _NEAR) & (at <= highest + _NEAR)))
+        self.body.targets[rows] = np.where(outside, self.body.targets[rows], wanted)
 
     def _limits(self, motor: int) -> Frame:
         limits, joint = self.rig.limits, motor - 1

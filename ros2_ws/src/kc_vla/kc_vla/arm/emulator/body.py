@@ -28,11 +28,16 @@ class Body:
         targets: where those with power are to go.
         powered: which have power, (6,).
         stuck: which cannot turn, whatever drives them, (6,).
+        held: people support the arm: no joint falls.
         descending: let down by an emergency stop: nothing is followed, the motors brake.
     """
 
     def __init__(self, rig: Rig) -> None:
-        """Args: `rig` whose joints and links these are."""
+        """Put the joints to their home pose.
+
+        Args:
+            rig: whose joints and links these are.
+        """
         joints = len(rig.joints)
         self._limits, self._kinematics = rig.limits, Kinematics(rig.links_of(""))
         self.angles: Vector = rig.rest.copy()
@@ -40,16 +45,16 @@ class Body:
         self.targets: Vector = np.zeros(joints)
         self.powered: NDArray[np.bool_] = np.zeros(joints, bool)
         self.stuck: NDArray[np.bool_] = np.zeros(joints, bool)
-        self.descending = False
+        self.descending = self.held = False
 
     def step(self, seconds: float, speed_share: float) -> None:
-        """Let some milliseconds pass; joints with power go at most at `speed_share` of their top speed."""
+        """Let some milliseconds pass; enabled joints move at most at `speed_share` of their velocity limit."""
         speeds = _towards(self.targets - self.angles, self.speeds, speed_share * self._limits.speed, seconds)
         holds = self.powered & (not self.descending)
         if not holds.all():
             damping = STOP_DAMPING if self.descending else FREE_DAMPING
-            fallen = (self.speeds + seconds * _fall(self._kinematics.frames(self.angles))) / (1.0 + seconds * damping)
-            speeds = np.where(holds, speeds, fallen)
+            fallen = (self.speeds + seconds * _fall(self._kinematics, self.angles)) / (1.0 + seconds * damping)
+            speeds = np.where(holds, speeds, np.zeros_like(fallen) if self.held else fallen)
         self.speeds = np.where(self.stuck, 0.0, speeds)
         free = self.angles + seconds * self.speeds
         self.angles = np.clip(free, self._limits.lowest, self._limits.highest)
@@ -57,16 +62,20 @@ class Body:
 
 
 def _towards(way: Vector, speeds: Vector, top: Vector, seconds: float) -> Vector:
-    """Speeds that lead along `way` as fast as can be braked at its end."""
+    """Return speeds that lead along `way` as fast as can be braked at its end."""
     braking = np.sqrt(2.0 * ACCELERATION * np.abs(way))
     wanted = np.sign(way) * np.minimum(np.minimum(top, braking), np.abs(way) / seconds)
     change = ACCELERATION * seconds
     return speeds + np.clip(wanted - speeds, -change, change)
 
 
-def _fall(poses: Vector) -> Vector:
-    """Acceleration (6,) of joints that nothing holds, rad/s2: along the slope of the mean height of the arm's links."""
-    axes, origins, joints = poses[:, :3, 2], poses[:, :3, 3], len(poses)
+def _fall(kinematics: Kinematics, angles: Vector) -> Vector:
+    """Return the acceleration (6,) of joints that nothing holds, rad/s2.
+
+    It goes along the slope of the mean height of the arm's links.
+    """
+    poses, joints = kinematics.frames(angles), len(angles)
+    axes, origins = kinematics.axes(poses), poses[:joints, :3, 3]
     slope = np.array(
         [np.cross(axes[k], origins[k:] - origins[k])[:, 2].sum() / joints for k in range(joints)]
     )  # of the height of all origins that turn with joint k, m/rad

@@ -93,7 +93,7 @@ class SocketBus(can.BusABC):
         return message, False
 
     def fileno(self) -> int:
-        """Of the socket, to wait on."""
+        """Return the file descriptor of the socket, for `select` to wait on."""
         return self._socket.fileno()
 
 
@@ -120,7 +120,7 @@ class BusServer:
         self._door.setblocking(False)
 
     def receive(self, timeout: float = 0.0) -> Iterator[Frame]:
-        """Yield what has come by now, after at most `timeout` s of waiting; broken packets are passed over."""
+        """Yield what has come by now, after at most `timeout` s of waiting; broken packets are ignored."""
         for ready in select.select([self._door, *self._ends], [], [], max(timeout, 0.0))[0]:
             if ready is self._door:
                 self._admit()
@@ -148,7 +148,7 @@ class BusServer:
 
     @property
     def closed(self) -> bool:
-        """Nobody is served any more."""
+        """Return whether nobody is served any more."""
         return self._door.fileno() < 0
 
     def close(self) -> None:
@@ -177,7 +177,7 @@ class BusServer:
 
 
 def _next_packet(end: socket.socket) -> bytes | None:
-    """A packet, nothing (b"") from an end that has left, None where there is none now."""
+    """Return the next packet: nothing (b"") from an end that has left, None where there is none now."""
     try:
         return end.recv(_PACKET.size)
     except BlockingIOError:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from kc_vla.arm.emulator.arm import EmulatedArm
 from kc_vla.arm.emulator.bus import ERROR
-from kc_vla.arm.emulator.frames import Frame
+from kc_vla.arm.emulator.frames import Frame, Stop, StopCode
 from kc_vla.arm.piper_models import JOINTS
 
 KINDS = {
@@ -24,6 +24,8 @@ KINDS = {
     "collision": "a joint feels a collision",
     "hot": "a joint's motor is too hot",
     "teach": "the teach button is pressed",
+    "own_stop": "another program stops the arm by the vendor's frame: only a reset frees it",
+    "supported": "people support the arm: without power it does not fall",
 }
 _NUMBERS = {"loss": (0.0, 1.0), "delay": (0.0, 2.0), "bus_off": (0.0, 60.0), "unplugged": (0.0, 60.0)}
 _OF_JOINTS = frozenset({"stuck", "unpowered", "collision", "hot"})
@@ -42,7 +44,7 @@ class FaultError(ValueError):
 
 
 def read_fault(text: str) -> tuple[str, float]:
-    """One of `KINDS` and its number, 0.0 where it has none.
+    """Return one of `KINDS` and its number, 0.0 where it has none.
 
     Raises:
         FaultError: it cannot be understood.
@@ -111,20 +113,25 @@ class Faults:
             self._silent = True
         elif kind == "teach":
             arm.press_teach()
+        elif kind == "own_stop":
+            arm.receive(Stop(StopCode.STOP, 0))
+        elif kind == "supported":
+            arm.body.held = True
         else:
             arm.body.stuck[:] = arm.dead[:] = arm.collision[:] = False
             arm.heat[:] = _WARM
-            arm.teach = 0
+            arm.release_teach()
+            arm.body.held = False
             self._loss = self._delay = self.bus_back_at = 0.0
             self._off_until = min(self._off_until, time.monotonic())
             self._silent = False
 
     def lost(self) -> bool:
-        """Whether the next frame to the arm is lost."""
+        """Return whether the next frame to the arm is lost."""
         return self._off or self._chance.random() < self._loss
 
     def pass_on(self, frames: Iterable[Frame]) -> list[Frame]:
-        """Which frames of the arm come out at the other end now."""
+        """Return which frames of the arm come out at the other end now."""
         now = time.monotonic()
         told, self._told = self._told, []
         if told or self._off:

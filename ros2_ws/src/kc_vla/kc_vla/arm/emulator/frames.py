@@ -78,7 +78,7 @@ class JointTarget:
 
 @dataclass(frozen=True)
 class GripperTarget:
-    """0x159: opening in micrometres, force in mN m, bit 0 of `code` powers it, bit 1 clears errors."""
+    """0x159: opening in micrometers, force in mN m, bit 0 of `code` powers it, bit 1 clears errors."""
 
     opening: int
     torque: int
@@ -110,7 +110,9 @@ Command = Stop | Mode | JointTarget | GripperTarget | MotorPower | LimitQuery | 
 
 
 def read_command(frame: Frame) -> Command | None:
-    """What a frame asks of the arm; None for ids that this arm does not know, as for any other traffic on the bus.
+    """Return what a frame asks of the arm; None for ids that this arm does not know.
+
+    Those are like any other traffic on the bus.
 
     Raises:
         FrameError: a known id with a content that no Piper understands.
@@ -145,43 +147,52 @@ def read_command(frame: Frame) -> Command | None:
 def status_frame(
     *, control: int, status: int, move: int, teach: int, moving: bool, over_limit: Sequence[bool], lost: Sequence[bool]
 ) -> Frame:
-    """0x2A1: mode and state of the arm; of each joint whether its target was out of range, and whether it is silent."""
+    """Return frame 0x2A1: the mode and state of the arm.
+
+    It says of each joint whether its target was out of range, and whether it is silent.
+    """
     data = bytes([control, status, move, teach, int(moving), 0, _bits(over_limit), _bits(lost)])
     return Frame(0x2A1, data)
 
 
 def pose_frames(position: Sequence[int], rotation: Sequence[int]) -> tuple[Frame, ...]:
-    """0x2A2 to 0x2A4: flange position (3,) in micrometres and rotation about x, y, z (3,) in millidegrees."""
+    """Return frames 0x2A2 to 0x2A4: flange position (3,) in micrometers and rotation (3,) in millidegrees.
+
+    The rotation is about x, y, z.
+    """
     return _pairs(0x2A2, (*position, *rotation))
 
 
 def joint_frames(angles: Sequence[int]) -> tuple[Frame, ...]:
-    """0x2A5 to 0x2A7: joint angles (6,) in millidegrees."""
+    """Return frames 0x2A5 to 0x2A7: joint angles (6,) in millidegrees."""
     return _pairs(0x2A5, angles)
 
 
 def gripper_frame(opening: int, torque: int, status: int) -> Frame:
-    """0x2A8: opening in micrometres, torque in mN m, status bits (6: enabled, 7: homed)."""
+    """Return frame 0x2A8: opening in micrometers, torque in mN m, status bits (6: enabled, 7: homed)."""
     return Frame(0x2A8, struct.pack(">ihBx", opening, torque, status))
 
 
 def motor_frame(motor: int, speed: int, current: int, position: int) -> Frame:
-    """0x251 to 0x256: speed in mrad/s, current in mA, position in mrad of motor 1 to 6."""
+    """Return a frame 0x251 to 0x256: speed in mrad/s, current in mA, position in mrad of motor 1 to 6."""
     return Frame(0x250 + motor, struct.pack(">hhi", speed, current, position))
 
 
 def driver_frame(motor: int, voltage: int, driver_heat: int, motor_heat: int, status: int, current: int) -> Frame:
-    """0x261 to 0x266: supply in 0.1 V, temperatures in degrees C, status bits, supply current in mA of motor 1 to 6."""
+    """Return a frame 0x261 to 0x266 of the driver of motor 1 to 6.
+
+    It has the supply in 0.1 V, temperatures in degrees C, status bits, and the supply current in mA.
+    """
     return Frame(0x260 + motor, struct.pack(">HhbBH", voltage, driver_heat, motor_heat, status, current))
 
 
 def limits_frame(motor: int, highest: int, lowest: int, speed: int) -> Frame:
-    """0x473: angle limits of motor 1 to 6 in 0.1 degrees, top speed in mrad/s."""
+    """Return frame 0x473: angle limits of motor 1 to 6 in 0.1 degrees, top speed in mrad/s."""
     return Frame(0x473, struct.pack(">BhhHx", motor, highest, lowest, speed))
 
 
 def firmware_frames(text: str) -> tuple[Frame, ...]:
-    """0x4AF: an ASCII text in pieces of eight characters."""
+    """Return the frames 0x4AF: an ASCII text in pieces of eight characters."""
     data = text.encode("ascii")
     return tuple(Frame(_FIRMWARE_QUERY, data[k : k + 8].ljust(8, b"\0")) for k in range(0, len(data), 8))
 

@@ -42,7 +42,12 @@ class EmulatorProcess:
     """
 
     def __init__(self, path: Path, rig: Rig, firmware: str = FIRMWARE) -> None:
-        """Args: `path` of the bus; `rig` that the arm is; `firmware` that it tells.
+        """Put an emulated arm on a bus of its own.
+
+        Args:
+            path: of the bus.
+            rig: which Piper the arm is.
+            firmware: that it reports.
 
         Raises:
             OSError: no bus can be served there.
@@ -133,7 +138,11 @@ class EmulatorService:
         self._process = EmulatorProcess(Path(path), rig)
 
     def ask(self, fault: str) -> None:
-        """See `Faults.ask`."""
+        """Begin a fault beside those that there are, or end all of them with "none".
+
+        Raises:
+            FaultError: the text names no fault; nothing changes.
+        """
         assert self._process is not None
         self._process.faults.ask(fault)
 
@@ -156,7 +165,7 @@ class EmulatorService:
             arm = self._process.arm
             status = arm.status.name.lower().replace("_", " ")
             angles, powered = arm.body.angles.copy(), arm.body.powered.copy()
-            origins = arm.kinematics.frames(angles)[:, :3, 3]
+            origins = arm.kinematics.frames(angles)[:-1, :3, 3]
             self._calls.show(View(angles, origins, powered, arm.opening, status, str(self._process.watch)))
 
 

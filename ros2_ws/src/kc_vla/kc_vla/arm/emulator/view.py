@@ -1,4 +1,4 @@
-"""A picture of the emulated arm: from the side and from above, with its angles, so that a person sees it move."""
+"""An image of the emulated arm: from the side and from above, with its angles, so that a person sees it move."""
 
 from __future__ import annotations
 

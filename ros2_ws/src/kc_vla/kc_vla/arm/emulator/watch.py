@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from kc_vla.arm.emulator.arm import EmulatedArm
-from kc_vla.arm.emulator.frames import Command, JointTarget, MotorPower
+from kc_vla.arm.emulator.frames import Command, JointTarget, MotorPower, Stop, StopCode
 
 _ROUNDING = 1e-5
 """rad, a little more than the half of a wire unit."""
+_NOISE = np.radians(0.02)
+"""rad, of an angle that the arm reports."""
 _RESTS = 0.06
-"""An arm lies when no joint is further than this from its rest pose, rad."""
+"""An arm lies when no joint is further than this from its home pose, rad."""
 
 
 class Watch:
@@ -18,7 +20,7 @@ class Watch:
 
     Attributes:
         commands: joint targets that came.
-        out_of_limits: those of them that lie out of a joint's range.
+        out_of_limits: those of them that lie out of a joint's range, and further out than the one before or the arm.
         largest_step: of a joint from target to target, rad; the first is measured from where the arm was.
         fastest: any joint moved while all had power, rad/s.
         disabled_raised: how often power was taken from an arm that did not lie.
@@ -33,7 +35,7 @@ class Watch:
         self.lowest_flange = self._height()
 
     def __str__(self) -> str:
-        """One line for a person."""
+        """Return one line for a person."""
         return (
             f"{self.commands} joint commands, {self.out_of_limits} out of limits, largest step "
             f"{np.degrees(self.largest_step):.3f} degrees, fastest joint {np.degrees(self.fastest):.1f} degrees/s, "
@@ -46,10 +48,16 @@ class Watch:
         if isinstance(command, JointTarget):
             self._target(command)
         elif isinstance(command, MotorPower):
-            if not command.on and self._arm.body.powered.any() and not self._lies():
-                self.disabled_raised += 1
+            if not command.on:
+                self._loses_power()
             if command.on and not self._arm.body.powered.all():
                 self._aim = self._arm.body.angles.copy()
+        elif isinstance(command, Stop) and command.code == StopCode.RESUME:
+            self._loses_power()
+
+    def _loses_power(self) -> None:
+        body = self._arm.body
+        self.disabled_raised += int(body.powered.any() and not self._lies() and not body.held)
 
     def moved(self) -> None:
         """Look at the arm after a step."""
@@ -62,7 +70,11 @@ class Watch:
         rows = slice(command.first, command.first + 2)
         wanted = np.radians(np.array(command.angles) / 1e3)
         limits = self._arm.rig.limits
-        outside = (wanted < limits.lowest[rows] - _ROUNDING) | (wanted > limits.highest[rows] + _ROUNDING)
+        aim = self._aim[rows]
+        lowest, highest = limits.lowest[rows] - _ROUNDING, limits.highest[rows] + _ROUNDING
+        lowest = np.where(aim < lowest, aim - _NOISE, lowest)
+        highest = np.where(aim > highest, aim + _NOISE, highest)
+        outside = (wanted < lowest) | (wanted > highest)
         self.out_of_limits += int(outside.any())
         self.largest_step = max(self.largest_step, float(np.abs(wanted - self._aim[rows]).max()))
         self._aim[rows] = wanted

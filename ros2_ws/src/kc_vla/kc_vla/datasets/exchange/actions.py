@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from kc_vla.datasets.exchange.clock import Clock
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.lerobot.layout import ACTION, Column
-from kc_vla.episodes.episode_data import Command, CommandMode
+from kc_vla.episodes.episode_data import CommandMode, RecordedCommand
 
 _OPEN = 1.0
 
 
-def tool_deltas(commands: tuple[Command, ...], clock: Clock) -> tuple[Column, NDArray[np.float64]]:
-    """The action column of tool deltas and its rows (T, 7): m, rad and the gripper, 0 closed .. 1 open.
+def tool_deltas(commands: tuple[RecordedCommand, ...], clock: Clock) -> tuple[Column, NDArray[np.float64]]:
+    """Return the action column of tool deltas and its rows (T, 7): m, rad and the gripper, 0 closed .. 1 open.
 
     A step without a command, or with a hold, is no motion, with the gripper as it was (open at first).
 
@@ -40,9 +40,9 @@ def tool_deltas(commands: tuple[Command, ...], clock: Clock) -> tuple[Column, ND
 
 
 def joint_targets(
-    commands: tuple[Command, ...], clock: Clock, joints: tuple[str, ...], positions: NDArray[np.float64]
+    commands: tuple[RecordedCommand, ...], clock: Clock, joints: tuple[str, ...], positions: NDArray[np.float64]
 ) -> tuple[Column, NDArray[np.float64]]:
-    """The action column of joint positions and its rows (T, D), rad and m: the last target at each frame.
+    """Return the action column of joint positions and its rows (T, D), rad and m: the last target at each frame.
 
     Before the first one the arm is where it is.
 
@@ -69,8 +69,10 @@ def joint_targets(
     return Column(ACTION.key, "float32", joints), rows
 
 
-def _by_step(commands: tuple[Command, ...], size: int, order: tuple[str, ...] = ()) -> dict[int, NDArray[np.float64]]:
-    """The numbers of each step's command, in that `order` of their names; the last where one was told again."""
+def _by_step(
+    commands: tuple[RecordedCommand, ...], size: int, order: tuple[str, ...] = ()
+) -> dict[int, NDArray[np.float64]]:
+    """Return the numbers of each step's command, in that `order` of their names; the last one given counts."""
     told = {}
     for command in commands:
         if command.mode == CommandMode.HOLD:

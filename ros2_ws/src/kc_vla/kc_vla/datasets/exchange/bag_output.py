@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from kc_vla.bags.recorder import BAG_FOLDER
 from kc_vla.bags.schemas import collect_schema
-from kc_vla.bags.topics import EpisodeInfo, Qos, TopicInfo
+from kc_vla.bags.topics import Qos, RecordedEpisodeInfo, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.core import topics as names
 from kc_vla.core.files import locks
@@ -39,7 +39,7 @@ START_NS = 1_000_000_000
 """Stamp of frame 0 where the source does not know when it was recorded; 0 would mean no stamp."""
 _RUNNING, _FINISHED = 1, 2
 _PICTURES, _STATES = Qos(reliable=False, depth=1), Qos(reliable=False, depth=5)
-_OFFERED = {
+OFFERED = {
     "/joint_states": TopicInfo(JOINTS, _STATES),
     "/tool_pose": TopicInfo(POSE, _STATES),
     f"/{UNEXPLAINED}": TopicInfo(JOINTS, _STATES),
@@ -99,7 +99,7 @@ class BagOutput:
         infos = {topic: _offered(topic) for topic in dict.fromkeys(["/episode/status", *topics])}
         views = tuple(dict.fromkeys(view for topic in topics if (view := view_on(topic))))
         self._encode = {topic: _encoder(info.type) for topic, info in infos.items()}
-        episode = EpisodeInfo(
+        episode = RecordedEpisodeInfo(
             about.episode_id, about.task, about.seed, about.instruction, _stack_version(), about.start_ns, views
         )
         self._writer = EpisodeBagWriter(self._part / BAG_FOLDER, infos, episode)
@@ -107,7 +107,7 @@ class BagOutput:
 
     @property
     def bag(self) -> Path:
-        """The bag while it is written; what is put into it stays with it."""
+        """Return the bag while it is written; what is put into it stays with it."""
         return self._part / BAG_FOLDER
 
     def __enter__(self) -> BagOutput:
@@ -117,7 +117,7 @@ class BagOutput:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._writer.close()
+            self.close()
             if kind is None:
                 self._part.rename(self._folder)
         finally:
@@ -144,7 +144,7 @@ class BagOutput:
         quality: int = JPEG_QUALITY,
         log_ns: int | None = None,
     ) -> None:
-        """Write a picture (H, W, 3), RGB, on `picture_topic`: as JPEG of that quality, or as it is with `RAW`.
+        """Write an image (H, W, 3), RGB, on `picture_topic`: as JPEG of that quality, or as it is with `RAW`.
 
         Raises:
             BagError: it cannot be encoded or written.
@@ -168,6 +168,7 @@ class BagOutput:
         velocities: Sequence[float],
         stamp_ns: int,
         topic: str = "/joint_states",
+        log_ns: int | None = None,
     ) -> None:
         """Write a joint state, rad and m, or other numbers by their names; velocities may be empty."""
         fields = {
@@ -176,7 +177,7 @@ class BagOutput:
             "velocity": [float(v) for v in velocities],
             "effort": [],
         }
-        self.write(topic, fields, stamp_ns, "robot_base")
+        self.write(topic, fields, stamp_ns, "robot_base", log_ns)
 
     def tool_pose(self, pose: Sequence[float], stamp_ns: int) -> None:
         """Write a tool pose: x, y, z (m), quaternion x, y, z, w, in the robot's base frame."""
@@ -193,7 +194,7 @@ class BagOutput:
         stamp_ns: int,
         log_ns: int | None = None,
     ) -> None:
-        """Write what the arm was told in a control step; `mode` is a constant of ArmCommand."""
+        """Write the command of a control step; `mode` is a constant of ArmCommand."""
         fields = {
             "episode_id": self.about.episode_id,
             "step": step,
@@ -218,8 +219,12 @@ class BagOutput:
         self.write(DRIVER_TOPIC, fields, stamp_ns)
 
     def finish(self, end_ns: int, log_ns: int | None = None) -> None:
-        """Tell that the episode has ended at the stamp `end_ns`, recorded at `log_ns` where that is another time."""
+        """Write that the episode has ended at the stamp `end_ns`, recorded at `log_ns` where that is another time."""
         self._status(_FINISHED, end_ns, end_ns if log_ns is None else log_ns)
+
+    def close(self) -> None:
+        """End the bag, so that it can be read; nothing more can be written. BagError where it cannot be."""
+        self._writer.close()
 
     def copy(self, topic: str, data: bytes, publish_ns: int, log_ns: int) -> None:
         """Write a serialized message as it is, waiting for the disk where it is slow.
@@ -247,19 +252,19 @@ class BagOutput:
 
 
 def picture_topic(view: str, quality: int = JPEG_QUALITY) -> str:
-    """Where pictures of that quality go."""
+    """Return where images of that quality go."""
     raw, compressed = picture_topics(view)
     return f"/{raw}" if quality == RAW else f"/{compressed}"
 
 
 def _offered(topic: str) -> TopicInfo:
     if not view_on(topic):
-        return _OFFERED[topic]
+        return OFFERED[topic]
     return TopicInfo(COMPRESSED if topic.endswith("/compressed") else IMAGE, _PICTURES)
 
 
 def _encoder(kind: str) -> Callable[[Any], bytes]:
-    """Makes a message of that type from a mapping of its fields."""
+    """Return a function that makes a message of that type from a mapping of its fields."""
     encoder: Callable[[Any], bytes] = serialize_dynamic(kind, collect_schema(kind).text)[kind]
     return encoder
 
@@ -276,7 +281,7 @@ def _stack_version() -> str:
 
 
 def _alone(part: Path) -> int:
-    """The lock of a folder that grows, until the descriptor is closed; what one that was killed has left in it goes.
+    """Lock a folder that grows until the descriptor is closed, and delete what a killed process has left in it.
 
     Raises:
         ExchangeError: another process fills it.

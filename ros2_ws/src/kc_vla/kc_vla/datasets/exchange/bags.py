@@ -10,7 +10,7 @@ from kc_vla.datasets.exchange.errors import ExchangeError
 
 
 def find_bags(paths: Sequence[Path]) -> list[Path]:
-    """The bags that `paths` are, or that lie in them at any depth, each once, in order.
+    """Return the bags that `paths` are, or that lie in them at any depth, each once, in order.
 
     Raises:
         ExchangeError: a path is not there, or there is no bag in it.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.datasets.exchange.errors import ExchangeError
+from kc_vla.datasets.exchange.errors import ExchangeError, RateError
 
 _NS = 1_000_000_000
 _SAME_SHARE = 0.1
@@ -36,10 +36,11 @@ class Clock:
 
 
 def clock_of(stamps: NDArray[np.int64], start_ns: int, period_s: float) -> Clock:
-    """The rhythm of the frames at `stamps` in an episode of control steps of `period_s` since `start_ns`.
+    """Return the rhythm of the frames at `stamps` in an episode of control steps of `period_s` since `start_ns`.
 
     Raises:
-        ExchangeError: there are fewer than two frames, or not a whole number of them in a second.
+        RateError: there is not a whole number of frames in a second.
+        ExchangeError: there are fewer than two frames.
     """
     if len(stamps) < 2:
         raise ExchangeError(f"{len(stamps)} pictures of the first view in the episode: at least 2 make a data set")
@@ -50,13 +51,13 @@ def clock_of(stamps: NDArray[np.int64], start_ns: int, period_s: float) -> Clock
     exact = _NS / (control if in_step else between)
     fps = whole_rate(exact)
     if fps is None:
-        raise ExchangeError(f"{exact:.2f} frames a second: LeRobot wants a whole number of them")
+        raise RateError(f"{exact:.2f} frames a second: LeRobot wants a whole number of them")
     missing = int(np.maximum(np.rint(gaps / between) - 1, 0).sum())
     return Clock(stamps, fps, missing, _steps(stamps - start_ns, control if control > 0 else between, in_step), in_step)
 
 
 def whole_rate(rate: float) -> int | None:
-    """The whole number of frames a second, at least 1, that a camera of about that rate makes; None for none."""
+    """Return the whole number of frames a second, at least 1, that a camera of about that rate makes; None for none."""
     whole = max(1, round(rate))
     return whole if abs(rate - whole) <= _WHOLE_SHARE * rate else None
 

@@ -1,7 +1,7 @@
 """Episode bags into a LeRobot data set.
 
 The data set grows in a hidden folder beside its place and gets its name once it is whole. An export that was
-interrupted goes on there, episode by episode, if it is asked for again with the same bags and keyframes.
+interrupted goes on there, episode by episode, if it is asked for again with the same bags, keyframes and format.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from kc_vla.datasets.lerobot.episode import EpisodeInfo
 from kc_vla.datasets.lerobot.episode_writer import EpisodeWriter
 from kc_vla.datasets.lerobot.layout import ACTION, EXPORTED, VIEWS_TOLD
 from kc_vla.datasets.lerobot.meta import Form
-from kc_vla.datasets.lerobot.reader import DataSet
-from kc_vla.datasets.lerobot.v3_writer import write_v3
+from kc_vla.datasets.lerobot.v2_writer import V2Writer
+from kc_vla.datasets.lerobot.v3_writer import V3Writer
 from kc_vla.datasets.lerobot.writer import DataSetWriter, begun_with, forget_how_it_was_made
 
-V2, V3 = "lerobot-v2.1", "lerobot-v3"
-FORMATS = (V2, V3)
+V3, V2 = "lerobot-v3", "lerobot-v2.1"
+FORMATS: Mapping[str, type[DataSetWriter]] = {V3: V3Writer, V2: V2Writer}
+"""The versions of LeRobot's format, the usual one first."""
 _SPLIT = "train"
 
 
@@ -51,7 +52,7 @@ class Exported:
     notes: tuple[str, ...]
 
 
-def export_bags(bags: Sequence[Path], folder: Path, kind: str = V2, origin: Origin = Origin.CONFIRMED) -> Exported:
+def export_bags(bags: Sequence[Path], folder: Path, kind: str = V3, origin: Origin = Origin.CONFIRMED) -> Exported:
     """Write `bags`, an episode each, as a data set.
 
     Args:
@@ -76,7 +77,7 @@ def export_bags(bags: Sequence[Path], folder: Path, kind: str = V2, origin: Orig
     interventions = any(map(tells_who_drives, bags))
     first = read_rows(bags[0], interventions)
     notes: list[str] = []
-    with _begin(part, _form(first), _settings(bags, keyframes, origin)) as writer:
+    with _begin(FORMATS[kind], part, _form(first), _settings(bags, kind, keyframes, origin)) as writer:
         todo = set(writer.missing(len(bags)))
         for index, bag in enumerate(tqdm(bags, desc="export", unit="episode")):
             if index in todo:
@@ -86,27 +87,33 @@ def export_bags(bags: Sequence[Path], folder: Path, kind: str = V2, origin: Orig
                 writer.take_over()
         writer.finish()
         form, frames = writer.form, sum(episode.length for episode in writer.episodes)
-    _name(part, folder, kind, {"keyframes": origin.value, "bags": _names(bags), VIEWS_TOLD: list(form.views)})
+    _name(part, folder, {"keyframes": origin.value, "bags": _names(bags), VIEWS_TOLD: list(form.views)})
     if ACTION.key not in {column.key for column in form.recorded}:
         notes.append("the bags hold no commands: the data set has no actions")
     return Exported(folder, len(bags), frames, tuple(notes))
 
 
-def _settings(bags: Sequence[Path], keyframes: Mapping[Path, Sequence[Chosen]], origin: Origin) -> dict[str, Any]:
+def _settings(
+    bags: Sequence[Path], kind: str, keyframes: Mapping[Path, Sequence[Chosen]], origin: Origin
+) -> dict[str, Any]:
     """What an export that goes on must have in common with the one that was interrupted."""
-    chosen = {str(bag.resolve()): [asdict(keyframe) for keyframe in keyframes.get(bag, ())] for bag in bags}
-    return {"keyframes": origin.value, "bags": chosen, "files": {str(bag.resolve()): changes_with(bag) for bag in bags}}
+    return {
+        "format": kind,
+        "keyframes": origin.value,
+        "bags": {str(bag.resolve()): [asdict(keyframe) for keyframe in keyframes.get(bag, ())] for bag in bags},
+        "files": {str(bag.resolve()): changes_with(bag) for bag in bags},
+    }
 
 
-def _begin(part: Path, form: Form, settings: Mapping[str, Any]) -> DataSetWriter:
+def _begin(kind: type[DataSetWriter], part: Path, form: Form, settings: Mapping[str, Any]) -> DataSetWriter:
     """The data set that grows in `part`; one that was begun otherwise goes: it was never finished."""
     if part.exists() and begun_with(part) != settings:
         shutil.rmtree(part)
-    return DataSetWriter(part, form, settings)
+    return kind(part, form, settings)
 
 
 def _form(rows: EpisodeRows) -> Form:
-    """What a data set that begins with this episode is like."""
+    """Return what a data set that begins with this episode is like."""
     status = rows.episode.status
     sizes = rows.sizes
     first = next(iter(sizes.values()))
@@ -121,7 +128,7 @@ def _write(
     """Record an episode beside the data set.
 
     Raises:
-        BagError: it is not like the first, or a picture or its keyframes cannot be used.
+        BagError: it is not like the first, or an image or its keyframes cannot be used.
     """
     status = rows.episode.status
     _check(rows, writer.form)
@@ -146,7 +153,7 @@ def _write(
 
 
 def _check(rows: EpisodeRows, form: Form) -> None:
-    """See that an episode fits into a data set.
+    """Check that an episode fits into a data set.
 
     Raises:
         ExchangeError: it differs from the first.
@@ -169,18 +176,8 @@ def _names(bags: Sequence[Path]) -> list[str]:
     return [bag.parent.name if bag.name == "bag" else bag.name for bag in bags]
 
 
-def _name(part: Path, folder: Path, kind: str, about: Mapping[str, Any]) -> None:
-    """Give the finished data set its name, in the version that is wanted."""
-    whole = part
-    if kind == V3:
-        whole = folder.with_name(f".{folder.name}.v3.part")
-        if whole.exists():
-            shutil.rmtree(whole)
-        source = DataSet(part, unmarked=True)
-        with tqdm(total=len(source.episodes), desc="lay out", unit="episode") as bar:
-            write_v3(source, whole, bar.update)
-    write_whole(whole / EXPORTED, json.dumps(about, indent=2) + "\n")
-    forget_how_it_was_made(whole)
-    whole.rename(folder)
-    if whole != part:
-        shutil.rmtree(part)
+def _name(part: Path, folder: Path, about: Mapping[str, Any]) -> None:
+    """Give the finished data set its name."""
+    write_whole(part / EXPORTED, json.dumps(about, indent=2) + "\n")
+    part.rename(folder)
+    forget_how_it_was_made(folder)

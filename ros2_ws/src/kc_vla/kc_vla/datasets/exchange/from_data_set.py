@@ -11,19 +11,24 @@ from tqdm import tqdm
 from kc_vla.core.files import write_whole
 from kc_vla.core.tasks import TASKS
 from kc_vla.datasets.exchange.bag_output import JPEG_QUALITY, START_NS, Announcement, BagOutput, picture_topic
+from kc_vla.datasets.exchange.delta_units import METERS_AND_RADIANS, DeltaUnits, check_deltas
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.felt_and_told import FeltAndTold
 from kc_vla.datasets.exchange.imported import Imported, task_and_instruction
 from kc_vla.datasets.exchange.samples import UNEXPLAINED
 from kc_vla.datasets.exchange.views import imported_views
 from kc_vla.datasets.lerobot.annotations import Annotation
+from kc_vla.datasets.lerobot.layout import COLLECTION, EXPORTED
 from kc_vla.datasets.lerobot.source import Source, SourceEpisode, open_source
 from kc_vla.episodes.annotation_errors import AnnotationError
 from kc_vla.episodes.annotation_log import CONFIRMED, AnnotationLog, Mark
+from kc_vla.episodes.episode_data import CommandMode
 
 AUTHOR = SOURCE = "import"
 """Of the annotations of imported episodes."""
 _ORIGIN = "imported_from.txt"
+_OURS = (EXPORTED, COLLECTION)
+"""Data sets with one of these files were written here, in m and rad."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +39,12 @@ class Wanted:
         task: name of the task of all episodes; by default it is told by their instructions.
         instruction: of all episodes; by default the data set's.
         cameras: key of the data set's camera for a view; the others are found by their names.
-        quality: of the pictures, JPEG, of 100; `RAW`: as they are.
+        quality: of the images, JPEG, of 100; `RAW`: as they are.
         rate: frames a second, where the data set is wrong about them; 0: as it says.
         state: names of the numbers of its state, where it does not name them well.
         action: the same of its action.
         degrees: whether its joints are in degrees, but for the gripper.
+        units: of its tool deltas, as somebody says; by default m and rad, which is checked.
     """
 
     task: str | None = None
@@ -49,6 +55,7 @@ class Wanted:
     state: tuple[str, ...] = ()
     action: tuple[str, ...] = ()
     degrees: bool = False
+    units: DeltaUnits = METERS_AND_RADIANS
 
 
 def import_data_set(folder: Path, output: Path, wanted: Wanted = Wanted()) -> Imported:
@@ -67,7 +74,11 @@ def import_data_set(folder: Path, output: Path, wanted: Wanted = Wanted()) -> Im
     folders, notes, frames, before = [], dict[str, None](), 0, 0
     if others := [key for key in source.cameras if key not in cameras.values()]:
         taken = ", ".join(f"{key} as {view}" for view, key in cameras.items())
-        notes[f"{folder}: {taken}; not imported: {', '.join(others)}"] = None
+        left = ", ".join(f"{key} (depth)" if source.is_depth(key) else key for key in others)
+        notes[f"{folder}: {taken}; not imported: {left}"] = None
+    for episode in source.episodes:  # before anything is written
+        source.examine(episode, wanted.rate, importing=True)
+    _check_deltas(source, wanted, fps)
     for episode in tqdm(source.episodes, desc=f"import {name}", unit="episode"):
         place = output / f"{name}-{episode.index:06d}"
         folders.append(place)
@@ -76,7 +87,7 @@ def import_data_set(folder: Path, output: Path, wanted: Wanted = Wanted()) -> Im
             before += 1
             continue
         about = _announcement(source, episode, wanted, place.name)
-        numbers = FeltAndTold(source, episode, wanted.state, wanted.action, wanted.degrees)
+        numbers = _numbers(source, episode, wanted)
         notes |= dict.fromkeys(numbers.notes)
         topics = [*(picture_topic(view, wanted.quality) for view in cameras), *numbers.topics]
         with BagOutput(output, about, topics) as bag:
@@ -84,13 +95,37 @@ def import_data_set(folder: Path, output: Path, wanted: Wanted = Wanted()) -> Im
             _annotate(bag, source, episode, fps, [row for row in known if row.episode == episode.index], folder)
             write_whole(bag.bag.parent / _ORIGIN, f"{folder.resolve()}\n")  # it comes to its place with the bag
         frames += episode.length
+    notes |= dict.fromkeys(source.findings.lines())
     if before:
         notes[f"{before} of {len(folders)} episodes were there already and were left as they are"] = None
     return Imported(tuple(folders), frames, tuple(notes))
 
 
+def _numbers(source: Source, episode: SourceEpisode, wanted: Wanted) -> FeltAndTold:
+    return FeltAndTold(source, episode, wanted.state, wanted.action, wanted.degrees, wanted.units)
+
+
+def _check_deltas(source: Source, wanted: Wanted, fps: float) -> None:
+    """Check that tool deltas of a third-party data set are in m and rad, before anything is written.
+
+    Raises:
+        ExchangeError: they are in other units.
+    """
+    if any((source.folder / name).exists() for name in _OURS):
+        return
+    first = _numbers(source, source.episodes[0], wanted)
+    if first.mode is CommandMode.TOOL_DELTA:
+        all_of_them = (_numbers(source, episode, wanted) for episode in source.episodes)
+        moves = ((each.actions, each.pose) for each in all_of_them if each.actions is not None)
+        check_deltas(str(source.folder), fps, moves, wanted.units)
+
+
 def _check_origin(place: Path, folder: Path) -> None:
-    """See that an episode that is there came from this data set; Raises: ExchangeError."""
+    """Check that an existing episode was imported from this data set.
+
+    Raises:
+        ExchangeError: it came from elsewhere.
+    """
     origin = place / _ORIGIN
     told = origin.read_text(encoding="utf-8").strip() if origin.exists() else "something else"
     if told != str(folder.resolve()):
@@ -100,9 +135,8 @@ def _check_origin(place: Path, folder: Path) -> None:
 def _announcement(source: Source, episode: SourceEpisode, wanted: Wanted, name: str) -> Announcement:
     row = episode.row
     told = row.get("task") if isinstance(row.get("task"), str) else None
-    task, text = task_and_instruction(
-        wanted.task or told, wanted.instruction or episode.instruction, source.told(episode)
-    )
+    instruction = wanted.instruction or source.instruction(episode)
+    task, text = task_and_instruction(wanted.task or told, instruction, source.told(episode))
     seed, variant = row.get("seed"), row.get("variant")
     return Announcement(
         name,
@@ -144,8 +178,6 @@ def _write(
                 bag.joints(numbers.action_names, values, (), stamp, f"/{UNEXPLAINED}")
             else:
                 bag.command(frame, int(numbers.mode), numbers.action_names, values, stamp)
-    for film in films.values():
-        next(film, None)  # a video that goes on says so here
     bag.finish(_stamp(episode.length - 1, fps))
 
 

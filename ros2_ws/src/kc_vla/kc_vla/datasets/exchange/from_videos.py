@@ -30,12 +30,12 @@ class Videos:
     """What is to be imported as one episode.
 
     Attributes:
-        views: a video of each, begun at the same time; the pictures of the first are the frames.
+        views: a video of each, begun at the same time; the images of the first are the frames.
         joints: CSV of joints, see `joints_csv`, its time 0 the videos' beginning; or None.
         task: name of the task.
         instruction: in words; by default the task's.
         name: of the episode; by default that of the first video.
-        quality: of the pictures, JPEG, of 100; `RAW`: as they are.
+        quality: of the images, JPEG, of 100; `RAW`: as they are.
     """
 
     views: Mapping[str, Path]
@@ -89,7 +89,7 @@ def import_videos(videos: Videos, output: Path) -> Imported:
 
 
 def _streams(files: Mapping[str, Path], joints: JointTable | None) -> list[Iterator[tuple[float, int, str, Any]]]:
-    """Time, rank, view and content of what there is, each by time; at one time joints come last."""
+    """Return streams of time, rank, view and content, each by time; at one time joints come last."""
     streams = [_labelled(path, rank, view) for rank, (view, path) in enumerate(files.items())]
     if joints is not None:
         kept = joints.times_s >= 0
@@ -104,7 +104,7 @@ def _labelled(path: Path, rank: int, view: str) -> Iterator[tuple[float, int, st
 
 
 def video_pictures(path: Path) -> Iterator[tuple[float, NDArray[np.uint8]]]:
-    """Time in s since the first, and pixels (H, W, 3), RGB, of each picture of a video.
+    """Yield the time in s since the first, and pixels (H, W, 3), RGB, of each image of a video.
 
     Raises:
         ExchangeError: it cannot be read; the message names the frame.
@@ -125,7 +125,7 @@ def video_pictures(path: Path) -> Iterator[tuple[float, NDArray[np.uint8]]]:
 
 
 def _rhythm(path: Path) -> tuple[float, int | None]:
-    """Time between two pictures of a video in s, and how many there are, as far as it says."""
+    """Return the time between two images of a video in s, and how many there are, as far as the video says."""
     try:
         with av.open(str(path)) as container:
             stream = container.streams.video[0]

@@ -25,7 +25,7 @@ class Imported:
 
 
 def task_and_instruction(task: str | None, instruction: str, told: str) -> tuple[str, str]:
-    """Name of the task and the instruction of an episode, each from the other where it is not given.
+    """Return the name of the task and the instruction of an episode, each from the other where it is not given.
 
     Args:
         task: name; need not be in the task table.

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.core.rig import unit_of
 from kc_vla.datasets.exchange.errors import ExchangeError
 
-_MOST_RAD = 4 * math.pi
-"""No joint turns further, no finger goes further (m)."""
+MOST = {"rad": 4 * math.pi, "m": 4.0}
+"""No joint turns further, no finger goes further."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,7 @@ def read_joints(path: Path) -> JointTable:
 
 
 def parse_joints(text: str, told: str) -> JointTable:
-    """The joints in the text of a CSV file, which an error calls `told`.
+    """Return the joints in the text of a CSV file, which an error calls `told`.
 
     Raises:
         ExchangeError: it is not as it should be; the message names the line.
@@ -76,11 +77,15 @@ def parse_joints(text: str, told: str) -> JointTable:
 
 
 def too_far(names: Sequence[str], positions: NDArray[np.float64]) -> tuple[str, float] | None:
-    """Which of the joints (D,) goes further than any can, and how far, by positions (N, D) meant in rad and m."""
+    """Return which of the joints (D,) goes further than any can, and how far.
+
+    The positions (N, D) are meant in rad and m.
+    """
     largest = np.abs(positions).max(axis=0, initial=0.0)
-    if not (largest > _MOST_RAD).any():
+    share = largest / np.array([MOST[unit_of(name)] for name in names])
+    if not (share > 1).any():
         return None
-    column = int(largest.argmax())
+    column = int(share.argmax())
     return names[column], float(largest[column])
 
 

@@ -22,7 +22,7 @@ class Chosen:
     """A keyframe of a bag.
 
     Attributes:
-        stamp_ns: of its picture of the first view.
+        stamp_ns: of its image of the first view.
         phase: index of the keyframe in its task, 0 for frame 0.
         label: its name in the task table.
         source: kind of annotator.
@@ -39,7 +39,7 @@ class Chosen:
 
 
 def confirmed_keyframes(bags: Sequence[Path]) -> dict[Path, tuple[Chosen, ...]]:
-    """The keyframes of each bag's newest confirmed annotation.
+    """Return the keyframes of each bag's newest confirmed annotation.
 
     Raises:
         ExchangeError: bags have none, all are named; or an annotation cannot be read.
@@ -65,7 +65,7 @@ def confirmed_keyframes(bags: Sequence[Path]) -> dict[Path, tuple[Chosen, ...]]:
 
 
 def recorded_keyframes(episode: RecordedEpisode, origin: Origin) -> tuple[Chosen, ...]:
-    """The keyframes that the selector committed, or the oracle's, as the bag has them.
+    """Return the keyframes that the selector committed, or the oracle's, as the bag has them.
 
     Raises:
         ExchangeError: the bag has none, or of a frame that is not in it.
@@ -92,7 +92,7 @@ def recorded_keyframes(episode: RecordedEpisode, origin: Origin) -> tuple[Chosen
 
 
 def annotation_rows(chosen: Sequence[Chosen], rows: EpisodeRows, episode: int) -> tuple[Annotation, ...]:
-    """The keyframes as rows of `annotations.jsonl`, at the rows of the data set nearest to their stamps.
+    """Return the keyframes as rows of `annotations.jsonl`, at the rows of the data set nearest to their stamps.
 
     Phase 0 is frame 0 by definition, wherever it was marked.
 

@@ -23,7 +23,7 @@ _UNIT_WITHIN = 0.05
 
 
 def said_names(text: str, option: str) -> tuple[str, ...]:
-    """The names in a text like "x,y,z,qx,qy,qz,qw,gripper"; an error begins with `option`.
+    """Return the names in a text like "x,y,z,qx,qy,qz,qw,gripper"; an error begins with `option`.
 
     Raises:
         ExchangeError: one is empty or there twice.
@@ -35,7 +35,7 @@ def said_names(text: str, option: str) -> tuple[str, ...]:
 
 
 def names_of(source: Source, key: str, width: int, said: Sequence[str]) -> tuple[tuple[str, ...] | None, str]:
-    """What the `width` numbers of a column are called, and a word about it where it was not the column that said so.
+    """Return the names of the `width` numbers of a column, and a remark where they do not come from the column.
 
     None where nothing says it: names that are as many as the numbers, or parts of `modality.json` that cover them.
 
@@ -53,17 +53,32 @@ def names_of(source: Source, key: str, width: int, said: Sequence[str]) -> tuple
         if len(said) != width:
             raise ExchangeError(f"{source.folder}: --{part} names {len(said)} numbers, its {part} has {width}")
         return tuple(said), ""
-    names = source.names(key)
+    names, doubt = distinct_names(source, key)
     if names is not None and len(names) == width and (width > 1 or names != (part,)):
         return names, ""
     found = _by_modality(source, key, part, width)
     if found is None:
-        return None, ""
+        return None, doubt
     return found, f"{source.folder}: its {part} is taken as {','.join(found)}, by {MODALITY}: --{part} says otherwise"
 
 
+def distinct_names(source: Source, key: str) -> tuple[tuple[str, ...] | None, str]:
+    """Return what the numbers of a column are called, and a word where the same name or none is there for two.
+
+    Such names are None: two joints of one name would be one.
+    """
+    names = source.names(key)
+    if names is None or (all(name.strip() for name in names) and len(set(names)) == len(names)):
+        return names, ""
+    doubled = next((name for name in names if not name.strip() or names.count(name) > 1), "")
+    given = f"--{_PARTS[key]} gives others" if key in _PARTS else "mend them in meta/info.json"
+    return None, f"{source.folder}: {key} has the name '{doubled}' more than once: its names are not used; {given}"
+
+
 def pose_of(values: Numbers, names: Sequence[str], told: str) -> tuple[Numbers, list[int]] | None:
-    """The tool pose (T, 7), x y z and quaternion x y z w, in numbers (T, D), and which columns are left; None without.
+    """Return the tool pose (T, 7) in numbers (T, D), and which columns are left; None without a pose.
+
+    A pose is x, y, z (m) and a quaternion x, y, z, w.
 
     Raises:
         ExchangeError: a quaternion is none; the message begins with `told` and names the frame.
@@ -112,13 +127,13 @@ def _part_names(name: str, count: int, part: str) -> list[str]:
 
 
 def _quaternions(vectors: Numbers) -> Numbers:
-    """Quaternions x y z w (T, 4) of rotation vectors (T, 3), rad."""
+    """Return quaternions x y z w (T, 4) of rotation vectors (T, 3), rad."""
     angles = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.column_stack([vectors * 0.5 * np.sinc(angles / (2 * np.pi)), np.cos(angles / 2)])
 
 
 def _of_angles(angles: Numbers) -> Numbers:
-    """Quaternions x y z w (T, 4) of turns about the fixed axes x, then y, then z, (T, 3), rad."""
+    """Return quaternions x y z w (T, 4) of turns about the fixed axes x, then y, then z, (T, 3), rad."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(angles / 2).T, np.sin(angles / 2).T
     return np.column_stack(
         [

@@ -18,7 +18,7 @@ from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla.core.rig import Rig, gripper_joints
 from kc_vla.datasets.exchange.clock import Clock
 from kc_vla.datasets.exchange.errors import ExchangeError
-from kc_vla.episodes.episode_data import Change, Command, CommandMode, driven_by_person
+from kc_vla.episodes.episode_data import CommandMode, DriverChange, RecordedCommand, driven_by_person
 
 _MIXED = "its commands are partly joint positions, partly tool deltas: they make no action column"
 
@@ -40,8 +40,8 @@ class Done:
     pose: NDArray[np.float64] | None
 
 
-def mode_of(commands: Sequence[Command], changes: tuple[Change, ...] = ()) -> CommandMode | None:
-    """What the policy was told, joint positions or tool deltas, or a person who drove all the time; None for nothing.
+def mode_of(commands: Sequence[RecordedCommand], changes: tuple[DriverChange, ...] = ()) -> CommandMode | None:
+    """Return the mode of the policy's commands, or that of a person who controlled the whole episode; None for nothing.
 
     Raises:
         ExchangeError: both occur while nobody had taken over.
@@ -57,8 +57,10 @@ def mode_of(commands: Sequence[Command], changes: tuple[Change, ...] = ()) -> Co
     return None
 
 
-def in_one_mode(commands: Sequence[Command], mode: CommandMode | None, clock: Clock, done: Done) -> tuple[Command, ...]:
-    """The commands with those of another mode by what was done; one whose next frame is missing is left out.
+def in_one_mode(
+    commands: Sequence[RecordedCommand], mode: CommandMode | None, clock: Clock, done: Done
+) -> tuple[RecordedCommand, ...]:
+    """Return the commands with those of another mode by what was done; one whose next frame is missing is left out.
 
     Raises:
         ExchangeError: the bag does not tell where the tool was.
@@ -73,7 +75,7 @@ def in_one_mode(commands: Sequence[Command], mode: CommandMode | None, clock: Cl
     return tuple(found)
 
 
-def _as_done(command: Command, row: int, done: Done) -> Command:
+def _as_done(command: RecordedCommand, row: int, done: Done) -> RecordedCommand:
     rig = done.rig
     if command.mode is CommandMode.TOOL_DELTA:
         values = done.positions[row + 1].copy()

@@ -1,4 +1,4 @@
-"""An episode bag as the rows of a data set: one for each picture of the first view."""
+"""An episode bag as the rows of a data set: one for each image of the first view."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _NS = 1_000_000_000
 
 @dataclass(frozen=True, eq=False)
 class EpisodeRows:
-    """An episode, row by row; pictures stay in the bag until they are asked for.
+    """An episode, row by row; images stay in the bag until they are asked for.
 
     Attributes:
         bag: where it came from.
@@ -55,7 +55,7 @@ class EpisodeRows:
         clock: when the frames were.
         robot: LeRobot's `robot_type`.
         columns: each (T, D), in the order in which they are to be in the data set.
-        sizes: width and height of the pictures of each view that there is, px, the first first.
+        sizes: width and height of the images of each view that there is, px, the first first.
         notes: what a person should know of what was made of it.
     """
 
@@ -72,10 +72,10 @@ class EpisodeRows:
         return len(self.clock.stamps)
 
     def rows(self) -> Iterator[tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.uint8]]]]:
-        """The numbers of each row by column key, and its pictures by view, (H, W, 3) RGB.
+        """Yield the numbers of each row by column key, and its images by view, (H, W, 3) RGB.
 
         Raises:
-            BagError: a picture cannot be read, or has another size than the first; the message names its frame.
+            BagError: an image cannot be read, or has another size than the first; the message names its frame.
         """
         for number in range(len(self)):
             pictures = {view: self._picture(view, number) for view in self._pictures}
@@ -87,6 +87,7 @@ class EpisodeRows:
             pixels = self.episode.image(self._pictures[view][number])
         except BagError as error:
             raise ExchangeError(f"{told}: {error}") from error
+        pixels = _even(pixels)
         height, width = pixels.shape[:2]
         if (width, height) != self.sizes[view]:
             first = "x".join(map(str, self.sizes[view]))
@@ -95,7 +96,11 @@ class EpisodeRows:
 
 
 def tells_who_drives(bag: Path) -> bool:
-    """Whether a person could take over from the policy in that episode; BagError where the bag cannot be read."""
+    """Return whether a person could take over from the policy in that episode.
+
+    Raises:
+        BagError: the bag cannot be read.
+    """
     return bool(Recording(bag, by_index=True).topic(DRIVER))
 
 
@@ -112,14 +117,14 @@ def read_rows(bag: Path, interventions: bool = False) -> EpisodeRows:
     try:
         return _rows(bag, episode, interventions)
     except ExchangeError as error:
-        raise ExchangeError(f"{bag}: {error}") from error
+        raise type(error)(f"{bag}: {error}") from error
 
 
 def _rows(bag: Path, episode: RecordedEpisode, interventions: bool) -> EpisodeRows:
     first, *beyond = episode.views
     seen = dict(episode.pictures(first))
     felt = read_felt(episode.recording)
-    notes = [*episode.damages]
+    notes = [*episode.damages, *felt.notes]
     if unfelt := _unfelt(list(seen), felt):
         notes.append(f"{len(unfelt)} frames at the ends left out: the bag tells nothing of the robot there")
         seen = {stamp: ref for stamp, ref in seen.items() if stamp not in unfelt}
@@ -133,7 +138,7 @@ def _rows(bag: Path, episode: RecordedEpisode, interventions: bool) -> EpisodeRo
             notes += told
     if deep := [view for view in episode.views if episode.recording.topic(depth_topic(view))]:
         notes.append(f"the depth of {', '.join(deep)} stays in the bag: a LeRobot data set holds none")
-    sizes = {view: _size(episode, view, refs[0]) for view, refs in pictures.items()}
+    sizes = {view: _size(episode, view, refs[0], notes) for view, refs in pictures.items()}
     notes += _far_states(felt, clock)
     robot, columns = _columns(episode, felt, clock)
     person = driven_by_person(episode.changes, clock.steps)
@@ -145,7 +150,7 @@ def _rows(bag: Path, episode: RecordedEpisode, interventions: bool) -> EpisodeRo
 
 
 def _unfelt(stamps: Sequence[int], felt: Felt) -> set[int]:
-    """Frames before and after everything that the robot felt: a recorder may hear a camera first.
+    """Return the frames before and after everything that the robot measured: a recorder may hear a camera first.
 
     None where hardly a frame is left: what is missing is told then.
     """
@@ -157,7 +162,7 @@ def _unfelt(stamps: Sequence[int], felt: Felt) -> set[int]:
 
 
 def _far_states(felt: Felt, clock: Clock) -> list[str]:
-    """A word about the frames of which the robot told nothing: a busy machine may be silent for a while."""
+    """Return a remark about the frames without a measured state: a busy machine may be silent for a while."""
     samples = felt.positions or felt.tool_pose
     if samples is None:
         return []
@@ -166,7 +171,7 @@ def _far_states(felt: Felt, clock: Clock) -> list[str]:
 
 
 def _columns(episode: RecordedEpisode, felt: Felt, clock: Clock) -> tuple[str, dict[Column, NDArray[np.float64]]]:
-    """What was felt and done at each frame, in the space in which the arm was commanded.
+    """Return the measured state and the action at each frame, in the space in which the arm was commanded.
 
     The joints of a known robot are called as its rig has them in data sets.
     """
@@ -204,7 +209,7 @@ def _columns(episode: RecordedEpisode, felt: Felt, clock: Clock) -> tuple[str, d
 
 
 def _unexplained(felt: Felt, clock: Clock, within: int) -> list[tuple[Column, NDArray[np.float64]]]:
-    """Actions that came with an imported data set, as they were there."""
+    """Return actions that came with an imported data set, as they were there."""
     told = felt.unexplained
     return [] if told is None else [(Column(ACTION.key, "float32", told.names), told.at(clock.stamps, within))]
 
@@ -216,7 +221,7 @@ def _tool_pose(felt: Felt, clock: Clock, within: int) -> list[tuple[Column, NDAr
 def _nearest(
     view: str, pictures: list[tuple[int, MessageRef]], clock: Clock
 ) -> tuple[tuple[MessageRef, ...], list[str]]:
-    """The picture of another view that is nearest to each frame, and a word about those that are far."""
+    """Return the image of another view that is nearest to each frame, and a remark about those that are far."""
     times = np.array([stamp for stamp, _ in pictures], np.int64)
     found = nearest(clock.stamps, times)
     told = _told_if_far(times[found], clock, _NS / clock.fps, f"a {view} picture")
@@ -224,19 +229,34 @@ def _nearest(
 
 
 def _told_if_far(stamps: NDArray[np.int64], clock: Clock, within_ns: float, what: str) -> list[str]:
-    """A word about the frames whose nearest, at the times `stamps` (T,), is further away than `within_ns`."""
+    """Return a remark about the frames whose nearest, at the times `stamps` (T,), is further away than `within_ns`."""
     away = np.abs(stamps - clock.stamps)
     far = int((away > within_ns).sum())
     return [f"{far} frames have {what} from up to {away.max() / 1e6:.0f} ms away"] if far else []
 
 
-def _size(episode: RecordedEpisode, view: str, ref: MessageRef) -> tuple[int, int]:
-    """Width and height of a camera's first picture.
+def _size(episode: RecordedEpisode, view: str, ref: MessageRef, notes: list[str]) -> tuple[int, int]:
+    """Return width and height of a camera's images in a video, by its first one.
+
+    A remark goes into `notes` where they are smaller.
 
     Raises:
-        ExchangeError: one is odd, which no H.264 video can be.
+        ExchangeError: they are smaller than any video.
     """
-    height, width = episode.image(ref).shape[:2]
-    if height % 2 or width % 2:
-        raise ExchangeError(f"the {view} pictures have {width}x{height} pixels: videos need even numbers")
+    pixels = episode.image(ref)
+    was = f"{pixels.shape[1]}x{pixels.shape[0]}"
+    height, width = _even(pixels).shape[:2]
+    if not height or not width:
+        raise ExchangeError(
+            f"the {view} pictures have {pixels.shape[1]}x{pixels.shape[0]} pixels: videos have 2x2 and more"
+        )
+    if pixels.shape[:2] != (height, width):
+        was = f"{pixels.shape[1]}x{pixels.shape[0]}"
+        notes.append(f"the {view} pictures of {was} pixels are cut to {width}x{height}: videos need even numbers")
     return width, height
+
+
+def _even(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return an image without the last column or row where their number is odd, which no H.264 video can have."""
+    height, width = pixels.shape[:2]
+    return pixels[: height - height % 2, : width - width % 2]

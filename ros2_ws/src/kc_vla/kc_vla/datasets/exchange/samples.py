@@ -13,6 +13,7 @@ from kc_vla.core.alignment import nearest
 from kc_vla.core.codec import TOOL_POSE_NAMES
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.datasets.exchange.errors import ExchangeError
+from kc_vla.datasets.exchange.joint_streams import row_of, whole_states
 from kc_vla.episodes.recording import Recording
 from kc_vla.keyframes.observation import pose_of
 
@@ -38,7 +39,7 @@ class Samples:
     values: NDArray[np.float64]
 
     def at(self, stamps: NDArray[np.int64], within_ns: int) -> NDArray[np.float64]:
-        """The rows nearest to `stamps`, (T, D).
+        """Return the rows nearest to `stamps`, (T, D).
 
         Raises:
             ExchangeError: a frame has none within `within_ns`.
@@ -60,35 +61,40 @@ class Felt:
         velocities: the same, rad/s and m/s.
         tool_pose: in the robot's base frame.
         unexplained: actions whose meaning the data set that they came from does not tell.
+        notes: what was left out or put together, a line each.
     """
 
     positions: Samples | None
     velocities: Samples | None
     tool_pose: Samples | None
     unexplained: Samples | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_felt(recording: Recording) -> Felt:
-    """Everything that the robot felt in an episode.
+    """Read the whole measured state of the robot in an episode.
 
     Raises:
         BagError: it cannot be read.
-        ExchangeError: a message has other joints than the first, or a number that is not finite.
+        ExchangeError: no joint state can be used, two publishers contradict each other, or a tool pose or an
+            unexplained action is not finite.
     """
     found: dict[str, list[Any]] = {"joint_states": [], "tool_pose": [], UNEXPLAINED: []}
     for name, message in recording.messages(*found):
         found[name].append(message)
     states, tool, told = (sorted(messages, key=_stamp) for messages in found.values())
-    names = tuple(str(name) for name in states[0].name) if states else ()
     positions = velocities = None
-    if names:
-        positions = _samples("joint positions", names, states, (_by_name(m, names, m.position) for m in states))
-        if all(len(message.velocity) == len(names) for message in states):
-            velocities = _samples("joint velocities", names, states, (_by_name(m, names, m.velocity) for m in states))
+    notes: tuple[str, ...] = ()
+    whole = whole_states([row_of(_stamp(message), message) for message in states])
+    if whole is not None:
+        positions = Samples("joint positions", whole.names, whole.stamps, whole.positions)
+        if whole.velocities is not None:
+            velocities = Samples("joint velocities", whole.names, whole.stamps, whole.velocities)
+        notes = tuple(f"joint_states: {note}" for note in whole.notes)
     pose = _samples("tool pose", TOOL_POSE_NAMES, tool, (pose_of(m.pose) for m in tool)) if tool else None
     called = tuple(str(name) for name in told[0].name) if told else ()
     rows = (_by_name(message, called, message.position) for message in told)
-    return Felt(positions, velocities, pose, _samples("action", called, told, rows) if told else None)
+    return Felt(positions, velocities, pose, _samples("action", called, told, rows) if told else None, notes)
 
 
 def _stamp(message: Any) -> int:
@@ -96,7 +102,7 @@ def _stamp(message: Any) -> int:
 
 
 def _by_name(message: Any, names: tuple[str, ...], values: Any) -> list[float]:
-    """The numbers of a joint state in the order of `names`."""
+    """Return the numbers of a joint state in the order of `names`."""
     if tuple(message.name) == names and len(values) == len(names):
         return list(values)
     own = dict(zip(message.name, values, strict=False))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +19,34 @@ OURS: Mapping[str, tuple[str, ...]] = {
 }
 """The topics that can be filled beside those of the views, and the message types of theirs that can fill them."""
 _PICTURES = (IMAGE, COMPRESSED)
+_JOINT_NAMES = "joint_names"
+
+JointNames = Mapping[str, str] | Sequence[str]
+"""Our names of joints by theirs, or the names of all joints where their messages have none."""
+
+
+class TopicMap(dict[str, str]):
+    """Their topic by ours; those of the views come first, the one whose images are the frames before the others.
+
+    Attributes:
+        joint_names: how joints are called, where their messages do not say, or say otherwise than ours.
+    """
+
+    joint_names: JointNames = ()
 
 
 def kinds_for(ours: str) -> tuple[str, ...]:
-    """The types of messages that can fill a topic of ours."""
+    """Return the types of messages that can fill a topic of ours."""
     return OURS.get(ours, _PICTURES)
 
 
 def views_of(topics: Iterable[str]) -> tuple[str, ...]:
-    """The views that are filled where these topics of ours are, the one whose pictures are the frames first."""
+    """Return the views that are filled where these topics of ours are, the one whose images are the frames first."""
     return in_usual_order(view for topic in topics if (view := view_on(topic)))
 
 
-def read_topic_map(path: Path) -> dict[str, str]:
-    """Their topic by ours; those of the views come first, the one whose pictures are the frames before the others.
+def read_topic_map(path: Path) -> TopicMap:
+    """Read which topics of theirs are which of ours, and how joints are called.
 
     Raises:
         ExchangeError: the file cannot be read or is not as it should be.
@@ -43,8 +57,8 @@ def read_topic_map(path: Path) -> dict[str, str]:
         raise ExchangeError(f"{path} cannot be read: {error}") from error
 
 
-def parse_topic_map(text: str, told: str) -> dict[str, str]:
-    """Their topic by ours, as `read_topic_map`, out of a YAML text that an error calls `told`.
+def parse_topic_map(text: str, told: str) -> TopicMap:
+    """Return their topic by ours, as `read_topic_map`, out of a YAML text that an error calls `told`.
 
     Raises:
         ExchangeError: it is not as it should be.
@@ -58,6 +72,7 @@ def parse_topic_map(text: str, told: str) -> dict[str, str]:
             f"{told}: a line 'ours: theirs' for each topic is wanted, as third_person/image_raw: /camera"
         )
     found: dict[str, str] = {}
+    called = _joint_names(content.pop(_JOINT_NAMES, []), told)
     for ours, theirs in content.items():
         if ours not in OURS and ours != image_topic(view_on(str(ours))):
             raise ExchangeError(f"{told}: '{ours}' is none of our topics: <view>/image_raw, {', '.join(OURS)}")
@@ -70,4 +85,18 @@ def parse_topic_map(text: str, told: str) -> dict[str, str]:
         missing = f"{image_topic(DEFAULT_VIEWS[0])}, or that of another view"
         raise ExchangeError(f"{told}: {missing}, is missing: without it there are no frames")
     pictures = {topic: found[topic] for topic in map(image_topic, views)}
-    return pictures | found
+    topics = TopicMap(pictures | found)
+    topics.joint_names = called
+    return topics
+
+
+def _joint_names(content: Any, told: str) -> JointNames:
+    """Return what a file says of the names of joints."""
+    names = list(content.values()) if isinstance(content, dict) else content
+    texts = [*names, *content] if isinstance(names, list) else [None]
+    if not all(isinstance(name, str) and name for name in texts) or len(set(names)) < len(names):
+        raise ExchangeError(
+            f"{told}: {_JOINT_NAMES} needs a list of different names, as [joint1, joint2], or ours by theirs, as "
+            "{joint7: gripper}"
+        )
+    return dict(content) if isinstance(content, dict) else tuple(names)

@@ -42,12 +42,12 @@ class Annotation:
     score: float
 
     def line(self) -> str:
-        """The row of `annotations.jsonl`."""
+        """Return the row of `annotations.jsonl`."""
         return json.dumps(asdict(self)) + "\n"
 
 
 def read_annotations(path: Path) -> tuple[Annotation, ...]:
-    """The rows of an `annotations.jsonl`.
+    """Return the rows of an `annotations.jsonl`.
 
     Raises:
         DataSetError: it is missing, or a row is not as it should be.
@@ -64,7 +64,7 @@ def read_annotations(path: Path) -> tuple[Annotation, ...]:
 
 
 def read_keyframes(path: Path, lengths: Mapping[int, int]) -> dict[int, tuple[int, ...]]:
-    """The keyframes of each episode in `lengths` that a `keyframes.json` tells of; it may know more.
+    """Return the keyframes of each episode in `lengths` that a `keyframes.json` has; it may have more.
 
     Args:
         path: of the file.
@@ -81,13 +81,13 @@ def read_keyframes(path: Path, lengths: Mapping[int, int]) -> dict[int, tuple[in
 
 
 def keyframes_text(keyframes: Mapping[int, Sequence[int]]) -> str:
-    """The content of a `keyframes.json`, a line for each episode."""
+    """Return the content of a `keyframes.json`, a line for each episode."""
     rows = (f'  "{episode}": {json.dumps(list(keyframes[episode]))}' for episode in sorted(keyframes))
     return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
 def _checked(path: Path, episode: int, length: int, frames: object) -> tuple[int, ...]:
-    """The keyframes of one episode."""
+    """Return the keyframes of one episode."""
     told = f"{path}, episode {episode}"
     if not isinstance(frames, list) or any(type(frame) is not int for frame in frames):
         raise DataSetError(f"{told}: keyframes are a list of whole numbers, not {json.dumps(frames)}")

@@ -14,7 +14,7 @@ CALLED = {
 
 
 def find_camera(cameras: Sequence[str], view: str, named: str = "", taken: Iterable[str] = ()) -> str | None:
-    """The key of the camera of a view; None where none of `cameras` is it.
+    """Return the key of the camera of a view; None where none of `cameras` is it.
 
     Args:
         cameras: keys of those that there are.
@@ -29,7 +29,7 @@ def find_camera(cameras: Sequence[str], view: str, named: str = "", taken: Itera
 
 
 def need_camera(cameras: Sequence[str], view: str, named: str, told: str) -> str:
-    """The key of the camera of a view, as `find_camera`.
+    """Return the key of the camera of a view, as `find_camera`.
 
     Raises:
         DataSetError: there is none; the message begins with `told` and names those that there are.

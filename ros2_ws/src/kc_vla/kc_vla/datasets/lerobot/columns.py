@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,34 +13,76 @@ from numpy.typing import NDArray
 
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.layout import FOLLOWING, Column
+from kc_vla.datasets.lerobot.tables import array_of, episode_table, is_numeric
+
+
+class Columns(Mapping[str, NDArray[Any]]):
+    """The numeric columns of an episode, each (length,) or (length, D), by name.
+
+    A column is checked when it is asked for: a missing number in one that nobody uses harms nobody. Asking raises
+    DataSetError where a number is missing or not finite, or where the rows have different sizes.
+
+    Attributes:
+        without_numbers: names of the other columns of the table.
+    """
+
+    def __init__(self, table: pa.Table, told: str) -> None:
+        """Offer the numeric columns of a table; `told` is what an error calls the episode."""
+        self._table, self._told = table, told
+        self._names = [name for name in table.column_names if is_numeric(table.schema.field(name).type)]
+        self._known: dict[str, NDArray[Any]] = {}
+        self.without_numbers = frozenset(table.column_names) - set(self._names)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in self._known:
+            array = self.unchecked(name)
+            bad = np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))
+            if len(bad):
+                raise DataSetError(f"{self._told}, column {name}, frame {bad[0]}: a number is missing or not finite")
+            self._known[name] = array
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def unchecked(self, name: str) -> NDArray[Any]:
+        """Return a column with NaN where a number is missing; KeyError, DataSetError as when it is asked for."""
+        if name not in self._names:
+            raise KeyError(name)
+        return array_of(self._table.column(name), f"{self._told}, column {name}")
 
 
 def read_columns(
-    path: Path, told: str, length: int, only: Sequence[str] | None = None, episode: int | None = None
-) -> dict[str, NDArray[Any]]:
-    """All numeric columns of a Parquet file, each (length,) or (length, D); others are left out.
+    path: Path,
+    told: str,
+    length: int,
+    only: Sequence[str] | None = None,
+    episode: int | None = None,
+    note: Callable[[str], None] = lambda what: None,
+) -> Columns:
+    """Return the numeric columns of an episode, its rows in the order of `frame_index`.
 
     Args:
-        path: of the file.
+        path: of the Parquet file.
         told: what an error calls the episode.
         length: frames that it must have.
         only: names of the columns to read; all by default.
         episode: index of the episode whose rows are wanted, in a file of several.
+        note: takes a word where the rows were in another order.
 
     Raises:
-        DataSetError: it cannot be read, has another length, or holds a number that is missing or not finite.
+        DataSetError: it cannot be read, has another length, or `frame_index` does not number its rows.
     """
-    try:
-        of_episode = None if episode is None else [("episode_index", "==", episode)]
-        table = pq.read_table(path, columns=only, filters=of_episode)
-    except FileNotFoundError:
-        raise DataSetError(f"{told}: its columns {path} are missing") from None
-    except (OSError, pa.ArrowException) as error:
-        raise DataSetError(f"{told}: its columns {path} cannot be read: {error}") from error
-    if table.num_rows != length:
+    table = episode_table(path, told, only, episode, note)
+    if table.num_rows != length and table.num_columns:
         raise DataSetError(f"{told}: {path} has {table.num_rows} rows, the episode has {length} frames")
-    arrays = {name: _array(table.column(name), f"{told}, column {name}") for name in table.column_names}
-    return {name: array for name, array in arrays.items() if array is not None}
+    return Columns(table, told)
 
 
 def write_columns(path: Path, columns: Mapping[str, NDArray[Any]], recorded: Sequence[Column]) -> None:
@@ -55,29 +97,3 @@ def write_columns(path: Path, columns: Mapping[str, NDArray[Any]], recorded: Seq
             flat = pa.array(np.ascontiguousarray(columns[column.key], column.dtype).ravel())
             arrays[column.key] = flat if column.scalar else pa.FixedSizeListArray.from_arrays(flat, len(column.names))
     pq.write_table(pa.table(arrays), path)
-
-
-def _array(column: pa.ChunkedArray, told: str) -> NDArray[Any] | None:
-    """A column as an array, or None if it does not hold numbers."""
-    kind, width = column.type, 0
-    nested = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    values = kind.value_type if nested else kind
-    if not (pa.types.is_integer(values) or pa.types.is_floating(values) or pa.types.is_boolean(values)):
-        return None
-    whole = column.combine_chunks()
-    if nested:
-        sizes = whole.value_lengths().to_numpy(zero_copy_only=False)
-        width = int(sizes[0]) if len(sizes) else 0
-        different = np.flatnonzero(sizes != width)
-        if len(different):
-            frame = int(different[0])
-            raise DataSetError(f"{told}, frame {frame}: {sizes[frame]} numbers, {width} in frame 0")
-        whole = whole.flatten()
-    array = whole.to_numpy(zero_copy_only=False)
-    if whole.null_count:
-        array = np.where(whole.is_null().to_numpy(zero_copy_only=False), np.nan, array.astype(float))
-    array = array.reshape(-1, width) if nested else array
-    bad = np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))
-    if len(bad):
-        raise DataSetError(f"{told}, frame {bad[0]}: a number is missing or not finite")
-    return np.asarray(array)

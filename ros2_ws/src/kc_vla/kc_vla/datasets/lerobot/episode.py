@@ -37,7 +37,7 @@ class EpisodeInfo:
     attempt: int | None = None
 
     def row(self) -> dict[str, Any]:
-        """The row of `episodes.jsonl`: what LeRobot wants, then what is ours."""
+        """Return the row of `episodes.jsonl`: what LeRobot wants, then what is ours."""
         return {
             "episode_index": self.index,
             "tasks": [self.instruction],
@@ -48,7 +48,7 @@ class EpisodeInfo:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any], told: str) -> EpisodeInfo:
-        """The episode of a row, ours or another's; an error begins with `told`.
+        """Return the episode of a row, ours or another's; an error begins with `told`.
 
         Raises:
             DataSetError: a field is missing or bad.

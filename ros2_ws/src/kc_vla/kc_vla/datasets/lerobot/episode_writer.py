@@ -35,7 +35,12 @@ class EpisodeWriter:
     """
 
     def __init__(self, folder: Path, form: Form) -> None:
-        """Args: `folder` to make, replaced if it is there; `form` of the data set."""
+        """Make the folder of an episode.
+
+        Args:
+            folder: to make, replaced if it is there.
+            form: of the data set.
+        """
         self._folder = folder
         self._partial = folder.with_name(f"{folder.name}.part")
         self._form = form
@@ -65,7 +70,7 @@ class EpisodeWriter:
 
     @property
     def length(self) -> int:
-        """Frames so far."""
+        """Return frames so far."""
         return self._length
 
     def add(self, row: Mapping[str, ArrayLike], pictures: Mapping[str, NDArray[np.uint8]]) -> None:

@@ -1,10 +1,11 @@
-"""The pictures of an episode: its video, frame by frame."""
+"""The images of an episode: its video, image by image."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,51 +13,72 @@ from numpy.typing import NDArray
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.media.video_file import VideoError, opened_video
 
-_SLACK = 0.55
-"""Of a frame's time, by which a picture may be early or late."""
+
+@dataclass(frozen=True, eq=False)
+class VideoTimes:
+    """When the images of a video are shown, as its container says without decoding any.
+
+    Attributes:
+        ticks: (N,) of each image, ascending; in units of the stream.
+        seconds: (N,) the same in s, from the beginning of the video.
+        complete: whether each image says its time, so that the video can be read from the middle.
+    """
+
+    ticks: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+    complete: bool
+
+    def __len__(self) -> int:
+        return len(self.ticks)
+
+
+def video_times(path: Path, fps: float) -> VideoTimes:
+    """Return when the images of a video are shown, `fps` a second where it does not say; none if it cannot be read."""
+    base, ticks = 1.0, list[int | None]()
+    # Whoever reads the images meets the damage, and says where it is.
+    with suppress(FileNotFoundError, VideoError), opened_video(path) as (container, stream, _):
+        base = float(stream.time_base or 1)
+        ticks.extend(packet.pts for packet in container.demux(stream) if packet.size and not packet.is_discard)
+    known = sorted(tick for tick in ticks if tick is not None)
+    complete = len(known) == len(ticks)
+    times = np.array(known if complete else range(len(ticks)), np.int64)
+    seconds = times * base if complete else times / fps
+    return VideoTimes(times, seconds.astype(np.float64), complete)
 
 
 def read_frames(
-    path: Path, told: str, length: int, begin_s: float | None = None, fps: float = 0.0
+    path: Path, told: str, places: Sequence[int], times: VideoTimes | None = None
 ) -> Iterator[NDArray[np.uint8]]:
-    """Decode a video, or the part of it that is an episode: `length` pictures (H, W, 3), RGB.
+    """Decode the images of a video that are at `places`, each (H, W, 3), RGB.
 
     Args:
         path: of the video.
         told: what an error calls the episode.
-        length: frames that it must have.
-        begin_s: when the episode begins in a video of several; by default it is the whole video.
-        fps: frames per second, for `begin_s`.
+        places: number of the image of each frame, counted from 0 over the whole video, ascending.
+        times: of its images; with them reading begins near the first place, otherwise at the first image.
 
     Raises:
-        DataSetError: it is missing, too short or too long, or a frame of it cannot be read; none is ever made up.
+        DataSetError: it is missing or too short, or an image of it cannot be read; none is ever made up.
     """
-    frame = 0
+    frame = at = 0
+    seek = times is not None and times.complete and 0 < places[0] < len(times)
     try:
         with opened_video(path) as (container, stream, pixels):
-            pictures = container.decode(stream) if begin_s is None else _from(container, stream, begin_s, fps)
-            for picture in pictures:
-                if begin_s is not None and frame == length:
-                    return
-                if begin_s is not None and abs(picture.time - begin_s - frame / fps) > _SLACK / fps:
-                    raise DataSetError(f"{told}, frame {frame}: it is not in the video {path}, at {picture.time:.3f} s")
-                if picture.is_corrupt:
-                    raise DataSetError(f"{told}, frame {frame}: damaged in the video {path}")
-                if frame == length:
-                    raise DataSetError(f"{told}, frame {frame}: the video {path} goes on, the episode has ended")
-                yield pixels(picture)
-                frame += 1
+            if seek and times is not None:
+                container.seek(int(times.ticks[places[0]]), stream=stream)
+            for number, picture in enumerate(container.decode(stream)):
+                if number == 0 and seek and times is not None:
+                    at = int(np.searchsorted(times.ticks, picture.pts))
+                if at == places[frame]:
+                    if picture.is_corrupt:
+                        raise DataSetError(f"{told}, frame {frame}: damaged in the video {path}")
+                    yield pixels(picture)
+                    frame += 1
+                    if frame == len(places):
+                        return
+                at += 1
     except FileNotFoundError:
         raise DataSetError(f"{told}, frame 0: the video {path} is missing") from None
     except VideoError as error:
         raise DataSetError(f"{told}, frame {frame}: the video {path} cannot be read: {error}") from error
-    if frame < length:
-        raise DataSetError(f"{told}, frame {frame}: the video {path} ends here, the episode has {length} frames")
-
-
-def _from(container: Any, stream: Any, begin_s: float, fps: float) -> Iterator[Any]:
-    """The pictures of a video from that time on."""
-    container.seek(max(0, int(begin_s / stream.time_base)), stream=stream)
-    for picture in container.decode(stream):
-        if picture.time >= begin_s - 0.5 / fps:
-            yield picture
+    raise DataSetError(f"{told}, frame {frame}: the video {path} ends here, the episode has {len(places)} frames")

@@ -22,6 +22,8 @@ INFO, STATS, MODALITY = "meta/info.json", "meta/stats.json", "meta/modality.json
 EPISODES, TASK_TEXTS, EPISODES_STATS = "meta/episodes.jsonl", "meta/tasks.jsonl", "meta/episodes_stats.jsonl"
 KEYFRAMES, ANNOTATIONS = "meta/keyframes.json", "meta/annotations.jsonl"
 
+COLLECTION = "meta/collection.json"
+"""How a data set of ours was collected."""
 EXPORTED, VIEWS_TOLD = "meta/exported.json", "views"
 """Which bags an exported data set is from, and in there: the cameras by the names of their views."""
 
@@ -66,27 +68,26 @@ FOLLOWING = (
     *(Column(key, "int64", (key,), scalar=True) for key in ("frame_index", "episode_index", "index", "task_index")),
 )
 """The columns of every data set that follow from what is recorded."""
-COLUMNS = (*RECORDED, *FOLLOWING)
 
 
 def video_key(view: str) -> str:
-    """Key of the camera called `view`."""
+    """Return the key of the camera called `view`."""
     return f"observation.images.{view}"
 
 
 def data_path(episode: int) -> str:
-    """Path of the columns of an episode in a data set of ours."""
+    """Return the path of the columns of an episode in a data set of the stack."""
     return DATA_PATH.format(episode_chunk=episode // EPISODES_PER_CHUNK, episode_index=episode)
 
 
 def video_path(episode: int, view: str) -> str:
-    """Path of a video of an episode in a data set of ours."""
+    """Return the path of a video of an episode in a data set of the stack."""
     chunk = episode // EPISODES_PER_CHUNK
     return VIDEO_PATH.format(episode_chunk=chunk, video_key=video_key(view), episode_index=episode)
 
 
 def read_json(path: Path) -> Any:
-    """The content of a JSON file.
+    """Return the content of a JSON file.
 
     Raises:
         DataSetError: there is none, or it is no JSON.
@@ -94,13 +95,13 @@ def read_json(path: Path) -> Any:
     try:
         return parsed_json(read_text(path))
     except FileNotFoundError:
-        raise DataSetError(f"{path} is missing: not a whole LeRobot {VERSION} data set with keyframes") from None
+        raise DataSetError(f"{path} is missing: not a whole LeRobot data set with keyframes") from None
     except (OSError, ValueError) as error:
         raise DataSetError(f"{path} cannot be read: {error}") from error
 
 
 def read_json_lines(path: Path) -> list[dict[str, Any]]:
-    """The rows of a JSON Lines file, each an object.
+    """Return the rows of a JSON Lines file, each an object.
 
     Raises:
         DataSetError: there is no such file, or a line is no JSON object.
@@ -108,7 +109,7 @@ def read_json_lines(path: Path) -> list[dict[str, Any]]:
     try:
         lines = read_text(path).splitlines()
     except FileNotFoundError:
-        raise DataSetError(f"{path} is missing: not a whole LeRobot {VERSION} data set") from None
+        raise DataSetError(f"{path} is missing: not a whole LeRobot data set") from None
     except (OSError, ValueError) as error:
         raise DataSetError(f"{path} cannot be read: {error}") from error
     rows = []
@@ -129,7 +130,7 @@ _PART = re.compile(r"\{(\w+)(?::0(\d)d)?\}")
 
 
 def inner_file(folder: Path, template: str, values: Mapping[str, str | int]) -> Path:
-    """The file of a data set that a path with blanks, such as `{episode_index:06d}`, and their values name.
+    """Return the file of a data set that a path with blanks, such as `{episode_index:06d}`, and their values name.
 
     Raises:
         DataSetError: it has another blank, or leads out of the folder.

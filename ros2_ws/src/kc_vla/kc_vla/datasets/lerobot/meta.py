@@ -33,12 +33,12 @@ class Form:
         instruction: of the task.
         split: name of the split that its seeds are from.
         fps: frames per second.
-        width: of the pictures, px, even.
+        width: of the images, px, even.
         height: the same.
         robot: LeRobot's `robot_type`.
         recorded: the columns that an episode is recorded with.
         views: the cameras, the first first.
-        other_sizes: width and height of the pictures of a view where they are of another size, px, even.
+        other_sizes: width and height of the images of a view where they are of another size, px, even.
     """
 
     task: str
@@ -53,16 +53,12 @@ class Form:
     other_sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def size(self, view: str) -> tuple[int, int]:
-        """Width and height of a camera's pictures, px."""
+        """Return the width and height of a camera's images, px."""
         return self.other_sizes.get(view, (self.width, self.height))
 
 
 def info(form: Form, episodes: int, frames: int, tasks: int = 1) -> dict[str, Any]:
-    """The content of `info.json` for so many episodes, frames and instructions in all."""
-    columns = {
-        column.key: {"dtype": column.dtype, "shape": [len(column.names)], "names": list(column.names)}
-        for column in (*form.recorded, *FOLLOWING)
-    }
+    """Return the content of `info.json` of version 2.1 for so many episodes, frames and instructions in all."""
     return {
         "codebase_version": VERSION,
         "robot_type": form.robot,
@@ -76,15 +72,26 @@ def info(form: Form, episodes: int, frames: int, tasks: int = 1) -> dict[str, An
         "splits": {form.split: f"0:{episodes}"},
         "data_path": DATA_PATH,
         "video_path": VIDEO_PATH,
-        "features": columns | {video_key(view): _video(form, view) for view in form.views},
+        "features": features(form),
     }
 
 
+def features(form: Form) -> dict[str, dict[str, Any]]:
+    """Return what `info.json` says of each column and camera, by its key."""
+    columns = {
+        column.key: {"dtype": column.dtype, "shape": [len(column.names)], "names": list(column.names)}
+        for column in (*form.recorded, *FOLLOWING)
+    }
+    return columns | {video_key(view): _video(form, view) for view in form.views}
+
+
 def modality(form: Form) -> dict[str, Any]:
-    """The content of `modality.json`, as GR00T's trainer reads it: which numbers mean what, the authors' camera names.
+    """Return the content of `modality.json`, as GR00T's trainer reads it.
+
+    It says which numbers mean what, and names the cameras as the authors do.
 
     Tool deltas are said to be relative, and their turn a rotation vector. What turn the state has is not said: GR00T
-    takes a quaternion for w, x, y, z, and here w is the last; its numbers are learnt as they are.
+    takes a quaternion for w, x, y, z, and here w is the last; its numbers are learned as they are.
     """
     columns = {column.key: column for column in form.recorded}
     return {
@@ -101,7 +108,7 @@ def modality(form: Form) -> dict[str, Any]:
 
 
 def _parts(column: Column) -> tuple[tuple[str, dict[str, Any]], ...]:
-    """Which numbers of a row belong together: a name; the first, one after the last, and what they are."""
+    """Return which numbers of a row belong together: a name; the first, one after the last, and what they are."""
     if column.names == STATE.names:
         return ("position", _row(0, 3)), ("rotation", _row(3, 7)), ("gripper", _row(7, 8))
     if column.names == ACTION.names:

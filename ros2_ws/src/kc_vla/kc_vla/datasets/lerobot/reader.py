@@ -19,7 +19,7 @@ from kc_vla.datasets.lerobot.source import SourceEpisode, open_source
 
 
 class DataSet:
-    """A data set. Opening it reads what is in `meta` and checks it; columns and pictures are read when asked for."""
+    """A data set. Opening it reads what is in `meta` and checks it; columns and images are read when asked for."""
 
     def __init__(self, folder: Path, unmarked: bool = False) -> None:
         """Open the data set in `folder`.
@@ -43,23 +43,35 @@ class DataSet:
             raise DataSetError(f"{folder} has no keyframes: {KEYFRAMES} is missing, or tells of none of its episodes")
 
     def keyframes(self, episode: int) -> tuple[int, ...]:
-        """The frames of an episode's keyframes, ascending, the first 0; empty where none are annotated."""
+        """Return the frames of an episode's keyframes, ascending, the first 0; empty where none are annotated."""
         return self._keyframes[self._find(episode).index]
 
     def annotations(self) -> tuple[Annotation, ...]:
-        """What is known of the keyframes; empty where the data set does not say."""
+        """Return what is known of the keyframes; empty where the data set does not say."""
         return self._source.annotations()
 
-    def columns(self, episode: int) -> Mapping[str, NDArray[Any]]:
-        """The numeric columns of an episode by their names, each (length,) or (length, D).
+    def contradictions(self) -> list[str]:
+        """Return a line for each kind of contradiction between rows and tables, which reading does not refuse.
 
         Raises:
-            DataSetError: they cannot be read, or are not as long as the episode, or not finite.
+            DataSetError: an episode's columns cannot be read, or a frame is not in its video.
+        """
+        for row in self._source.episodes:
+            self._source.examine(row)
+        return self._source.findings.lines()
+
+    def columns(self, episode: int) -> Mapping[str, NDArray[Any]]:
+        """Return the numeric columns of an episode by their names, each (length,) or (length, D).
+
+        A column is checked when it is asked for, and DataSetError raised where a number is missing or not finite.
+
+        Raises:
+            DataSetError: they cannot be read, or are not as long as the episode.
         """
         return self._source.columns(self._find(episode))
 
     def frames(self, episode: int, view: str = DEFAULT_VIEWS[0], named: str = "") -> Iterator[NDArray[np.uint8]]:
-        """The pictures of an episode from its start, each (H, W, 3), RGB: exactly as many as it has frames.
+        """Return the images of an episode from its start, each (H, W, 3), RGB: exactly as many as it has frames.
 
         Args:
             episode: its index.
@@ -72,21 +84,21 @@ class DataSet:
         return self._source.frames(self._find(episode), self.camera(view, named))
 
     def camera(self, view: str, named: str = "") -> str:
-        """The key of a camera; arguments and DataSetError as `frames`."""
+        """Return the key of a camera; arguments and DataSetError as `frames`."""
         return need_camera(self._source.cameras, view, named, str(self.folder))
 
     @property
     def cameras(self) -> tuple[str, ...]:
-        """Keys of its cameras."""
+        """Return the keys of its cameras."""
         return tuple(self._source.cameras)
 
     def columns_path(self, episode: int) -> Path:
-        """Where the columns of an episode are; raise DataSetError where there is no such episode."""
-        return self._source.data_path(self._find(episode))
+        """Return the file with the columns of an episode; one of version 3 holds several episodes.
 
-    def video_path(self, episode: int, key: str) -> Path:
-        """Where the video of an episode is, by the key of its feature; raise DataSetError as `columns_path`."""
-        return self._source.video_path(self._find(episode), key)
+        Raises:
+            DataSetError: there is none.
+        """
+        return self._source.data_path(self._find(episode))
 
     def _find(self, episode: int) -> SourceEpisode:
         try:
@@ -96,7 +108,7 @@ class DataSet:
 
 
 def open_data_sets(folder: Path, unmarked: bool = False) -> tuple[DataSet, ...]:
-    """The data set in `folder`, or all those in its subfolders, sorted by name; `unmarked` as of `DataSet`.
+    """Return the data set in `folder`, or all those in its subfolders, sorted by name; `unmarked` as of `DataSet`.
 
     Raises:
         DataSetError: there is none, or one is not as it should be.

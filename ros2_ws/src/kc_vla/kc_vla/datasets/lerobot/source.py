@@ -3,164 +3,29 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-import cv2
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-from numpy.typing import NDArray
-
-from kc_vla.datasets.lerobot.annotations import Annotation, read_annotations, read_keyframes
-from kc_vla.datasets.lerobot.columns import read_columns
+from kc_vla.datasets.lerobot.consistency import TASK_INDEX, TIMESTAMP
 from kc_vla.datasets.lerobot.errors import DataSetError
-from kc_vla.datasets.lerobot.frames import read_frames
-from kc_vla.datasets.lerobot.layout import (
-    ANNOTATIONS,
-    EPISODES,
-    INFO,
-    KEYFRAME,
-    KEYFRAMES,
-    inner_file,
-    read_json,
-    read_json_lines,
-)
-from kc_vla.datasets.lerobot.v3_layout import DATA_PATH, VIDEO_PATH
+from kc_vla.datasets.lerobot.frames import VideoTimes
+from kc_vla.datasets.lerobot.layout import EPISODES, INFO, TASK_TEXTS, inner_file, read_json, read_json_lines
+from kc_vla.datasets.lerobot.source_base import Source as Source
+from kc_vla.datasets.lerobot.source_base import SourceEpisode as SourceEpisode
+from kc_vla.datasets.lerobot.tables import schema_of, whole_table
+from kc_vla.datasets.lerobot.v3_layout import DATA_PATH, TASKS, VIDEO_PATH
+from kc_vla.datasets.lerobot.video_places import Places, places_alone, places_by_time, places_in_whole
 
-
-@dataclass(frozen=True)
-class SourceEpisode:
-    """One episode.
-
-    Attributes:
-        index: in the data set.
-        length: frames.
-        instruction: in words; empty where there is none.
-        row: all that the data set's table of episodes says of it.
-    """
-
-    index: int
-    length: int
-    instruction: str
-    row: Mapping[str, Any]
-
-
-class Source(ABC):
-    """A data set.
-
-    Attributes:
-        folder: where it is.
-        fps: frames per second.
-        features: what `info.json` says of each column and camera.
-        cameras: keys of its pictures, videos first.
-        episodes: by index.
-    """
-
-    def __init__(self, folder: Path, info: Mapping[str, Any]) -> None:
-        self.folder = folder
-        try:
-            self.fps, self.features = float(info["fps"]), dict(info["features"])
-            kinds = {key: str(feature["dtype"]) for key, feature in self.features.items()}
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise DataSetError(f"{folder / INFO} is not that of a LeRobot data set: {error!r}") from error
-        if not 0 < self.fps < math.inf:
-            raise DataSetError(f"{folder / INFO}: bad fps {self.fps}")
-        self._videos = [key for key, kind in kinds.items() if kind == "video"]
-        self.cameras = [*self._videos, *(key for key, kind in kinds.items() if kind == "image")]
-        self.episodes = self._read_episodes()
-        if not self.episodes:
-            raise DataSetError(f"{folder} has no episodes (yet)")
-
-    def names(self, key: str) -> tuple[str, ...] | None:
-        """What the numbers of a column are called; None where the data set does not say."""
-        names = self.features.get(key, {}).get("names")
-        while isinstance(names, dict) and len(names) == 1:  # as in {"motors": [...]}
-            names = next(iter(names.values()))
-        if isinstance(names, list) and all(isinstance(name, str) for name in names):
-            return tuple(names)
-        return None
-
-    def keyframes(self, episode: SourceEpisode) -> tuple[int, ...]:
-        """The keyframes of an episode, ascending, the first 0; none where the data set does not tell.
-
-        They are in `keyframes.json`, or, where LeRobot's own tools have taken episodes away or put data sets together,
-        in the column `annotation.keyframe` alone.
-
-        Raises:
-            DataSetError: they are not as they should be.
-        """
-        if episode.index in self._keyframes:
-            return self._keyframes[episode.index]
-        marked = self.columns(episode, [KEYFRAME.key]).get(KEYFRAME.key) if KEYFRAME.key in self.features else None
-        if marked is None or not marked.any():
-            return ()
-        frames = np.flatnonzero(np.ravel(marked)).tolist()
-        if frames[0] != 0:
-            raise DataSetError(f"{self.told(episode)}, frame {frames[0]}: the first keyframe must be frame 0")
-        return tuple(frames)
-
-    @cached_property
-    def _keyframes(self) -> dict[int, tuple[int, ...]]:
-        """What `keyframes.json` says."""
-        path = self.folder / KEYFRAMES
-        return read_keyframes(path, {e.index: e.length for e in self.episodes}) if path.exists() else {}
-
-    def annotations(self) -> tuple[Annotation, ...]:
-        """What is known of the keyframes; empty where the data set does not say."""
-        path = self.folder / ANNOTATIONS
-        return read_annotations(path) if path.exists() else ()
-
-    def columns(self, episode: SourceEpisode, only: Sequence[str] | None = None) -> dict[str, NDArray[Any]]:
-        """The numeric columns of an episode, all or those of `only` that there are, each (length,) or (length, D).
-
-        Raises:
-            DataSetError: they cannot be read, or are not as long as the episode, or not finite.
-        """
-        wanted = [key for key in only or self.features if key not in self.cameras]
-        path = self.data_path(episode)
-        present = [key for key in wanted if key in _schema(path, self.told(episode)).names]
-        return read_columns(path, self.told(episode), episode.length, present, self._index_in_file(episode))
-
-    def frames(self, episode: SourceEpisode, camera: str) -> Iterator[NDArray[np.uint8]]:
-        """The pictures of an episode from its start, each (H, W, 3), RGB: exactly as many as it has frames.
-
-        Raises:
-            DataSetError: one cannot be read; the message names the frame.
-        """
-        told = f"{self.told(episode)}, {camera}"
-        if camera in self._videos:
-            return self._film(episode, camera, told)
-        return _stored(self.data_path(episode), camera, told, self._index_in_file(episode))
-
-    def told(self, episode: SourceEpisode) -> str:
-        """What an error calls an episode."""
-        return f"{self.folder}, episode {episode.index}"
-
-    @abstractmethod
-    def data_path(self, episode: SourceEpisode) -> Path:
-        """Where the columns of an episode are."""
-
-    @abstractmethod
-    def video_path(self, episode: SourceEpisode, camera: str) -> Path:
-        """Where the video of an episode is."""
-
-    @abstractmethod
-    def _read_episodes(self) -> tuple[SourceEpisode, ...]: ...
-
-    @abstractmethod
-    def _index_in_file(self, episode: SourceEpisode) -> int | None: ...
-
-    @abstractmethod
-    def _film(self, episode: SourceEpisode, camera: str, told: str) -> Iterator[NDArray[np.uint8]]: ...
+_AWAY = 0.5
+"""Of a frame's time, by which `from_timestamp` may be off where it tells the order of the episodes in a video."""
+_TEXTS = ("task", "__index_level_0__")
+"""The column of instructions in the table of tasks: pandas calls an index without a name the second way."""
 
 
 def open_source(folder: Path) -> Source:
-    """The data set in `folder`.
+    """Return the data set in `folder`.
 
     Raises:
         DataSetError: there is none, or its version is unknown, or it is not as it should be.
@@ -192,18 +57,26 @@ class _Source2(Source):
         return _episodes(rows, str(self.folder / EPISODES))
 
     def data_path(self, episode: SourceEpisode) -> Path:
-        """See `Source.data_path`."""
+        """Return the path of the Parquet file of this one episode."""
         return self._path("data", episode)
 
     def video_path(self, episode: SourceEpisode, camera: str) -> Path:
-        """See `Source.video_path`."""
+        """Return the path of the camera's video of this one episode."""
         return self._path("video", episode, camera)
 
     def _index_in_file(self, episode: SourceEpisode) -> int | None:
         return None
 
-    def _film(self, episode: SourceEpisode, camera: str, told: str) -> Iterator[NDArray[np.uint8]]:
-        return read_frames(self.video_path(episode, camera), told, episode.length)
+    def _read_tasks(self) -> dict[int, str]:
+        path = self.folder / TASK_TEXTS
+        return _tasks(read_json_lines(path)) if path.exists() else {}
+
+    def _places(self, episode: SourceEpisode, camera: str, times: VideoTimes) -> Places:
+        if len(times) <= episode.length:
+            return places_alone(times, episode.length, self.fps, None)
+        found = self.columns(episode, [TIMESTAMP])
+        stamps = found.unchecked(TIMESTAMP) if TIMESTAMP in found else None
+        return places_alone(times, episode.length, self.fps, stamps)
 
     def _path(self, kind: str, episode: SourceEpisode, camera: str = "") -> Path:
         chunk = episode.index // max(1, self._chunk)
@@ -219,6 +92,7 @@ class _Source3(Source):
             "data": str(info.get("data_path") or DATA_PATH),
             "video": str(info.get("video_path") or VIDEO_PATH),
         }
+        self._known_rows: dict[str, dict[Path, tuple[dict[int, int], int]]] = {}
         super().__init__(folder, info)
 
     def _read_episodes(self) -> tuple[SourceEpisode, ...]:
@@ -227,26 +101,64 @@ class _Source3(Source):
             raise DataSetError(f"{self.folder}/meta/episodes is missing: not a whole LeRobot v3.0 data set")
         rows: list[dict[str, Any]] = []
         for path in paths:
-            names = [name for name in _schema(path, str(path)).names if not name.startswith("stats/")]
-            rows += _table(path, names).to_pylist()
+            names = [name for name in schema_of(path, str(path)).names if not name.startswith("stats/")]
+            rows += whole_table(path, names).to_pylist()
         return _episodes(rows, f"{self.folder}/meta/episodes")
 
     def data_path(self, episode: SourceEpisode) -> Path:
-        """See `Source.data_path`."""
+        """Return the path of the Parquet file that holds this episode among others."""
         return self._path("data", "data", episode)
 
     def video_path(self, episode: SourceEpisode, camera: str) -> Path:
-        """See `Source.video_path`."""
+        """Return the path of the camera's video that shows this episode among others."""
         return self._path("video", f"videos/{camera}", episode, camera)
 
     def _index_in_file(self, episode: SourceEpisode) -> int | None:
         return episode.index
 
-    def _film(self, episode: SourceEpisode, camera: str, told: str) -> Iterator[NDArray[np.uint8]]:
+    def _read_tasks(self) -> dict[int, str]:
+        path = self.folder / TASKS
+        if not path.exists():
+            return {}
+        names = schema_of(path, str(path)).names
+        text = next((name for name in _TEXTS if name in names), None)
+        if text is None or TASK_INDEX not in names:
+            return {}
+        rows = whole_table(path, [TASK_INDEX, text]).to_pylist()
+        return _tasks([{TASK_INDEX: row[TASK_INDEX], "task": row[text]} for row in rows])
+
+    def _places(self, episode: SourceEpisode, camera: str, times: VideoTimes) -> Places:
+        told, path = f"{self.told(episode)}, {camera}", self.video_path(episode, camera)
+        begin = self._begin_s(episode, camera)
+        before, total = self._rows_before(camera)[path]
+        if total != len(times):
+            return places_by_time(times, episode.length, begin, self.fps, told, path)
+        return places_in_whole(times, before[episode.index], episode.length, begin, self.fps)
+
+    def _rows_before(self, camera: str) -> dict[Path, tuple[dict[int, int], int]]:
+        """Return by video how many rows of other episodes come before each of its episodes, and all its rows."""
+        if camera not in self._known_rows:
+            beside: dict[Path, list[SourceEpisode]] = {}
+            for episode in self.episodes:
+                beside.setdefault(self.video_path(episode, camera), []).append(episode)
+            self._known_rows[camera] = {}
+            for path, episodes in beside.items():
+                by_time = sorted(episodes, key=lambda each: (self._begin_s(each, camera), each.index))
+                before = _rows_before(by_time)
+                away = (abs(self._begin_s(each, camera) * self.fps - before[each.index]) for each in episodes)
+                if any(each > _AWAY for each in away):  # these times mean nothing, so they tell no order either
+                    before = _rows_before(episodes)
+                self._known_rows[camera][path] = before, sum(each.length for each in episodes)
+        return self._known_rows[camera]
+
+    def _begin_s(self, episode: SourceEpisode, camera: str) -> float:
+        """Return when an episode begins in its video, s."""
         begin = episode.row.get(f"videos/{camera}/from_timestamp")
-        if not isinstance(begin, float | int):
-            raise DataSetError(f"{told}: meta/episodes does not say when it begins in its video")
-        return read_frames(self.video_path(episode, camera), told, episode.length, float(begin), self.fps)
+        if isinstance(begin, bool) or not isinstance(begin, float | int) or not math.isfinite(begin):
+            raise DataSetError(
+                f"{self.told(episode)}, {camera}: meta/episodes does not say when it begins in its video"
+            )
+        return float(begin)
 
     def _path(self, kind: str, prefix: str, episode: SourceEpisode, camera: str = "") -> Path:
         values: dict[str, str | int] = {"video_key": camera}
@@ -270,29 +182,16 @@ def _episodes(rows: list[dict[str, Any]], told: str) -> tuple[SourceEpisode, ...
     return tuple(found[index] for index in sorted(found))
 
 
-def _schema(path: Path, told: str) -> pa.Schema:
-    try:
-        return pq.read_schema(path)
-    except FileNotFoundError:
-        raise DataSetError(f"{told}: its columns {path} are missing") from None
-    except (OSError, pa.ArrowException) as error:
-        raise DataSetError(f"{told}: its columns {path} cannot be read: {error}") from error
+def _rows_before(episodes: Sequence[SourceEpisode]) -> dict[int, int]:
+    """Return how many rows come before each of some episodes, by its index, if they follow each other."""
+    ends = accumulate(each.length for each in episodes)
+    return {each.index: end - each.length for each, end in zip(episodes, ends, strict=True)}
 
 
-def _table(path: Path, names: list[str], episode: int | None = None) -> pa.Table:
-    try:
-        of_episode = None if episode is None else [("episode_index", "==", episode)]
-        return pq.read_table(path, columns=names, filters=of_episode)
-    except (OSError, pa.ArrowException) as error:
-        raise DataSetError(f"{path} cannot be read: {error}") from error
-
-
-def _stored(path: Path, camera: str, told: str, episode: int | None) -> Iterator[NDArray[np.uint8]]:
-    """Pictures that are kept among the columns, as PNG or JPEG."""
-    for frame, cell in enumerate(_table(path, [camera], episode).column(camera)):
-        content = cell.as_py()
-        data = content.get("bytes") if isinstance(content, dict) else None
-        bgr = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if data else None
-        if bgr is None:
-            raise DataSetError(f"{told}, frame {frame}: its picture cannot be read from {path}")
-        yield np.asarray(cv2.cvtColor(bgr, cv2.COLOR_BGR2RGB), np.uint8)
+def _tasks(rows: list[dict[str, Any]]) -> dict[int, str]:
+    """Return the instructions of a table by their index; a row that says none is left out."""
+    return {
+        row[TASK_INDEX]: row["task"]
+        for row in rows
+        if type(row.get(TASK_INDEX)) is int and isinstance(row.get("task"), str)
+    }

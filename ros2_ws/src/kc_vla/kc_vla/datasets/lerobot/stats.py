@@ -1,4 +1,4 @@
-"""Statistics of columns and pictures as LeRobot keeps them, for normalising."""
+"""Statistics of columns and images as LeRobot keeps them, for normalizing."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ QUANTILES = (0.01, 0.1, 0.5, 0.9, 0.99)
 
 
 def column_stats(values: ArrayLike) -> Stats:
-    """Statistics over the frames of a column, (T,) or (T, D): lists of one number or of D."""
+    """Return statistics over the frames of a column, (T,) or (T, D): lists of one number or of D."""
     rows = _rows(values)
     found = {"min": rows.min(axis=0), "max": rows.max(axis=0), "mean": rows.mean(axis=0), "std": rows.std(axis=0)}
     return {**{name: array.tolist() for name, array in found.items()}, "count": [len(rows)]}
 
 
 def quantile_stats(values: ArrayLike, shares: Sequence[float] = (0.01, 0.99)) -> Stats:
-    """`column_stats` with quantiles, by default the first and the last percent, as "q01" and "q99"."""
+    """Return `column_stats` with quantiles, by default the first and the last percent, as "q01" and "q99"."""
     found = np.quantile(_rows(values), shares, axis=0)
     return {
         **column_stats(values),
@@ -32,7 +32,7 @@ def quantile_stats(values: ArrayLike, shares: Sequence[float] = (0.01, 0.99)) ->
 
 
 def merged_stats(parts: Sequence[Stats]) -> Stats:
-    """Statistics over everything of which `parts` are those of disjoint shares, without quantiles."""
+    """Return statistics over everything of which `parts` are those of disjoint shares, without quantiles."""
     counts = np.array([part["count"][0] for part in parts], float)
     shares = counts / counts.sum()
     means, deviations = (np.array([part[name] for part in parts]) for name in ("mean", "std"))
@@ -44,7 +44,7 @@ def merged_stats(parts: Sequence[Stats]) -> Stats:
 
 
 class PictureStats:
-    """Statistics over all pixels of a video for each colour, in 0..1, as lists (3, 1, 1)."""
+    """Statistics over all pixels of a video for each color, in 0..1, as lists (3, 1, 1)."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -52,7 +52,7 @@ class PictureStats:
         self._min, self._max = np.full(3, 255), np.zeros(3, int)
 
     def add(self, picture: NDArray[np.uint8]) -> None:
-        """Take in a picture (H, W, 3)."""
+        """Take in an image (H, W, 3)."""
         mean, deviation = (np.ravel(values) / 255 for values in cv2.meanStdDev(picture))
         self._count += 1
         self._mean += mean
@@ -62,7 +62,7 @@ class PictureStats:
         self._max = np.maximum(self._max, pixels.max(axis=0))
 
     def result(self) -> Stats:
-        """The statistics; of at least one picture."""
+        """Return the statistics; of at least one image."""
         mean = self._mean / self._count
         std = np.sqrt(np.maximum(self._square / self._count - mean**2, 0))
         found = {"min": self._min / 255, "max": self._max / 255, "mean": mean, "std": std}

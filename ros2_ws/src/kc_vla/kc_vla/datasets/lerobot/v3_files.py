@@ -1,125 +1,139 @@
-"""The files of a LeRobot v3.0 data set that hold many episodes each: columns and videos, filled one after the other."""
+"""The files of a LeRobot v3.0 data set that hold several episodes each: columns and videos, one after the other."""
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import av
 import pyarrow.parquet as pq
 
-from kc_vla.datasets.lerobot.episode import EpisodeInfo
+from kc_vla.core.files import replacing
 from kc_vla.datasets.lerobot.errors import DataSetError
-from kc_vla.datasets.lerobot.v3_layout import DATA_PATH, VIDEO_PATH, place
+from kc_vla.datasets.lerobot.v3_layout import place
 
 _MB = 1 << 20
 
 
-class Tables:
-    """The files of columns, one after the other, an episode in a row group; a context manager."""
+class FileSeries:
+    """Files that are filled one after the other: those of the columns, or the videos of one camera.
 
-    def __init__(self, folder: Path, most_mb: float) -> None:
-        """Args: `folder` of the data set; size at which a file is full, MB."""
-        self._folder, self._most = folder, most_mb * _MB
-        self._number, self._index = -1, 0
-        self._size = 0
-        self._file: pq.ParquetWriter | None = None
+    Each episode comes as a file of its own, its piece. A file of the series is written when it is full, or at the end,
+    and whole or not at all. The sizes of the pieces alone say which file an episode is in, so that an interrupted
+    data set goes on as if it had not been interrupted.
+    """
 
-    def __enter__(self) -> Tables:
-        return self
+    def __init__(self, path: Callable[[int], Path], most_mb: float, join: Callable[[Sequence[Path], Path], None]):
+        """Begin without any episode.
 
-    def __exit__(self, *raised: object) -> None:
-        if self._file is not None:
-            self._file.close()
-
-    def add(self, path: Path, episode: EpisodeInfo) -> dict[str, int]:
-        """Add an episode; return where it is."""
-        table = pq.read_table(path)
-        size = path.stat().st_size
-        if self._file is None or self._size + size > self._most:
-            self.__exit__()
-            self._number, self._size = self._number + 1, 0
-            target = self._folder / DATA_PATH.format(**place(self._number))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            self._file = pq.ParquetWriter(target, table.schema)
-        self._file.write_table(table, row_group_size=max(1, table.num_rows))
-        self._size += size
-        begin, self._index = self._index, self._index + episode.length
-        where = {f"data/{name}": value for name, value in place(self._number).items()}
-        return {**where, "dataset_from_index": begin, "dataset_to_index": self._index}
-
-
-class Films:
-    """The video files of one camera, one after the other: packets are copied, nothing is encoded anew."""
-
-    def __init__(self, folder: Path, key: str, fps: int, most_mb: float) -> None:
-        """Args: `folder` of the data set; `key` of the camera; frames per second; size at which a file is full, MB."""
-        self._folder, self._key, self._fps, self._most = folder, key, fps, most_mb * _MB
-        self._number, self._frames = -1, 0
-        self._size = 0
-        self._output: Any = None
-        self._stream: Any = None
-        self._form: tuple[Any, ...] = ()
-
-    def __enter__(self) -> Films:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        if self._output is not None:
-            self._output.close()
-
-    def add(self, path: Path, episode: EpisodeInfo) -> dict[str, Any]:
-        """Add an episode; return where it is.
-
-        Raises:
-            DataSetError: its video is of another form than those before, or has no clean times.
+        Args:
+            path: of the file of each number.
+            most_mb: size at which a file is full, MB.
+            join: writes pieces, one after the other, into a file.
         """
-        try:
-            with av.open(str(path)) as container:
-                self._append(container, path, episode)
-        except av.FFmpegError as error:
-            raise DataSetError(f"episode {episode.index}: {path} cannot be copied: {error.strerror}") from error
-        begin = Fraction(self._frames, self._fps)
-        self._frames += episode.length
-        where = {f"videos/{self._key}/{name}": value for name, value in place(self._number).items()}
-        return {
-            **where,
-            f"videos/{self._key}/from_timestamp": float(begin),
-            f"videos/{self._key}/to_timestamp": float(Fraction(self._frames, self._fps)),
-        }
+        self._path, self._most, self._join = path, most_mb * _MB, join
+        self._files: list[list[Path]] = []
+        self._size = self._frames = 0
+        self._written = 0
 
-    def _append(self, container: Any, path: Path, episode: EpisodeInfo) -> None:
-        stream = container.streams.video[0]
-        size = path.stat().st_size
-        if self._output is None or self._size + size > self._most:
-            self._begin(stream)
-        if _form(stream) != self._form:
-            raise DataSetError(f"episode {episode.index}: {path} has another form than the videos before it")
-        ticks = 1 / (stream.time_base * self._fps)
-        if ticks.denominator != 1:
-            raise DataSetError(f"episode {episode.index}: the times of {path} are no multiples of 1/{self._fps} s")
-        shift = self._frames * ticks.numerator
-        for packet in container.demux(stream):
-            if packet.dts is None:  # the end
-                continue
-            packet.pts, packet.dts = packet.pts + shift, packet.dts + shift
-            packet.stream = self._stream
-            self._output.mux(packet)
-        self._size += size
+    def add(self, piece: Path, size: int, length: int) -> tuple[dict[str, int], int]:
+        """Add the next episode.
 
-    def _begin(self, stream: Any) -> None:
-        self.__exit__()
-        self._number, self._frames, self._size = self._number + 1, 0, 0
-        target = self._folder / VIDEO_PATH.format(video_key=self._key, **place(self._number))
+        Args:
+            piece: its file.
+            size: of the piece, bytes.
+            length: frames of the episode.
+
+        Returns:
+            The chunk and file index of the file that it is in, and how many frames that file has before it.
+        """
+        if not self._files or self._size + size > self._most:
+            self._files.append([])
+            self._size = self._frames = 0
+        self._files[-1].append(piece)
+        before = self._frames
+        self._size, self._frames = self._size + size, before + length
+        return place(len(self._files) - 1), before
+
+    def write_full(self) -> None:
+        """Write the files to which nothing more comes, and delete their pieces."""
+        full = self._files[:-1]
+        for number in range(self._written, len(full)):
+            self._write(number)
+            for piece in full[number]:
+                piece.unlink(missing_ok=True)
+        self._written = len(full)
+
+    def write_last(self) -> None:
+        """Write the last file, too; its pieces stay."""
+        self.write_full()
+        if self._files:
+            self._write(len(self._files) - 1)
+
+    def paths(self) -> list[Path]:
+        """Return the files of the series."""
+        return [self._path(number) for number in range(len(self._files))]
+
+    def _write(self, number: int) -> None:
+        """Write a file; one that is there already is whole if pieces of it are gone."""
+        target, pieces = self._path(number), self._files[number]
+        if target.exists() and not all(piece.exists() for piece in pieces):
+            return
         target.parent.mkdir(parents=True, exist_ok=True)
-        self._output = av.open(str(target), "w", format="mp4", options={"movflags": "+faststart"})
-        self._stream = self._output.add_stream_from_template(stream)
-        self._stream.time_base = stream.time_base
-        self._form = _form(stream)
+        with replacing(target) as part:
+            self._join(pieces, part)
+
+
+def join_tables(pieces: Sequence[Path], path: Path) -> None:
+    """Write Parquet files of the same columns into one, a row group each."""
+    with pq.ParquetWriter(path, pq.read_schema(pieces[0])) as writer:
+        for piece in pieces:
+            table = pq.ParquetFile(piece).read()
+            writer.write_table(table, row_group_size=max(1, table.num_rows))
+
+
+def join_videos(pieces: Sequence[Path], path: Path, fps: int) -> None:
+    """Write videos one after the other into an MP4 file: packets are copied, nothing is encoded anew.
+
+    Args:
+        pieces: videos of one form, without gaps.
+        path: of the file.
+        fps: frames per second of all of them.
+
+    Raises:
+        DataSetError: a piece cannot be copied, or is of another form than the first.
+    """
+    with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as output:
+        target: Any = None
+        form: tuple[Any, ...] = ()
+        images = 0
+        for piece in pieces:
+            try:
+                with av.open(str(piece)) as container:
+                    stream: Any = container.streams.video[0]
+                    packets: Any = container.demux(stream)
+                    if target is None:
+                        target, form = output.add_stream_from_template(stream), _form(stream)
+                        target.time_base = stream.time_base
+                    if _form(stream) != form:
+                        raise DataSetError(
+                            f"{piece} has another form than the videos before it, as of another encoder: "
+                            "delete the folder of the unfinished data set, and start again"
+                        )
+                    shift = round(images / (stream.time_base * fps))
+                    for packet in packets:
+                        if packet.dts is None:  # the end
+                            continue
+                        packet.pts, packet.dts = packet.pts + shift, packet.dts + shift
+                        packet.stream = target
+                        output.mux(packet)
+                        images += 1
+            except av.FFmpegError as error:
+                raise DataSetError(f"{piece} cannot be copied: {error.strerror}") from error
 
 
 def _form(stream: Any) -> tuple[Any, ...]:
-    """What all videos in one file must have in common."""
+    """Return what all videos in one file must have in common."""
     context = stream.codec_context
     return context.name, context.width, context.height, stream.time_base, bytes(context.extradata or b"")

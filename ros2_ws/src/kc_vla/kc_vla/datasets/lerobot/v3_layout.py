@@ -13,5 +13,5 @@ DATA_FILE_MB, VIDEO_FILE_MB = 100, 200
 
 
 def place(number: int) -> dict[str, int]:
-    """Chunk and file index of the file of that number."""
+    """Return the chunk and file index of the file of that number."""
     return {"chunk_index": number // FILES_PER_CHUNK, "file_index": number % FILES_PER_CHUNK}

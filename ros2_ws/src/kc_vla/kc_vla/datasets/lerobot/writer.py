@@ -1,49 +1,37 @@
-"""Writes a LeRobot v2.1 data set episode by episode, and goes on with one that was begun.
+"""Writes a LeRobot data set episode by episode, and goes on with one that was begun.
 
 Episodes are recorded beside the data set in any order, by several processes at once, and are taken over in the order
-of their indices. So the data set is whole at any moment, and the same however many processes recorded it.
+of their indices. So nothing that was recorded is lost, and the data set is the same however many processes recorded it.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kc_vla.core.files import locks, write_whole
+from kc_vla.core.files import PART_OF, locks, write_whole
 from kc_vla.datasets.lerobot.annotations import Annotation, keyframes_text, read_annotations, read_keyframes
 from kc_vla.datasets.lerobot.columns import read_columns, write_columns
 from kc_vla.datasets.lerobot.episode import EpisodeInfo
 from kc_vla.datasets.lerobot.episode_writer import COLUMNS_FILE, FACTS_FILE
 from kc_vla.datasets.lerobot.errors import DataSetError
-from kc_vla.datasets.lerobot.layout import (
-    ANNOTATIONS,
-    EPISODES,
-    EPISODES_STATS,
-    INFO,
-    KEYFRAMES,
-    MODALITY,
-    STATS,
-    TASK_TEXTS,
-    data_path,
-    read_json,
-    video_path,
-)
-from kc_vla.datasets.lerobot.meta import Form, info, modality
-from kc_vla.datasets.lerobot.stats import column_stats, quantile_stats
+from kc_vla.datasets.lerobot.layout import ANNOTATIONS, COLLECTION, KEYFRAMES, MODALITY, read_json
+from kc_vla.datasets.lerobot.meta import Form, modality
 
-_SETTINGS = "meta/collection.json"
 _FACTS = "meta/collected/episode_{:06d}.json"
 """An episode is in the data set if and only if its facts are here; the other files of `meta` follow from them."""
 _INCOMING = ".incoming"
 
 
-class DataSetWriter:
-    """A data set that is being recorded; a context manager.
+class DataSetWriter(ABC):
+    """A data set that is being recorded; a context manager. Each version of LeRobot's format has a class of its own.
 
     Where it cannot be written, every method raises OSError, and what is complete stays.
     """
@@ -62,12 +50,11 @@ class DataSetWriter:
         self.folder = folder
         self.episodes: list[EpisodeInfo] = []
         self.form = form
-        self._stats: list[str] = []
         self._keyframes: dict[int, tuple[int, ...]] = {}
         self._annotations: list[Annotation] = []
-        begun = folder / _SETTINGS
+        begun = folder / COLLECTION
         if not begun.exists():
-            if folder.is_dir() and any(folder.iterdir()):
+            if any(not (path.is_dir() or PART_OF.match(path.name)) for path in folder.rglob("*")):
                 raise DataSetError(f"{folder} holds something that was not recorded here: choose another place")
             begun.parent.mkdir(parents=True, exist_ok=True)
             write_whole(begun, json.dumps(dict(settings), indent=2) + "\n")
@@ -78,18 +65,18 @@ class DataSetWriter:
             self._lock.close()
             raise
 
-    def __enter__(self) -> DataSetWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *raised: object) -> None:
         self._lock.close()
 
     def missing(self, count: int) -> list[int]:
-        """Those of the first `count` episodes that are still to be recorded, ascending."""
+        """Return those of the first `count` episodes that are still to be recorded, ascending."""
         return [index for index in range(len(self.episodes), count) if not self.incoming(index).exists()]
 
     def incoming(self, index: int) -> Path:
-        """Where an `EpisodeWriter` is to record an episode."""
+        """Return where an `EpisodeWriter` is to record an episode."""
         return self.folder / _INCOMING / f"episode_{index:06d}"
 
     def take_over(self) -> None:
@@ -98,26 +85,49 @@ class DataSetWriter:
         while (incoming := self.incoming(len(self.episodes))).exists():
             self._take_over(incoming, len(self.episodes))
         if len(self.episodes) > before:
-            self._write_meta()
+            self._grown()
 
     def finish(self) -> None:
-        """Write the statistics of the whole data set, once all that is recorded is taken over."""
-        stats = {}
-        for key in (column.key for column in self.form.recorded):
-            parts = [
-                read_columns(self.folder / data_path(e.index), self._told(e.index), e.length, [key])[key]
-                for e in self.episodes
-            ]
-            stats[key] = quantile_stats(np.concatenate(parts))
-        write_whole(self.folder / STATS, json.dumps(stats, indent=2) + "\n")
+        """Write what is known only at the end, once all that is recorded is taken over."""
+        self._end()
         incoming = self.folder / _INCOMING
         if incoming.exists() and not any(incoming.iterdir()):
             incoming.rmdir()
 
+    @property
+    def instructions(self) -> list[str]:
+        """Those of the episodes, in the order of their first; a task's index is its place here."""
+        return list(dict.fromkeys(episode.instruction for episode in self.episodes))
+
+    @property
+    def frames(self) -> int:
+        """How many all episodes have."""
+        return sum(episode.length for episode in self.episodes)
+
+    @abstractmethod
+    def _data_path(self, index: int) -> Path:
+        """Return where the columns of an episode are to be."""
+
+    @abstractmethod
+    def _video_path(self, index: int, view: str) -> Path:
+        """Return where a video of an episode is to be."""
+
+    @abstractmethod
+    def _complete(self, facts: dict[str, Any], columns: Mapping[str, NDArray[Any]]) -> None:
+        """Add to the facts of an episode what its place in the data set makes of them, its files being there."""
+
+    @abstractmethod
+    def _grown(self) -> None:
+        """Bring the files of several episodes up to date."""
+
+    @abstractmethod
+    def _end(self) -> None:
+        """Write what is known only at the end; may be done again after it broke off."""
+
     def _take_up(self, settings: Mapping[str, Any]) -> None:
-        """See that the data set is the one meant and nobody else's now; find out what is there."""
+        """Lock the data set, check that it is the one that is meant, and find out what is there."""
         _take(self._lock, self.folder)
-        begun = read_json(self.folder / _SETTINGS)
+        begun = read_json(self.folder / COLLECTION)
         for name in {**settings, **begun}:
             if begun.get(name) != settings.get(name):
                 was = f"{name} '{begun[name]}'" if name in begun else f"no {name}"
@@ -132,14 +142,13 @@ class DataSetWriter:
             if path.suffix == ".part" or path.name < self.incoming(len(self.episodes)).name:
                 shutil.rmtree(path)  # it was never finished, or has been taken over
         self.take_over()
-        self._write_meta()
+        self._grown()
 
     def _know(self, facts: Mapping[str, Any]) -> None:
         """Take in the facts of the next episode."""
         episode = EpisodeInfo.from_row(facts["episode"], self._told(len(self.episodes)))
         annotations = [Annotation(**row) for row in facts["annotations"]]
         self.episodes.append(episode)
-        self._stats.append(json.dumps({"episode_index": episode.index, "stats": facts["stats"]}) + "\n")
         self._keyframes[episode.index] = tuple(annotation.frame for annotation in annotations)
         self._annotations += annotations
 
@@ -158,59 +167,46 @@ class DataSetWriter:
         """Move the files of an episode to their places, the facts last; may be done again after it broke off."""
         facts = read_json(incoming / FACTS_FILE)
         length = facts["episode"]["length"]
-        columns = read_columns(incoming / COLUMNS_FILE, self._told(index), length)
-        columns["index"] = np.arange(length) + sum(episode.length for episode in self.episodes)
-        instructions = list(dict.fromkeys([*self._instructions(), *facts["episode"]["tasks"]]))
+        columns = dict(read_columns(incoming / COLUMNS_FILE, self._told(index), length))
+        columns["index"] = np.arange(length) + self.frames
+        instructions = list(dict.fromkeys([*self.instructions, *facts["episode"]["tasks"]]))
         columns["task_index"] = np.full(length, instructions.index(facts["episode"]["tasks"][0]))
-        facts["stats"] |= {key: column_stats(columns[key]) for key in ("index", "task_index")}
         for view in self.form.views:
-            place = self.folder / video_path(index, view)
+            place = self._video_path(index, view)
             place.parent.mkdir(parents=True, exist_ok=True)
             if (video := incoming / f"{view}.mp4").exists():
                 video.replace(place)
-        place = self.folder / data_path(index)
+        place = self._data_path(index)
         place.parent.mkdir(parents=True, exist_ok=True)
         write_columns(incoming / f"whole_{COLUMNS_FILE}", columns, self.form.recorded)
         (incoming / f"whole_{COLUMNS_FILE}").replace(place)
+        self._complete(facts, columns)
         known = self.folder / _FACTS.format(index)
         known.parent.mkdir(exist_ok=True)
         write_whole(known, json.dumps(facts))
         self._know(facts)
         shutil.rmtree(incoming)
 
-    def _write_meta(self) -> None:
-        """Write `meta` anew; what tells readers of an episode comes last."""
-        form = self.form
-        instructions = self._instructions() or [form.instruction]
-        tasks = ({"task_index": index, "task": text} for index, text in enumerate(instructions))
-        frames = sum(episode.length for episode in self.episodes)
-        rows = (json.dumps(episode.row()) + "\n" for episode in self.episodes)
+    def _write_what_is_ours(self) -> None:
+        """Write those files of `meta` that LeRobot's format does not have: parts by name, keyframes, annotations."""
         for name, text in (
-            (MODALITY, json.dumps(modality(form), indent=2) + "\n"),
-            (TASK_TEXTS, "".join(json.dumps(task) + "\n" for task in tasks)),
+            (MODALITY, json.dumps(modality(self.form), indent=2) + "\n"),
             (KEYFRAMES, keyframes_text(self._keyframes)),
             (ANNOTATIONS, "".join(row.line() for row in self._annotations)),
-            (EPISODES_STATS, "".join(self._stats)),
-            (EPISODES, "".join(rows)),
-            (INFO, json.dumps(info(form, len(self.episodes), frames, len(instructions)), indent=2) + "\n"),
         ):
             write_whole(self.folder / name, text)
-
-    def _instructions(self) -> list[str]:
-        """Those of the episodes, in the order of their first; a task's index is its place here."""
-        return list(dict.fromkeys(episode.instruction for episode in self.episodes))
 
     def _told(self, index: int) -> str:
         return f"{self.folder}, episode {index}"
 
 
 def begun_with(folder: Path) -> dict[str, Any] | None:
-    """The settings with which a data set was begun; None where none was.
+    """Return the settings with which a data set was begun; None where none was.
 
     Raises:
         DataSetError: another process is at it, or they cannot be read.
     """
-    path = folder / _SETTINGS
+    path = folder / COLLECTION
     if not path.exists():
         return None
     with path.open() as lock:
@@ -220,7 +216,7 @@ def begun_with(folder: Path) -> dict[str, Any] | None:
 
 def forget_how_it_was_made(folder: Path) -> None:
     """Take away what only a recording that goes on would need."""
-    (folder / _SETTINGS).unlink(missing_ok=True)
+    (folder / COLLECTION).unlink(missing_ok=True)
     shutil.rmtree((folder / _FACTS).parent, ignore_errors=True)
 
 

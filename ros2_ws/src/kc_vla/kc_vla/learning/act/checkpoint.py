@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from kc_vla.core.untrusted import inner_path, parsed_json, read_text
-from kc_vla.learning.act.normalising import Line, Numbers, denormalising, normalising
+from kc_vla.learning.act.normalising import AffineMap, Numbers, denormalising, normalising
 from kc_vla.policy.act import ACTION, CONFIG, POSTPROCESSOR, PREPROCESSOR, STATE, WEIGHTS, ActConfig, read_config
 from kc_vla.policy.interface import PolicyError
 
@@ -40,13 +40,13 @@ class ActCheckpoint:
     config: ActConfig
     weights: Mapping[str, Tensor]
     sources: Mapping[str, str]
-    given: Mapping[str, Line]
-    said: Line | None
+    given: Mapping[str, AffineMap]
+    said: AffineMap | None
     files: tuple[str, ...]
 
 
 def read_checkpoint(folder: Path) -> ActCheckpoint:
-    """The policy in a folder.
+    """Return the policy in a folder.
 
     Raises:
         PolicyError: a file is missing or damaged, or asks for what is not known here.
@@ -76,7 +76,7 @@ def read_checkpoint(folder: Path) -> ActCheckpoint:
 
 
 def _steps(folder: Path, name: str, *known: str) -> dict[str, dict[str, Any]]:
-    """The steps of a processor that do something, each by its name: its configuration and its file."""
+    """Return the steps of a processor that do something, each by its name: its configuration and its file."""
     path = folder / name
     found: dict[str, dict[str, Any]] = {}
     try:
@@ -97,7 +97,7 @@ def _steps(folder: Path, name: str, *known: str) -> dict[str, dict[str, Any]]:
 def _statistics(
     folder: Path, step: Mapping[str, Any] | None
 ) -> tuple[dict[str, dict[str, Numbers]], float, tuple[str, ...]]:
-    """The statistics of each feature by their names, what is kept between a divisor and 0, and the file's name."""
+    """Return the statistics of each feature by their names, what keeps a divisor from 0, and the file's name."""
     if step is None or step["state_file"] is None:
         return {}, _EPS, ()
     name = str(step["state_file"])
@@ -122,8 +122,8 @@ def _tensors(folder: Path, name: str) -> dict[str, Tensor]:
         raise PolicyError(f"{folder / name} cannot be read, get it again: {said}") from error
 
 
-def _fits(key: str, line: Line, length: int) -> Line:
+def _fits(key: str, line: AffineMap, length: int) -> AffineMap:
     for numbers in (line.shift, line.scale, line.offset):
         if numbers.size not in (1, length):
             raise PolicyError(f"{key} has {length} numbers, and statistics of {numbers.size}: its files do not match")
-    return Line(line.shift.ravel(), line.scale.ravel(), line.offset.ravel())
+    return AffineMap(line.shift.ravel(), line.scale.ravel(), line.offset.ravel())

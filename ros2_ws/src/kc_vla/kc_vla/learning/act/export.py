@@ -1,4 +1,4 @@
-"""An ACT policy of LeRobot's as one ONNX file beside its own, with its normalisation and what is known of it inside."""
+"""An ACT policy of LeRobot's as one ONNX file beside its own, with its normalization and what is known of it inside."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from kc_vla.inference.onnx_sessions import open_session
 from kc_vla.learning.act.checkpoint import ActCheckpoint, read_checkpoint
 from kc_vla.learning.act.network import ActingPolicy
 from kc_vla.learning.common.onnx_files import write_onnx
-from kc_vla.policy.act import ABOUT, EXPORTED, Exported, digest, policy_folder
+from kc_vla.policy.act import ABOUT, EXPORTED, ActModelInfo, digest, policy_folder
 from kc_vla.policy.interface import PolicyError
 
 _AGREES = 1e-4
-"""Of the size of an action, how far the file may be from the network."""
+"""Share of an action's size by which the file's output may differ from the network's."""
 
 
-def export_act(folder: Path) -> tuple[Path, Exported]:
+def export_act(folder: Path) -> tuple[Path, ActModelInfo]:
     """Write `EXPORTED` into the folder of a policy, in place of one from before; return it and what it says.
 
     It takes `picture0`, ... (H, W, 3) uint8 RGB of each camera in order and, if the policy is told one, `state` (S,)
@@ -34,7 +34,7 @@ def export_act(folder: Path) -> tuple[Path, Exported]:
     policy = read_checkpoint(folder)
     network = ActingPolicy(policy).eval()
     config = policy.config
-    about = Exported(
+    about = ActModelInfo(
         cameras={policy.sources[key]: size for key, size in config.cameras.items()},
         state=config.state,
         action=config.action,
@@ -58,7 +58,7 @@ def export_act(folder: Path) -> tuple[Path, Exported]:
 
 
 def _some(policy: ActCheckpoint) -> dict[str, Tensor]:
-    """Pictures and a state to try it with."""
+    """Return images and a state to try it with."""
     chance = np.random.default_rng(0)
     given = {
         f"picture{number}": torch.from_numpy(chance.integers(0, 256, (*size, 3), np.uint8))

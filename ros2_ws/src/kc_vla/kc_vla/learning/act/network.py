@@ -1,4 +1,4 @@
-"""ACT as it acts, after Zhao et al. (2023): pictures and state to a chunk of actions, the style variable at 0.
+"""ACT as it acts, after Zhao et al. (2023): images and state to a chunk of actions, the style variable at 0.
 
 Its weights have the names that LeRobot gives them; the part that only learning needs, which reads actions, is left out.
 """
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from kc_vla.learning.act.checkpoint import ActCheckpoint
-from kc_vla.learning.act.normalising import Line
+from kc_vla.learning.act.normalising import AffineMap
 from kc_vla.learning.common.resnet import FEATURES, ResNet18
 from kc_vla.policy.act import STATE, ActConfig, Network
 from kc_vla.policy.interface import PolicyError
@@ -22,7 +22,7 @@ _SHRINKS = 32
 """Pixels of a picture for each of the last map, along a side."""
 _LEARNING = ("vae_encoder",)
 _COUNTED = "num_batches_tracked"
-"""Of a batch norm that goes on learning; LeRobot's are frozen and have none."""
+"""Name of a weight that only a trainable batch norm has; LeRobot's are frozen and lack it."""
 
 
 class _FeedForward(nn.Module):
@@ -37,7 +37,7 @@ class _FeedForward(nn.Module):
         self._activation = functional.relu if sizes.activation == "relu" else functional.gelu
 
     def added(self, number: int, x: Tensor, part: str, *others: Tensor) -> Tensor:
-        """The tokens (1, N, D), and what a part makes of them; the norm stands before or after."""
+        """Return the tokens (1, N, D) with what a part makes of them added; the norm stands before or after."""
         norm, work = self.get_submodule(f"norm{number}"), getattr(self, part)
         if self._before:
             return cast(Tensor, x + work(norm(x), *others))
@@ -58,7 +58,7 @@ class EncoderLayer(_FeedForward):
         super().__init__(sizes, 2)
 
     def forward(self, x: Tensor, places: Tensor) -> Tensor:
-        """Tokens (1, N, D) and where they are (1, N, D) to tokens."""
+        """Map tokens (1, N, D) and where they are (1, N, D) to tokens."""
         return self.added(2, self.added(1, x, "attend", places), "think")
 
 
@@ -70,11 +70,11 @@ class DecoderLayer(_FeedForward):
         self.multihead_attn = nn.MultiheadAttention(sizes.dim, sizes.heads, batch_first=True)
 
     def look(self, x: Tensor, asks: Tensor, seen: Tensor, places: Tensor) -> Tensor:
-        """What the actions find in the tokens."""
+        """Return what the actions find in the tokens."""
         return cast(Tensor, self.multihead_attn(x + asks, seen + places, seen, need_weights=False)[0])
 
     def forward(self, x: Tensor, asks: Tensor, seen: Tensor, places: Tensor) -> Tensor:
-        """Actions (1, H, D), their places (1, H, D), tokens and their places (1, N, D) to actions."""
+        """Map actions (1, H, D), their places (1, H, D), tokens and their places (1, N, D) to actions."""
         x = self.added(1, x, "attend", asks)
         return self.added(3, self.added(2, x, "look", asks, seen, places), "think")
 
@@ -91,7 +91,7 @@ class _Stack(nn.Module):
 
 
 class Act(nn.Module):
-    """The network, for normalised features."""
+    """The network, for normalized features."""
 
     def __init__(self, config: ActConfig) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class Act(nn.Module):
             self.register_buffer(f"places{number}", places, persistent=False)
 
     def forward(self, pictures: list[Tensor], state: Tensor | None) -> Tensor:
-        """Pictures (1, 3, H, W) of each camera and the state (1, S) to actions (1, H, A), all normalised."""
+        """Map images (1, 3, H, W) of each camera and the state (1, S) to actions (1, H, A), all normalized."""
         tokens = [self.encoder_latent_input_proj(torch.zeros(1, 1, self._latent))]
         if state is not None:
             tokens.append(self.encoder_robot_state_input_proj(state)[:, None])
@@ -129,10 +129,13 @@ class Act(nn.Module):
 
 
 class ActingPolicy(nn.Module):
-    """The network with its normalisation: what a robot gives to what a robot is told."""
+    """The network with its normalization: what a robot gives to what a robot is told."""
 
     def __init__(self, policy: ActCheckpoint) -> None:
-        """Args: `policy`, whose weights are taken.
+        """Build the network with the weights of a policy.
+
+        Args:
+            policy: whose weights are taken.
 
         Raises:
             PolicyError: these are not the weights of its configuration.
@@ -147,7 +150,7 @@ class ActingPolicy(nn.Module):
         self.said = _Straight(policy.said, False) if policy.said is not None else nn.Identity()
 
     def forward(self, *given: Tensor) -> Tensor:
-        """Pictures (H, W, 3) uint8 RGB of each camera, then, where there is one, the state (S,), to actions (H, A)."""
+        """Map images (H, W, 3) uint8 RGB of each camera, and the state (S,) if there is one, to actions (H, A)."""
         pictures = [
             self._normal(key, picture.permute(2, 0, 1)[None].float() / 255)
             for key, picture in zip(self._cameras, given, strict=False)
@@ -160,7 +163,7 @@ class ActingPolicy(nn.Module):
 
 
 class _Straight(nn.Module):
-    def __init__(self, line: Line, is_picture: bool) -> None:
+    def __init__(self, line: AffineMap, is_picture: bool) -> None:
         super().__init__()
         for name in ("shift", "scale", "offset"):
             values = torch.tensor(getattr(line, name))
@@ -179,7 +182,7 @@ def _plain(key: str) -> str:
 
 
 def _places(height: int, width: int, dim: int) -> Tensor:
-    """Where the tokens of a picture are (1, height * width, D): sine and cosine of row, then of column.
+    """Return where the tokens of an image are (1, height * width, D): sine and cosine of row, then of column.
 
     Rows and columns count from 1 and go up to 2 pi, as in DETR (Carion et al., 2020).
     """

@@ -1,4 +1,4 @@
-"""How LeRobot normalises features: straight lines through its statistics."""
+"""How LeRobot normalizes features: straight lines through its statistics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NONE, _LOW = np.zeros(1, np.float32), -np.ones(1, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class AffineMap:
     """`(x - shift) * scale + offset`; each a number for each of a feature's, or one for all."""
 
     shift: Numbers
@@ -24,13 +24,13 @@ class Line:
     offset: Numbers
 
 
-def normalising(mode: str, key: str, stats: Mapping[str, Numbers], eps: float) -> Line | None:
-    """What a feature goes through on its way in; None: it stays as it is.
+def normalising(mode: str, key: str, stats: Mapping[str, Numbers], eps: float) -> AffineMap | None:
+    """Return what a feature goes through on its way in; None: it stays as it is.
 
     Args:
         mode: of `kc_vla.policy.act.MODES`.
         key: name of the feature, for errors.
-        stats: of it; empty: it was learnt as it is.
+        stats: of it; empty: it was learned as it is.
         eps: kept between a divisor and 0.
 
     Raises:
@@ -40,20 +40,23 @@ def normalising(mode: str, key: str, stats: Mapping[str, Numbers], eps: float) -
         return None
     if mode == "MEAN_STD":
         mean, std = _both(mode, key, stats, ("mean", "std"))
-        return Line(mean, np.float32(1) / (std + np.float32(eps)), _NONE)
+        return AffineMap(mean, np.float32(1) / (std + np.float32(eps)), _NONE)
     low, width = _range(mode, key, stats, eps)
-    return Line(low, np.float32(2) / width, _LOW)
+    return AffineMap(low, np.float32(2) / width, _LOW)
 
 
-def denormalising(mode: str, key: str, stats: Mapping[str, Numbers], eps: float) -> Line | None:
-    """What a feature goes through on its way out, as `normalising`; `eps` is not in a deviation that multiplies."""
+def denormalising(mode: str, key: str, stats: Mapping[str, Numbers], eps: float) -> AffineMap | None:
+    """Return what a feature goes through on its way out, as `normalising` does for its way in.
+
+    `eps` is not in a deviation that multiplies.
+    """
     if mode == "IDENTITY" or not stats:
         return None
     if mode == "MEAN_STD":
         mean, std = _both(mode, key, stats, ("mean", "std"))
-        return Line(_NONE, std, mean)
+        return AffineMap(_NONE, std, mean)
     low, width = _range(mode, key, stats, eps)
-    return Line(_LOW, width / np.float32(2), low)
+    return AffineMap(_LOW, width / np.float32(2), low)
 
 
 def _range(mode: str, key: str, stats: Mapping[str, Numbers], eps: float) -> tuple[Numbers, Numbers]:

@@ -1,4 +1,4 @@
-"""Chance in the look of training pictures: colour, place, sharpness."""
+"""Chance in the look of training images: color, place, sharpness."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ _GREY = (0.299, 0.587, 0.114)
 _YIQ = ((0.299, 0.587, 0.114), (0.5959, -0.2746, -0.3213), (0.2115, -0.5227, 0.3112))
 
 
-class Looks(Protocol):
+class ImageAugmentation(Protocol):
     """How much of each chance there is, with 0 for none."""
 
     @property
     def jitter(self) -> float:
-        """Brightness, contrast and saturation change by up to this share."""
+        """Return the largest share by which brightness, contrast and saturation change."""
 
     @property
     def hue(self) -> float:
-        """Turns of the hue, either way."""
+        """Return the largest turn of the hue, either way."""
 
     @property
     def shift(self) -> int:
-        """Pixels that a picture moves at most."""
+        """Return the most pixels that an image moves."""
 
     @property
     def blur(self) -> float:
-        """Share of the pictures that are softened."""
+        """Return the share of the images that are softened."""
 
 
-def augment(pictures: Tensor, config: Looks, chance: torch.Generator) -> Tensor:
-    """Change each picture by a chance of its own.
+def augment(pictures: Tensor, config: ImageAugmentation, chance: torch.Generator) -> Tensor:
+    """Change each image by a chance of its own.
 
     Args:
         pictures: (N, H, W, 3) uint8, on any device.
@@ -59,7 +59,7 @@ def augment(pictures: Tensor, config: Looks, chance: torch.Generator) -> Tensor:
 
 
 def _jittered(x: Tensor, most: float, chance: torch.Generator) -> Tensor:
-    """Brightness, contrast and saturation times 1 - most to 1 + most."""
+    """Return the images with brightness, contrast and saturation times 1 - most to 1 + most."""
     factors = 1 + most * (2 * torch.rand(3, len(x), 1, 1, 1, generator=chance) - 1)
     brightness, contrast, saturation = factors.to(x.device).unbind()
     x = x * brightness
@@ -71,7 +71,7 @@ def _jittered(x: Tensor, most: float, chance: torch.Generator) -> Tensor:
 
 
 def _turned(x: Tensor, most: float, chance: torch.Generator) -> Tensor:
-    """The hue turned by up to `most` turns, in the plane of the colours of equal brightness."""
+    """Return the hue turned by up to `most` turns, in the plane of the colors of equal brightness."""
     angle = 2 * math.pi * most * (2 * torch.rand(len(x), generator=chance) - 1)
     to_yiq = torch.tensor(_YIQ)
     turn = torch.zeros(len(x), 3, 3)
@@ -83,7 +83,7 @@ def _turned(x: Tensor, most: float, chance: torch.Generator) -> Tensor:
 
 
 def _shifted(x: Tensor, most: int, chance: torch.Generator) -> Tensor:
-    """Each picture moved by up to `most` pixels, its edge repeated."""
+    """Return each image moved by up to `most` pixels, its edge repeated."""
     size_y, size_x = x.shape[2:]
     padded = functional.pad(x, (most, most, most, most), mode="replicate")
     offsets = torch.randint(0, 2 * most + 1, (len(x), 2), generator=chance).tolist()

@@ -21,7 +21,7 @@ class ConfigError(LearningError):
 
 
 def read_settings(path: Path | None, changes: Mapping[str, str], base: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of `base`, with those of a TOML file, and single `changes` by dotted name, in their place.
+    """Return the settings of `base`, with those of a TOML file, and single `changes` by dotted name, in their place.
 
     Raises:
         ConfigError: no such file, or it is no TOML.
@@ -46,7 +46,7 @@ def read_settings(path: Path | None, changes: Mapping[str, str], base: Mapping[s
 def settings_as(
     kind: type[T], values: Mapping[str, Any], choices: Mapping[str, tuple[str, ...]], least: Mapping[str, float]
 ) -> T:
-    """Settings as the dataclass `kind`, whose own defaults stand for what `values` does not have.
+    """Return settings as the dataclass `kind`, whose own defaults stand for what `values` does not have.
 
     Args:
         kind: of texts, whole numbers, numbers, truth values, and groups of them, which are dataclasses, too.
@@ -95,7 +95,7 @@ def _checked(name: str, value: Any, wanted: type, choices: tuple[str, ...], low:
 
 
 def _parse(text: str) -> Any:
-    """A value as TOML has it; a word without quotes is a text."""
+    """Return a value as TOML has it; a word without quotes is a text."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

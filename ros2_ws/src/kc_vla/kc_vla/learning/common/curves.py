@@ -1,4 +1,4 @@
-"""Learning curves as a picture."""
+"""Learning curves as an image."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def draw_curves(log: Sequence[Mapping[str, Any]], path: Path, counted: str = "ep
 
     Args:
         log: of a run.
-        path: of the picture.
+        path: of the image.
         counted: what its epochs are.
     """
     stages = list(dict.fromkeys(line["stage"] for line in log))
@@ -60,5 +60,5 @@ def draw_curves(log: Sequence[Mapping[str, Any]], path: Path, counted: str = "ep
 
 
 def _panel(name: str) -> _Panel:
-    """The first whose ending a figure has."""
+    """Return the first whose ending a figure has."""
     return next(panel for panel in _PANELS if name.endswith(panel.ending))

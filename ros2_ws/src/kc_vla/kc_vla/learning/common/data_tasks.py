@@ -6,25 +6,25 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 
-from kc_vla.core.tasks import TASKS, Task, UnknownTaskError, find_task_of_instruction
+from kc_vla.core.tasks import TASKS, AmbiguousTaskError, Task, UnknownTaskError, find_task_of_instruction
 from kc_vla.datasets.lerobot.reader import DataSet, EpisodeInfo
 from kc_vla.learning.common.errors import DataError
 
 _LETTERS = 48
-"""Of a name made from an instruction."""
+"""Most letters of a task's name that is made from an instruction."""
 Tell = Callable[[str], object]
 
 
 def tasks_of(
     data_sets: Iterable[DataSet], own: Mapping[str, Task], tell: Tell
 ) -> list[tuple[DataSet, EpisodeInfo, Task]]:
-    """Every episode with its task: of `own`, else of the task table, else one that only its data set knows.
+    """Return every episode with its task: of `own`, else of the task table, else one that only its data set knows.
 
     Such a task has as many keyframes as the most that an episode has of it, with the labels of
     `meta/annotations.jsonl`, or numbers where there are none.
 
     Raises:
-        DataError: an episode has no instruction.
+        DataError: an episode has no instruction, or one of several tasks and no name.
     """
     episodes = [(data_set, info) for data_set in data_sets for info in data_set.episodes]
     found = {(data_set.folder, info.index): known_task(info, own) for data_set, info in episodes}
@@ -46,12 +46,23 @@ def tasks_of(
 
 
 def known_task(info: EpisodeInfo, own: Mapping[str, Task]) -> Task | None:
-    """The task of an episode: of `own`, else of the task table, by its name or its instruction; None if of neither."""
+    """Return the task of an episode, by its name or its instruction; None if it has none.
+
+    It is one of `own`, else of the task table.
+
+    Raises:
+        DataError: the episode names no task, and several have its instruction.
+    """
     for table in (own, TASKS):
         if info.task in table:
             return table[info.task]
         try:
             return find_task_of_instruction(info.instruction, table.values())
+        except AmbiguousTaskError as error:
+            raise DataError(
+                f"episode {info.index} does not name its task, and {error}: "
+                "name it in the data ('task' in meta/episodes), or give the one that is meant with --tasks FILE"
+            ) from error
         except UnknownTaskError:
             continue
     return None

@@ -11,7 +11,7 @@ from torch import nn
 
 from kc_vla.learning.common.config import ARITHMETICS
 from kc_vla.learning.common.errors import LearningError
-from kc_vla.learning.common.run import Run
+from kc_vla.learning.common.run import TrainingRun
 
 _TURNS = 20
 _ENOUGH_S = 1.0
@@ -34,21 +34,21 @@ class Device:
 
     @property
     def torch(self) -> torch.device:
-        """The device as torch calls it."""
+        """Return the device as torch calls it."""
         return torch.device(self.name)
 
     @property
     def precision(self) -> str:
-        """ "bf16" or "fp32"."""
+        """Return the name of the precision, "bf16" or "fp32"."""
         return "bf16" if self.half else "fp32"
 
     def autocast(self) -> AbstractContextManager[object]:
-        """Where the arithmetic of networks runs."""
+        """Return the context in which the arithmetic of networks runs."""
         return torch.autocast(self.name, dtype=torch.bfloat16, enabled=self.half)
 
 
 def choose_device(name: str, precision: str = "auto") -> Device:
-    """The device called "cpu" or "cuda"; "auto" is a GPU where there is one.
+    """Return the device called "cpu" or "cuda"; "auto" is a GPU where there is one.
 
     Args:
         name: see above.
@@ -76,8 +76,8 @@ def choose_device(name: str, precision: str = "auto") -> Device:
     return Device(name, rough < 0.8 * exact, f"a step in bf16 takes {rough / exact:.1f} times as long here")
 
 
-def device_of_run(run: Run, name: str, precision: str) -> Device:
-    """`choose_device` for a run, which goes on in the precision that it has on this device, unless told otherwise.
+def device_of_run(run: TrainingRun, name: str, precision: str) -> Device:
+    """Return the device of a run, which goes on in the precision that it has there, unless another is asked for.
 
     Raises:
         LearningError: see `choose_device`.
@@ -90,7 +90,9 @@ def device_of_run(run: Run, name: str, precision: str) -> Device:
 
 
 def _step_times() -> tuple[float, float]:
-    """Seconds that a small convolution and its gradient take on the CPU in float32 and in bfloat16: the best of some.
+    """Return the seconds that a small convolution and its gradient take on the CPU in float32 and in bfloat16.
+
+    The best of some runs counts.
 
     They take turns, on one thread: what else the machine does then disturbs both alike.
     """

@@ -8,8 +8,8 @@ class LearningError(Exception):
 
 
 class DataError(LearningError):
-    """Recorded episodes that cannot be learnt from."""
+    """Recorded episodes that cannot be learned from."""
 
 
-class RunError(LearningError):
+class TrainingRunError(LearningError):
     """A folder of a training run that lacks something, or belongs to another run."""

@@ -15,7 +15,7 @@ Values = Mapping[str, NDArray[np.generic]]
 
 
 def stored_values(graph: onnx.GraphProto) -> Values:
-    """All constant numbers of a graph by name; those that are stored in 8 or 16 bits as what they stand for."""
+    """Return all constant numbers of a graph by name; those that are stored in 8 or 16 bits as what they stand for."""
     values = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
     for node in graph.node:
         if node.op_type in ("Identity", "Cast") and node.input[0] in values:
@@ -29,7 +29,7 @@ def stored_values(graph: onnx.GraphProto) -> Values:
 
 
 def module_of(node: str, root: str = "") -> str:
-    """The module that made a node, as in /resnet/layer1/layer1.0/conv1/Conv: resnet.layer1.0.conv1.
+    """Return the module that made a node, as in /resnet/layer1/layer1.0/conv1/Conv: resnet.layer1.0.conv1.
 
     Args:
         node: its name.
@@ -46,5 +46,5 @@ def module_of(node: str, root: str = "") -> str:
 
 
 def as_tensor(values: Values, name: str) -> Tensor:
-    """One of them as single-precision numbers."""
+    """Return one of them as single-precision numbers."""
     return torch.tensor(np.asarray(values[name], np.float32))

@@ -11,7 +11,10 @@ T = TypeVar("T")
 
 
 def on_all_cores(do: Callable[..., T], *arguments: Iterable[object]) -> Iterator[T]:
-    """`map` by a thread for each core, in order; where one fails, or the caller leaves, no more are begun."""
+    """Yield what `map` does by a thread for each core, in order.
+
+    Where one fails, or the caller leaves, no more are begun.
+    """
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
         yield from pool.map(do, *arguments)

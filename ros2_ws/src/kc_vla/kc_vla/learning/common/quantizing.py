@@ -1,4 +1,4 @@
-"""Networks that look at pictures, in 8 bits: more than twice as fast on a CPU."""
+"""Networks that look at images, in 8 bits: more than twice as fast on a CPU."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def quantize_pictures(path: Path, batches: Sequence[NDArray[np.uint8]], output: 
 
 
 def is_quantized(path: Path) -> bool:
-    """Whether the network at `path` is one in 8 bits."""
+    """Return whether the network at `path` is one in 8 bits."""
     return any(node.op_type == "QuantizeLinear" for node in onnx.load(str(path)).graph.node)
 
 

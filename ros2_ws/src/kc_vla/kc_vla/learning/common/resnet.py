@@ -28,14 +28,14 @@ class BasicBlock(nn.Module):
             self.downsample = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
 
     def forward(self, x: Tensor) -> Tensor:
-        """(N, inputs, H, W) to (N, outputs, H / stride, W / stride)."""
+        """Map (N, inputs, H, W) to (N, outputs, H / stride, W / stride)."""
         short = x if self.downsample is None else self.downsample(x)
         x = self.relu(self.bn1(self.conv1(x)))
         return cast(Tensor, self.relu(self.bn2(self.conv2(x)) + short))
 
 
 class ResNet18(nn.Module):
-    """Pictures to feature vectors."""
+    """Images to feature vectors."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,11 +52,11 @@ class ResNet18(nn.Module):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
     def forward(self, pictures: Tensor) -> Tensor:
-        """Normalised pictures (N, 3, H, W) to features (N, 512)."""
+        """Map normalized images (N, 3, H, W) to features (N, 512)."""
         return self.maps(pictures).mean(dim=(2, 3))
 
     def maps(self, pictures: Tensor) -> Tensor:
-        """Normalised pictures (N, 3, H, W) to features of their parts (N, 512, H / 32, W / 32)."""
+        """Map normalized images (N, 3, H, W) to features of their parts (N, 512, H / 32, W / 32)."""
         x = self.maxpool(self.relu(self.bn1(self.conv1(pictures))))
         return cast(Tensor, self.layer4(self.layer3(self.layer2(self.layer1(x)))))
 

@@ -13,22 +13,22 @@ import torch
 
 from kc_vla.core.begun import differences
 from kc_vla.core.files import locks, replacing, write_whole
-from kc_vla.learning.common.errors import RunError
+from kc_vla.learning.common.errors import TrainingRunError
 
 BEGUN_FROM = "begun_from"
 """Folder, in that of a run, of the model as a run with which it began."""
 _NOTED_LATELY = ("episodes", "rate")
-"""Of the data: what runs of before did not note goes on as it is."""
+"""Facts about the data that older runs did not note; such runs continue without them."""
 _MADE_BY, _ARITHMETIC = "made_by", "arithmetic"
 
 
-class Run:
+class TrainingRun:
     """A folder for one training run."""
 
     made_by: ClassVar[str] = "kc-vla train"
     """The command that makes such a run."""
     defaults: ClassVar[Mapping[str, Any]] = {}
-    """Of its settings: what a run that was begun before there was a setting is meant to have."""
+    """Settings, with their values, for a run that is older than the setting."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -44,25 +44,29 @@ class Run:
         `arithmetic` may change, see there.
 
         Raises:
-            RunError: the folder holds a run with others, or another process trains in it.
+            TrainingRunError: the folder holds a run with others, or another process trains in it.
         """
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as opened:
             locked = os.open(folder, os.O_RDONLY)
             opened.callback(os.close, locked)
             if not locks(locked):
-                raise RunError(
+                raise TrainingRunError(
                     f"another process trains in {folder}: wait for it or stop it, or choose another --output"
                 )
             yield cls._taken_up(folder, settings, data, arithmetic)
 
     @classmethod
     def require_own(cls, folder: Path) -> None:
-        """See that a folder holds no more than a run; RunError if not."""
+        """Check that a folder holds nothing but a run.
+
+        Raises:
+            TrainingRunError: it holds something else.
+        """
         if (folder / "run.json").exists() or not folder.is_dir():
             return
         if any(each.name != BEGUN_FROM for each in folder.iterdir()):
-            raise RunError(f"{folder} holds something that {cls.made_by} has not made: choose another --output")
+            raise TrainingRunError(f"{folder} holds something that {cls.made_by} has not made: choose another --output")
 
     @classmethod
     def _taken_up(
@@ -79,32 +83,34 @@ class Run:
             found["data"] = {**unknown, **found["data"]}
             if told := list(differences(found, wanted)):
                 others = ", ".join(f"{name}: {one!s:.60} there, {other!s:.60} here" for name, one, other in told)
-                raise RunError(f"{folder} holds a run with other settings or data ({others}): choose another --output")
+                raise TrainingRunError(
+                    f"{folder} holds a run with other settings or data ({others}): choose another --output"
+                )
         write_whole(path, json.dumps({_MADE_BY: cls.made_by, **wanted, _ARITHMETIC: dict(arithmetic)}, indent=2) + "\n")
         return run
 
     @property
     def has_learnt(self) -> bool:
-        """Whether it has come to a checkpoint."""
+        """Return whether a checkpoint of it exists."""
         return any(self.folder.glob("*.pt"))
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Settings of the run.
+        """Return settings of the run.
 
         Raises:
-            RunError: the folder holds no run.
+            TrainingRunError: the folder holds no run.
         """
         return dict(self._facts()["config"])
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """What was given to `begin` as data."""
+        """Return what was given to `begin` as data."""
         return dict(self._facts()["data"])
 
     @property
     def arithmetic(self) -> dict[str, str] | None:
-        """The `device` and the `precision` that the run computed with last; None where that is not known."""
+        """Return the `device` and the `precision` that the run computed with last; None where that is not known."""
         return self._facts().get(_ARITHMETIC) if self.has_learnt else None
 
     def save(self, name: str, state: Mapping[str, Any]) -> None:
@@ -114,7 +120,7 @@ class Run:
             torch.save(dict(state), part)
 
     def load(self, name: str) -> dict[str, Any] | None:
-        """The checkpoint called `name`, if there is one."""
+        """Return the checkpoint called `name`, if there is one."""
         path = self.folder / f"{name}.pt"
         if not path.exists():
             return None
@@ -122,15 +128,15 @@ class Run:
         return state
 
     def need(self, name: str, what: str) -> dict[str, Any]:
-        """The checkpoint called `name`.
+        """Return the checkpoint called `name`.
 
         Raises:
-            RunError: there is none; `what` says how to get it.
+            TrainingRunError: there is none; `what` says how to get it.
         """
         state = self.load(name)
         if state is None:
             self._facts()
-            raise RunError(f"{self.folder} has no {name}.pt: {what}")
+            raise TrainingRunError(f"{self.folder} has no {name}.pt: {what}")
         return state
 
     def log(self, stage: str, epoch: int, figures: Mapping[str, float]) -> None:
@@ -140,7 +146,7 @@ class Run:
         write_whole(self.folder / "log.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
 
     def read_log(self) -> list[dict[str, Any]]:
-        """All lines of the log."""
+        """Return all lines of the log."""
         path = self.folder / "log.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
@@ -149,9 +155,9 @@ class Run:
             facts: dict[str, Any] = json.loads((self.folder / "run.json").read_text())
         except OSError as error:
             what = "holds no training run" if self.folder.is_dir() else "is no folder"
-            raise RunError(f"{self.folder} {what}: name one that {self.made_by} has made") from error
+            raise TrainingRunError(f"{self.folder} {what}: name one that {self.made_by} has made") from error
         except json.JSONDecodeError as error:
-            raise RunError(f"{self.folder / 'run.json'} is damaged: {error}") from error
+            raise TrainingRunError(f"{self.folder / 'run.json'} is damaged: {error}") from error
         if (made_by := facts.get(_MADE_BY, self.made_by)) != self.made_by:
-            raise RunError(f"{self.folder} is a run of {made_by}, not of {self.made_by}")
+            raise TrainingRunError(f"{self.folder} is a run of {made_by}, not of {self.made_by}")
         return facts

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 from torch import Tensor, nn
 
-from kc_vla.keyframes.pictures import Picture
+from kc_vla.keyframes.image_crop import Picture
+from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.errors import LearningError
-from kc_vla.learning.common.trunk import Trunk
 
 _TORCHVISION = "https://download.pytorch.org/models/resnet18-f37072fd.pth"
 _SHA256 = "f37072fd47e89c5e827621c5baffa7500819f7896bbacec160b1a16c560e07ec"
@@ -28,17 +28,17 @@ class WeightsError(LearningError):
     """First weights that cannot be had here."""
 
 
-def first_trunk(init: str, pictures: Iterable[Picture]) -> Trunk:
-    """A trunk with the weights that `init` names.
+def first_trunk(init: str, pictures: Iterable[Picture]) -> Backbone:
+    """Return a trunk with the weights that `init` names.
 
     Args:
         init: "scratch"; "imagenet", torchvision's ResNet-18 file; "package", the same weights from a package.
-        pictures: some of what will be learnt from, to set the batch norms of "package" by.
+        pictures: some of what will be learned from, to set the batch norms of "package" by.
 
     Raises:
         WeightsError: the weights cannot be had here.
     """
-    trunk = Trunk()
+    trunk = Backbone()
     if init == "imagenet":
         _load_torchvision(trunk)
     elif init == "package":
@@ -46,13 +46,13 @@ def first_trunk(init: str, pictures: Iterable[Picture]) -> Trunk:
     return trunk
 
 
-def set_folded(trunk: Trunk, weights: Mapping[str, tuple[Tensor, Tensor]], pictures: Iterable[Picture]) -> None:
+def set_folded(trunk: Backbone, weights: Mapping[str, tuple[Tensor, Tensor]], pictures: Iterable[Picture]) -> None:
     """Give `trunk` convolutions into which the batch norms have been folded, and these the statistics of `pictures`.
 
     Args:
         trunk: to change.
         weights: weight and bias of each convolution by its name in `ResNet18`.
-        pictures: (S, S, 3), some of what will be learnt from.
+        pictures: (S, S, 3), some of what will be learned from.
     """
     for name, norm in _batch_norms(trunk):
         convolution = _convolution_before(trunk, name)
@@ -65,7 +65,7 @@ def set_folded(trunk: Trunk, weights: Mapping[str, tuple[Tensor, Tensor]], pictu
 
 
 def require_weights(init: str) -> None:
-    """See that the weights that `init` names can be had, and fetch what is fetched.
+    """Check that the weights that `init` names are available, and download them where they come from elsewhere.
 
     Raises:
         WeightsError: they cannot.
@@ -95,7 +95,7 @@ def _torchvision_file() -> Path:
     return path
 
 
-def _load_torchvision(trunk: Trunk) -> None:
+def _load_torchvision(trunk: Backbone) -> None:
     state = torch.load(_torchvision_file(), map_location="cpu", weights_only=True)
     state.pop("fc.weight"), state.pop("fc.bias")
     trunk.resnet.load_state_dict(state)
@@ -111,7 +111,7 @@ def _package_file() -> Path:
     return Path(str(found.locate_file(_FILE)))
 
 
-def _of_package(trunk: Trunk) -> dict[str, tuple[Tensor, Tensor]]:
+def _of_package(trunk: Backbone) -> dict[str, tuple[Tensor, Tensor]]:
     graph = onnx.load(str(_package_file())).graph
     values: dict[str, NDArray[np.float32]] = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
     names = [_convolution_before(trunk, name) for name, _ in _batch_norms(trunk)]
@@ -121,10 +121,10 @@ def _of_package(trunk: Trunk) -> dict[str, tuple[Tensor, Tensor]]:
 
 
 @torch.no_grad()
-def _set_batch_norms(trunk: Trunk, pictures: Tensor) -> None:
+def _set_batch_norms(trunk: Backbone, pictures: Tensor) -> None:
     """Give batch norms that do nothing the statistics of `pictures`, without a change of what the trunk computes.
 
-    Only with these does training, which normalises by the statistics of each batch, begin at the trunk as it is.
+    Only with these does training, which normalizes by the statistics of each batch, begin at the trunk as it is.
     """
     seen: dict[str, tuple[Tensor, Tensor]] = {}
     hooks = [
@@ -148,10 +148,10 @@ def _set_batch_norms(trunk: Trunk, pictures: Tensor) -> None:
         norm.weight.copy_((variance + norm.eps).sqrt())
 
 
-def _batch_norms(trunk: Trunk) -> list[tuple[str, nn.BatchNorm2d]]:
+def _batch_norms(trunk: Backbone) -> list[tuple[str, nn.BatchNorm2d]]:
     return [(name, m) for name, m in trunk.resnet.named_modules() if isinstance(m, nn.BatchNorm2d)]
 
 
-def _convolution_before(trunk: Trunk, norm: str) -> str:
-    """The name of the convolution whose output goes into the batch norm called `norm`."""
+def _convolution_before(trunk: Backbone, norm: str) -> str:
+    """Return the name of the convolution whose output goes into the batch norm called `norm`."""
     return norm.replace("downsample.1", "downsample.0").replace("bn", "conv")

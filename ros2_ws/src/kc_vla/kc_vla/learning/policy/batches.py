@@ -13,14 +13,14 @@ from torch.nn import functional
 
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.policy.config import PolicyConfig
-from kc_vla.learning.policy.networks import Known, Policy
-from kc_vla.learning.policy.samples import Samples, first_and_newest
+from kc_vla.learning.policy.networks import Policy, PresentState
+from kc_vla.learning.policy.samples import PolicySamples, first_and_newest
 from kc_vla.policy.history import KEYFRAMES, History, history_of
 
 _OTHERWISE = 0.7
 """How far what runs already is off, of what actions spread."""
 _MENDS = 0.2
-"""Of what is left, in a step: as quickly as the expert that is learnt from."""
+"""Share of the remaining error that a step corrects, as in the expert's demonstrations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +54,13 @@ class Batch:
 
 
 def make_batch(
-    samples: Samples,
+    samples: PolicySamples,
     config: PolicyConfig,
     rows: NDArray[np.int64],
     device: Device,
     chance: np.random.Generator | None = None,
 ) -> Batch:
-    """The samples of these rows, with the chances of learning, or without `chance` as they are."""
+    """Return the samples of these rows, with the chances of learning, or without `chance` as they are."""
     late = np.zeros(len(rows), int) if chance is None else chance.integers(0, config.latest, len(rows))
     history = history_of(config.history)
     known = [_known(samples, history, row, int(n)) for row, n in zip(rows, late, strict=True)]
@@ -108,17 +108,17 @@ def make_batch(
     )
 
 
-def _known(samples: Samples, history: History, row: int, late: int) -> NDArray[np.int64]:
-    """The rows of what is given of the past, oldest first."""
+def _known(samples: PolicySamples, history: History, row: int, late: int) -> NDArray[np.int64]:
+    """Return the rows of what is given of the past, oldest first."""
     if history.strided:
         return samples.before(row, history)
     return samples.known(row, late) if history.remembers else np.empty(0, np.int64)
 
 
 def _mistaken(
-    samples: Samples, config: PolicyConfig, row: int, known: NDArray[np.int64], chance: np.random.Generator
+    samples: PolicySamples, config: PolicyConfig, row: int, known: NDArray[np.int64], chance: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Keyframes as a selector takes them: in half of the cases some frames off the true ones, at times false ones."""
+    """Return keyframes as a selector finds them: in half of the cases some frames off, at times false ones."""
     if config.shifted > 0 and chance.random() >= 0.5:
         known = np.array([chance.choice(samples.beside(each, row, config.shifted)) for each in known], np.int64)
     if chance.random() < config.invented:
@@ -127,7 +127,10 @@ def _mistaken(
 
 
 def with_a_false_one(known: NDArray[np.int64], row: int, chance: np.random.Generator) -> NDArray[np.int64]:
-    """A frame after the newest keyframe is taken for one, too, or one before it in its place: that ends its phase."""
+    """Return the known keyframes with a false one, which ends the phase.
+
+    It is a frame after the newest one, or before it in its place.
+    """
     in_place = len(known) > 1 and chance.random() < 0.5
     true, end = (known[:-1], int(known[-1])) if in_place else (known, row)
     if len(true) == 0 or true[-1] + 1 >= end:
@@ -136,28 +139,30 @@ def with_a_false_one(known: NDArray[np.int64], row: int, chance: np.random.Gener
 
 
 def with_superfluous(
-    samples: Samples, known: NDArray[np.int64], row: int, most: int, chance: np.random.Generator
+    samples: PolicySamples, known: NDArray[np.int64], row: int, most: int, chance: np.random.Generator
 ) -> NDArray[np.int64]:
-    """In half of the cases up to `most` earlier frames of the episode are remembered besides, anywhere in the order."""
+    """Return the known keyframes, in half of the cases with up to `most` earlier frames of the episode among them."""
     first = samples.first(row)
     if chance.random() < 0.5 or row - first < 2:
         return known
     return np.union1d(known, chance.integers(first + 1, row, chance.integers(1, most + 1)))
 
 
-def know(policy: Policy, batch: Batch) -> Known:
-    """What `policy` makes of each sample."""
+def know(policy: Policy, batch: Batch) -> PresentState:
+    """Return what `policy` makes of each sample."""
     remembered, present = policy.memory(batch.keyframe_maps, batch.keyframe_states)[batch.which], batch.present
     if policy.condense is not None:
         remembered, present = policy.condense(remembered, present, batch.instructions)
-    known: Known = policy.situation(remembered, present, batch.maps, batch.states, batch.instructions)
+    known: PresentState = policy.situation(remembered, present, batch.maps, batch.states, batch.instructions)
     return known
 
 
 def losses(
     policy: Policy, batch: Batch, most_frozen: int, deltas: int, generator: torch.Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Mean errors of the velocity, where no action runs already, of the next place, and of whether to rest.
+    """Return the mean errors of the velocity, of the next place, and of whether to rest.
+
+    That of the velocity counts where no action runs already.
 
     In half of the samples, by chance, up to `most_frozen` actions run already when the answer comes: they are given
     (training-time real-time chunking), as another chunk began them: see `begun_otherwise`.
@@ -182,7 +187,7 @@ def losses(
 
 
 def begun_otherwise(actions: Tensor, late: Tensor, deltas: int, generator: torch.Generator) -> Tensor:
-    """Actions (N, H, A), scaled, as they are where another chunk ran the first `late` (N,) of them.
+    """Return actions (N, H, A), scaled, as they are where another chunk ran the first `late` (N,) of them.
 
     What runs while a policy thinks comes from its answer before, which was not this one. Who was only ever given the
     beginning of the very actions to tell reads the rest off it, and goes on with its own mistakes. So what runs is off,

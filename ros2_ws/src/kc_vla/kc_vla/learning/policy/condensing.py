@@ -27,13 +27,20 @@ class Condense(nn.Module):
     """Learned queries, other ones for each instruction, attend to all kept keyframes.
 
     They ask for places in the order as well as for contents, and begin as places alone: the first keyframe and the
-    newest ones, which is all that is kept without this. So nothing has to be learnt for a history that has room.
-    Whatever a token takes of several keyframes is a mean of them, so that a token that has learnt to be sure still
+    newest ones, which is all that is kept without this. So nothing has to be learned for a history that has room.
+    Whatever a token takes of several keyframes is a mean of them, so that a token that has learned to be sure still
     says where the robot was.
     """
 
     def __init__(self, tokens: int, numbers: int, instructions: int, width: int = 64) -> None:
-        """Args: `tokens` T to make; `numbers` R of a keyframe; `instructions` that are known; `width` of a query."""
+        """Make layers with fresh weights.
+
+        Args:
+            tokens: T to make.
+            numbers: R of a keyframe.
+            instructions: that are known.
+            width: of a query.
+        """
         super().__init__()
         self.tokens, self._scale = tokens, width**-0.5
         self.ask = nn.Embedding(instructions, tokens * width)
@@ -44,7 +51,7 @@ class Condense(nn.Module):
         self.places = nn.Parameter(own)
 
     def forward(self, memory: Tensor, present: Tensor, instruction: Tensor) -> Condensed:
-        """Tokens of keyframes.
+        """Map keyframes to tokens.
 
         Args:
             memory: (N, K, R), of the keyframes in order, oldest first, those that are there before all others.

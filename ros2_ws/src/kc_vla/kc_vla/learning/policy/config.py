@@ -26,7 +26,7 @@ class PolicyConfig:
     init: str = "imagenet"
     """Where the weights of the frozen stem come from, one of `INITS`."""
     channels: int = 32
-    """Of a picture's map: main directions of what the stem says."""
+    """Channels of an image's map: the main directions of the backbone's features."""
     slots: int = 6
     """Keyframes that are attended to at most, the first and the newest; or tokens that stand for all of them."""
     condensed: bool = False
@@ -52,9 +52,9 @@ class PolicyConfig:
     average: float = 0.998
     """Share of the averaged weights that stays in each step."""
     place_weight: float = 2.0
-    """Of the error of the next place, beside that of the flow."""
+    """Weight of the error of the next place, relative to that of the flow."""
     rest_weight: float = 0.2
-    """Of the error of whether to rest."""
+    """Weight of the error of whether to rest, relative to that of the flow."""
     latest: int = 5
     """A keyframe is known up to so many frames late, by chance: a selector takes its time."""
     shifted: int = 10
@@ -82,7 +82,7 @@ class PolicyConfig:
 
 
 def load_policy_config(path: Path | None, changes: Mapping[str, str] = types.MappingProxyType({})) -> PolicyConfig:
-    """The settings of a TOML file, with single `changes` in their place.
+    """Return the settings of a TOML file, with single `changes` in their place.
 
     Raises:
         ConfigError: no such file, no such setting, or a value that the setting cannot have; the message names it.
@@ -91,7 +91,7 @@ def load_policy_config(path: Path | None, changes: Mapping[str, str] = types.Map
 
 
 def policy_config_from(values: Mapping[str, Any]) -> PolicyConfig:
-    """Settings from what `as_dict` gave, or from a part of it.
+    """Return settings from what `as_dict` gave, or from a part of it.
 
     Raises:
         ConfigError: see `load_policy_config`.
@@ -111,7 +111,7 @@ def policy_config_from(values: Mapping[str, Any]) -> PolicyConfig:
 
 
 def as_dict(config: PolicyConfig) -> dict[str, Any]:
-    """All settings as plain values."""
+    """Return all settings as plain values."""
     return asdict(config)
 
 

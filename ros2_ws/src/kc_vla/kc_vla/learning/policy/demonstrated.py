@@ -25,7 +25,7 @@ _GRIPPER_CHANGE = 0.25
 
 
 def kept_frames(waits: NDArray[np.bool_], keyframes: Sequence[int]) -> NDArray[np.int64]:
-    """Which of the frames (T,) of an episode are kept: few, and every keyframe."""
+    """Return which of the frames (T,) of an episode are kept: few, and every keyframe."""
     kept, run = set(keyframes), 0
     for frame, still in enumerate(waits.tolist()):
         run = run + 1 if frame and still == waits[frame - 1] else 1
@@ -35,7 +35,10 @@ def kept_frames(waits: NDArray[np.bool_], keyframes: Sequence[int]) -> NDArray[n
 
 
 def plans_of(actions: Numbers, space: Space) -> Numbers:
-    """The actions (T, A) of an episode from each frame on, (T, H, A); after the last the robot stays as it is."""
+    """Return the actions (T, A) of an episode from each frame on, (T, H, A).
+
+    After the last one the robot stays as it is.
+    """
     last = actions[-1:]
     if space.turns:  # deltas: the same again would move it further
         last = last.copy()
@@ -45,7 +48,7 @@ def plans_of(actions: Numbers, space: Space) -> Numbers:
 
 
 def next_places(gripper: NDArray[np.float32], waits: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """For each frame (T,) the one in which the gripper is told to change next, or in which the arm comes to rest.
+    """Return for each frame (T,) the one in which the gripper's command changes next, or the arm comes to rest.
 
     Args:
         gripper: (T,), as it is told, 0..1.
@@ -61,10 +64,10 @@ def next_places(gripper: NDArray[np.float32], waits: NDArray[np.bool_]) -> NDArr
 
 
 def driven_frames(person: NDArray[np.bool_], waits: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which frames (T,) show how a person who had taken over drives: those from his first motion to his last.
+    """Return which frames (T,) show a person moving the robot after taking over: from the first motion to the last.
 
     Args:
-        person: (T,), whether he drives; before and after that motion he looks, and shows nothing.
+        person: (T,), whether a person is in control; before and after that motion the person looks, and shows nothing.
         waits: (T,), whether the arm does.
     """
     edges = np.flatnonzero(np.diff(np.concatenate([[False], person, [False]])))
@@ -84,7 +87,7 @@ def demonstrated(
     space: Space,
     person: NDArray[np.bool_] | None = None,
 ) -> PlannedEpisode:
-    """An episode without its pictures.
+    """Return an episode without its images.
 
     Args:
         about: see `PlannedEpisode`.
@@ -92,7 +95,7 @@ def demonstrated(
         actions: (T, A), each executed from its frame to the next.
         keyframes: frames of them, ascending.
         space: of the robot.
-        person: (T,), whether a person drove who had taken over: then it is learnt from those frames alone, and of the
+        person: (T,), whether a person drove who had taken over: then it is learned from those frames alone, and of the
             others the keyframes are kept. None: from all.
     """
     states, actions = np.asarray(states, np.float32), np.asarray(actions, np.float32)

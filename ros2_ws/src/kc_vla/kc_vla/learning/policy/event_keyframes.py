@@ -7,15 +7,15 @@ from kc_vla.core.task import Task
 from kc_vla.datasets.lerobot.reader import DataSet, EpisodeInfo
 from kc_vla.datasets.planned import PlannedEpisode
 from kc_vla.keyframes.afterwards import keyframes_afterwards
-from kc_vla.keyframes.event_source import EventSource, open_events
-from kc_vla.keyframes.sources import SourceSettings, fitting_selector
+from kc_vla.keyframes.event_selector import EventSource, open_events
+from kc_vla.keyframes.selectors import NetworkOptions, fitting_selector
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.selector.recorded_signals import recorded_sights
-from kc_vla.learning.selector.recordings import Recording
+from kc_vla.learning.selector.recordings import LabeledEpisode
 
 
 def of_planned(episode: PlannedEpisode) -> tuple[int, ...]:
-    """Of an episode with plans, whose frames are few: as they were found while it was recorded.
+    """Return the event keyframes of an episode with action targets, as they were found while it was recorded.
 
     Raises:
         DataError: nobody looked for them then.
@@ -34,16 +34,16 @@ class EventKeyframes:
     def __init__(self) -> None:
         """Open the trunk; SourceError where it cannot be had."""
         self.model = fitting_selector("learned")
-        self._source: EventSource = open_events(SourceSettings(self.model, device="cpu"))
+        self._source: EventSource = open_events(NetworkOptions(self.model, device="cpu"))
 
     def of_recorded(self, data_set: DataSet, info: EpisodeInfo) -> tuple[int, ...]:
-        """Of an episode of a data set, marked or not.
+        """Find the event keyframes of an episode of a data set, annotated or not.
 
         Raises:
-            BagError: columns or pictures cannot be read.
+            BagError: columns or images cannot be read.
             DataError: the data set does not hold what is needed; the message names it.
         """
         name, task = f"{data_set.folder}, episode {info.index}", Task(info.task, info.instruction, ("start",))
-        recording = Recording(name, task, info.length, (), data_set, info.index, self._source.cameras)
+        recording = LabeledEpisode(name, task, info.length, (), data_set, info.index, self._source.cameras)
         told = Episode("recorded", info.task, info.instruction, 0, round(1e9 / data_set.fps), True)
         return tuple(keyframes_afterwards(self._source, told, recorded_sights(recording)))

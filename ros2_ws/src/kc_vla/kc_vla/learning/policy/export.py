@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from kc_vla.learning.common.onnx_files import write_onnx
 from kc_vla.learning.common.quantizing import quantize_pictures
 from kc_vla.learning.policy.condensing import Condense
+from kc_vla.learning.policy.image_backbone import ImageBackbone
 from kc_vla.learning.policy.networks import Policy, Sizes
 from kc_vla.learning.policy.sampling import draw_chunks
-from kc_vla.learning.policy.stem import Stem
 from kc_vla.policy.numbers import ActionScale
 
 SEES, REMEMBERS, CONDENSES, ACTS = "stem.onnx", "memory.onnx", "condense.onnx", "chunk.onnx"
@@ -27,7 +27,7 @@ _LARGE = 1024
 
 
 def export_policy(
-    stem: Stem,
+    stem: ImageBackbone,
     policy: Policy,
     scale: ActionScale,
     size: int,
@@ -36,7 +36,7 @@ def export_policy(
 ) -> None:
     """Write the three files into `folder`, which is there, and a fourth of a policy that condenses keyframes.
 
-    Of the stem, which takes most of the time of a chunk, the convolutions are in 8 bits where there are pictures
+    Of the stem, which takes most of the time of a chunk, the convolutions are in 8 bits where there are images
     `shown`, (V, size, size, 3) each, to take the ranges of its activations from.
 
     - stem: `pictures` (V, size, size, 3) uint8 to `maps` (V, C, M, M).

@@ -7,11 +7,11 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.learning.policy.samples import Samples
+from kc_vla.learning.policy.samples import PolicySamples
 
 
-def held_out(samples: Samples, share: float) -> NDArray[np.bool_]:
-    """Which rows are not learnt from: episodes of each task, at least one of those that have two.
+def held_out(samples: PolicySamples, share: float) -> NDArray[np.bool_]:
+    """Return which rows are not learned from: episodes of each task, at least one of those that have two.
 
     Chance decides for each episode by its name alone. So one that is held out is so in every run that goes on from
     this one, too, whatever was recorded meanwhile.
@@ -26,8 +26,8 @@ def held_out(samples: Samples, share: float) -> NDArray[np.bool_]:
     return held
 
 
-def balanced(samples: Samples, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Probability of each row, the same for every instruction in sum."""
+def balanced(samples: PolicySamples, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the probability of each row, the same for every instruction in sum."""
     shares = samples.shares[rows]
     sums = np.bincount(samples.instructions[rows], shares)
     shares = shares / sums[samples.instructions[rows]]

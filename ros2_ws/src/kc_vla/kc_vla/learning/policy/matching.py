@@ -1,8 +1,8 @@
-"""What stands out by its color in a keyframe, looked for in the present pictures.
+"""What stands out by its color in a keyframe, looked for in the present images.
 
 A network that learns from hundreds of episodes hardly tells nine colors of small cubes apart in others. Here nothing of
-color is learnt: of every patch of a picture the pixel is kept that is least like the rest of the picture, of a keyframe
-the color of the patch that is so most of all, and what of the present is most like that is found. What is learnt is
+color is learned: of every patch of an image the pixel is kept that is least like the rest of the image, of a keyframe
+the color of the patch that is so most of all, and what of the present is most like that is found. What is learned is
 which keyframe to ask for.
 """
 
@@ -31,9 +31,9 @@ _LIKE = 1.6
 
 
 def colors(pictures: Tensor) -> Tensor:
-    """Pictures (N, 3, S, S), 0..255, to the colors of their patches (N, COLORS, S / 8, S / 8).
+    """Map images (N, 3, S, S), 0..255, to the colors of their patches (N, COLORS, S / 8, S / 8).
 
-    How much a pixel stands out is its Mahalanobis distance from all pixels of its picture.
+    How much a pixel stands out is its Mahalanobis distance from all pixels of its image.
     """
     n, _, size, _ = pictures.shape
     centred = pictures - pictures.mean((2, 3), keepdim=True)
@@ -48,7 +48,7 @@ def colors(pictures: Tensor) -> Tensor:
 
 
 def stand_out(maps: Tensor) -> Tensor:
-    """Colors (N, V, COLORS, M, M) of a keyframe to what stands out most in each view (N, V KEPT)."""
+    """Map the colors (N, V, COLORS, M, M) of a keyframe to what stands out most in each view (N, V KEPT)."""
     n, views = maps.shape[:2]
     patches = _patches(maps)
     shares = (_PEAK * patches[:, :, 3]).softmax(-1)
@@ -56,12 +56,19 @@ def stand_out(maps: Tensor) -> Tensor:
 
 
 class Match(nn.Module):
-    """Where the present pictures are most like what stood out in the keyframes that are asked for."""
+    """Where the present images are most like what stood out in the keyframes that are asked for."""
 
     line: Tensor
 
     def __init__(self, slots: int, views: int, asked: int, side: int) -> None:
-        """Args: `slots` of keyframes; `views` cameras; `asked`, numbers that say what to ask for; `side` of a map."""
+        """Make layers with fresh weights.
+
+        Args:
+            slots: of keyframes.
+            views: number of cameras.
+            asked: numbers that say what to ask for.
+            side: of a map.
+        """
         super().__init__()
         self.register_buffer("line", torch.linspace(-1, 1, 2 * side), persistent=False)
         self.ask = nn.Linear(asked + slots, ASKED * slots * views)
@@ -69,7 +76,7 @@ class Match(nn.Module):
         self.numbers = ASKED * views * 3
 
     def forward(self, kept: Tensor, present: Tensor, maps: Tensor, asked: Tensor) -> Tensor:
-        """Places in the pictures.
+        """Return the places of the colors in the images.
 
         Which keyframe is asked for depends on how many there are, and on the task alone: of a few hundred episodes one
         that sees more learns each by heart.
@@ -77,7 +84,7 @@ class Match(nn.Module):
         Args:
             kept: (N, slots, V KEPT), see `stand_out`.
             present: (N, slots) float, 1 where there is a keyframe.
-            maps: (N, V, COLORS, M, M) of the current pictures.
+            maps: (N, V, COLORS, M, M) of the current images.
             asked: (N, asked).
 
         Returns:
@@ -94,7 +101,7 @@ class Match(nn.Module):
 
 
 def _most_like(wanted: Tensor, patches: Tensor, line: Tensor, sharp: Tensor) -> Tensor:
-    """Where each of W colors (N, W, 3) is in V views, of patches (N, V, 3, P): (N, W, V 3), see `Match`.
+    """Return where each of W colors (N, W, 3) is in V views, of patches (N, V, 3, P): (N, W, V 3), see `Match`.
 
     `line` (sqrt P,) has the places of the patches of a row.
     """
@@ -109,13 +116,13 @@ def _most_like(wanted: Tensor, patches: Tensor, line: Tensor, sharp: Tensor) -> 
 
 
 def _patches(maps: Tensor) -> Tensor:
-    """(N, V, COLORS, M, M) to (N, V, KEPT, P), P of all patches."""
+    """Map (N, V, COLORS, M, M) to (N, V, KEPT, P), P of all patches."""
     apart = functional.pixel_shuffle(maps.flatten(0, 1), 2)
     return apart.view(maps.shape[0], maps.shape[1], KEPT, -1)
 
 
 def _inverse(covariance: Tensor) -> Tensor:
-    """Of symmetric matrices (N, 3, 3), by their cofactors: ONNX has no inverse."""
+    """Invert symmetric matrices (N, 3, 3) by their cofactors, because ONNX has no inverse."""
     a, b, c = (covariance[:, 0, 0] + _NOISE, covariance[:, 0, 1], covariance[:, 0, 2])
     d, e, f = (covariance[:, 1, 1] + _NOISE, covariance[:, 1, 2], covariance[:, 2, 2] + _NOISE)
     rows = [d * f - e * e, c * e - b * f, b * e - c * d, a * f - c * c, b * c - a * e, a * d - b * b]

@@ -27,7 +27,7 @@ _NAMED = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class EpisodeSource:
     """One episode to read.
 
     Attributes:
@@ -35,7 +35,7 @@ class Source:
         name: the same however often it is read, and wherever it lies: whether it is held out depends on it.
         content: another one for other content, wherever it lies.
         instruction: what the robot was to do.
-        read: reads it; pictures are of `size` px where it pays to make them smaller at once.
+        read: reads it; images are of `size` px where it pays to make them smaller at once.
         driven: frames in which a person drove who had taken over from a policy.
     """
 
@@ -61,16 +61,16 @@ class Material:
     rig: Rig
     action: ActionType
     views: tuple[str, ...]
-    episodes: tuple[Source, ...]
+    episodes: tuple[EpisodeSource, ...]
 
     @property
     def instructions(self) -> list[str]:
-        """Of the tasks, each once."""
+        """Return the instructions of the tasks, each once."""
         return list(dict.fromkeys(episode.instruction for episode in self.episodes))
 
     @property
     def fingerprint(self) -> str:
-        """16 hex digits that change with any of the episodes, and not with their place."""
+        """Return 16 hex digits that change with any of the episodes, and not with their place."""
         told = "\n".join(f"{episode.name} {episode.content}" for episode in self.episodes)
         return digest(told)
 
@@ -81,12 +81,12 @@ def find_material(
     events: EventKeyframes | None = None,
     cameras: tuple[Camera, ...] = (),
 ) -> Material:
-    """All that is in these folders: episodes with plans, LeRobot data sets, or folders of either.
+    """Return all that is in these folders: episodes with action targets, LeRobot data sets, or folders of either.
 
     Args:
         folders: where it is.
         from_takeovers: of data sets that tell where a person had taken over from a policy, those frames alone; what
-            tells nothing of it is learnt from as a whole.
+            tells nothing of it is learned from as a whole.
         events: whose keyframes stand for those that are marked, or that nobody has marked.
         cameras: of the robot that are looked at; none: all that there are.
 
@@ -133,7 +133,10 @@ def _parts(
 
 
 def _is_planned(path: Path) -> bool:
-    """A data set notes in its `meta` how it was collected, in a file of the same name."""
+    """Return whether a folder holds episodes with action targets.
+
+    A data set notes in its `meta` how it was collected, in a file of the same name.
+    """
     return path.name != "meta" and (path / SETTINGS).exists()
 
 
@@ -154,7 +157,7 @@ def _planned(path: Path, events: EventKeyframes | None, cameras: tuple[Camera, .
     instruction = str(first.about["instruction"])
     about = " ".join(str(folder.settings.get(part, "")) for part in ("task", "variant", "split", "skip"))
     episodes = tuple(
-        Source(
+        EpisodeSource(
             _changed(file),
             f"{about} {file.name}",
             str(file.stat().st_size),
@@ -187,6 +190,8 @@ def _demonstrated(
         )
     codec = codec_of(rig, data_set)
     cameras = looked_at(data_set, rig, asked)
+    for line in data_set.contradictions():
+        tqdm.write(line)
     unmarked = [info.index for info in data_set.episodes if events is None and not data_set.keyframes(info.index)]
     if unmarked:
         told = ", ".join(map(str, unmarked[:_NAMED])) + (", ..." if len(unmarked) > _NAMED else "")
@@ -209,12 +214,12 @@ def _demonstrated(
         read = partial(read_demonstrated, data_set, info, codec, cameras, person, events)
         content = f"{data_set.columns_path(info.index).stat().st_size} {chosen} {driven}"
         name = f"{folder.resolve().name} {info.index}"
-        episodes.append(Source(key, name, content, info.instruction, read, driven))
+        episodes.append(EpisodeSource(key, name, content, info.instruction, read, driven))
     return Material(rig, codec.action, tuple(camera.view for camera in cameras), tuple(episodes))
 
 
 def _driven(data_set: DataSet, info: EpisodeInfo) -> NDArray[np.bool_] | None:
-    """In which frames (T,) a person drove who had taken over; None where the data set does not tell."""
+    """Return in which frames (T,) a person had taken over; None where the data set does not say."""
     told = data_set.columns(info.index).get(INTERVENTION.key)
     return None if told is None else np.asarray(told).reshape(info.length) > 0
 

@@ -1,7 +1,7 @@
-"""The networks of the policy: what is remembered of a picture's map, what the robot knows, and what it does next.
+"""The networks of the policy: what is remembered of an image's map, what the robot knows, and what it does next.
 
-Keyframe-Chaining VLA gives a large model the keyframes as pictures within a structured prompt (section 4.3). Here the
-prompt becomes structure: the role of a picture (history i or current), its view and its place in the order are
+Keyframe-Chaining VLA gives a large model the keyframes as images within a structured prompt (section 4.3). Here the
+prompt becomes structure: the role of an image (history i or current), its view and its place in the order are
 embedded. What is known bends the look at the present (`_Look`), so that memory decides what is looked for; where the
 next place is, is predicted, and told to whatever makes the actions.
 """
@@ -27,7 +27,7 @@ class Sizes:
     """How large the policy is.
 
     Attributes:
-        map: side of a picture's map.
+        map: side of an image's map.
         channels: of a map, those of colors, which are the last ones, included.
         views: cameras.
         slots: keyframes that it attends to at most, or tokens that stand for all of them.
@@ -58,11 +58,11 @@ class Sizes:
 
     @property
     def kept(self) -> int:
-        """Numbers of a memory that are what stood out by its color; see `stand_out`."""
+        """Return numbers of a memory that are what stood out by its color; see `stand_out`."""
         return self.views * KEPT if self.colors else 0
 
 
-class Memory(nn.Module):
+class KeyframeEncoder(nn.Module):
     """A keyframe's maps of all views to what is remembered of it; computed once, when it is kept."""
 
     def __init__(self, sizes: Sizes, dropout: float, numbers: int = 96) -> None:
@@ -81,14 +81,17 @@ class Memory(nn.Module):
         self._grid = _Grid(sizes.map)
 
     def forward(self, maps: Tensor, state: Tensor) -> Tensor:
-        """(N, V, C, M, M) maps and (N, S) states of keyframes to (N, numbers), of which the last S are the states."""
+        """Map maps (N, V, C, M, M) and states (N, S) of keyframes to (N, numbers).
+
+        The last S numbers are the states.
+        """
         n, views = maps.shape[:2]
         x = self.convolve(self._grid(maps.flatten(0, 1))).reshape(n, views, -1).flatten(1)
         kept = [stand_out(maps[:, :, -COLORS:])] if self.kept else []
         return torch.cat([self.project(torch.cat([self.drop(x), state], 1)), *kept, state], 1)
 
 
-class Known(NamedTuple):
+class PresentState(NamedTuple):
     """What the robot knows now.
 
     Attributes:
@@ -105,7 +108,7 @@ class Known(NamedTuple):
 class Situation(nn.Module):
     """What is remembered, seen, felt and asked for, to one vector.
 
-    The structured prompt of the paper (section 4.3, appendix C) says which picture is history i of n. Here a keyframe
+    The structured prompt of the paper (section 4.3, appendix C) says which image is history i of n. Here a keyframe
     has its embedding and its place in the order; without structure (table 3) it has neither, and what it says goes
     into a mean.
     """
@@ -133,14 +136,16 @@ class Situation(nn.Module):
         self.feed_back = _Mlp(width + sizes.place, width, width)
         self.rest = nn.Linear(width, 1)
 
-    def forward(self, memory: Tensor, present: Tensor, maps: Tensor, state: Tensor, instruction: Tensor) -> Known:
-        """What is known.
+    def forward(
+        self, memory: Tensor, present: Tensor, maps: Tensor, state: Tensor, instruction: Tensor
+    ) -> PresentState:
+        """Return what the network knows of the situation.
 
         Args:
             memory: (N, slots, numbers), of the keyframes in order, oldest first, or of the tokens.
             present: (N, slots) float, 1 where there is a keyframe.
-            maps: (N, V, C, M, M) of the current pictures.
-            state: (N, S), normalised.
+            maps: (N, V, C, M, M) of the current images.
+            state: (N, S), normalized.
             instruction: (N,) int64.
         """
         asked = self.instruction(instruction)
@@ -160,7 +165,7 @@ class Situation(nn.Module):
         mixed = self.drop(self.mix(torch.cat([context, *seen, state, asked, *found], 1)))
         place = self.place(torch.cat([mixed, *found], 1))
         condition = self.feed_back(torch.cat([mixed, place], 1))
-        return Known(condition, place, self.rest(condition).squeeze(1))
+        return PresentState(condition, place, self.rest(condition).squeeze(1))
 
 
 class _Look(nn.Module):
@@ -180,7 +185,7 @@ class _Look(nn.Module):
         self._grid = _Grid(sizes.map)
 
     def forward(self, maps: Tensor, context: Tensor) -> Tensor:
-        """(N, C, M, M) and (N, context) to (N, numbers): place and presence of each keypoint, and the impression."""
+        """Map (N, C, M, M) and (N, context) to (N, numbers): place and presence of each keypoint, and impression."""
         x = self.first(self._grid(maps))
         scale, offset = self.bend(context)[..., None, None].chunk(2, 1)
         x = functional.silu(x * (1 + scale) + offset)
@@ -205,7 +210,7 @@ class Flow(nn.Module):
         self.leave = nn.Linear(width, chunk)
 
     def forward(self, noisy: Tensor, time: Tensor, condition: Tensor, frozen: Tensor, runs: Tensor) -> Tensor:
-        """Velocity (N, H, A) of `noisy` (N, H, A) at `time` (N,) in 0..1.
+        """Return the velocity (N, H, A) of `noisy` (N, H, A) at `time` (N,) in 0..1.
 
         Args:
             noisy: chunk between noise (time 0) and actions (time 1).
@@ -225,10 +230,15 @@ class Policy(nn.Module):
     """All that learns."""
 
     def __init__(self, sizes: Sizes, dropout: float = 0.0) -> None:
-        """Args: `dropout`, while it learns, of what tells one episode from another."""
+        """Make networks with fresh weights.
+
+        Args:
+            sizes: of the networks.
+            dropout: while it learns, of what reveals one episode from another.
+        """
         super().__init__()
         self.sizes = sizes
-        self.memory = Memory(sizes, dropout)
+        self.memory = KeyframeEncoder(sizes, dropout)
         self.condense = Condense(sizes.slots, self.memory.numbers, sizes.instructions) if sizes.condensed else None
         self.situation = Situation(sizes, self.memory.numbers, dropout)
         self.flow = Flow(sizes)

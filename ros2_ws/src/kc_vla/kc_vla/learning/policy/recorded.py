@@ -19,7 +19,7 @@ from kc_vla.datasets.lerobot.reader import DataSet, EpisodeInfo
 from kc_vla.datasets.lerobot.source import open_source
 from kc_vla.datasets.planned import PlannedEpisode
 from kc_vla.keyframes.cameras import Camera
-from kc_vla.keyframes.pictures import trunk_picture
+from kc_vla.keyframes.image_crop import trunk_picture
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.demonstrated import demonstrated
 from kc_vla.learning.policy.event_keyframes import EventKeyframes
@@ -27,7 +27,7 @@ from kc_vla.policy.numbers import space_of
 
 
 def looked_at(data_set: DataSet, rig: Rig, asked: tuple[Camera, ...]) -> tuple[Camera, ...]:
-    """What of the robot's cameras is learnt from: those `asked` for, or all that the data set has."""
+    """Return what of the robot's cameras is learned from: those `asked` for, or all that the data set has."""
     for camera in asked:
         if camera.view not in rig.views:
             raise DataError(f"a '{rig.name}' has no camera '{camera.view}': it has {', '.join(rig.views)}")
@@ -59,7 +59,7 @@ def _names(data_set: DataSet, key: str) -> tuple[str, ...]:
 
 
 def codec_of(rig: Rig, data_set: DataSet) -> Codec:
-    """In whose terms the actions of a data set are; DataError where they are none that the robot is told."""
+    """Return the codec of a data set's actions; DataError where they are no commands of the robot."""
     names, folder = _names(data_set, ACTION.key), data_set.folder
     codecs = [Codec(rig, action) for action in (ActionType.TOOL_DELTA, ActionType.JOINT_POSITION)]
     for codec in codecs:
@@ -82,16 +82,19 @@ def read_demonstrated(
     events: EventKeyframes | None,
     size: int,
 ) -> PlannedEpisode:
-    """An episode of a data set, with the pictures (T, size, size, 3) of `cameras`; DataError where a state is missing.
+    """Return an episode of a data set, with the images (T, size, size, 3) of `cameras`.
+
+    Raises:
+        DataError: a state is missing.
 
     Args:
         data_set: that it is of.
         info: which it is.
         codec: of its robot.
         cameras: that are looked at.
-        person: in which frames (T,) a person drove, if these alone are learnt from.
+        person: in which frames (T,) a person drove, if these alone are learned from.
         events: whose keyframes stand for those that are marked.
-        size: of the pictures, px.
+        size: of the images, px.
     """
     index, columns = info.index, data_set.columns(info.index)
     told = f"{data_set.folder}, episode {index}"

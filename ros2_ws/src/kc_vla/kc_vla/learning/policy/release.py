@@ -26,18 +26,18 @@ _CALIBRATION = 256
 
 
 def release_policy(run: PolicyRun, models: Path, name: str, precision: str, replace_it: bool = False) -> int:
-    """Add the policy of a run to a folder of models; return the steps that it has learnt for.
+    """Add the policy of a run to a folder of models; return the steps that it has learned for.
 
     Args:
         run: that has come to a checkpoint.
         models: folder; a registry is made where there is none.
         name: of the model there.
-        precision: of what looks at the pictures, one of `config.PRECISIONS`: "int8" takes less than half the time on a
-            CPU, and needs the episodes that were learnt from.
+        precision: of what looks at the images, one of `config.PRECISIONS`: "int8" takes less than half the time on a
+            CPU, and needs the episodes that were learned from.
         replace_it: it may take the place of another model.
 
     Raises:
-        LearningError: the run has no checkpoint yet, or, in 8 bits, what it learnt from is not there any more.
+        LearningError: the run has no checkpoint yet, or, in 8 bits, what it learned from is not there any more.
         ModelError: no folder can have the name, or there is such a model.
     """
     steps = int(run.need(CHECKPOINT, HOW)["step"])
@@ -74,7 +74,7 @@ def release_policy(run: PolicyRun, models: Path, name: str, precision: str, repl
 
 
 def _shown(run: PolicyRun) -> list[NDArray[np.uint8]]:
-    """Pictures (V, size, size, 3) of what was learnt from."""
+    """Return images (V, size, size, 3) of what was learned from."""
     try:
         events = EventKeyframes() if run.config.keyframes == EVENTS else None
         folders = [Path(folder) for folder in run.data["train"]]

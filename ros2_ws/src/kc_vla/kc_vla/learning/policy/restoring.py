@@ -18,10 +18,10 @@ from kc_vla.learning.common.onnx_weights import as_tensor, module_of, stored_val
 from kc_vla.learning.common.run import BEGUN_FROM
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
+from kc_vla.learning.policy.image_backbone import STEM_STRIDE, ImageBackbone
 from kc_vla.learning.policy.matching import COLORS
 from kc_vla.learning.policy.networks import Policy, Sizes
 from kc_vla.learning.policy.run import CHECKPOINT, HOW, SCALE, STEM, PolicyRun
-from kc_vla.learning.policy.stem import STEM_STRIDE, Stem
 from kc_vla.policy.model import KIND, PolicyModel, load_policy, policy_from
 
 SHIPPED = "policy"
@@ -29,7 +29,7 @@ SHIPPED = "policy"
 
 
 def run_or_model(named: str, models: Path | None, folder: Path) -> PolicyRun:
-    """What `--init` names: a run by its folder, or else a model by its name, as a run within `folder`.
+    """Return what `--init` names: a run by its folder, or else a model by its name, as a run within `folder`.
 
     Args:
         named: see above.
@@ -47,7 +47,7 @@ def run_or_model(named: str, models: Path | None, folder: Path) -> PolicyRun:
     return restored_run(models or shipped_models(), named, folder / BEGUN_FROM)
 
 
-def shipped_eyes(stem: Stem) -> None:
+def shipped_eyes(stem: ImageBackbone) -> None:
     """Give a stem the layers of the policy that comes with the stack, which are on every machine; ModelError if not."""
     give_layers(stem, onnx.load(str(load_policy(shipped_models(), SHIPPED).stem)).graph)
 
@@ -81,8 +81,8 @@ def restored_run(models: Path, name: str, folder: Path) -> PolicyRun:
     return run
 
 
-def _stem(model: PolicyModel, config: PolicyConfig) -> Stem:
-    stem = Stem(first_trunk("scratch", []), config.channels, config.colors)
+def _stem(model: PolicyModel, config: PolicyConfig) -> ImageBackbone:
+    stem = ImageBackbone(first_trunk("scratch", []), config.channels, config.colors)
     graph = onnx.load(str(model.stem)).graph
     give_layers(stem, graph)
     values = stored_values(graph)
@@ -94,7 +94,7 @@ def _stem(model: PolicyModel, config: PolicyConfig) -> Stem:
 
 
 @torch.no_grad()
-def give_layers(stem: Stem, graph: onnx.GraphProto) -> None:
+def give_layers(stem: ImageBackbone, graph: onnx.GraphProto) -> None:
     """Give a stem the layers of a released one, whose batch norms are folded into its convolutions: its own do nothing.
 
     Raises:
@@ -130,7 +130,10 @@ def _checkpoint(model: PolicyModel, config: PolicyConfig) -> dict[str, Any]:
 
 
 def _weights(graph: onnx.GraphProto) -> Iterator[tuple[str, Tensor]]:
-    """All weights by their names: the exporter keeps them, but for those of products of matrices and of a clamp."""
+    """Yield all weights by their names.
+
+    The exporter keeps them, but for those of products of matrices and of a clamp.
+    """
     values = stored_values(graph)
     for name in values:
         yield name, as_tensor(values, name)

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from kc_vla.core.chunk import ActionType
 from kc_vla.keyframes.cameras import Camera, parse_cameras
-from kc_vla.learning.common.run import Run
+from kc_vla.learning.common.run import TrainingRun
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
+from kc_vla.learning.policy.image_backbone import ImageBackbone
 from kc_vla.learning.policy.networks import Policy, Sizes
-from kc_vla.learning.policy.stem import Stem
 from kc_vla.policy.numbers import ActionScale
 
 CHECKPOINT, STEM = "policy", "stem"
@@ -27,7 +27,7 @@ _OF_INSTRUCTIONS = ("situation.instruction.weight", f"{_CONDENSE}ask.weight")
 """Weights with a row for each instruction."""
 
 
-class PolicyRun(Run):
+class PolicyRun(TrainingRun):
     """A run with what a policy's training notes of itself."""
 
     made_by = "kc-vla train policy"
@@ -35,59 +35,59 @@ class PolicyRun(Run):
 
     @property
     def config(self) -> PolicyConfig:
-        """Settings of the run; RunError where the folder holds none."""
+        """Return settings of the run; RunError where the folder holds none."""
         return policy_config_from(self.settings)
 
     @property
     def instructions(self) -> tuple[str, ...]:
-        """What it knows to do, in the order of the embeddings."""
+        """Return what it was trained to do, in the order of the embeddings."""
         return tuple(self.data["instructions"])
 
     @property
     def robot(self) -> str:
-        """The rig that it moves."""
+        """Return the rig of the robot that it moves."""
         return str(self.data["robot"])
 
     @property
     def action(self) -> ActionType:
-        """What that is told."""
+        """Return the type of the robot's commands."""
         return ActionType[str(self.data.get("action", "tool_delta")).upper()]
 
     @property
     def views(self) -> tuple[str, ...]:
-        """The cameras that it looks at."""
+        """Return the cameras that it looks at."""
         return tuple(self.data["views"])
 
     @property
     def cameras(self) -> tuple[Camera, ...]:
-        """Those that somebody chose of the data; none: all that they have."""
+        """Return those that somebody chose of the data; none if it has all."""
         return parse_cameras(said) if (said := self.data.get("cameras")) else ()
 
     @property
     def maps(self) -> Path:
-        """Folder for the maps of its pictures: that of the run whose stem it has, however many went on from there."""
+        """Return where earlier versions kept the maps of its images: with the run that its stem is from."""
         before = str(self.data.get("init", "") or self.data.get("stem", ""))
         is_there = before != "" and (Path(before) / "run.json").exists()
         return PolicyRun(Path(before)).maps if is_there else self.folder / "maps"
 
 
-def trained_policy(run: PolicyRun) -> tuple[Stem, Policy, ActionScale]:
-    """Stem, averaged network and action scale of a run; RunError where there is no checkpoint yet."""
+def trained_policy(run: PolicyRun) -> tuple[ImageBackbone, Policy, ActionScale]:
+    """Return the stem, averaged network and action scale of a run; RunError where there is no checkpoint yet."""
     state = run.need(CHECKPOINT, HOW)
     policy = Policy(Sizes(**state["sizes"]))
     policy.load_state_dict(state["average"])
-    stem = Stem(first_trunk("scratch", []), run.config.channels, run.config.colors)
+    stem = ImageBackbone(first_trunk("scratch", []), run.config.channels, run.config.colors)
     stem.load_state_dict(run.need(STEM, HOW)["stem"])
     return stem.eval(), policy.eval(), scale_of(state)
 
 
 def scale_of(state: Mapping[str, Any]) -> ActionScale:
-    """That of a checkpoint."""
+    """Return the action scale of a checkpoint."""
     return ActionScale(*(tuple(state["scale"][part]) for part in SCALE))
 
 
 def begun_with(own: Mapping[str, Tensor], learnt: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Fresh weights with all that has been learnt in their place.
+    """Return fresh weights with all that was trained before in their place.
 
     What makes tokens of keyframes begins as if it were not there, so that it can be added; so can instructions.
     """

@@ -12,15 +12,15 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from kc_vla.core.files import replacing
 from kc_vla.datasets.planned import PlannedEpisode
-from kc_vla.keyframes.pictures import trunk_picture
+from kc_vla.keyframes.image_crop import trunk_picture
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.policy.config import PolicyConfig
 from kc_vla.learning.policy.demonstrated import RESTS
+from kc_vla.learning.policy.image_backbone import ImageBackbone
+from kc_vla.learning.policy.map_cache import MapCache
 from kc_vla.learning.policy.material import Material
-from kc_vla.learning.policy.stem import Stem
 from kc_vla.policy.history import History
 from kc_vla.policy.numbers import ActionScale, Space, space_of
 
@@ -30,14 +30,14 @@ _CLOSE, _STARTS = 8, 6
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class PolicySamples:
     """P frames of all episodes, in order.
 
     Attributes:
-        maps: (P, V, C, M, M) float16, of the pictures.
+        maps: (P, V, C, M, M) float16, of the images.
         states: (P, S), as the network sees them.
         actions: (P, H, A), scaled.
-        plans: (P, H, A), as they are learnt, in their own units.
+        plans: (P, H, A), as they are learned, in their own units.
         places: (P, G), see `Space.place_numbers`.
         frames: (P,) index of the frame in its episode.
         episodes: (P,) which episode, counted over all.
@@ -45,7 +45,7 @@ class Samples:
         waits: (P,) whether the expert waits.
         shares: (P,) how often a frame is drawn, relative to others of its task; 0 for one that is only remembered.
         keyframes: of each episode, the rows of its keyframes.
-        names: of each episode, see `material.Source`.
+        names: of each episode, see `material.EpisodeSource`.
         scale: of the actions.
     """
 
@@ -64,7 +64,7 @@ class Samples:
     scale: ActionScale
 
     def known(self, row: int, late: int) -> NDArray[np.int64]:
-        """The rows of the keyframes that are known in a frame, `late` frames after they were, oldest first.
+        """Return the rows of the keyframes that are known in a frame, `late` frames after they were, oldest first.
 
         The frame itself is none of them.
         """
@@ -73,22 +73,24 @@ class Samples:
         return known
 
     def first(self, row: int) -> int:
-        """The first row of the episode of a row."""
+        """Return the first row of the episode of a row."""
         return int(np.searchsorted(self.episodes, self.episodes[row]))
 
     def before(self, row: int, history: History) -> NDArray[np.int64]:
-        """The rows of the frames at a stride before that of a row; see `kept_before`."""
+        """Return the rows of the frames at a stride before that of a row; see `kept_before`."""
         begin, end = np.searchsorted(self.episodes, self.episodes[row] + np.arange(2))
         return int(begin) + kept_before(self.frames[begin:end], row - int(begin), history)
 
-    def in_units_of(self, scale: ActionScale) -> Samples:
-        """The same with the actions in other units; the range of what was learnt from grows to that of both."""
+    def in_units_of(self, scale: ActionScale) -> PolicySamples:
+        """Return the same with the actions in other units; the range of what was learned from grows to that of both."""
         lowest = tuple(map(min, scale.lowest, self.scale.lowest))
         both = replace(scale, lowest=lowest, highest=tuple(map(max, scale.highest, self.scale.highest)))
         return replace(self, actions=both.scaled(self.plans), scale=both)
 
     def beside(self, keyframe: int, row: int, most: int) -> NDArray[np.int64]:
-        """The rows of frames that a selector might take for a keyframe: up to `most` after it, half as many before.
+        """Return the rows of frames that a selector might take for a keyframe.
+
+        They are up to `most` frames after it, or half as many before.
 
         None of them is later than the frame of `row`, which is of the same episode; nobody mistakes frame 0.
         """
@@ -102,7 +104,9 @@ class Samples:
 
 
 def kept_before(frames: NDArray[np.int64], index: int, history: History) -> NDArray[np.int64]:
-    """Where the frames at a stride before `frames[index]` are in `frames`, ascending: of those that are, the nearest.
+    """Return where the frames at a stride before `frames[index]` are in `frames`, ascending.
+
+    The nearest of those that are there count.
 
     All of them are before it.
     """
@@ -114,12 +118,12 @@ def kept_before(frames: NDArray[np.int64], index: int, history: History) -> NDAr
 
 
 def first_and_newest(keyframes: NDArray[np.int64], slots: int) -> NDArray[np.int64]:
-    """Those of the keyframes, oldest first, for which there is room."""
+    """Return those of the keyframes, oldest first, for which there is room."""
     return keyframes if len(keyframes) <= slots else np.delete(keyframes, slice(1, len(keyframes) - slots + 1))
 
 
 def pictures_of(material: Material, size: int, number: int) -> list[NDArray[np.uint8]]:
-    """At least `number` pictures of all cameras, spread over the tasks and the time of their first episodes."""
+    """Return at least `number` images of all cameras, spread over the tasks and the time of their first episodes."""
     pictures: list[NDArray[np.uint8]] = []
     tasks = material.instructions
     for task in tasks:
@@ -136,12 +140,14 @@ def pictures_of(material: Material, size: int, number: int) -> list[NDArray[np.u
 def load_samples(
     material: Material,
     instructions: Sequence[str],
-    stem: Stem,
+    stem: ImageBackbone,
     config: PolicyConfig,
-    cache: Path,
+    before: Path,
     device: Device,
-) -> Samples:
-    """Read all episodes; the maps of their pictures are computed once and kept in `cache`.
+) -> PolicySamples:
+    """Read all episodes; the maps of their images are computed once and kept, see `MapCache`.
+
+    Earlier versions kept them in the folder `before` of the run.
 
     Raises:
         DataSetError: an episode cannot be read.
@@ -151,6 +157,7 @@ def load_samples(
     keyframes: list[NDArray[np.int64]] = []
     rows = 0
     space, views = space_of(material.rig, material.action), material.views
+    cache = MapCache(stem, views, config.image_size)
     for source in tqdm(material.episodes, desc="pictures", unit="episode"):
         episode = source.read(config.image_size)
         if missing := set(views) - set(episode.pictures):
@@ -158,16 +165,18 @@ def load_samples(
         count = len(episode.frames)
         for name, values in _columns(episode, space).items():
             columns.setdefault(name, []).append(values)
-        columns.setdefault("maps", []).append(_maps(source.key, episode, views, stem, config.image_size, cache, device))
+        maps = _maps(source.key, episode, views, stem, config.image_size, before, device, cache)
+        columns.setdefault("maps", []).append(maps)
         columns.setdefault("episodes", []).append(np.full(count, len(keyframes)))
         columns.setdefault("instructions", []).append(np.full(count, instructions.index(source.instruction)))
         columns.setdefault("shares", []).append(_shares(episode, columns["waits"][-1].astype(bool), config))
         keyframes.append(np.searchsorted(episode.frames, episode.keyframes) + rows)
         rows += count
+    tqdm.write(cache.report())
     joined = {name: np.concatenate(parts) for name, parts in columns.items()}
     scale = ActionScale.of(joined["plans"])
     names = [source.name for source in material.episodes]
-    return Samples(actions=scale.scaled(joined["plans"]), keyframes=keyframes, names=names, scale=scale, **joined)
+    return PolicySamples(actions=scale.scaled(joined["plans"]), keyframes=keyframes, names=names, scale=scale, **joined)
 
 
 def _columns(episode: PlannedEpisode, space: Space) -> dict[str, NDArray[np.generic]]:
@@ -181,7 +190,7 @@ def _columns(episode: PlannedEpisode, space: Space) -> dict[str, NDArray[np.gene
 
 
 def _shares(episode: PlannedEpisode, waits: NDArray[np.bool_], config: PolicyConfig) -> NDArray[np.float64]:
-    """How often each frame is drawn."""
+    """Return how often each frame is drawn."""
     shares = np.where(waits, config.waiting, 1.0)
     for start in np.flatnonzero(waits[:-1] & ~waits[1:]) + 1:
         shares[start : start + _STARTS] *= config.starting
@@ -193,25 +202,23 @@ def _maps(
     key: str,
     episode: PlannedEpisode,
     views: Sequence[str],
-    stem: Stem,
+    stem: ImageBackbone,
     size: int,
-    cache: Path,
+    before: Path,
     device: Device,
+    cache: MapCache,
 ) -> NDArray[np.float16]:
-    """Maps (K, V, C, M, M) of an episode, out of the cache where they are there."""
+    """Return the maps (K, V, C, M, M) of an episode, out of the cache where they are there."""
     what = f"{key} {size} {' '.join(views)}" + (" colors" if stem.with_colors else "")
-    name = hashlib.sha256(what.encode()).hexdigest()[:20]
-    kept = cache / f"{name}.npy"
-    if not kept.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        seen = np.stack([np.concatenate(list(_seen(stem, episode.pictures[v], size, device))) for v in views], 1)
-        with replacing(kept) as part, part.open("wb") as out:
-            np.save(out, seen)
-    found: NDArray[np.float16] = np.load(kept)
-    return found
+    kept_before = before / f"{hashlib.sha256(what.encode()).hexdigest()[:20]}.npy"
+
+    def compute() -> NDArray[np.float16]:
+        return np.stack([np.concatenate(list(_seen(stem, episode.pictures[v], size, device))) for v in views], 1)
+
+    return cache.get(episode, kept_before, compute)
 
 
-def _seen(stem: Stem, pictures: NDArray[np.uint8], size: int, device: Device) -> Iterator[NDArray[np.float16]]:
+def _seen(stem: ImageBackbone, pictures: NDArray[np.uint8], size: int, device: Device) -> Iterator[NDArray[np.float16]]:
     with torch.inference_mode():
         for start in range(0, len(pictures), _BATCH):
             batch = np.stack([trunk_picture(picture, size) for picture in pictures[start : start + _BATCH]])

@@ -1,4 +1,4 @@
-"""From noise to chunks: Euler steps along the learnt velocity."""
+"""From noise to chunks: Euler steps along the learned velocity."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def draw_chunks(
     runs: Tensor | None = None,
     steps: int = STEPS,
 ) -> Tensor:
-    """Scaled chunks (N, H, A) out of `noise` of that shape.
+    """Return scaled chunks (N, H, A) out of `noise` of that shape.
 
     Args:
         flow: see `Flow`.

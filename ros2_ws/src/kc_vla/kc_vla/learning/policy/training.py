@@ -24,13 +24,13 @@ from kc_vla.learning.policy.batches import know, losses, make_batch
 from kc_vla.learning.policy.config import SHIPPED_EYES, PolicyConfig, as_dict
 from kc_vla.learning.policy.event_keyframes import EventKeyframes
 from kc_vla.learning.policy.holding_out import balanced, held_out
+from kc_vla.learning.policy.image_backbone import STEM_STRIDE, ImageBackbone
 from kc_vla.learning.policy.material import Material, find_material
 from kc_vla.learning.policy.networks import Policy, Sizes
 from kc_vla.learning.policy.restoring import shipped_eyes
 from kc_vla.learning.policy.run import CHECKPOINT, HOW, SCALE, STEM, PolicyRun, begun_with, scale_of
-from kc_vla.learning.policy.samples import Samples, load_samples, pictures_of
+from kc_vla.learning.policy.samples import PolicySamples, load_samples, pictures_of
 from kc_vla.learning.policy.sampling import draw_chunks
-from kc_vla.learning.policy.stem import STEM_STRIDE, Stem
 from kc_vla.policy.model import EVENTS
 from kc_vla.policy.numbers import Space, space_of
 
@@ -108,7 +108,10 @@ def train_policy(
 
 
 def _instructions(init: PolicyRun, material: Material) -> list[str]:
-    """What it has learnt to do, in that order, of which there may be nothing among the data, and then what is new."""
+    """Return the instructions that the initial policy was trained on, in order, and then the new ones.
+
+    There may be nothing among the data for the former.
+    """
     new = [text for text in material.instructions if text not in init.instructions]
     for text in new:
         if (meant := meant_among(text, init.instructions)) is not None:  # a policy in use takes it for that
@@ -117,7 +120,11 @@ def _instructions(init: PolicyRun, material: Material) -> list[str]:
 
 
 def _require_of(init: PolicyRun, material: Material) -> None:
-    """See that it moves the robot of these data, and looks at the same cameras."""
+    """Check that the initial policy moves the robot of these data and looks at the same cameras.
+
+    Raises:
+        DataError: it does not.
+    """
     if (init.robot, init.action) != (material.rig.name, material.action):
         raise DataError(f"{init.folder} moves another robot than that of these data, or moves it otherwise")
     if init.views != material.views:
@@ -129,15 +136,19 @@ def _require_of(init: PolicyRun, material: Material) -> None:
 
 
 def _require_like(init: PolicyRun, config: PolicyConfig) -> None:
-    """See that its networks take what these settings give, before a picture is looked at."""
+    """Check that the initial policy's networks fit these settings, before any image is read.
+
+    Raises:
+        DataError: they do not.
+    """
     theirs = init.config
     for name in ("image_size", "channels", "slots", "colors"):
         if getattr(theirs, name) != getattr(config, name):
             raise DataError(f"{init.folder} has {name} {getattr(theirs, name)}, not {getattr(config, name)}: set it so")
 
 
-def _stem(run: PolicyRun, before: PolicyRun | None, pictures: Sequence[NDArray[np.uint8]]) -> Stem:
-    """The run's stem; it is made, or taken over from the run `before`, if it is not there yet."""
+def _stem(run: PolicyRun, before: PolicyRun | None, pictures: Sequence[NDArray[np.uint8]]) -> ImageBackbone:
+    """Return the run's stem; it is made, or taken over from the run `before`, if it is not there yet."""
     config = run.config
     torch.manual_seed(config.seed)
     if before is not None and run.load(STEM) is None:
@@ -145,7 +156,7 @@ def _stem(run: PolicyRun, before: PolicyRun | None, pictures: Sequence[NDArray[n
     state = run.load(STEM)
     begins = "scratch" if state or config.init == SHIPPED_EYES else config.init
     trunk = first_trunk(begins, pictures[:64] if begins == "package" else [])
-    stem = Stem(trunk.eval(), config.channels, config.colors)
+    stem = ImageBackbone(trunk.eval(), config.channels, config.colors)
     if state is None:
         if config.init == SHIPPED_EYES:
             shipped_eyes(stem)
@@ -156,7 +167,7 @@ def _stem(run: PolicyRun, before: PolicyRun | None, pictures: Sequence[NDArray[n
     return stem.eval()
 
 
-def _sizes(config: PolicyConfig, samples: Samples, instructions: int) -> Sizes:
+def _sizes(config: PolicyConfig, samples: PolicySamples, instructions: int) -> Sizes:
     return Sizes(
         map=config.image_size // STEM_STRIDE,
         channels=samples.maps.shape[2],
@@ -177,7 +188,7 @@ class _Training:
     """One run, as far as it has come."""
 
     def __init__(
-        self, run: PolicyRun, samples: Samples, sizes: Sizes, space: Space, device: Device, init: PolicyRun | None
+        self, run: PolicyRun, samples: PolicySamples, sizes: Sizes, space: Space, device: Device, init: PolicyRun | None
     ) -> None:
         self._run, self._samples, self._device, self._config = run, samples, device, run.config
         self._space = space
@@ -230,7 +241,10 @@ class _Training:
                     self._save()
 
     def _learn(self) -> tuple[float, float, float]:
-        """One step; its chance depends on the seed and the step alone, so a resumed run is the same."""
+        """Do one training step and return its losses.
+
+        Chance depends on the seed and the step alone, so a resumed run is the same.
+        """
         config = self._config
         chance = np.random.default_rng((config.seed, self._step))
         generator = torch.Generator().manual_seed(config.seed * 1_000_003 + self._step)
@@ -254,7 +268,10 @@ class _Training:
 
     @torch.inference_mode()
     def _judge(self) -> dict[str, float]:
-        """How far off it is on episodes that it does not learn from, m or rad: some actions on, in the next place."""
+        """Return how far off the policy is on held-out episodes, m or rad.
+
+        It is judged some actions on, and in the next place.
+        """
         samples, space = self._samples, self._space
         chance = np.random.default_rng(self._config.seed)
         rows = chance.choice(self._held, min(_JUDGED, len(self._held)), replace=False)
@@ -295,6 +312,6 @@ class _Training:
 
 
 def _rate(step: int, config: PolicyConfig) -> float:
-    """Share of the learning rate: a warm-up, then half a cosine down to a fiftieth."""
+    """Return the share of the learning rate: a warm-up, then half a cosine down to a fiftieth."""
     fall = 0.5 * (1 + math.cos(math.pi * min(step / config.steps, 1)))
     return min(1.0, (step + 1) / config.warm_up) * (0.98 * fall + 0.02)

@@ -16,7 +16,7 @@ INIT_PARTS = ("trunk", "head")
 METHODS = ("two-stage", "no-metric", "joint")
 """The paper's way of training and the two that it is compared with (table 2)."""
 PRECISIONS = ("auto", "int8", "fp32")
-"""Of an exported trunk; "auto" is int8 unless that costs F1."""
+"""Number formats of an exported backbone; "auto" is int8 unless that costs F1."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ class Config:
 
     @property
     def reach(self) -> int:
-        """How many frames back the window begins."""
+        """Return how many frames back the window begins."""
         return (self.window - 1) * self.stride
 
     @property
     def speeds(self) -> tuple[float, ...]:
-        """At which it is judged: as recorded and, where others are learnt, the slowest and the fastest of these."""
+        """Return the speeds at which it is judged: as recorded, and the slowest and the fastest of the training."""
         fastest = self.stage_two.speed
         return tuple(sorted({1.0 / fastest, 1.0, fastest}))
 
@@ -107,7 +107,9 @@ def load_config(
     changes: Mapping[str, str] = types.MappingProxyType({}),
     base: Mapping[str, Any] = types.MappingProxyType({}),
 ) -> Config:
-    """The paper's settings with those of `base`, of a TOML file, and single `changes` by dotted name, in their place.
+    """Return the paper's settings with those of `base`, of a TOML file, and single `changes` in their place.
+
+    The changes have dotted names.
 
     Raises:
         ConfigError: no such file, no such setting, or a value that the setting cannot have; the message names it.
@@ -116,7 +118,7 @@ def load_config(
 
 
 def config_from(values: Mapping[str, Any]) -> Config:
-    """Settings from what `config_as_dict` gave, or from a part of it; the rest are the paper's.
+    """Return settings from what `config_as_dict` gave, or from a part of it; the rest are the paper's.
 
     Raises:
         ConfigError: see `load_config`.
@@ -133,7 +135,7 @@ def config_from(values: Mapping[str, Any]) -> Config:
 
 
 def config_as_dict(config: Config) -> dict[str, Any]:
-    """All settings as plain values."""
+    """Return all settings as plain values."""
     return asdict(config)
 
 

@@ -12,13 +12,13 @@ from tqdm import tqdm
 
 from kc_vla.core.tasks import FIRST_TASKS
 from kc_vla.keyframes.free_run import Scores, free_running, teacher_forced
+from kc_vla.keyframes.image_crop import Picture
 from kc_vla.keyframes.learned import Features, SelectorNetwork
-from kc_vla.keyframes.metrics import Counts, Detection, count, delays
-from kc_vla.keyframes.pictures import Picture
+from kc_vla.keyframes.metrics import Counts, DetectedKeyframe, count, delays
 from kc_vla.keyframes.window import window_frames
 from kc_vla.learning.common.errors import LearningError
 from kc_vla.learning.common.parallel import on_all_cores
-from kc_vla.learning.selector.recordings import Recording
+from kc_vla.learning.selector.recordings import LabeledEpisode
 from kc_vla.learning.selector.samples import at_speed, recorded_frames
 
 RATE = 20
@@ -26,11 +26,11 @@ RATE = 20
 
 
 @dataclass(frozen=True)
-class Seen:
+class SelectorInput:
     """What reaches the selector of an episode.
 
     Attributes:
-        frames: number (N,) of each picture that comes, ascending.
+        frames: number (N,) of each image that comes, ascending.
         source: frame (N,) of the recording that it shows.
         truth: frame of each phase's keyframe.
         length: of the episode, frames.
@@ -43,17 +43,17 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Condition:
+class ImageDisturbance:
     """A disturbance.
 
     Attributes:
         name: for the table.
         see: what comes of an episode of that length and with these keyframes, by the chance of the episode.
-        brightness: factor on every picture.
+        brightness: factor on every image.
     """
 
     name: str
-    see: Callable[[int, tuple[int, ...], np.random.Generator], Seen]
+    see: Callable[[int, tuple[int, ...], np.random.Generator], SelectorInput]
     brightness: float = 1.0
 
 
@@ -70,12 +70,12 @@ class EpisodeResult:
         forced: detections with the true phase told.
     """
 
-    recording: Recording
-    seen: Seen
+    recording: LabeledEpisode
+    seen: SelectorInput
     scores: Scores
     threshold: float
-    free: list[Detection]
-    forced: list[Detection]
+    free: list[DetectedKeyframe]
+    forced: list[DetectedKeyframe]
 
 
 @dataclass
@@ -95,13 +95,15 @@ class TaskResult:
         self.free += count(result.free, truth)
         self.forced += count(result.forced, truth)
         self.delays += delays(result.free, truth)
-        kept = [Detection(d.phase, d.committed, d.committed, d.known) for d in result.free if d.committed is not None]
+        kept = [
+            DetectedKeyframe(d.phase, d.committed, d.committed, d.known) for d in result.free if d.committed is not None
+        ]
         all_right = count(kept, truth)
         self.whole += all_right.false_positives == all_right.false_negatives == 0
         self.episodes += 1
 
     def as_dict(self) -> dict[str, float]:
-        """The figures by name; delay in frames. Precision, FPR and delay are NaN where nothing was found."""
+        """Return the figures by name; delay in frames. Precision, FPR and delay are NaN where nothing was found."""
         figures = {"episodes": float(self.episodes), "episodes_right": self.whole / max(self.episodes, 1)}
         for mode, counts in (("free", self.free), ("forced", self.forced)):
             figures |= {
@@ -115,49 +117,49 @@ class TaskResult:
         return figures
 
 
-def _as_recorded(length: int, truth: tuple[int, ...], chance: np.random.Generator) -> Seen:
-    return Seen(np.arange(length), np.arange(length), truth, length)
+def _as_recorded(length: int, truth: tuple[int, ...], chance: np.random.Generator) -> SelectorInput:
+    return SelectorInput(np.arange(length), np.arange(length), truth, length)
 
 
-def _dropped(length: int, truth: tuple[int, ...], chance: np.random.Generator) -> Seen:
-    """One picture in ten never comes; the first always does."""
+def _dropped(length: int, truth: tuple[int, ...], chance: np.random.Generator) -> SelectorInput:
+    """Return a recording of which one image in ten never comes; the first always does."""
     kept = np.flatnonzero((chance.random(length) >= 0.1) | (np.arange(length) == 0))
-    return Seen(kept, kept, truth, length)
+    return SelectorInput(kept, kept, truth, length)
 
 
-def _frozen(length: int, truth: tuple[int, ...], chance: np.random.Generator) -> Seen:
-    """The camera shows the same picture for a second, once."""
+def _frozen(length: int, truth: tuple[int, ...], chance: np.random.Generator) -> SelectorInput:
+    """Return a recording whose camera shows the same image for a second, once."""
     start = int(chance.integers(0, max(length - RATE, 1)))
     source = np.arange(length)
     source[start : start + RATE] = start
-    return Seen(np.arange(length), source, truth, length)
+    return SelectorInput(np.arange(length), source, truth, length)
 
 
-def _at_speed(speed: float, length: int, truth: tuple[int, ...], chance: np.random.Generator) -> Seen:
+def _at_speed(speed: float, length: int, truth: tuple[int, ...], chance: np.random.Generator) -> SelectorInput:
     shown, keyframes = at_speed(length, truth, speed)
     frames = np.arange(shown)
-    return Seen(frames, recorded_frames(frames, speed), keyframes, shown)
+    return SelectorInput(frames, recorded_frames(frames, speed), keyframes, shown)
 
 
-AS_RECORDED = Condition("as recorded", _as_recorded)
+AS_RECORDED = ImageDisturbance("as recorded", _as_recorded)
 CONDITIONS = (
     AS_RECORDED,
-    Condition("10 % of the frames dropped", _dropped),
-    Condition("camera frozen for 1 s", _frozen),
-    Condition("30 % darker", _as_recorded, 0.7),
-    Condition("30 % brighter", _as_recorded, 1.3),
-    Condition("half speed", partial(_at_speed, 0.5)),
-    Condition("double speed", partial(_at_speed, 2.0)),
+    ImageDisturbance("10 % of the frames dropped", _dropped),
+    ImageDisturbance("camera frozen for 1 s", _frozen),
+    ImageDisturbance("30 % darker", _as_recorded, 0.7),
+    ImageDisturbance("30 % brighter", _as_recorded, 1.3),
+    ImageDisturbance("half speed", partial(_at_speed, 0.5)),
+    ImageDisturbance("double speed", partial(_at_speed, 2.0)),
 )
 
 
 def evaluate(
     network: SelectorNetwork,
-    recordings: Sequence[Recording],
-    conditions: Sequence[Condition],
-    each: Callable[[Condition, EpisodeResult], object] = lambda condition, result: None,
+    recordings: Sequence[LabeledEpisode],
+    conditions: Sequence[ImageDisturbance],
+    each: Callable[[ImageDisturbance, EpisodeResult], object] = lambda condition, result: None,
 ) -> dict[str, dict[str, TaskResult]]:
-    """Figures by condition and task.
+    """Return the figures by condition and task.
 
     Args:
         network: what is measured.
@@ -166,7 +168,7 @@ def evaluate(
         each: called with every single result.
 
     Raises:
-        BagError: a picture cannot be read.
+        BagError: an image cannot be read.
     """
     table: dict[str, dict[str, TaskResult]] = {condition.name: {} for condition in conditions}
     levels = sorted({condition.brightness for condition in conditions})
@@ -180,7 +182,7 @@ def evaluate(
 
 
 def episode_scores(network: SelectorNetwork, features: Features, task: str) -> Scores:
-    """Scores (N, phases) of N pictures one after the other, from their features (N, 512)."""
+    """Return the scores (N, phases) of N images one after the other, from their features (N, 512)."""
     model = network.model
     if task not in model.keyframes:
         raise LearningError(f"model '{model.name}' has not learnt '{task}': it knows {', '.join(model.keyframes)}")
@@ -189,12 +191,12 @@ def episode_scores(network: SelectorNetwork, features: Features, task: str) -> S
 
 
 def scores_by_task(
-    network: SelectorNetwork, recordings: Sequence[Recording], title: str, speeds: Sequence[float] = (1.0,)
+    network: SelectorNetwork, recordings: Sequence[LabeledEpisode], title: str, speeds: Sequence[float] = (1.0,)
 ) -> dict[str, list[tuple[Scores, tuple[int, ...]]]]:
-    """Scores and true keyframes of each recording, at each speed, by its task.
+    """Return the scores and true keyframes of each recording, at each speed, by its task.
 
     Raises:
-        BagError: a picture cannot be read.
+        BagError: an image cannot be read.
     """
     found: dict[str, list[tuple[Scores, tuple[int, ...]]]] = {}
     for recording, features in zip(recordings, recorded_features(network, recordings, title), strict=True):
@@ -206,13 +208,15 @@ def scores_by_task(
     return found
 
 
-def chance_seed(episode: int, task: str, condition: Condition) -> list[int]:
-    """What chance begins with: the same for every selector that is compared, whatever other tasks there are."""
+def chance_seed(episode: int, task: str, condition: ImageDisturbance) -> list[int]:
+    """Return the seed of chance: the same for every selector that is compared, whatever other tasks there are."""
     place = sorted({*FIRST_TASKS, task}).index(task)
     return [episode, place, len(condition.name)]
 
 
-def _judge(network: SelectorNetwork, recording: Recording, features: Features, condition: Condition) -> EpisodeResult:
+def _judge(
+    network: SelectorNetwork, recording: LabeledEpisode, features: Features, condition: ImageDisturbance
+) -> EpisodeResult:
     task = recording.task.name
     chance = np.random.default_rng(chance_seed(recording.episode, task, condition))
     seen = condition.see(recording.length, recording.keyframes, chance)
@@ -225,20 +229,20 @@ def _judge(network: SelectorNetwork, recording: Recording, features: Features, c
 
 
 def recorded_features(
-    network: SelectorNetwork, recordings: Sequence[Recording], title: str, levels: Sequence[float] = (1.0,)
+    network: SelectorNetwork, recordings: Sequence[LabeledEpisode], title: str, levels: Sequence[float] = (1.0,)
 ) -> Iterator[dict[float, Features]]:
-    """Features (T, 512) of all pictures of each recording, made brighter by each factor of `levels`.
+    """Yield features (T, 512) of all images of each recording, made brighter by each factor of `levels`.
 
     As many recordings at a time as there are cores; `title` is that of the progress bar.
 
     Raises:
-        BagError: a picture cannot be read.
+        BagError: an image cannot be read.
     """
     every = on_all_cores(partial(_features, network, levels), recordings)
     yield from tqdm(every, desc=title, unit="episode", total=len(recordings))
 
 
-def _features(network: SelectorNetwork, levels: Sequence[float], recording: Recording) -> dict[float, Features]:
+def _features(network: SelectorNetwork, levels: Sequence[float], recording: LabeledEpisode) -> dict[float, Features]:
     rows: dict[float, list[Features]] = {level: [] for level in levels}
     for picture in recording.pictures(network.model.image_size):
         for level in levels:

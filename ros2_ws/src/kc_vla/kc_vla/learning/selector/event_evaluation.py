@@ -16,12 +16,12 @@ from kc_vla.core.episode import Episode
 from kc_vla.core.shares import Share
 from kc_vla.keyframes.afterwards import keyframes_afterwards
 from kc_vla.keyframes.cameras import Camera
-from kc_vla.keyframes.event_source import open_events
+from kc_vla.keyframes.event_selector import open_events
 from kc_vla.keyframes.metrics import paired
-from kc_vla.keyframes.scoring import Source
-from kc_vla.keyframes.sources import SourceSettings
+from kc_vla.keyframes.scoring import SelectorBackend
+from kc_vla.keyframes.selectors import NetworkOptions
 from kc_vla.learning.selector.recorded_signals import recorded_sights
-from kc_vla.learning.selector.recordings import Recording, load_recordings
+from kc_vla.learning.selector.recordings import LabeledEpisode, load_recordings
 
 
 @dataclass
@@ -33,8 +33,10 @@ class _Counts:
     evenly: int = 0
 
 
-def report_events(data: Path, settings: SourceSettings, cameras: tuple[Camera, ...] | None = None) -> str:
-    """A table of recall and precision for each task, frame 0 aside, with intervals of 95 % over keyframes (Wilson).
+def report_events(data: Path, settings: NetworkOptions, cameras: tuple[Camera, ...] | None = None) -> str:
+    """Return a table of recall and precision for each task, frame 0 aside.
+
+    It has intervals of 95 % over keyframes (Wilson).
 
     Args:
         data: a data set with keyframes, or a folder of several.
@@ -73,8 +75,10 @@ def report_events(data: Path, settings: SourceSettings, cameras: tuple[Camera, .
     return "\n".join(lines)
 
 
-def found_in(recording: Recording, source: Source) -> list[int]:
-    """Frames that a source makes keyframes of in an episode, as on the robot, ascending, without the first.
+def found_in(recording: LabeledEpisode, source: SelectorBackend) -> list[int]:
+    """Return the frames that a selector makes keyframes of in an episode, as on the robot, ascending.
+
+    The first one is left out.
 
     What is a candidate at the end counts: the policy has it.
     """
@@ -84,5 +88,5 @@ def found_in(recording: Recording, source: Source) -> list[int]:
 
 
 def evenly(number: int, length: int) -> Sequence[int]:
-    """So many frames at equal distances in an episode of that length."""
+    """Return so many frames at equal distances in an episode of that length."""
     return [round((k + 1) * length / (number + 1)) for k in range(number)]

@@ -1,4 +1,4 @@
-"""Trunk and head as ONNX files: uint8 pictures in, the normalisation in the graph."""
+"""Trunk and head as ONNX files: uint8 images in, the normalization in the graph."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import onnx
 import torch
 from torch import Tensor, nn
 
+from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.onnx_files import write_onnx
 from kc_vla.learning.common.resnet import FEATURES
-from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.selector.networks import QueryHead
 
 
@@ -25,8 +25,8 @@ class _Scores(nn.Module):
         return torch.sigmoid(self.head(features, task, phase))
 
 
-def export_trunk(trunk: Trunk, size: int, path: Path, views: int = 1) -> None:
-    """Write `trunk` for pictures (N, size, views size, 3), uint8, to features (N, 512), float32."""
+def export_trunk(trunk: Backbone, size: int, path: Path, views: int = 1) -> None:
+    """Write `trunk` for images (N, size, views size, 3), uint8, to features (N, 512), float32."""
     pictures = torch.zeros((2, size, views * size, 3), dtype=torch.uint8)
     _export(trunk, (pictures,), ["pictures"], ["features"], path)
 

@@ -16,18 +16,21 @@ from tqdm import tqdm
 
 from kc_vla.core.digest import digest
 from kc_vla.core.files import replacing
-from kc_vla.keyframes.pictures import Picture
+from kc_vla.keyframes.image_crop import Picture
+from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.common.parallel import on_all_cores
-from kc_vla.learning.common.trunk import Trunk
-from kc_vla.learning.selector.recordings import Recording
+from kc_vla.learning.selector.recordings import LabeledEpisode
 
 Features = NDArray[np.float32]
 _BATCH = 64
 
 
-def trunk_features(trunk: Trunk, pictures: Iterable[Picture], device: Device) -> Features:
-    """Features (T, 512) of T pictures (S, S, 3), the trunk as it is at run time: nothing in it learns or drifts."""
+def trunk_features(trunk: Backbone, pictures: Iterable[Picture], device: Device) -> Features:
+    """Return features (T, 512) of T images (S, S, 3) of the trunk as it is at run time.
+
+    Nothing in it learns or drifts.
+    """
     trunk.eval()
     parts = []
     with torch.inference_mode(), device.autocast():
@@ -38,29 +41,31 @@ def trunk_features(trunk: Trunk, pictures: Iterable[Picture], device: Device) ->
 
 
 def file_features(trunk: onnxruntime.InferenceSession, pictures: Iterable[Picture]) -> Features:
-    """The same of an exported trunk, as it runs on the robot."""
+    """Return the same of an exported trunk, as it runs on the robot."""
     return np.concatenate([trunk.run(None, {"pictures": batch})[0] for batch in _batches(pictures)])
 
 
 def cached_features(
-    recordings: Sequence[Recording],
+    recordings: Sequence[LabeledEpisode],
     size: int,
     compute: Callable[[Iterable[Picture]], Features],
     folder: Path,
     title: str,
 ) -> list[Features]:
-    """Features (T, 512) of each recording, from `folder` where they are there already; as many at a time as cores.
+    """Return features (T, 512) of each recording, from `folder` where they are there already.
+
+    As many are computed at a time as there are cores.
 
     Args:
         recordings: what to look at.
-        size: px of the pictures.
+        size: px of the images.
         compute: the trunk.
         folder: for one trunk, one size and one split only; see `weights_name` and `file_name`.
         title: of the progress bar.
     """
     folder.mkdir(parents=True, exist_ok=True)
 
-    def one(recording: Recording) -> Features:
+    def one(recording: LabeledEpisode) -> Features:
         path = folder / f"{quote(recording.name.replace(' ', '_'), safe='')}-{digest(recording.changed)[:12]}.npy"
         if not path.exists():
             with replacing(path) as part, part.open("wb") as file:
@@ -70,8 +75,8 @@ def cached_features(
     return list(tqdm(on_all_cores(one, recordings), desc=title, unit="episode", total=len(recordings)))
 
 
-def weights_name(trunk: Trunk) -> str:
-    """A short name that changes with any weight of the trunk."""
+def weights_name(trunk: Backbone) -> str:
+    """Return a short name that changes with any weight of the trunk."""
     whole = hashlib.sha256()
     for name, weight in sorted(trunk.state_dict().items()):
         whole.update(name.encode())
@@ -80,7 +85,7 @@ def weights_name(trunk: Trunk) -> str:
 
 
 def file_name(trunk: Path) -> str:
-    """The same of an exported trunk."""
+    """Return the same of an exported trunk."""
     return digest(trunk.read_bytes())
 
 

@@ -11,12 +11,12 @@ from tqdm import tqdm
 
 from kc_vla.keyframes.window import window_frames
 from kc_vla.learning.common.augment import augment
+from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.device import Device
-from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.selector.config import Config
 from kc_vla.learning.selector.features import trunk_features
 from kc_vla.learning.selector.networks import QueryHead, Selector
-from kc_vla.learning.selector.recordings import Recording, task_indices, wanted_pictures
+from kc_vla.learning.selector.recordings import LabeledEpisode, task_indices, wanted_pictures
 from kc_vla.learning.selector.run import SelectorRun
 from kc_vla.learning.selector.samples import at_speeds, draw_samples, draw_speeds, recorded_frames
 from kc_vla.learning.selector.stage_two import CHECKPOINT, STAGE, Split, descend, questions, validation_f1
@@ -24,16 +24,16 @@ from kc_vla.learning.selector.stage_two import CHECKPOINT, STAGE, Split, descend
 
 def train_joint(
     run: SelectorRun,
-    trunk: Trunk,
+    trunk: Backbone,
     head: QueryHead,
-    train: Sequence[Recording],
-    validation: Sequence[Recording],
+    train: Sequence[LabeledEpisode],
+    validation: Sequence[LabeledEpisode],
     device: Device,
 ) -> None:
     """Train both for the rest of the epochs of `run`, with the samples and settings of Stage II.
 
     Raises:
-        BagError: a picture cannot be read.
+        BagError: an image cannot be read.
     """
     config = run.config
     settings = config.stage_two
@@ -69,13 +69,13 @@ def train_joint(
 def _epoch(
     network: Selector,
     optimizer: torch.optim.Optimizer,
-    recordings: Sequence[Recording],
+    recordings: Sequence[LabeledEpisode],
     tasks: NDArray[np.int64],
     config: Config,
     epoch: int,
     device: Device,
 ) -> float:
-    """Train for one epoch; return the mean loss. Only the pictures that occur in the epoch are kept in memory."""
+    """Train for one epoch; return the mean loss. Only the images that occur in the epoch are kept in memory."""
     settings = config.stage_two
     drawn = np.random.default_rng((config.seed, 1, epoch))
     speeds = draw_speeds(len(recordings), settings.speed, drawn)
@@ -103,8 +103,10 @@ def _epoch(
     return total / len(samples.frame)
 
 
-def _judge(network: Selector, validation: Sequence[Recording], run: SelectorRun, device: Device) -> dict[str, float]:
-    """Free-running F1 on the validation episodes, each task and their mean."""
+def _judge(
+    network: Selector, validation: Sequence[LabeledEpisode], run: SelectorRun, device: Device
+) -> dict[str, float]:
+    """Return the free-running F1 on the validation episodes, each task and their mean."""
     bar = tqdm(validation, desc="validation features", unit="episode")
     features = [trunk_features(network.trunk, r.pictures(run.config.image_size), device) for r in bar]
     return validation_f1(network.head, Split(validation, features, run.tasks), run.config, device)

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.resnet import FEATURES
-from kc_vla.learning.common.trunk import Trunk
 
 WIDTH = 128
 HEADS = 4
@@ -27,7 +27,7 @@ class Projection(nn.Module):
         )
 
     def forward(self, features: Tensor) -> Tensor:
-        """(N, 512) to unit vectors (N, 128)."""
+        """Map (N, 512) to unit vectors (N, 128)."""
         return functional.normalize(self.layers(features), dim=1)
 
 
@@ -43,7 +43,7 @@ class Attention(nn.Module):
         self.norm = nn.LayerNorm(WIDTH)
 
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Queries (N, Q, 128) look at keys (N, K, 128); the result has the queries' shape."""
+        """Let queries (N, Q, 128) look at keys (N, K, 128); the result has the queries' shape."""
 
         def split(x: Tensor) -> Tensor:
             return x.view(*x.shape[:2], HEADS, WIDTH // HEADS).transpose(1, 2)
@@ -57,15 +57,21 @@ class Attention(nn.Module):
 class QueryHead(nn.Module):
     """A window of features, a task and a phase to a score: equations 2 to 5.
 
-    Features are taken relative to the mean and spread of the training pictures'. The paper does not say so, but what
-    distinguishes two moments of a task is small beside what all its pictures have in common.
+    Features are taken relative to the mean and spread of the training images'. The paper does not say so, but what
+    distinguishes two moments of a task is small beside what all its images have in common.
     """
 
     mean: Tensor
     spread: Tensor
 
     def __init__(self, tasks: int, phases: int, window: int) -> None:
-        """Args: how many `tasks` and `phases` there are at most, and features in a `window`."""
+        """Make layers with fresh weights.
+
+        Args:
+            tasks: how many there are at most.
+            phases: how many there are at most.
+            window: features in a window.
+        """
         super().__init__()
         self.register_buffer("mean", torch.zeros(FEATURES))
         self.register_buffer("spread", torch.ones(FEATURES))
@@ -79,7 +85,7 @@ class QueryHead(nn.Module):
         self.score = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Dropout(0.3), nn.Linear(WIDTH, 1))
 
     def forward(self, features: Tensor, task: Tensor, phase: Tensor) -> Tensor:
-        """Features (N, window, 512), oldest first, task (N,) and phase (N,), int64, to logits (N,)."""
+        """Map features (N, window, 512), oldest first, task (N,) and phase (N,), int64, to logits (N,)."""
         seen = self.reduce((features - self.mean) / self.spread) + self.time
         seen = self.self_attention(seen, seen)
         gamma, beta = self.film(self.task(task)).chunk(2, dim=-1)
@@ -88,7 +94,7 @@ class QueryHead(nn.Module):
         return cast(Tensor, self.score(matched[:, 0])[:, 0])
 
     def standardise(self, features: Tensor) -> None:
-        """Take mean and spread from `features` (N, 512) of training pictures."""
+        """Take mean and spread from `features` (N, 512) of training images."""
         self.mean.copy_(features.mean(dim=0))
         self.spread.copy_(features.std(dim=0).clamp(min=1e-3))
 
@@ -96,11 +102,11 @@ class QueryHead(nn.Module):
 class Selector(nn.Module):
     """Trunk and head as one network, for the baseline that learns both at once (paper, table 2, "Joint End-to-End")."""
 
-    def __init__(self, trunk: Trunk, head: QueryHead) -> None:
+    def __init__(self, trunk: Backbone, head: QueryHead) -> None:
         super().__init__()
         self.trunk, self.head = trunk, head
 
     def forward(self, pictures: Tensor, task: Tensor, phase: Tensor) -> Tensor:
-        """Pictures (N, window, H, W, 3), task (N,), phase (N,) to logits (N,)."""
+        """Map images (N, window, H, W, 3), task (N,), phase (N,) to logits (N,)."""
         features = self.trunk(pictures.flatten(0, 1)).view(*pictures.shape[:2], FEATURES)
         return cast(Tensor, self.head(features, task, phase))

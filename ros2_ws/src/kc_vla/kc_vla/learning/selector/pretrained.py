@@ -13,11 +13,11 @@ from torch import Tensor
 from kc_vla.core.digest import digest
 from kc_vla.core.files import copy_whole
 from kc_vla.keyframes.cameras import Camera
+from kc_vla.keyframes.image_crop import Picture
 from kc_vla.keyframes.model import SelectorModel, load_selector
-from kc_vla.keyframes.pictures import Picture
+from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.errors import LearningError
 from kc_vla.learning.common.onnx_weights import as_tensor, module_of, stored_values
-from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.common.weights import set_folded
 from kc_vla.learning.selector.config import INIT_PARTS
 from kc_vla.learning.selector.networks import QueryHead
@@ -36,32 +36,32 @@ class Pretrained:
     parts: tuple[str, ...]
 
     def settings(self) -> dict[str, int]:
-        """The settings under which its weights mean the same as in the model."""
+        """Return the settings under which its weights mean the same as in the model."""
         model = self.model
         size = {"image_size": model.image_size}
         return {**size, "window": model.window, "stride": model.stride} if "head" in self.parts else size
 
     def keeps_its_trunk(self, cameras: tuple[Camera, ...], size: int) -> bool:
-        """Whether the trunk can stay the file that it is where nothing of it learns: it sees pictures of that form."""
+        """Return whether the trunk can stay the file that it is, as it sees images of that form and learns nothing."""
         form = len(self.model.cameras), self.model.image_size
         return "trunk" in self.parts and (len(cameras), size) == form
 
     def kept_trunk(self, place: Path) -> Path:
-        """The file of the trunk, copied to `place`."""
+        """Return the file of the trunk, copied to `place`."""
         copy_whole(self.model.trunk, place)
         return place
 
     def facts(self) -> dict[str, str]:
-        """What a run notes of it."""
+        """Return what a run notes of it."""
         files = {"trunk": self.model.trunk, "head": self.model.head}
         digests = {part: digest(files[part].read_bytes()) for part in self.parts}
         return {"init": self.model.name, **{f"init_{part}": digest for part, digest in digests.items()}}
 
-    def trunk(self, pictures: Iterable[Picture]) -> Trunk:
-        """Its trunk, with the weights of an 8-bit one as near as 8 bits come.
+    def trunk(self, pictures: Iterable[Picture]) -> Backbone:
+        """Return its trunk, with the weights of an 8-bit one as near as 8 bits come.
 
         Args:
-            pictures: some of what will be learnt from, to set the batch norms by; they change nothing of what the trunk
+            pictures: some of what it will learn from, to set the batch norms by; they change nothing of what the trunk
                 computes.
 
         Raises:
@@ -74,7 +74,7 @@ class Pretrained:
             for node in graph.node
             if node.op_type == "Conv"
         }
-        trunk = Trunk()
+        trunk = Backbone()
         try:
             set_folded(trunk, folded, pictures)
         except KeyError as error:
@@ -113,7 +113,7 @@ class Pretrained:
 
 
 def find_pretrained(models: Path, name: str, parts: str) -> Pretrained:
-    """The model called `name` in the registry of `models`, of which `parts`, as in "trunk,head", are taken.
+    """Return the model called `name` in the registry of `models`, of which `parts`, as in "trunk,head", are taken.
 
     Raises:
         ModelError: it is not there.
@@ -126,7 +126,7 @@ def find_pretrained(models: Path, name: str, parts: str) -> Pretrained:
 
 
 def _head_state(graph: onnx.GraphProto) -> Iterator[tuple[str, Tensor]]:
-    """The weights of an exported head by their names in `QueryHead`.
+    """Yield the weights of an exported head by their names in `QueryHead`.
 
     They are told by the nodes that use them: the exporter renames weights, and shares those that are equal.
     """

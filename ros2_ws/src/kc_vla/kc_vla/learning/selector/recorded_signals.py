@@ -1,4 +1,4 @@
-"""What rules and events look at, out of the columns and the pictures of a recorded episode."""
+"""What rules and events look at, out of the columns and the images of a recorded episode."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from kc_vla.datasets.exchange.rows import TOOL_POSE
 from kc_vla.datasets.lerobot.layout import INFO, JOINT_POSITIONS, STATE, read_json
 from kc_vla.datasets.lerobot.source import open_source
 from kc_vla.keyframes.rules import Signals
-from kc_vla.keyframes.scoring import Sight
+from kc_vla.keyframes.scoring import ScorerInput
 from kc_vla.learning.common.errors import DataError
-from kc_vla.learning.selector.recordings import Recording
+from kc_vla.learning.selector.recordings import LabeledEpisode
 
 Numbers = NDArray[np.float64]
 _PLACE = STATE.names[:3]
 
 
-def recorded_signals(recording: Recording, needs: Collection[str]) -> list[Signals]:
-    """What the rules look at in each frame of an episode: of the fields of `Signals` those in `needs`, NaN elsewhere.
+def recorded_signals(recording: LabeledEpisode, needs: Collection[str]) -> list[Signals]:
+    """Return what the rules look at in each frame of an episode.
+
+    The fields of `Signals` in `needs` have values, the others NaN.
 
     Raises:
-        BagError: columns or pictures cannot be read.
+        BagError: columns or images cannot be read.
         DataError: the data set does not hold what is needed; the message names it.
     """
     unknown = np.full(recording.length, np.nan)
@@ -43,22 +45,27 @@ def recorded_signals(recording: Recording, needs: Collection[str]) -> list[Signa
     return [Signals(*row) for row in rows.tolist()]
 
 
-def recorded_sights(recording: Recording) -> Iterator[Sight]:
-    """What a source of keyframes that feels the robot looks at in each frame of an episode; errors as above."""
+def recorded_sights(recording: LabeledEpisode) -> Iterator[ScorerInput]:
+    """Yield what a selector that needs the measured state looks at in each frame of an episode; errors as above."""
     columns = _Columns(recording, "events need")
     openings, places = columns.opening().tolist(), columns.place()
     data_set, names = recording.data_set, [camera.view for camera in recording.cameras]
     films = [data_set.frames(recording.episode, camera.view, camera.named) for camera in recording.cameras]
     for frame, pictures in enumerate(zip(*films, strict=True)):
         views = dict(zip(names, pictures, strict=True))
-        yield Sight(round(frame * 1e9 / data_set.fps), views, openings[frame], places[frame])
+        yield ScorerInput(round(frame * 1e9 / data_set.fps), views, openings[frame], places[frame])
 
 
 class _Columns:
     """The numbers of an episode, told apart by their names."""
 
-    def __init__(self, recording: Recording, why: str) -> None:
-        """Args: `why` something is needed, for the line that says that it is missing."""
+    def __init__(self, recording: LabeledEpisode, why: str) -> None:
+        """Take the columns of a recording.
+
+        Args:
+            recording: whose columns these are.
+            why: something is needed, for the line that says that it is missing.
+        """
         self._why = why
         folder = recording.data_set.folder
         source, columns = open_source(folder), recording.data_set.columns(recording.episode)
@@ -72,7 +79,7 @@ class _Columns:
                 self._named[key] = source.names(key) or (), values
 
     def opening(self) -> Numbers:
-        """Of the gripper (T,), m: the joints called finger or gripper add up to it, as at run time."""
+        """Return the gripper width (T,), m: the sum of the joints called finger or gripper, as at run time."""
         for key in (JOINT_POSITIONS.key, STATE.key):
             names, values = self._numbers(key)
             fingers = gripper_joints(names)
@@ -84,7 +91,7 @@ class _Columns:
         raise self._missing("the gripper's opening", f"{JOINT_POSITIONS.key} names a finger or gripper joint")
 
     def place(self) -> Numbers:
-        """Of the tool (T, 3), m, in the robot's base frame."""
+        """Return the position of the tool (T, 3), m, in the robot's base frame."""
         for key in (TOOL_POSE.key, STATE.key):
             names, values = self._numbers(key)
             if names[:3] == _PLACE:

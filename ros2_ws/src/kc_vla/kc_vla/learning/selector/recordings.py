@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kc_vla.core.tasks import Task
 from kc_vla.datasets.lerobot.reader import DataSet, open_data_sets
 from kc_vla.keyframes.cameras import THIRD_PERSON, Camera
-from kc_vla.keyframes.pictures import Picture, side_by_side
+from kc_vla.keyframes.image_crop import Picture, side_by_side
 from kc_vla.learning.common.data_tasks import Tell, known_task, tasks_of
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.common.parallel import on_all_cores
@@ -25,7 +25,7 @@ _NAMED = 10
 
 
 @dataclass(frozen=True)
-class Recording:
+class LabeledEpisode:
     """One episode.
 
     Attributes:
@@ -33,7 +33,7 @@ class Recording:
         task: what it is about.
         length: frames.
         keyframes: frame of each phase's keyframe, ascending, the first 0; none where nobody has marked them.
-        data_set: where the pictures are.
+        data_set: where the images are.
         episode: its index there.
         cameras: that are looked at.
     """
@@ -48,17 +48,17 @@ class Recording:
 
     @property
     def size(self) -> int:
-        """Bytes of the file that its numbers are in: changes with them, and not with its place."""
+        """Return the size of the file of its numbers, bytes: it changes with them, and not with its place."""
         return self.data_set.columns_path(self.episode).stat().st_size
 
     @property
     def changed(self) -> str:
-        """Another text for another recording: what was computed of it is kept by that."""
+        """Return a text that changes with the recording, by which what was computed of it is kept."""
         about = self.data_set.columns_path(self.episode).stat()
         return f"{self.name} {self.length} {about.st_mtime_ns} {about.st_size}"
 
     def pictures(self, size: int) -> Iterator[Picture]:
-        """All pictures, one after the other, (size, V size, 3) each, of V cameras side by side.
+        """Yield all images, one after the other, (size, V size, 3) each, of V cameras side by side.
 
         Raises:
             BagError: a frame cannot be read; the message names it.
@@ -78,8 +78,8 @@ def load_recordings(
     own: Mapping[str, Task] = types.MappingProxyType({}),
     cameras: tuple[Camera, ...] = (THIRD_PERSON,),
     tell: Tell = tell_person,
-) -> list[Recording]:
-    """The episodes of a data set, of all data sets in a folder, or of several such, that a selector can learn from.
+) -> list[LabeledEpisode]:
+    """Return the episodes that a selector can learn from, of a data set, of all in a folder, or of several such.
 
     Episodes with no keyframe but frame 0 are left out, which is told, as are keyframes that are missing at the end.
 
@@ -101,6 +101,8 @@ def load_recordings(
     for data_set in data_sets:
         for camera in cameras:
             data_set.camera(camera.view, camera.named)
+        for line in data_set.contradictions():
+            tell(line)
     for data_set, info, task in tasks_of(data_sets, own, tell):
         name = f"{names[data_set.folder]} episode {info.index}"
         keyframes = data_set.keyframes(info.index)
@@ -108,12 +110,14 @@ def load_recordings(
             raise DataError(
                 f"{name}: {len(keyframes)} keyframes, but '{task.name}' has {len(task.keyframes)}: correct them"
             )
-        recordings.append(Recording(name, task, info.length, keyframes, data_set, info.index, cameras))
+        recordings.append(LabeledEpisode(name, task, info.length, keyframes, data_set, info.index, cameras))
     return _usable(recordings, names, tell)
 
 
-def load_unmarked(folder: Path, tell: Tell = tell_person) -> list[Recording]:
-    """The episodes of a data set, or of all in a folder, without their keyframes, which may not have been marked yet.
+def load_unmarked(folder: Path, tell: Tell = tell_person) -> list[LabeledEpisode]:
+    """Return the episodes of a data set, or of all in a folder, without their keyframes.
+
+    The keyframes may not have been marked yet.
 
     Episodes of tasks that are not in the task table are left out, which is told.
 
@@ -128,14 +132,14 @@ def load_unmarked(folder: Path, tell: Tell = tell_person) -> list[Recording]:
                 others.add(info.instruction)
                 continue
             name = f"{data_set.folder.name} episode {info.index}"
-            recordings.append(Recording(name, task, info.length, (), data_set, info.index, ()))
+            recordings.append(LabeledEpisode(name, task, info.length, (), data_set, info.index, ()))
     for instruction in sorted(others):
         tell(f"'{instruction}' is in no task table, so it has no rules: its episodes are left out")
     return recordings
 
 
 def _names(folders: Sequence[Path]) -> dict[Path, str]:
-    """What each data set is called: the end of its path, as long as it takes to tell all apart."""
+    """Return what each data set is called: the end of its path, as long as it takes to distinguish all."""
     places = [folder.resolve() for folder in folders]
     for folder, place in zip(folders, places, strict=True):
         if places.count(place) > 1:
@@ -146,9 +150,9 @@ def _names(folders: Sequence[Path]) -> dict[Path, str]:
     return {folder: "/".join(place.parts[-parts:]) for folder, place in zip(folders, places, strict=True)}
 
 
-def _usable(recordings: Sequence[Recording], names: Mapping[Path, str], tell: Tell) -> list[Recording]:
-    """Those with keyframes to wait for; says which are not, and what is missing in the others."""
-    by_task: defaultdict[str, list[Recording]] = defaultdict(list)
+def _usable(recordings: Sequence[LabeledEpisode], names: Mapping[Path, str], tell: Tell) -> list[LabeledEpisode]:
+    """Return the recordings with keyframes to wait for; log which have none, and what is missing in the others."""
+    by_task: defaultdict[str, list[LabeledEpisode]] = defaultdict(list)
     for recording in recordings:
         by_task[recording.task.name].append(recording)
     outside = {task for task, rows in by_task.items() if all(len(row.keyframes) < 2 for row in rows)}
@@ -157,7 +161,7 @@ def _usable(recordings: Sequence[Recording], names: Mapping[Path, str], tell: Te
             f"'{task}' has no keyframe but frame 0: there is nothing to select, it is outside the selector; "
             f"its {len(by_task[task])} episodes are left out"
         )
-    incomplete: defaultdict[tuple[str, str, int], list[Recording]] = defaultdict(list)
+    incomplete: defaultdict[tuple[str, str, int], list[LabeledEpisode]] = defaultdict(list)
     for recording in recordings:
         fewer = len(recording.keyframes) < len(recording.task.keyframes)
         if fewer and recording.task.name not in outside:
@@ -175,8 +179,8 @@ def _usable(recordings: Sequence[Recording], names: Mapping[Path, str], tell: Te
     return [row for row in recordings if len(row.keyframes) > 1]
 
 
-def check_enough(recordings: Sequence[Recording]) -> None:
-    """See that there is something to learn in each task that occurs.
+def check_enough(recordings: Sequence[LabeledEpisode]) -> None:
+    """Check that there is something to learn in each task that occurs.
 
     Raises:
         DataError: a task with a single episode, so that no keyframe has a like one in another episode.
@@ -189,8 +193,8 @@ def check_enough(recordings: Sequence[Recording]) -> None:
             raise DataError(f"'{name}' has a single episode: a triplet needs two, record more")
 
 
-def common_rate(recordings: Sequence[Recording]) -> int:
-    """Frames a second of all of them: a window of frames spans another time at another rate.
+def common_rate(recordings: Sequence[LabeledEpisode]) -> int:
+    """Return the frames a second of all of them: a window of frames spans another time at another rate.
 
     Raises:
         DataError: they have several.
@@ -202,22 +206,22 @@ def common_rate(recordings: Sequence[Recording]) -> int:
     return next(iter(rates))
 
 
-def learnt_tasks(recordings: Sequence[Recording]) -> dict[str, Task]:
-    """The tasks that occur, in the order of their embeddings."""
+def learnt_tasks(recordings: Sequence[LabeledEpisode]) -> dict[str, Task]:
+    """Return the tasks that occur, in the order of their embeddings."""
     tasks = {recording.task.name: recording.task for recording in recordings}
     return {name: tasks[name] for name in sorted(tasks)}
 
 
-def task_indices(recordings: Sequence[Recording], tasks: Mapping[str, Task]) -> NDArray[np.int64]:
-    """The place (R,) in `tasks` of each recording's task."""
+def task_indices(recordings: Sequence[LabeledEpisode], tasks: Mapping[str, Task]) -> NDArray[np.int64]:
+    """Return the place (R,) in `tasks` of each recording's task."""
     order = list(tasks)
     return np.array([order.index(recording.task.name) for recording in recordings], np.int64)
 
 
 def wanted_pictures(
-    recordings: Sequence[Recording], wanted: Sequence[NDArray[np.int64]], size: int, done: Callable[[], object]
+    recordings: Sequence[LabeledEpisode], wanted: Sequence[NDArray[np.int64]], size: int, done: Callable[[], object]
 ) -> list[dict[int, Picture]]:
-    """The pictures of some frames of each recording.
+    """Return the images of some frames of each recording.
 
     Args:
         recordings: R of them.
@@ -226,7 +230,7 @@ def wanted_pictures(
         done: called after each recording.
     """
 
-    def some(recording: Recording, frames: NDArray[np.int64]) -> dict[int, Picture]:
+    def some(recording: LabeledEpisode, frames: NDArray[np.int64]) -> dict[int, Picture]:
         keep = set(frames.tolist())
         return {k: picture for k, picture in enumerate(recording.pictures(size)) if k in keep}
 

@@ -21,7 +21,7 @@ from kc_vla.learning.common.quantizing import is_quantized, quantize_pictures
 from kc_vla.learning.selector.config import config_as_dict
 from kc_vla.learning.selector.evaluation import scores_by_task
 from kc_vla.learning.selector.export import export_head, export_trunk
-from kc_vla.learning.selector.recordings import Recording, common_rate, learnt_tasks, load_recordings
+from kc_vla.learning.selector.recordings import LabeledEpisode, common_rate, learnt_tasks, load_recordings
 from kc_vla.learning.selector.run import SelectorRun
 from kc_vla.learning.selector.training import sample_pictures, trained_head, trained_trunk
 
@@ -59,7 +59,7 @@ def release_selector(
 
     Args:
         run: finished.
-        train: what it was learnt from: its tasks are the model's, its pictures give the ranges of 8-bit numbers.
+        train: what it was learned from: its tasks are the model's, its images give the ranges of 8-bit numbers.
         validation: data by which the thresholds, and if need be the precision, are chosen, with the exported files.
         models: folder of models.
         name: of the model.
@@ -126,7 +126,7 @@ def release_selector(
 
 
 def _source(run: SelectorRun) -> dict[str, Any]:
-    """How it was made; the model that it began with, if any, by the digests of its files."""
+    """Return how it was made; the model that it began with, if any, by the digests of its files."""
     begun = {key: value for key, value in run.data.items() if key.startswith("init")}
     training = config_as_dict(run.config)
     if "init_trunk" in begun:
@@ -134,8 +134,8 @@ def _source(run: SelectorRun) -> dict[str, Any]:
     return {"method": run.method, **begun, "training": training}
 
 
-def _trunks(run: SelectorRun, learnt_from: Sequence[Recording], precision: str, folder: Path) -> dict[str, Path]:
-    """The file of the trunk in each precision that comes into question."""
+def _trunks(run: SelectorRun, learnt_from: Sequence[LabeledEpisode], precision: str, folder: Path) -> dict[str, Path]:
+    """Return the file of the trunk in each precision that comes into question."""
     made = {each: folder / f"{each}.onnx" for each in ("int8", "fp32")}
     if run.frozen_trunk.exists():
         own = "int8" if is_quantized(run.frozen_trunk) else "fp32"
@@ -153,9 +153,9 @@ def _trunks(run: SelectorRun, learnt_from: Sequence[Recording], precision: str, 
 
 
 def _choose(
-    model: SelectorModel, made: Mapping[str, Path], recordings: Sequence[Recording], speeds: Sequence[float]
+    model: SelectorModel, made: Mapping[str, Path], recordings: Sequence[LabeledEpisode], speeds: Sequence[float]
 ) -> Released:
-    """The thresholds, and of several precisions the smaller one unless it finds less on `recordings`."""
+    """Return the thresholds, and of several precisions the smaller one unless it finds less on `recordings`."""
     chosen = {p: _choose_thresholds(replace(model, trunk=file), recordings, p, speeds) for p, file in made.items()}
     if len(chosen) == 1:
         ((precision, only),) = chosen.items()
@@ -168,8 +168,8 @@ def _choose(
 
 
 def _choose_thresholds(
-    model: SelectorModel, recordings: Sequence[Recording], precision: str, speeds: Sequence[float]
+    model: SelectorModel, recordings: Sequence[LabeledEpisode], precision: str, speeds: Sequence[float]
 ) -> Chosen:
-    """Threshold and F1 of each task, of the network as it will run, at all `speeds` together."""
+    """Return the threshold and F1 of each task, of the network as it will run, at all `speeds` together."""
     rows = scores_by_task(SelectorNetwork(model, "cpu"), recordings, f"thresholds, {precision}", speeds)
     return {task: best_threshold(rows[task], model.phases(task)) for task in sorted(rows)}

@@ -11,8 +11,8 @@ from kc_vla.keyframes.cameras import Camera
 from kc_vla.keyframes.learned import SelectorNetwork
 from kc_vla.keyframes.model import SelectorModel, load_selector
 from kc_vla.learning.common.errors import DataError
-from kc_vla.learning.selector.evaluation import AS_RECORDED, CONDITIONS, Condition, EpisodeResult, evaluate
-from kc_vla.learning.selector.recordings import Recording, learnt_tasks, load_recordings, tell_person
+from kc_vla.learning.selector.evaluation import AS_RECORDED, CONDITIONS, EpisodeResult, ImageDisturbance, evaluate
+from kc_vla.learning.selector.recordings import LabeledEpisode, learnt_tasks, load_recordings, tell_person
 from kc_vla.learning.selector.strips import draw_strip
 from kc_vla.learning.selector.tables import markdown, with_average, write_tables
 
@@ -28,7 +28,7 @@ def report_selectors(
 ) -> str:
     """Measure selectors and write `metrics.md`, `metrics.json` and a strip for each episode.
 
-    The strips of several selectors are in a folder for each. Episodes of tasks that one has not learnt are left out.
+    The strips of several selectors are in a folder for each. Episodes of tasks that one has not learned are left out.
 
     Args:
         models: folder with a registry.
@@ -37,7 +37,7 @@ def report_selectors(
         output: folder.
         disturbed: measure under every condition.
         strips: at most so many of a data set.
-        cameras: of the data; by default those that each selector has learnt from.
+        cameras: of the data; by default those that each selector has learned from.
 
     Returns:
         The tables.
@@ -66,8 +66,8 @@ def report_selectors(
 
 def _load(
     model: SelectorModel, data: Path, cameras: tuple[Camera, ...] | None, said: dict[str, None]
-) -> list[Recording]:
-    """The episodes as a model looks at them; `said` takes what a person should know, each line once."""
+) -> list[LabeledEpisode]:
+    """Return the episodes as a model looks at them; `said` takes what a person should know, each line once."""
     if cameras is not None and (asked := [c.view for c in cameras]) != (learnt := [c.view for c in model.cameras]):
         raise DataError(f"model '{model.name}' looks at {', '.join(learnt)}, not at {', '.join(asked)}")
     recordings = load_recordings(
@@ -78,8 +78,8 @@ def _load(
     return recordings
 
 
-def learnt_recordings(network: SelectorNetwork, recordings: Sequence[Recording]) -> list[Recording]:
-    """The episodes of tasks that a network knows.
+def learnt_recordings(network: SelectorNetwork, recordings: Sequence[LabeledEpisode]) -> list[LabeledEpisode]:
+    """Return the episodes of tasks that a network knows.
 
     Raises:
         DataError: there is none.
@@ -93,7 +93,7 @@ def learnt_recordings(network: SelectorNetwork, recordings: Sequence[Recording])
 
 
 def _draw(
-    model: str, folder: Path, most: int, drawn: Counter[Path], condition: Condition, result: EpisodeResult
+    model: str, folder: Path, most: int, drawn: Counter[Path], condition: ImageDisturbance, result: EpisodeResult
 ) -> None:
     """Draw a strip, unless there are `most` of its data set already."""
     recording = result.recording

@@ -14,33 +14,33 @@ from tqdm import tqdm
 from kc_vla.core.files import write_whole
 from kc_vla.core.tasks import Task
 from kc_vla.datasets.lerobot.annotations import Annotation
-from kc_vla.keyframes.metrics import Counts, Detection, count
+from kc_vla.keyframes.metrics import Counts, DetectedKeyframe, count
 from kc_vla.keyframes.rules import CueScorer, Signals
 from kc_vla.keyframes.scoring import DEFAULT_THRESHOLD
-from kc_vla.keyframes.selector import Event, KeyframeSelector
+from kc_vla.keyframes.selector import KeyframeSelector, SelectorEvent
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother
 from kc_vla.learning.selector.recorded_signals import recorded_signals
-from kc_vla.learning.selector.recordings import Recording, load_recordings, load_unmarked
+from kc_vla.learning.selector.recordings import LabeledEpisode, load_recordings, load_unmarked
 from kc_vla.learning.selector.tables import percent
 
 
-def annotate_by_rules(signals: Sequence[Signals], task: Task) -> list[Detection]:
-    """The keyframes that the task's rules find in an episode; none where the task has no rules."""
+def annotate_by_rules(signals: Sequence[Signals], task: Task) -> list[DetectedKeyframe]:
+    """Return the keyframes that the task's rules find in an episode; none where the task has no rules."""
     if not task.cues:
         return []
     rules = CueScorer(task.cues)
     selector = KeyframeSelector(task.keyframes, GreedySmoother(DEFAULT_THRESHOLD))
-    found: list[Event] = []
+    found: list[SelectorEvent] = []
     for frame, seen in enumerate(signals):
         found += selector.update(frame, rules.update(seen, selector.phase))
     return [
-        Detection(event.phase, event.frame, event.frame, event.frame)
+        DetectedKeyframe(event.phase, event.frame, event.frame, event.frame)
         for event in found
         if event.decision is Decision.COMMITTED and event.phase > 0
     ]
 
 
-def _found(recording: Recording, task: Task) -> list[Detection]:
+def _found(recording: LabeledEpisode, task: Task) -> list[DetectedKeyframe]:
     return annotate_by_rules(recorded_signals(recording, CueScorer(task.cues).needs), task) if task.cues else []
 
 
@@ -69,14 +69,14 @@ def write_rule_annotations(data: Path, output: Path) -> list[Path]:
     return list(rows)
 
 
-def _row(recording: Recording, task: Task, frame: int, phase: int) -> str:
+def _row(recording: LabeledEpisode, task: Task, frame: int, phase: int) -> str:
     stamp_ns = round(frame * 1e9 / recording.data_set.fps)
     author = task.cues[phase] if task.cues else "first_frame"
     return Annotation(recording.episode, frame, stamp_ns, phase, task.keyframes[phase], "rules", author, 1.0).line()
 
 
 def report_rules(data: Path) -> str:
-    """A table of each task's rule: precision, recall and F1 against the keyframes of `data`, frame 0 aside.
+    """Return a table of each task's rule: precision, recall and F1 against the keyframes of `data`, frame 0 aside.
 
     Raises:
         BagError, DataError: the data cannot be used.

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.learning.selector.config import StageTwo
-from kc_vla.learning.selector.recordings import Recording
+from kc_vla.learning.selector.recordings import LabeledEpisode
 
 _NEAR_FRAMES = 20
 
 
 @dataclass(frozen=True)
-class Samples:
+class SelectorSamples:
     """N samples.
 
     Attributes:
@@ -32,8 +32,10 @@ class Samples:
     answer: NDArray[np.float32]
 
 
-def draw_samples(recordings: Sequence[Recording], config: StageTwo, chance: np.random.Generator) -> Samples:
-    """The samples of an epoch, in random order.
+def draw_samples(
+    recordings: Sequence[LabeledEpisode], config: StageTwo, chance: np.random.Generator
+) -> SelectorSamples:
+    """Return the samples of an epoch, in random order.
 
     For each keyframe but the first:
 
@@ -61,18 +63,23 @@ def draw_samples(recordings: Sequence[Recording], config: StageTwo, chance: np.r
                 rows.append((index, keyframe, phase + 1, 0.0))
     mixed = [rows[k] for k in chance.permutation(len(rows))]
     recording_index, frame, phase_index, answer = zip(*mixed, strict=True)
-    return Samples(np.array(recording_index), np.array(frame), np.array(phase_index), np.array(answer, np.float32))
+    return SelectorSamples(
+        np.array(recording_index), np.array(frame), np.array(phase_index), np.array(answer, np.float32)
+    )
 
 
 def draw_speeds(number: int, limit: float, chance: np.random.Generator) -> NDArray[np.float64]:
-    """How fast each of `number` episodes is shown, (number,), up to `limit` times faster, or as much slower."""
+    """Return how fast each of `number` episodes is shown, (number,), up to `limit` times faster, or as much slower."""
     if limit == 1.0:  # no chance is drawn, so that a training at one speed is what it was before there were others
         return np.ones(number)
     return np.asarray(limit ** chance.uniform(-1.0, 1.0, number))
 
 
-def at_speeds(recordings: Sequence[Recording], speeds: NDArray[np.float64]) -> list[Recording]:
-    """The episodes as if all in them went so many times, (R,), as fast: of other lengths, with other keyframes."""
+def at_speeds(recordings: Sequence[LabeledEpisode], speeds: NDArray[np.float64]) -> list[LabeledEpisode]:
+    """Return the episodes as if all in them went so many times, (R,), as fast.
+
+    They have other lengths, and other keyframes.
+    """
     shown = []
     for recording, speed in zip(recordings, speeds.tolist(), strict=True):
         length, keyframes = at_speed(recording.length, recording.keyframes, speed)
@@ -81,17 +88,20 @@ def at_speeds(recordings: Sequence[Recording], speeds: NDArray[np.float64]) -> l
 
 
 def at_speed(length: int, keyframes: tuple[int, ...], speed: float) -> tuple[int, tuple[int, ...]]:
-    """Length and keyframes of an episode that goes `speed` times as fast."""
+    """Return the length and keyframes of an episode that goes `speed` times as fast."""
     return int((length - 1) / speed) + 1, tuple(int(keyframe / speed) for keyframe in keyframes)
 
 
 def recorded_frames(frames: NDArray[np.int64], speeds: NDArray[np.float64] | float) -> NDArray[np.int64]:
-    """The frames of the recordings that are shown as `frames` at `speeds`, arrays that go together, or one for all."""
+    """Return the frames of the recordings that are shown as `frames` at `speeds`.
+
+    All are arrays that go together, or one number for all.
+    """
     return np.asarray(frames * speeds).astype(np.int64)
 
 
 def _one_of_each_part(first: int, last: int, parts: int, chance: np.random.Generator) -> list[int]:
-    """One frame from each of `parts` equal parts of `first`..`last`; none where that is empty."""
+    """Return one frame from each of `parts` equal parts of `first`..`last`; none where that is empty."""
     if last < first:
         return []
     edges = np.linspace(first, last + 1, parts + 1)
@@ -99,5 +109,5 @@ def _one_of_each_part(first: int, last: int, parts: int, chance: np.random.Gener
 
 
 def _some(first: int, last: int, number: int, chance: np.random.Generator) -> list[int]:
-    """`number` frames from `first`..`last`; none where that is empty."""
+    """Return `number` frames from `first`..`last`; none where that is empty."""
     return [int(frame) for frame in chance.integers(first, last + 1, number)] if last >= first else []

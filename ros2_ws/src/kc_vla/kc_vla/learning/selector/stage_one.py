@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from kc_vla.keyframes.pictures import Picture
+from kc_vla.keyframes.image_crop import Picture
 from kc_vla.learning.common.augment import augment
+from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.device import Device
-from kc_vla.learning.common.trunk import Trunk
 from kc_vla.learning.selector.config import Config
 from kc_vla.learning.selector.networks import Projection
-from kc_vla.learning.selector.recordings import Recording, wanted_pictures
+from kc_vla.learning.selector.recordings import LabeledEpisode, wanted_pictures
 from kc_vla.learning.selector.run import SelectorRun
-from kc_vla.learning.selector.triplets import Kind, Triplets, TripletSampler
+from kc_vla.learning.selector.triplets import NegativeKind, Triplets, TripletSampler
 
 STAGE = "stage one"
 CHECKPOINT = "stage_one"
@@ -28,21 +28,21 @@ CHECKPOINT = "stage_one"
 
 @dataclass(frozen=True)
 class _Pool:
-    """What triplets are drawn from, and the pictures of all frames that can occur in one."""
+    """What triplets are drawn from, and the images of all frames that can occur in one."""
 
     sampler: TripletSampler
     pictures: list[dict[int, Picture]]
 
     def batch(self, frames: NDArray[np.int64]) -> Tensor:
-        """Pictures (3 N, H, W, 3), uint8, of triplets (N, 3, 2): all anchors, all positives, all negatives."""
+        """Return images (3 N, H, W, 3), uint8, of triplets (N, 3, 2): all anchors, all positives, all negatives."""
         by_role = frames.transpose(1, 0, 2).reshape(-1, 2).tolist()
         return torch.from_numpy(np.stack([self.pictures[recording][frame] for recording, frame in by_role]))
 
 
 class _Embedding(nn.Module):
-    """Pictures to unit vectors of the metric space."""
+    """Images to unit vectors of the metric space."""
 
-    def __init__(self, trunk: Trunk) -> None:
+    def __init__(self, trunk: Backbone) -> None:
         super().__init__()
         self.trunk, self.projection = trunk, Projection()
 
@@ -51,13 +51,17 @@ class _Embedding(nn.Module):
 
 
 def train_trunk(
-    run: SelectorRun, trunk: Trunk, train: Sequence[Recording], validation: Sequence[Recording], device: Device
-) -> Trunk:
+    run: SelectorRun,
+    trunk: Backbone,
+    train: Sequence[LabeledEpisode],
+    validation: Sequence[LabeledEpisode],
+    device: Device,
+) -> Backbone:
     """Train `trunk` for the rest of the epochs of `run`, and return it.
 
     Raises:
         DataError: too few episodes.
-        BagError: a picture cannot be read.
+        BagError: an image cannot be read.
     """
     config = run.config
     torch.manual_seed(config.seed)
@@ -81,7 +85,7 @@ def train_trunk(
     return network.trunk
 
 
-def _gather(recordings: Sequence[Recording], config: Config) -> _Pool:
+def _gather(recordings: Sequence[LabeledEpisode], config: Config) -> _Pool:
     sampler = TripletSampler(recordings, config.stage_one)
     with tqdm(total=len(recordings), desc="pictures", unit="episode") as bar:
         pictures = wanted_pictures(recordings, sampler.frames_needed(), config.image_size, bar.update)
@@ -121,7 +125,10 @@ def _epoch(
 
 @torch.inference_mode()
 def _validate(network: _Embedding, pool: _Pool, config: Config, device: Device) -> dict[str, float]:
-    """Loss on triplets of validation episodes, the same ones each time, and how often the negative is further away."""
+    """Return the loss on triplets of validation episodes, and how often the negative is further away.
+
+    The triplets are the same ones each time.
+    """
     triplets: Triplets = pool.sampler.epoch(np.random.default_rng(config.seed))
     network.eval()
     losses, right = [], []
@@ -133,21 +140,21 @@ def _validate(network: _Embedding, pool: _Pool, config: Config, device: Device) 
         right.append((_loss(embedded, 0.0) == 0).cpu())
     answers = torch.cat(right).numpy()
     figures = {"validation_loss": float(torch.cat(losses).mean())}
-    for kind in Kind:
+    for kind in NegativeKind:
         if (chosen := triplets.kinds == kind).any():
             figures[f"right_{kind.name.lower()}"] = float(answers[chosen].mean())
     return figures
 
 
 def _loss(embedded: Tensor, margin: float) -> Tensor:
-    """Triplet margin loss (N,) of anchors, positives and negatives stacked (3 N, D)."""
+    """Return the triplet margin loss (N,) of anchors, positives and negatives stacked (3 N, D)."""
     anchor, positive, negative = embedded.chunk(3)
     near, far = (nn.functional.pairwise_distance(anchor, other) for other in (positive, negative))
     return (near - far + margin).clamp(min=0)
 
 
 def _batch_all_loss(embedded: Tensor, unlike: Tensor, margin: float) -> Tensor:
-    """Mean triplet margin loss of each anchor and its positive with all pictures that are `unlike` (N, 3 N) it.
+    """Return the mean triplet margin loss of each anchor and its positive with all images `unlike` (N, 3 N) it.
 
     Triplets that are right already do not count: they would drown the others (Hermans et al. 2017, "batch all").
     """

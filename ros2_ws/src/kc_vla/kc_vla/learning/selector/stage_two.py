@@ -19,9 +19,16 @@ from kc_vla.learning.common.device import Device
 from kc_vla.learning.selector.config import Config, StageTwo
 from kc_vla.learning.selector.features import Features
 from kc_vla.learning.selector.networks import QueryHead
-from kc_vla.learning.selector.recordings import Recording, task_indices
+from kc_vla.learning.selector.recordings import LabeledEpisode, task_indices
 from kc_vla.learning.selector.run import SelectorRun
-from kc_vla.learning.selector.samples import Samples, at_speed, at_speeds, draw_samples, draw_speeds, recorded_frames
+from kc_vla.learning.selector.samples import (
+    SelectorSamples,
+    at_speed,
+    at_speeds,
+    draw_samples,
+    draw_speeds,
+    recorded_frames,
+)
 
 STAGE = "stage two"
 CHECKPOINT = "stage_two"
@@ -35,9 +42,15 @@ class Split:
     """Recordings and their features."""
 
     def __init__(
-        self, recordings: Sequence[Recording], features: Sequence[Features], tasks: Mapping[str, Task]
+        self, recordings: Sequence[LabeledEpisode], features: Sequence[Features], tasks: Mapping[str, Task]
     ) -> None:
-        """Args: `recordings`, `features` (T, 512) of each, and all `tasks` in the order of their embeddings."""
+        """Put the recordings with their features one after the other.
+
+        Args:
+            recordings: episodes.
+            features: (T, 512) of each.
+            tasks: in the order of their embeddings.
+        """
         self.recordings = recordings
         self.features = torch.from_numpy(np.concatenate(features))
         lengths = np.array([len(f) for f in features])
@@ -47,7 +60,10 @@ class Split:
     def windows(
         self, recording: NDArray[np.int64], frame: NDArray[np.int64], speed: NDArray[np.float64], config: Config
     ) -> Tensor:
-        """Features (N, window, 512) of `frame` (N,) of `recording` (N,), shown at `speed` (N,), and of those before."""
+        """Return features (N, window, 512) of `frame` (N,) and of those before it.
+
+        The frames are of `recording` (N,), shown at `speed` (N,).
+        """
         frames = recorded_frames(window_frames(frame, config.window, config.stride), speed[:, None])
         return self.features[torch.from_numpy(self.starts[recording][:, None] + frames)]
 
@@ -57,7 +73,7 @@ def train_head(
 ) -> QueryHead:
     """Train the head for the rest of the epochs of `run`; return it as it was best on the validation episodes.
 
-    With `first`, a head that has learnt before, it goes on from that one, which may also be the best.
+    With `first`, a head that has learned before, it goes on from that one, which may also be the best.
     """
     config = run.config
     settings = config.stage_two
@@ -93,7 +109,7 @@ def train_head(
 
 
 def new_head(config: Config, tasks: Mapping[str, Task]) -> QueryHead:
-    """A head with fresh weights for these tasks."""
+    """Return a head with fresh weights for these tasks."""
     phases = max(_PHASES, *(len(task.keyframes) for task in tasks.values()))
     return QueryHead(len(tasks), phases, config.window)
 
@@ -102,7 +118,7 @@ def new_head(config: Config, tasks: Mapping[str, Task]) -> QueryHead:
 def head_scores(
     head: QueryHead, split: Split, index: int, config: Config, device: Device, speed: float = 1.0
 ) -> tuple[Scores, tuple[int, ...]]:
-    """Scores (T, phases of the task) of all frames of recording `index` at `speed`, and its keyframes at that speed."""
+    """Return the scores (T, phases of the task) of all frames of recording `index` at `speed`, and its keyframes."""
     recording = split.recordings[index]
     length, keyframes = at_speed(recording.length, recording.keyframes, speed)
     frames = np.arange(length)
@@ -114,9 +130,9 @@ def head_scores(
 
 
 def validation_f1(head: QueryHead, split: Split, config: Config, device: Device) -> dict[str, float]:
-    """Best free-running F1 over all thresholds: `f1_<task>` of each task, and `f1`, their mean.
+    """Return the best free-running F1 over all thresholds: `f1_<task>` of each task, and `f1`, their mean.
 
-    Judged are the episodes as recorded and, where other speeds are learnt, at the slowest and the fastest of these.
+    Judged are the episodes as recorded and, where other speeds are learned, at the slowest and the fastest of these.
     """
     head.eval()
     result: dict[str, float] = {}
@@ -148,8 +164,10 @@ def _epoch(
     return total / len(samples.frame)
 
 
-def questions(samples: Samples, part: slice, tasks: NDArray[np.int64], device: Device) -> tuple[Tensor, Tensor, Tensor]:
-    """Task, phase and answer (N,) of some samples, from the task of each recording."""
+def questions(
+    samples: SelectorSamples, part: slice, tasks: NDArray[np.int64], device: Device
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the task, phase and answer (N,) of some samples, from the task of each recording."""
     columns = tasks[samples.recording[part]], samples.phase[part], samples.answer[part]
     task, phase, answer = (torch.from_numpy(column).to(device.torch) for column in columns)
     return task, phase, answer

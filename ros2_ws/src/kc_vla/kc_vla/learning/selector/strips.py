@@ -1,4 +1,4 @@
-"""One picture for each episode: scores, threshold, truth and detections over time, and the keyframes themselves."""
+"""One image for each episode: scores, threshold, truth and detections over time, and the keyframes themselves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from kc_vla.keyframes.pictures import Picture
+from kc_vla.keyframes.image_crop import Picture
 from kc_vla.learning.selector.evaluation import EpisodeResult
 
 _COLOURS = ("#7f7f7f", "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2")
@@ -16,14 +16,14 @@ _COLOURS = ("#7f7f7f", "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#
 def draw_strip(result: EpisodeResult, model: str, path: Path, size: int = 96) -> None:
     """Draw what a selector made of an episode.
 
-    Above, the score of the phase that the selector waited for in each frame, coloured by phase; below, for each
-    keyframe the picture that was true and the one that the selector keeps.
+    Above, the score of the phase that the selector waited for in each frame, colored by phase; below, for each
+    keyframe the image that was true and the one that the selector keeps.
 
     Args:
         result: of the evaluation.
         model: name of the selector.
         path: PNG file to write.
-        size: of the small pictures, px.
+        size: of the small images, px.
     """
     recording, seen = result.recording, result.seen
     labels = recording.task.keyframes
@@ -60,7 +60,7 @@ def draw_strip(result: EpisodeResult, model: str, path: Path, size: int = 96) ->
 
 
 def _phase_waited_for(result: EpisodeResult) -> np.ndarray:
-    """The selector's own phase (N,) in each frame that it saw; beyond the last when all are committed."""
+    """Return the selector's own phase (N,) in each frame that it saw; beyond the last when all are committed."""
     waited = np.ones(len(result.seen.frames), np.int64)
     for detection in result.free:
         if detection.committed is not None:

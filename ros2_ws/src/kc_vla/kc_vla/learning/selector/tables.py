@@ -25,7 +25,7 @@ _COLUMNS = (
 
 
 def with_average(results: Mapping[str, TaskResult]) -> dict[str, Figures]:
-    """The figures of each task, and their mean over the tasks."""
+    """Return the figures of each task, and their mean over the tasks."""
     rows = {task: results[task].as_dict() for task in sorted(results)}
     names = next(iter(rows.values())).keys() if rows else ()
     rows[AVERAGE] = {name: float(np.mean([row[name] for row in rows.values()])) for name in names}
@@ -34,7 +34,10 @@ def with_average(results: Mapping[str, TaskResult]) -> dict[str, Figures]:
 
 
 def markdown(tables: Mapping[str, Mapping[str, Mapping[str, Figures]]], notes: Sequence[str] = ()) -> str:
-    """Tables of `tables`, figures by model, condition and task: all tasks as recorded, then each condition."""
+    """Return the tables of `tables`, figures by model, condition and task, as Markdown.
+
+    First come all tasks as recorded, then each condition.
+    """
     lines = ["Free-running unless it says otherwise: the selector's own phase pointer, no truth. In percent.", ""]
     lines += [line for note in notes for line in (note, "")]
     for model, conditions in tables.items():
@@ -80,7 +83,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent; a dash where there is none."""
+    """Return a share in percent; a dash where there is none."""
     return "-" if math.isnan(share) else f"{100 * share:.1f}"
 
 

@@ -16,11 +16,11 @@ from kc_vla.core.task_file import tasks_as_dict
 from kc_vla.core.tasks import Task
 from kc_vla.inference.onnx_sessions import open_session
 from kc_vla.keyframes.cameras import THIRD_PERSON, Camera
-from kc_vla.keyframes.pictures import Picture
+from kc_vla.keyframes.image_crop import Picture
+from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.curves import draw_curves
 from kc_vla.learning.common.device import Device
-from kc_vla.learning.common.errors import DataError, LearningError, RunError
-from kc_vla.learning.common.trunk import Trunk
+from kc_vla.learning.common.errors import DataError, LearningError, TrainingRunError
 from kc_vla.learning.common.weights import first_trunk, require_weights
 from kc_vla.learning.selector.config import Config, config_as_dict
 from kc_vla.learning.selector.features import (
@@ -34,7 +34,7 @@ from kc_vla.learning.selector.features import (
 from kc_vla.learning.selector.joint import train_joint
 from kc_vla.learning.selector.networks import QueryHead
 from kc_vla.learning.selector.pretrained import Pretrained
-from kc_vla.learning.selector.recordings import Recording, check_enough, common_rate, learnt_tasks, load_recordings
+from kc_vla.learning.selector.recordings import LabeledEpisode, check_enough, common_rate, learnt_tasks, load_recordings
 from kc_vla.learning.selector.run import SelectorRun, noted
 from kc_vla.learning.selector.stage_one import train_trunk
 from kc_vla.learning.selector.stage_two import CHECKPOINT as STAGE_TWO
@@ -44,7 +44,7 @@ TRUNK = "trunk"
 _CALIBRATION = 64
 """Training pictures that set the first batch norms."""
 _HOW = "finish it with kc-vla train selector"
-_Shown = Callable[[SelectorRun, Sequence[Recording], str], Split]
+_Shown = Callable[[SelectorRun, Sequence[LabeledEpisode], str], Split]
 """Recordings of a part of the data with the features of a trunk that learns no more."""
 
 
@@ -137,35 +137,38 @@ def train_selector(
     return run
 
 
-def _fingerprint(recordings: Sequence[Recording]) -> str:
-    """16 hex digits that change with any of the episodes, or with its keyframes."""
+def _fingerprint(recordings: Sequence[LabeledEpisode]) -> str:
+    """Return 16 hex digits that change with any of the episodes, or with its keyframes."""
     told = "\n".join(f"{each.name} {each.length} {each.size} {each.keyframes}" for each in recordings)
     return digest(told)
 
 
-def trained_trunk(run: SelectorRun) -> Trunk:
-    """The trunk of a finished run, but of one that has kept that of a model (`SelectorRun.frozen_trunk`).
+def trained_trunk(run: SelectorRun) -> Backbone:
+    """Return the trunk of a finished run, but of one that has kept that of a model (`SelectorRun.frozen_trunk`).
 
     Raises:
-        RunError: it is not finished.
+        TrainingRunError: it is not finished.
     """
     state = run.need(STAGE_TWO, _HOW)
-    trunk = Trunk()
+    trunk = Backbone()
     trunk.load_state_dict(state["trunk"] if "trunk" in state else run.need(TRUNK, _HOW)["trunk"])
     return trunk.eval()
 
 
 def trained_head(run: SelectorRun) -> QueryHead:
-    """The head of a finished run; RunError as `trained_trunk`."""
+    """Return the head of a finished run; TrainingRunError as `trained_trunk`."""
     if "head" not in (state := run.need(STAGE_TWO, _HOW)):
-        raise RunError(f"{run.folder} is not finished: {_HOW}")
+        raise TrainingRunError(f"{run.folder} is not finished: {_HOW}")
     head = new_head(run.config, run.tasks)
     head.load_state_dict(state["head"])
     return head.eval()
 
 
-def sample_pictures(recordings: Sequence[Recording], size: int, number: int) -> list[Picture]:
-    """At least `number` pictures, spread over all episodes and over the time of each, as far as they have so many."""
+def sample_pictures(recordings: Sequence[LabeledEpisode], size: int, number: int) -> list[Picture]:
+    """Return at least `number` images, spread over all episodes and over the time of each.
+
+    They are fewer where the episodes have not so many.
+    """
     chosen = recordings[:: max(1, len(recordings) // number)]
     each = -(-number // len(chosen))
     pictures = []
@@ -176,66 +179,66 @@ def sample_pictures(recordings: Sequence[Recording], size: int, number: int) -> 
     return pictures
 
 
-def _kept(run: SelectorRun, make: Callable[[], Trunk]) -> Trunk:
-    """The run's trunk; it is made if it is not there yet."""
+def _kept(run: SelectorRun, make: Callable[[], Backbone]) -> Backbone:
+    """Return the run's trunk; it is made if it is not there yet."""
     if (state := run.load(TRUNK)) is None:
         state = {"trunk": make().state_dict()}
         run.save(TRUNK, state)
-    trunk = Trunk()
+    trunk = Backbone()
     trunk.load_state_dict(state["trunk"])
     return trunk.eval()
 
 
 def _stage_one(
     run: SelectorRun,
-    first: Callable[[], Trunk],
-    train: Sequence[Recording],
-    validation: Sequence[Recording],
+    first: Callable[[], Backbone],
+    train: Sequence[LabeledEpisode],
+    validation: Sequence[LabeledEpisode],
     device: Device,
-) -> Trunk:
+) -> Backbone:
     return train_trunk(run, first(), train, validation, device)
 
 
-def _trunk_of(other: SelectorRun, run: SelectorRun) -> Trunk:
-    """The finished trunk of another run that differs in nothing but its second stage.
+def _trunk_of(other: SelectorRun, run: SelectorRun) -> Backbone:
+    """Return the finished trunk of another run that differs in nothing but its second stage.
 
     Raises:
-        RunError: it differs in more, or is not finished.
+        TrainingRunError: it differs in more, or is not finished.
     """
     if other.frozen_trunk.exists():
-        raise RunError(
+        raise TrainingRunError(
             f"{other.folder} has no trunk of its own, it kept that of model '{other.data['init']}': "
             f"take --init {other.data['init']} --init-parts trunk --method no-metric, with the same --models, for that"
         )
     mine, theirs = run.config, other.config
     if replace(theirs, stage_two=mine.stage_two, window=mine.window, stride=mine.stride) != mine:
-        raise RunError(
+        raise TrainingRunError(
             f"the trunk of {other.folder} was trained with other settings: only those of stage two may differ"
         )
     if any(other.data.get(part) != run.data.get(part) for part in ("train", "validation", "cameras")) or (
         other.data.get("episodes", run.data["episodes"]) != run.data["episodes"]
     ):
-        raise RunError(
+        raise TrainingRunError(
             f"the trunk of {other.folder} was trained on other episodes or cameras: its features do not serve here"
         )
-    trunk = Trunk()
+    trunk = Backbone()
     trunk.load_state_dict(other.need(TRUNK, "finish its first stage with kc-vla train selector")["trunk"])
     return trunk
 
 
-def _first(config: Config, train: Sequence[Recording], init: Pretrained | None) -> Trunk:
+def _first(config: Config, train: Sequence[LabeledEpisode], init: Pretrained | None) -> Backbone:
     if init is not None and "trunk" in init.parts:
         return init.trunk(sample_pictures(train, config.image_size, _CALIBRATION))
     pictures = sample_pictures(train, config.image_size, _CALIBRATION) if config.init == "package" else []
     return first_trunk(config.init, pictures)
 
 
-def _by_weights(trunk: Trunk, device: Device, shelf: Path) -> _Shown:
+def _by_weights(trunk: Backbone, device: Device, shelf: Path) -> _Shown:
     return partial(_split, partial(trunk_features, trunk, device=device), weights_name(trunk), shelf)
 
 
 def _by_file(trunk: Path, cameras: tuple[Camera, ...], shelf: Path) -> _Shown:
-    """By a trunk as it runs on the robot, in 8 bits as it may be: the head learns what it will be given.
+    """Return how to compute features by a trunk as it runs on the robot, so that the head learns what it will get.
 
     A run that came to no checkpoint may have left features of other cameras on the shelf, which have another name.
     """
@@ -248,10 +251,10 @@ def _split(
     trunk: str,
     shelf: Path,
     run: SelectorRun,
-    recordings: Sequence[Recording],
+    recordings: Sequence[LabeledEpisode],
     part: str,
 ) -> Split:
-    """Recordings with their features, kept on `shelf` in a folder called like the `trunk` and the `part`."""
+    """Return the recordings with their features, kept on `shelf` in a folder called like the `trunk` and the `part`."""
     folder = shelf / f"{trunk}-{part}"
     features = cached_features(recordings, run.config.image_size, compute, folder, f"{part} features")
     return Split(recordings, features, run.tasks)

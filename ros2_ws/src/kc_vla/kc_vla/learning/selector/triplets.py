@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.selector.config import StageOne
-from kc_vla.learning.selector.recordings import Recording, learnt_tasks, task_indices
+from kc_vla.learning.selector.recordings import LabeledEpisode, learnt_tasks, task_indices
 
 _NEVER = -(10**9)
 
 
-class Kind(IntEnum):
+class NegativeKind(IntEnum):
     """Where a negative comes from."""
 
     NEIGHBOUR = 0
@@ -43,7 +43,7 @@ class Triplets:
 class TripletSampler:
     """Draws the triplets of an epoch: each keyframe is an anchor once."""
 
-    def __init__(self, recordings: Sequence[Recording], config: StageOne) -> None:
+    def __init__(self, recordings: Sequence[LabeledEpisode], config: StageOne) -> None:
         """Take the keyframes of `recordings`.
 
         Raises:
@@ -75,11 +75,13 @@ class TripletSampler:
         self._other_tasks = {task: np.flatnonzero(tasks != task) for task in np.unique(tasks).tolist()}
 
     def __len__(self) -> int:
-        """Triplets of an epoch."""
+        """Return the number of triplets of an epoch."""
         return len(self._rows)
 
     def unlike(self, triplets: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which pictures of a batch are no keyframe of an anchor's phase, nor closer to one than a negative may be.
+        """Return which images of a batch are negatives of each anchor.
+
+        They are no keyframe of its phase, nor closer to one than a negative may be.
 
         Args:
             triplets: (N, 3, 2), of `Triplets.frames`.
@@ -95,7 +97,7 @@ class TripletSampler:
         return np.asarray(other_task | (distance >= self._config.neighbour_from))
 
     def frames_needed(self) -> list[NDArray[np.int64]]:
-        """For each recording the frames that can ever occur in a triplet, ascending."""
+        """Return for each recording the frames that can ever occur in a triplet, ascending."""
         reach = np.arange(-self._config.neighbour_to, self._config.neighbour_to + 1)
         needed = []
         for index, length in enumerate(self._lengths):
@@ -105,28 +107,28 @@ class TripletSampler:
         return needed
 
     def epoch(self, chance: np.random.Generator) -> Triplets:
-        """The triplets of one epoch, in random order, with as many negatives of each kind as can be."""
+        """Return the triplets of one epoch, in random order, with as many negatives of each kind as can be."""
         order = chance.permutation(len(self._rows))
         anchors = self._rows[order]
-        kinds = chance.permutation(np.arange(len(anchors)) % len(Kind))
+        kinds = chance.permutation(np.arange(len(anchors)) % len(NegativeKind))
         frames = np.zeros((len(anchors), 3, 2), np.int64)
         for k, (row, anchor) in enumerate(zip(order, anchors, strict=True)):
             key = (int(anchor[2]), int(anchor[3]))
             frames[k, 0] = anchor[:2]
             like = self._like[key]
             frames[k, 1] = self._rows[chance.choice(like[like != row]), :2]
-            if kinds[k] == Kind.TASK and not len(self._other_tasks[key[0]]):
-                kinds[k] = Kind.PHASE  # a single task is learnt
-            if kinds[k] == Kind.NEIGHBOUR:
+            if kinds[k] == NegativeKind.TASK and not len(self._other_tasks[key[0]]):
+                kinds[k] = NegativeKind.PHASE  # a single task is learnt
+            if kinds[k] == NegativeKind.NEIGHBOUR:
                 frames[k, 2] = anchor[0], self._neighbour(int(anchor[1]), int(self._lengths[anchor[0]]), chance)
-            elif kinds[k] == Kind.PHASE:
+            elif kinds[k] == NegativeKind.PHASE:
                 frames[k, 2] = self._rows[chance.choice(self._other_phases[key]), :2]
             else:
                 frames[k, 2] = self._rows[chance.choice(self._other_tasks[key[0]]), :2]
         return Triplets(frames, kinds)
 
     def _neighbour(self, frame: int, length: int, chance: np.random.Generator) -> int:
-        """A frame between `neighbour_from` and `neighbour_to` frames before or after, as far as the episode has any."""
+        """Return a frame `neighbour_from` to `neighbour_to` frames before or after, as far as the episode has any."""
         offsets = np.arange(self._config.neighbour_from, self._config.neighbour_to + 1)
         near = np.concatenate([frame - offsets, frame + offsets])
         return int(chance.choice(near[(near >= 0) & (near < length)]))

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kc_vla.core.files import copy_whole
 from kc_vla.inference.models import find_model, register, require_free
-from kc_vla.keyframes.free_run import free_running
+from kc_vla.keyframes.free_run import Scores, free_running
 from kc_vla.keyframes.learned import SelectorNetwork
-from kc_vla.keyframes.metrics import Counts, count
+from kc_vla.keyframes.metrics import TOLERANCE_FRAMES, Counts, count
 from kc_vla.keyframes.model import KIND, selector_from
-from kc_vla.keyframes.thresholds import best_threshold
+from kc_vla.keyframes.thresholds import CANDIDATES, best_threshold
+from kc_vla.learning.common.errors import LearningError
 from kc_vla.learning.selector.evaluation import scores_by_task
 from kc_vla.learning.selector.recordings import load_recordings
 from kc_vla.learning.selector.report import learnt_recordings
 
+Scored = tuple[Scores, Sequence[int]]
+"""Scores and true keyframes of an episode."""
+
+
+class TuningError(LearningError):
+    """No threshold helps."""
+
 
 @dataclass(frozen=True)
 class Tuned:
-    """The thresholds of a task before and after, and what they reach on so many episodes."""
+    """The thresholds of a task before and after, and what they reach on so many episodes.
+
+    Where no threshold finds a keyframe, the one before stays, and `nothing` says why; else that is empty.
+    """
 
     before: float
     after: float
     f1_before: float
     f1_after: float
     episodes: int
+    nothing: str = ""
 
 
 def tune_selector(
@@ -33,9 +46,10 @@ def tune_selector(
 ) -> dict[str, Tuned]:
     """Enter the selector `name` of `models` as `new_name` into `output`, with thresholds that do best on `validation`.
 
-    Thresholds stay where no other does as well, and those of tasks without an episode.
+    Thresholds stay where no other does as well or none finds a keyframe, and those of tasks without an episode.
 
     Raises:
+        TuningError: no threshold finds a keyframe of any task; nothing is entered.
         ModelError: no such model, or `output` has one called `new_name` that is not to be replaced.
         BagError, DataError: the data cannot be used.
     """
@@ -46,11 +60,8 @@ def tune_selector(
     tuned = {}
     recordings = learnt_recordings(network, load_recordings(validation, model.known_tasks(), model.cameras))
     for task, episodes in scores_by_task(network, recordings, "thresholds").items():
-        phases, before = model.phases(task), model.thresholds[task]
-        after, best = best_threshold(episodes, phases)
-        found = [count(free_running(scores, phases, before), truth) for scores, truth in episodes]
-        now = sum(found, Counts()).f1
-        tuned[task] = Tuned(before, after if best >= now else before, now, max(best, now), len(episodes))
+        tuned[task] = tuned_on(episodes, model.phases(task), model.thresholds[task])
+    require_help(tuned, name)
     tasks = {
         task: {**row, "threshold": tuned[task].after} if task in tuned else row
         for task, row in entry.settings["tasks"].items()
@@ -69,3 +80,43 @@ def tune_selector(
     }
     register(output, new_name, changed, {role: f"{new_name}/{role}.onnx" for role in entry.files})
     return tuned
+
+
+def tuned_on(episodes: Sequence[Scored], phases: int, before: float) -> Tuned:
+    """Return what a threshold in place of `before` reaches on the `episodes` of a task with so many `phases`."""
+    if not any(len(truth) > 1 for _, truth in episodes):
+        return Tuned(before, before, 0.0, 0.0, len(episodes), _why(episodes, phases))
+    after, best = best_threshold(episodes, phases)
+    now = sum((count(free_running(scores, phases, before), truth) for scores, truth in episodes), Counts()).f1
+    if not max(best, now) > 0:
+        return Tuned(before, before, 0.0, 0.0, len(episodes), _why(episodes, phases))
+    return Tuned(before, after if best >= now else before, now, max(best, now), len(episodes))
+
+
+def require_help(tuned: Mapping[str, Tuned], name: str) -> None:
+    """Check that at least one task has a threshold that finds a keyframe.
+
+    Raises:
+        TuningError: none does of the selector `name`; the line says why and what to do.
+    """
+    if not tuned or not all(row.nothing for row in tuned.values()):
+        return
+    told = "; ".join(f"{task}: {row.nothing}" for task, row in tuned.items())
+    raise TuningError(
+        f"no threshold helps, and no model is entered: {told}. Train it on such episodes: "
+        f"kc-vla train selector --init {name} --method no-metric, as kc-vla train selector --help says"
+    )
+
+
+def _why(episodes: Sequence[Scored], phases: int) -> str:
+    """Return why no threshold finds a keyframe, in words."""
+    told = f"F1 is 0 with each threshold on {len(episodes)} episodes"
+    if not any(len(truth) > 1 for _, truth in episodes):
+        return f"{told}, of which none has a marked keyframe after frame 0"
+    highest = max(float(scores[:, 1:phases].max(initial=0.0)) for scores, _ in episodes)
+    if highest <= CANDIDATES[0]:
+        return f"{told}: no frame has a score above {highest:.3f}, it does not recognize these keyframes"
+    return (
+        f"{told}: its scores reach {highest:.2f}, but never within {TOLERANCE_FRAMES} frames of a marked keyframe in "
+        "its turn: look at the marks, and at the camera"
+    )

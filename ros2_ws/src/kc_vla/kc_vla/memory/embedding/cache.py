@@ -26,7 +26,17 @@ class Cached:
         return len(self._known)
 
     def embed(self, sentences: Sequence[str]) -> Vectors:
-        """See `Embedder`."""
+        """Return the vectors of sentences, and embed only those that are not kept yet.
+
+        Args:
+            sentences: in any number, also several times the same.
+
+        Returns:
+            (N, D) float32 of length 1, in the order of the sentences.
+
+        Raises:
+            EmbeddingError: the wrapped embedder cannot embed them.
+        """
         missing = [each for each in dict.fromkeys(sentences) if each not in self._known]
         fresh = dict(zip(missing, self._embedder.embed(missing), strict=True)) if missing else {}
         rows = []

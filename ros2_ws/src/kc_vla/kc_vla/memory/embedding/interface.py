@@ -24,12 +24,12 @@ class Embedder(Protocol):
     name: str
 
     def embed(self, sentences: Sequence[str]) -> Vectors:
-        """Vectors (N, D) of length 1, in the order of the sentences; EmbeddingError where it cannot."""
+        """Return vectors (N, D) of length 1, in the order of the sentences; EmbeddingError where it cannot."""
         ...
 
 
 def in_batches(sentences: Sequence[str], embed: Callable[[Sequence[str]], Vectors]) -> Vectors:
-    """Vectors of sentences, at least one, in their order; each is embedded with others of about its length.
+    """Return vectors of sentences, at least one, in their order; each is embedded with others of about its length.
 
     In a batch all are as long as the longest, and what is added costs as much as what is said.
     """
@@ -42,7 +42,7 @@ def in_batches(sentences: Sequence[str], embed: Callable[[Sequence[str]], Vector
 
 
 def normalised(vectors: Vectors) -> Vectors:
-    """Vectors of length 1; those of length 0, or with NaN, are refused.
+    """Return vectors of length 1; those of length 0, or with NaN, are refused.
 
     Raises:
         EmbeddingError: there is such a vector.

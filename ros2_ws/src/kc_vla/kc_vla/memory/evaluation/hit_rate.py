@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,27 @@ from numpy.typing import NDArray
 from kc_vla.memory.replacement.interface import Key, Replacement
 
 
+@dataclass(frozen=True)
+class HitRateRow:
+    """A hit rate.
+
+    Attributes:
+        requests: where they come from.
+        size: units of the memory.
+        policy: its name.
+        rate: mean share of the requests that find their unit.
+        spread: half the 95 % interval of that mean over the streams; 0 for a single trace.
+    """
+
+    requests: str
+    size: int
+    policy: str
+    rate: float
+    spread: float
+
+
 def hits(policy: Replacement, requests: Sequence[Key]) -> NDArray[np.bool_]:
-    """Which requests (N,) find their key; one that does not is remembered from then on."""
+    """Return which requests (N,) find their key; one that does not is remembered from then on."""
     found = np.zeros(len(requests), bool)
     for index, key in enumerate(requests):
         if key in policy:
@@ -24,7 +44,7 @@ def hits(policy: Replacement, requests: Sequence[Key]) -> NDArray[np.bool_]:
 
 
 def optimal_hits(capacity: int, requests: Sequence[Key]) -> NDArray[np.bool_]:
-    """The same of the best that any policy could do, which knows the future (Belady, 1966).
+    """Return the same of the best that any policy could do, which knows the future (Belady, 1966).
 
     What is not asked for again before all else that is there is not taken in at all (bypass).
     """

@@ -16,12 +16,12 @@ import numpy as np
 from kc_vla.core.untrusted import parsed_yaml, read_text
 from kc_vla.memory.evaluation.halves import halves
 from kc_vla.memory.evaluation.wording import Wording
-from kc_vla.memory.short_term.unit import Position, State, Unit, state_of
+from kc_vla.memory.short_term.unit import ObjectState, Position, Unit, state_of
 
 KINDS = ("exact", "composite", "vague")
 SERIES = ("first", "second")
 UNITS = 20
-"""Of the memory that is asked."""
+"""Number of units in the memory that is asked."""
 _PLACES = ("on the table", "on the counter", "on the shelf", "on the floor", "on the desk", "in the cabinet")
 _COLOURS = ("red", "blue", "green", "white", "black", "brown")
 _COLOUR_TOLD = 0.5
@@ -53,7 +53,7 @@ class Question:
 
 
 def read_questions() -> list[Question]:
-    """All questions, the same at each call."""
+    """Return all questions, the same at each call."""
     objects: dict[str, Any] = parsed_yaml(read_text(_DATA / "recall.yaml"))
     second: dict[str, Any] = parsed_yaml(read_text(_DATA / "recall_second.yaml"))
     known = {each["ask"] for about in objects.values() for kind in KINDS for each in _asked(about[kind])}
@@ -127,19 +127,19 @@ class _Scene:
         return object_id
 
     def another(self, object_type: str, name: str, asked: Mapping[str, str]) -> str:
-        """Another state, colour or place than the one that is asked for."""
+        """Return another state, color or place than the one that is asked for."""
         if name == "state" and "not" in asked:
             return asked["not"]
         own = self._objects[object_type]
         choices = {
-            "state": [State.NONE.value, *own["states"]],
+            "state": [ObjectState.NONE.value, *own["states"]],
             "colour": own["colours"] if len(own["colours"]) > 1 else _COLOURS,
             "place": _PLACES,
         }[name]
         return str(self._chance.choice([each for each in choices if each != asked[name]]))
 
     def may_have(self, object_type: str, wanted: Mapping[str, str]) -> bool:
-        """Whether an object of this type could be in that state and have that colour."""
+        """Return whether an object of this type could be in that state and have that color."""
         about = self._objects[object_type]
         return wanted.get("state", "none") in ("none", *about["states"]) and (
             "colour" not in wanted or wanted["colour"] in about["colours"]

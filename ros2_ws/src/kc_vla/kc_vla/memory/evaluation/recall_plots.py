@@ -1,22 +1,19 @@
-"""Pictures of `kc-vla eval recall`."""
+"""Images of `kc-vla eval recall`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
 from kc_vla.core.files import replacing
-
-if TYPE_CHECKING:
-    from kc_vla.memory.evaluation.recall import Row
-    from kc_vla.memory.evaluation.sureness import Sureness
+from kc_vla.memory.evaluation.accuracy import AccuracyRow
+from kc_vla.memory.evaluation.confidence import Sureness
 
 
-def plot_accuracy(rows: Sequence[Row], path: Path) -> None:
-    """How often the first unit is what was meant, by what is added; the half that was measured last."""
+def plot_accuracy(rows: Sequence[AccuracyRow], path: Path) -> None:
+    """Plot how often the first unit is what was meant, by what is added, for the half that was measured last."""
     split = rows[-1].split
     rows = [row for row in rows if row.split == split]
     names = list(dict.fromkeys((row.embedding, row.variant) for row in rows))
@@ -38,7 +35,7 @@ def plot_accuracy(rows: Sequence[Row], path: Path) -> None:
 
 
 def plot_confidence(sureness: Sequence[Sureness], path: Path) -> None:
-    """The share of right answers by how sure they were."""
+    """Plot the share of right answers by how sure they were."""
     figure = Figure(figsize=(4.8, 4.5), layout="constrained")
     axis = figure.subplots()
     axis.plot([0, 1], [0, 1], color="grey", linestyle=":")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from kc_vla.core.files import write_whole
-from kc_vla.memory.evaluation.hit_rate import hits, optimal_hits
-from kc_vla.memory.evaluation.replacement_plots import OPTIMUM, Course, plot_course, plot_sizes, plot_traces
+from kc_vla.memory.evaluation.hit_rate import HitRateRow, hits, optimal_hits
+from kc_vla.memory.evaluation.replacement_plots import OPTIMUM, HitRateCurve, plot_course, plot_sizes, plot_traces
 from kc_vla.memory.evaluation.requests import (
     HouseholdTask,
     RequestsError,
@@ -29,7 +29,7 @@ from kc_vla.memory.evaluation.requests import (
     requests_of,
 )
 from kc_vla.memory.replacement.interface import Key, Replacement
-from kc_vla.memory.replacement.policies import ADAPTIVE, POLICIES, open_replacement
+from kc_vla.memory.replacement.policies import ADAPTIVE, open_replacement, usable_policies
 from kc_vla.memory.replacement.w_tinylfu import WTinyLfu
 
 HOUSEHOLD_SIZES, SPLIT_SIZE, SPLITS = (5, 10, 15, 20, 25), 10, (1, 3, 5, 7, 9)
@@ -41,27 +41,10 @@ _KITCHENS = range(1, 31)
 _SHIPPED = Path(__file__).parent / "data" / "household.jsonl.gz"
 
 
-@dataclass(frozen=True)
-class Row:
-    """A hit rate.
+def evaluate_household(output: Path, streams: int, file: Path | None = None) -> list[HitRateRow]:
+    """Evaluate the hit rates by size, by split and after each task, and write them to `output`.
 
-    Attributes:
-        requests: where they come from.
-        size: units of the memory.
-        policy: its name.
-        rate: mean share of the requests that find their unit.
-        spread: half the 95 % interval of that mean over the streams; 0 for a single trace.
-    """
-
-    requests: str
-    size: int
-    policy: str
-    rate: float
-    spread: float
-
-
-def evaluate_household(output: Path, streams: int, file: Path | None = None) -> list[Row]:
-    """Hit rates by size, by split and after each task; written to `output` as tables, JSON and plots.
+    They are tables, JSON and plots.
 
     Raises:
         RequestsError: `file` is no file of tasks, or has no kitchens.
@@ -76,7 +59,7 @@ def evaluate_household(output: Path, streams: int, file: Path | None = None) -> 
     rows = [
         _row("household", size, policy, [_hits(policy, size, each).mean() for each in requests])
         for size in tqdm(HOUSEHOLD_SIZES, desc="sizes", unit="size")
-        for policy in (OPTIMUM, *POLICIES)
+        for policy in (OPTIMUM, *usable_policies())
     ]
     splits = [
         _row("splits", SPLIT_SIZE, f"window {window}, main {SPLIT_SIZE - window}", _rates(window, requests))
@@ -88,8 +71,8 @@ def evaluate_household(output: Path, streams: int, file: Path | None = None) -> 
     return [*rows, *splits]
 
 
-def evaluate_traces(output: Path, traces: Sequence[Path], sizes: Sequence[int]) -> list[Row]:
-    """Hit rates of all policies on each trace and at each size; written to `output` likewise.
+def evaluate_traces(output: Path, traces: Sequence[Path], sizes: Sequence[int]) -> list[HitRateRow]:
+    """Evaluate the hit rates of all policies on each trace and at each size, and write them to `output`.
 
     Raises:
         RequestsError: a trace is no trace.
@@ -103,15 +86,15 @@ def evaluate_traces(output: Path, traces: Sequence[Path], sizes: Sequence[int]) 
         _row(name, size, policy, [_hits(policy, size, requests).mean()])
         for name, requests in tqdm(read.items(), desc="traces", unit="trace")
         for size in sizes
-        for policy in (OPTIMUM, *POLICIES)
+        for policy in (OPTIMUM, *usable_policies())
     ]
     _write(output, rows)
     plot_traces(rows, output / "traces.png")
     return rows
 
 
-def table(rows: Iterable[Row]) -> str:
-    """The hit rates as a Markdown table, a line for each size of each source of requests."""
+def table(rows: Iterable[HitRateRow]) -> str:
+    """Return the hit rates as a Markdown table, a line for each size of each source of requests."""
     rows = list(rows)
     groups = dict.fromkeys((row.requests, row.size) for row in rows if row.requests != "splits")
     names = dict.fromkeys(row.policy for row in rows if row.requests != "splits")
@@ -139,22 +122,22 @@ def _rates(window: int, requests: Sequence[Sequence[Key]]) -> list[float]:
     return [float(hits(WTinyLfu(SPLIT_SIZE, window), each).mean()) for each in requests]
 
 
-def _row(requests: str, size: int, policy: str, rates: Sequence[float]) -> Row:
+def _row(requests: str, size: int, policy: str, rates: Sequence[float]) -> HitRateRow:
     spread = 1.96 * float(np.std(rates, ddof=1)) / math.sqrt(len(rates)) if len(rates) > 1 else 0.0
-    return Row(requests, size, policy, float(np.mean(rates)), spread)
+    return HitRateRow(requests, size, policy, float(np.mean(rates)), spread)
 
 
-def _cell(row: Row) -> str:
+def _cell(row: HitRateRow) -> str:
     return f"{100 * row.rate:.2f}" + (f" ± {100 * row.spread:.2f}" if row.spread else "")
 
 
-def _write(output: Path, rows: Sequence[Row]) -> None:
+def _write(output: Path, rows: Sequence[HitRateRow]) -> None:
     write_whole(output / "results.json", json.dumps([asdict(row) for row in rows], indent=1) + "\n")
     write_whole(output / "table.md", table(rows))
 
 
-def _panels(streams: Sequence[Sequence[HouseholdTask]]) -> dict[str, list[Course]]:
-    """The paper's figures 4 to 6: window and main part, FIFO by size, W-TinyLFU by size."""
+def _panels(streams: Sequence[Sequence[HouseholdTask]]) -> dict[str, list[HitRateCurve]]:
+    """Return the paper's figures 4 to 6: window and main part, FIFO by size, W-TinyLFU by size."""
     split = {f"[{window}, {SPLIT_SIZE - window}]": partial(WTinyLfu, SPLIT_SIZE, window) for window in SPLITS}
     makes: dict[str, dict[str, Callable[[], Replacement]]] = {
         f"{SPLIT_SIZE} units, [window, main]": {"fifo": partial(open_replacement, "fifo", SPLIT_SIZE), **split},
@@ -166,17 +149,17 @@ def _panels(streams: Sequence[Sequence[HouseholdTask]]) -> dict[str, list[Course
     return {title: [_course(name, make, streams) for name, make in group.items()] for title, group in makes.items()}
 
 
-def _course(name: str, make: Callable[[], Replacement], streams: Sequence[Sequence[HouseholdTask]]) -> Course:
+def _course(name: str, make: Callable[[], Replacement], streams: Sequence[Sequence[HouseholdTask]]) -> HitRateCurve:
     rates = np.zeros(_TASKS)
     for stream in streams:
         ends = np.cumsum([len(task.types) for task in stream])
         found = hits(make(), requests_of(stream)).cumsum()
         rates += found[ends - 1] / ends / len(streams)
-    return Course(name, rates, float(np.mean([_warm_after(stream, make().capacity) for stream in streams])))
+    return HitRateCurve(name, rates, float(np.mean([_warm_after(stream, make().capacity) for stream in streams])))
 
 
 def _warm_after(stream: Sequence[HouseholdTask], size: int) -> int:
-    """Tasks after which a memory is warm: every new type takes a unit, until all are taken."""
+    """Return the tasks after which a memory is warm: every new type takes a unit, until all are taken."""
     seen: set[Key] = set()
     for number, task in enumerate(stream, start=1):
         seen.update(task.types)

@@ -1,11 +1,10 @@
-"""Pictures of `kc-vla eval replacement`."""
+"""Images of `kc-vla eval replacement`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,9 +13,7 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
 from kc_vla.core.files import replacing
-
-if TYPE_CHECKING:
-    from kc_vla.memory.evaluation.replacement import Row
+from kc_vla.memory.evaluation.hit_rate import HitRateRow
 
 OPTIMUM = "optimum"
 """Belady's, which knows the future."""
@@ -28,7 +25,7 @@ _FAR = 6
 
 
 @dataclass(frozen=True)
-class Course:
+class HitRateCurve:
     """A hit rate in the course of household tasks.
 
     Attributes:
@@ -42,8 +39,8 @@ class Course:
     warm: float
 
 
-def plot_sizes(rows: Sequence[Row], path: Path) -> None:
-    """Hit rates on household tasks by size, with their intervals."""
+def plot_sizes(rows: Sequence[HitRateRow], path: Path) -> None:
+    """Plot the hit rates on household tasks by size, with their intervals."""
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axis = figure.subplots()
     _lines(axis, rows)
@@ -51,8 +48,8 @@ def plot_sizes(rows: Sequence[Row], path: Path) -> None:
     _save(figure, path, axis)
 
 
-def plot_course(panels: Mapping[str, Sequence[Course]], path: Path) -> None:
-    """Hit rates in the course of the tasks, a panel for each group of memories; dotted where one is warm."""
+def plot_course(panels: Mapping[str, Sequence[HitRateCurve]], path: Path) -> None:
+    """Plot the hit rates in the course of the tasks, a panel for each group of memories; dotted where one is warm."""
     figure = Figure(figsize=(_WIDE * len(panels), 4.4), layout="constrained")
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axis, (title, courses) in zip(axes, panels.items(), strict=True):
@@ -69,8 +66,8 @@ def plot_course(panels: Mapping[str, Sequence[Course]], path: Path) -> None:
     _save(figure, path)
 
 
-def plot_traces(rows: Sequence[Row], path: Path) -> None:
-    """Hit rates on traces, a panel for each: by size, or policy by policy where there is one size alone."""
+def plot_traces(rows: Sequence[HitRateRow], path: Path) -> None:
+    """Plot the hit rates on traces, a panel for each: by size, or policy by policy where there is one size alone."""
     traces = list(dict.fromkeys(row.requests for row in rows))
     abreast = min(_ABREAST, len(traces))
     deep = -(-len(traces) // abreast)
@@ -90,8 +87,11 @@ def plot_traces(rows: Sequence[Row], path: Path) -> None:
     _save(figure, path, None if one_size else axes[0])
 
 
-def _lines(axis: Axes, rows: Sequence[Row]) -> None:
-    """By size, a line for each policy; what is hidden by another one still shows by its larger, hollow mark."""
+def _lines(axis: Axes, rows: Sequence[HitRateRow]) -> None:
+    """Draw a line for each policy by size.
+
+    What is hidden by another one still shows by its larger, hollow mark.
+    """
     sizes = sorted({row.size for row in rows})
     for number, policy in enumerate(dict.fromkeys(row.policy for row in rows)):
         of_policy = sorted((row for row in rows if row.policy == policy), key=lambda row: row.size)
@@ -118,8 +118,8 @@ def _lines(axis: Axes, rows: Sequence[Row]) -> None:
     axis.grid(alpha=0.3)
 
 
-def _bars(axis: Axes, rows: Sequence[Row]) -> None:
-    """A bar for each policy, with its figure."""
+def _bars(axis: Axes, rows: Sequence[HitRateRow]) -> None:
+    """Draw a bar for each policy, with its figure."""
     policies = [row.policy for row in rows]
     colours = ["black" if policy == OPTIMUM else f"C{number - 1}" for number, policy in enumerate(policies)]
     bars = axis.barh(policies, [100 * row.rate for row in rows], color=colours, alpha=0.7)

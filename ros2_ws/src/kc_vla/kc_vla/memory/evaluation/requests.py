@@ -18,7 +18,7 @@ class RequestsError(ValueError):
 
 
 def read_trace(path: Path) -> list[int]:
-    """The requests of a trace: one integer a line, lines that begin with * are left out; `.gz` is unpacked.
+    """Return the requests of a trace: one integer a line, lines that begin with * are left out; `.gz` is unpacked.
 
     Raises:
         RequestsError: a line is no integer, or there is none.
@@ -56,7 +56,9 @@ class HouseholdTask:
 
 
 def read_household(path: Path) -> list[HouseholdTask]:
-    """The tasks of a file of annotated ALFRED tasks, one JSON object a line, of which `scene` and `pddl` are read.
+    """Return the tasks of a file of annotated ALFRED tasks, one JSON object a line.
+
+    It reads `scene` and `pddl` of them.
 
     Raises:
         RequestsError: it is something else.
@@ -75,22 +77,20 @@ def read_household(path: Path) -> list[HouseholdTask]:
 
 
 def household_stream(tasks: Sequence[HouseholdTask], count: int, seed: int) -> list[HouseholdTask]:
-    """`count` of the tasks, drawn at random with `seed`, one after the other."""
+    """Return `count` of the tasks, drawn at random with `seed`, one after the other."""
     return [tasks[int(index)] for index in np.random.default_rng(seed).integers(len(tasks), size=count)]
 
 
-def household_requests(tasks: Sequence[HouseholdTask], count: int, seed: int) -> list[str]:
-    """What such a stream asks a memory for; see `requests_of`."""
-    return requests_of(household_stream(tasks, count, seed))
-
-
 def requests_of(stream: Iterable[HouseholdTask]) -> list[str]:
-    """What tasks ask a memory for: the type of each object, task after task."""
+    """Return what tasks ask a memory for: the type of each object, task after task."""
     return [each for task in stream for each in task.types]
 
 
 def _types(about: Mapping[str, Any]) -> tuple[str, ...]:
-    """The object, what it is put into with others, where it goes, what is switched on; a knife where it is sliced."""
+    """Return the types of the object, what it is put into, where it goes, and what is switched on.
+
+    A knife comes first where the object is sliced.
+    """
     named = (about.get(key, "") for key in ("object_target", "mrecep_target", "parent_target", "toggle_target"))
     knife = ("Knife",) if about.get("object_sliced") else ()
     return tuple(dict.fromkeys(str(each) for each in (*knife, *named) if each))

@@ -31,7 +31,10 @@ class Wording:
         self._rules, self._split = rules, split
 
     def questions(self, object_type: str, about: Mapping[str, Any], known: set[str]) -> Iterator[Asked]:
-        """As many different ones about a type as the rules say, or fewer, none of `known`, to which they are added."""
+        """Yield as many different questions about a type as the rules say, or fewer, none of `known`.
+
+        They are added to `known`.
+        """
         chance = np.random.default_rng(list(hashlib.sha256(object_type.encode()).digest()[:8]))
         count = 0
         for _ in range(_TRIES):
@@ -102,7 +105,7 @@ class Wording:
         return f"{'in' if where in self._rules['inside'] else 'on'} the {where}"
 
     def _one(self, chance: np.random.Generator, wordings: Mapping[str, list[Any]]) -> Mapping[str, Any]:
-        """One of the wordings that this half may use."""
+        """Return one of the wordings that this half may use."""
         given = [each if isinstance(each, dict) else {"say": each} for each in wordings["divided"]]
         own = set(halves([each["say"] for each in given])[self._split])
         pool = [{"say": each} for each in wordings["both"]] + [each for each in given if each["say"] in own]

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from kc_vla.memory.long_term.association import associate, distinct, is_one, likeness
-from kc_vla.memory.long_term.detections import Detection, Settings, plain_type
+from kc_vla.memory.long_term.detections import Detection, FusionSettings, plain_type
 from kc_vla.memory.long_term.errors import GraphError, told
+from kc_vla.memory.long_term.footprints import Footprints
 from kc_vla.memory.long_term.fusion import Dispute, begun, merged, not_seen, seen_again
-from kc_vla.memory.long_term.graph import Change, SceneGraph, new_id
+from kc_vla.memory.long_term.graph import GraphChange, SceneGraph, new_id
 from kc_vla.memory.long_term.nodes import SceneObject
 from kc_vla.memory.long_term.relations import Named, stand
-from kc_vla.memory.long_term.views import View
+from kc_vla.memory.long_term.views import RegionView
 
 CLOCKS_DIFFER_NS = 60_000_000_000
 _STANDS_M = 0.5
@@ -54,11 +55,11 @@ def observe(
     graph: SceneGraph,
     detections: Iterable[Detection],
     stamp_ns: int,
-    view: View | None,
-    settings: Settings,
+    view: RegionView | None,
+    settings: FusionSettings,
     now_ns: int | None = None,
-) -> tuple[Change, Observed]:
-    """Work out what the detections of one moment change.
+) -> tuple[GraphChange, Observed]:
+    """Work out what the detections of one frame change.
 
     Args:
         graph: as it is; it is not changed.
@@ -85,7 +86,7 @@ class _Moment:
         graph: SceneGraph,
         seen: Sequence[Detection],
         stamp_ns: int,
-        settings: Settings,
+        settings: FusionSettings,
         now_ns: int | None,
     ) -> None:
         self._latest_ns = None if now_ns is None else now_ns + CLOCKS_DIFFER_NS
@@ -95,7 +96,7 @@ class _Moment:
         self._removed: set[str] = set()
         self._told = Observed()
 
-    def outcome(self, view: View | None) -> tuple[Change, Observed]:
+    def outcome(self, view: RegionView | None) -> tuple[GraphChange, Observed]:
         matches = associate(self._graph, self._seen, self._settings)
         there = {each.id for each in matches.values()}
         missed = [] if view is None else self._in_view(view, there)
@@ -116,10 +117,10 @@ class _Moment:
                 self._after[name] = replace(each, placed="", holder="", by_hand=each.by_hand - {"holder"})
         put = {each.id: each for each in (*removal.put, *self._after.values())}
         changed = (each for each in put.values() if self._graph.objects.get(each.id) != each)
-        return Change(tuple(changed), removal.removed, count), self._told
+        return GraphChange(tuple(changed), removal.removed, count), self._told
 
-    def _in_view(self, view: View, there: set[str]) -> list[SceneObject]:
-        """The objects that ought to have been seen: their middle and, but for its outermost part, their box."""
+    def _in_view(self, view: RegionView, there: set[str]) -> list[SceneObject]:
+        """Return the objects that ought to have been seen: their middle and, but for its outermost part, their box."""
         known = [
             each
             for each in self._graph.near(*view.reach())
@@ -140,7 +141,10 @@ class _Moment:
         return each.placed == "in" and holder is not None and plain_type(holder.state) == "closed"
 
     def _carried(self, matches: dict[int, SceneObject], missed: Sequence[SceneObject]) -> dict[int, SceneObject]:
-        """What was carried elsewhere in view: just one of its class is missed, and just one is seen that is new."""
+        """Return what was carried elsewhere in view.
+
+        Just one of its class is missed, and just one is seen that is new.
+        """
         new: dict[str, list[int]] = {}
         for number, each in enumerate(self._seen):
             if number not in matches and each.can_be_moved:
@@ -195,17 +199,19 @@ class _Moment:
         return number if number != self._graph.number else None
 
     def _merge(self, there: set[str]) -> None:
-        """Two that were never seen at once and have come to the same place are one."""
+        """Merge two objects that were never seen at once and have come to the same place."""
         for object_id in list(self._after):
             one = self._after.get(object_id)
             if one is None or one.forgotten or one.last_seen_ns != self._stamp_ns:
                 continue
-            for other in self._graph.near(one.position, max(one.diagonal_m, 0.1)):
-                other = self._after.get(other.id, other)
-                apart = other.id in (there | self._removed | {one.id}) or other.by_hand or other.forgotten
+            for near in self._graph.near(one.position, max(one.diagonal_m, 0.1)):
+                if near.id in there or near.id in self._removed or near.id == one.id:
+                    continue
+                other = self._after.get(near.id, near)
+                if other.by_hand or other.forgotten or one.by_hand or not is_one(one, other):
+                    continue
                 alike = likeness(one.embedding, other.embedding)
-                unlike = alike is not None and alike < self._settings.alike
-                if apart or unlike or one.by_hand or not is_one(one, other):
+                if alike is not None and alike < self._settings.alike:
                     continue
                 older, newer = sorted((one, other), key=lambda each: (each.first_seen_ns, each.id))
                 place = replace(older, position=one.position, size=one.size)
@@ -218,24 +224,27 @@ class _Moment:
                 self._told.merged.append(newer.id)
 
     def _settle(self) -> None:
-        """Area and holder of all that was seen, and the holder of what stands at a box that has come or moved."""
+        """Find the area and holder of all that was seen.
+
+        The holder of what stands at a box that has come or moved is found, too.
+        """
         fresh = {name for name, each in self._after.items() if self._has_moved(each)}
         touched = {name for name, each in self._after.items() if each.last_seen_ns == self._stamp_ns}
         for name in fresh:
             each = self._after[name]
             around = self._graph.near(each.position, each.diagonal_m / 2 + _STANDS_M)
             touched |= {other.id for other in around if not other.forgotten and other.id not in self._removed}
-        named = self._names()
+        named, footprints = self._names(), Footprints(self._after.values())
         for name in sorted(touched):
             each = self._after.get(name) or self._graph.objects[name]
             if each.forgotten:
                 continue
             if name in self._after and name in fresh:
                 each = replace(each, area=self._graph.area_at(each.position))
-            self._after[name] = stand(each, self._around(each), named)
+            self._after[name] = stand(each, self._around(each, footprints), named)
 
     def _names(self) -> Named:
-        """Finds objects by what their detector calls them, as they are after this moment."""
+        """Return what finds objects by their detector's names, as they are after this moment."""
         called = {each.source_id: name for name, each in self._after.items() if each.source_id}
 
         def named(source_id: str) -> SceneObject | None:
@@ -249,9 +258,10 @@ class _Moment:
         before = self._graph.objects.get(each.id)
         return before is None or before.position != each.position or before.size != each.size
 
-    def _around(self, each: SceneObject) -> list[SceneObject]:
-        """The objects that it may stand on or in, as they are after this moment."""
+    def _around(self, each: SceneObject, footprints: Footprints) -> list[SceneObject]:
+        """Return the objects that it may stand on or in, as they are after this moment."""
         radius_m = each.diagonal_m / 2 + self._graph.largest_m / 2 + _STANDS_M
-        found = {other.id: other for other in self._graph.near(each.position, radius_m)}
-        found |= {name: other for name, other in self._after.items() if name in found or name in self._told.new}
-        return [other for name, other in found.items() if name not in self._removed]
+        near = [other for other in self._graph.near(each.position, radius_m) if other.id not in footprints]
+        found = [self._after.get(other.id, other) for other in near]
+        found += [self._after[name] for name in footprints.under(each.position)]
+        return [other for other in found if other.id not in self._removed]

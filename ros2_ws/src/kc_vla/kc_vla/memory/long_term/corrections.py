@@ -7,14 +7,14 @@ from dataclasses import fields, replace
 from typing import Any
 
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.graph import Change, SceneGraph, new_id, number_after
+from kc_vla.memory.long_term.graph import GraphChange, SceneGraph, new_id, number_after
 from kc_vla.memory.long_term.nodes import BY_HAND, MOST_EXTENT_M, Area, Floor, SceneObject
 from kc_vla.memory.long_term.relations import stand, without_place
 
 _SETTABLE = (BY_HAND | {"placed"}) - {"forgotten"}
 
 
-def upsert(graph: SceneGraph, object_id: str, values: Mapping[str, Any], most_objects: int) -> tuple[Change, str]:
+def upsert(graph: SceneGraph, object_id: str, values: Mapping[str, Any], most_objects: int) -> tuple[GraphChange, str]:
     """Put an object in, as a person says it is; one that is there gets these values.
 
     Args:
@@ -43,10 +43,10 @@ def upsert(graph: SceneGraph, object_id: str, values: Mapping[str, Any], most_ob
     name = object_id or new_id(given["object_type"], graph.number)
     number = max(graph.number, number_after(name))
     fresh = SceneObject(name, **{**given, "confidence": given.get("confidence", 1.0)})
-    return Change((_settled(graph, replace(fresh, by_hand=_locked(given) | {"confidence"})),), (), number), name
+    return GraphChange((_settled(graph, replace(fresh, by_hand=_locked(given) | {"confidence"})),), (), number), name
 
 
-def edit(graph: SceneGraph, node_id: str, values: Mapping[str, Any]) -> Change:
+def edit(graph: SceneGraph, node_id: str, values: Mapping[str, Any]) -> GraphChange:
     """Set fields of an object, or the name of an area or a floor.
 
     Args:
@@ -63,29 +63,32 @@ def edit(graph: SceneGraph, node_id: str, values: Mapping[str, Any]) -> Change:
     if isinstance(node, (Area, Floor)):
         if set(values) != {"name"}:
             raise GraphError(f"of {told(node_id)}, no object, only the name can be edited")
-        return Change((replace(node, name=values["name"]),))
+        return GraphChange((replace(node, name=values["name"]),))
     _check_names(values)
     given = _plain(values)
     if "position" in given and "attributes" not in given:  # nobody has told where that is
         given["attributes"] = without_place(node.attributes)
     after = replace(node, **given, by_hand=node.by_hand | _locked(values), forgotten=False)
-    return Change((_settled(graph, after),))
+    return GraphChange((_settled(graph, after),))
 
 
-def forget(graph: SceneGraph, object_id: str) -> Change:
-    """Say that there is no such object. What detectors see there is taken for the same error from now on, until they
-    have looked there often and seen nothing."""
+def forget(graph: SceneGraph, object_id: str) -> GraphChange:
+    """Remove an object that is not there.
+
+    What detectors see there is taken for the same error from now on, until they have looked there often and seen
+    nothing.
+    """
     known = graph.object(object_id)
     shadow = replace(known, forgotten=True, confidence=1.0, by_hand=frozenset(), placed="", holder="", area="")
-    return Change((shadow, *graph.removal([object_id]).put))
+    return GraphChange((shadow, *graph.removal([object_id]).put))
 
 
-def release(graph: SceneGraph, object_id: str) -> Change:
+def release(graph: SceneGraph, object_id: str) -> GraphChange:
     """Leave an object to the detections again; one that was forgotten is gone for good."""
     known = graph.object(object_id)
     if known.forgotten:
         return graph.removal([object_id])
-    return Change((replace(known, by_hand=frozenset()),))
+    return GraphChange((replace(known, by_hand=frozenset()),))
 
 
 def _check_names(values: Mapping[str, Any]) -> None:
@@ -101,7 +104,7 @@ def _check_names(values: Mapping[str, Any]) -> None:
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values, with the vectors as they are in a node."""
+    """Return the values, with the vectors as they are in a node."""
     names = {each.name for each in fields(SceneObject)}
     given = {name: value for name, value in values.items() if name in names}
     for name in ("position", "size"):
@@ -117,7 +120,7 @@ def _locked(given: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _settled(graph: SceneGraph, thing: SceneObject) -> SceneObject:
-    """With its area and what it stands on."""
+    """Return a thing with its area and what it stands on."""
     holder = graph.objects.get(thing.holder)
     if thing.holder == thing.id:
         raise GraphError(f"{told(thing.id)} cannot be on or in itself")

@@ -53,7 +53,7 @@ def describe(
     count: CountTokens = estimated_tokens,
     least: float = 0.2,
 ) -> Description:
-    """Tell of a graph within a budget: first what fits the question best, then what is near, then the rest.
+    """Describe a graph within a budget: first what fits the question best, then what is near, then the rest.
 
     Half the budget is for the objects of areas that fit the question; then every area that holds something is told of
     in short and then with its classes, then the empty ones, then each object, as far as the budget lasts.
@@ -130,7 +130,7 @@ class _Telling:
         return Description(text, self._count(text), self._details)
 
     def _raise(self, areas: Sequence[str], detail: Detail) -> None:
-        """Tell more of these areas, one after the other, where it fits."""
+        """Describe these areas in more detail, one after the other, where it fits."""
         misses = 0
         for area in areas:
             now = self._details[area]
@@ -146,7 +146,7 @@ class _Telling:
                 return  # in short no less relevant one is told of instead
 
     def _line(self, area: str, detail: Detail) -> tuple[str, int]:
-        """What is told of an area, and its tokens with the end of the line."""
+        """Return the line about an area, and its tokens with the end of the line."""
         if (area, detail) not in self._lines:
             text = _area_text(self._graph.areas.get(area), self._contains(area, detail))
             self._lines[area, detail] = text, self._count(text) + 1
@@ -190,7 +190,7 @@ def _area_text(area: Area | None, contains: str) -> str:
 
 
 def _object_text(thing: SceneObject) -> str:
-    """An object by its id; its class where the id does not say it."""
+    """Return an object by its id; its class where the id does not say it."""
     said = [] if thing.id.rpartition("_")[0] == thing.object_type else [shown(thing.object_type)]
     if thing.state:
         said.append(shown(thing.state))
@@ -219,7 +219,7 @@ def _far(area: Area | None, near: Vector | None) -> float:
 
 
 def _natural(name: str) -> tuple[tuple[int, int, str], ...]:
-    """node_2 before node_10."""
+    """Return a key by which node_2 comes before node_10."""
     return tuple(
         (1, int(part), "") if part.isascii() and part.isdigit() else (0, 0, part)
         for part in re.split(r"(\d{1,18})", name)

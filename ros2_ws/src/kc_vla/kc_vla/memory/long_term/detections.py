@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,12 +57,12 @@ class Detection:
 
     @property
     def can_be_moved(self) -> bool:
-        """What `movable` says, or the class."""
+        """Return what `movable` says, or the class."""
         return plain_type(self.object_type) not in IMMOVABLE if self.movable is None else self.movable
 
 
 @dataclass(frozen=True)
-class Settings:
+class FusionSettings:
     """How detections become objects.
 
     Attributes:
@@ -96,12 +97,13 @@ class Settings:
             raise GraphError("size_ratio is at least 1, most_objects 1 to 100,000")
 
 
+@lru_cache(maxsize=4096)
 def plain_type(object_type: str) -> str:
-    """A class for comparing: "Dining Table" and "dining_table" are one."""
+    """Return a class for comparing: "Dining Table" and "dining_table" are one."""
     return "".join(letter for letter in object_type.lower() if letter.isalnum()) or object_type
 
 
 def upright_size(rotation: NDArray[np.float64], size: Vector) -> Vector:
-    """The extent along the axes of the map, m, of a box that is turned by `rotation` (3, 3)."""
+    """Return the extent along the axes of the map, m, of a box that is turned by `rotation` (3, 3)."""
     x, y, z = np.abs(rotation) @ np.asarray(size, float)
     return float(x), float(y), float(z)

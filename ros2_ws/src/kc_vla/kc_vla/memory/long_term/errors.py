@@ -16,6 +16,6 @@ class StoreError(StackError):
 
 
 def told(value: object) -> str:
-    """A value for a message: in quotes, in one line, cut where it is long, whatever is in it."""
+    """Return a value for a message: in quotes, in one line, cut where it is long, whatever is in it."""
     text = ascii(value) if isinstance(value, str) else repr(value)
     return text if len(text) <= _MOST_TOLD else f"{text[:_MOST_TOLD]}... ({len(text)} letters)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,64 +16,34 @@ from kc_vla.core.files import write_whole
 from kc_vla.core.untrusted import parsed_json, read_text
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.fields import KINDS, from_whole_fields, kind_of, to_whole_fields
-from kc_vla.memory.long_term.graph import MOST_OBJECTS, SceneGraph, number_after
+from kc_vla.memory.long_term.graph import SceneGraph, whole_graph
 from kc_vla.memory.long_term.nodes import Area, Node, SceneObject
 from kc_vla.memory.long_term.query import NEXT_TO, neighbours
-from kc_vla.memory.long_term.store import check_map_id
+from kc_vla.memory.long_term.spark_dsg_file import read_spark_dsg, write_spark_dsg
 
 FORMAT, VERSION = "kc_vla scene graph", 1
 _LISTS = {"floors": "floor", "areas": "area", "objects": "object"}
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class Form(NamedTuple):
+class GraphFileFormat(NamedTuple):
     """A form of file: how a graph is written to one, and read from one as the map of a name, or of its own."""
 
     write: Callable[[SceneGraph, Path], None]
     read: Callable[[Path, str], SceneGraph]
 
 
-def form_of(path: Path, name: str = "") -> Form:
-    """The form that is called so, or that the ending of a file tells; GraphError if neither does."""
-    from kc_vla.memory.long_term.spark_dsg_file import read_spark_dsg, write_spark_dsg
-
+def form_of(path: Path, name: str = "") -> GraphFileFormat:
+    """Return the form that is called so, or that the ending of a file names; GraphError if neither does."""
     forms = {
-        "json": Form(_write_json, _read_json),
-        "graphml": Form(_write_graphml, _read_graphml),
-        "spark-dsg": Form(write_spark_dsg, read_spark_dsg),
+        "json": GraphFileFormat(_write_json, _read_json),
+        "graphml": GraphFileFormat(_write_graphml, _read_graphml),
+        "spark-dsg": GraphFileFormat(write_spark_dsg, read_spark_dsg),
     }
     chosen = name or path.suffix.removeprefix(".")
     if chosen not in forms:
         raise GraphError(f"{told(chosen)} is no form of a scene graph: choose one of {', '.join(forms)}")
     return forms[chosen]
-
-
-def whole_graph(map_id: str, nodes: Iterable[Node], number: int = 1) -> SceneGraph:
-    """The graph of nodes that came from elsewhere.
-
-    Raises:
-        GraphError: an id is there twice, or names something that is not there; or it is too large.
-    """
-    check_map_id(map_id)
-    known: dict[str, Node] = {}
-    for node in nodes:
-        if node.id in known:
-            raise GraphError(f"there are two nodes {told(node.id)}")
-        known[node.id] = node
-        number = max(number, number_after(node.id))
-    if len(known) > MOST_OBJECTS:
-        raise GraphError(f"{len(known)} nodes: {MOST_OBJECTS} are the most")
-    for node in known.values():
-        for other in _named(node):
-            if other not in known:
-                raise GraphError(f"node {told(node.id)} names {told(other)}, which is not there")
-    return SceneGraph(map_id, known.values(), number)
-
-
-def _named(node: Node) -> Iterable[str]:
-    if isinstance(node, SceneObject):
-        return filter(None, (node.area, node.holder))
-    return (node.floor, *node.adjacent) if isinstance(node, Area) else ()
 
 
 def _write_json(graph: SceneGraph, path: Path) -> None:
@@ -104,7 +74,7 @@ def _read_json(path: Path, map_id: str) -> SceneGraph:
 
 
 def _write_graphml(graph: SceneGraph, path: Path) -> None:
-    """Each node with its kind, label and place for viewers, and all its fields as JSON."""
+    """Write each node with its kind, label and place for viewers, and all its fields as JSON."""
     out: nx.DiGraph = nx.DiGraph(map_id=graph.map_id, format=FORMAT, version=VERSION, number=graph.number)
     for node in graph.nodes():
         said: dict[str, Any] = {"kind": kind_of(node), "label": _NO_XML.sub("?", _label(node))}

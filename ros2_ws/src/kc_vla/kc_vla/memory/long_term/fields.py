@@ -21,7 +21,7 @@ _NAMES = {kind: name for name, kind in KINDS.items()}
 
 
 def _defaults(kind: type[Node]) -> dict[str, Any]:
-    """The names of the fields, each with its default or MISSING."""
+    """Return the names of the fields, each with its default or MISSING."""
     return {
         each.name: each.default_factory() if each.default_factory is not MISSING else each.default
         for each in fields(kind)
@@ -33,18 +33,18 @@ _DEFAULTS = {kind: _defaults(kind) for kind in KINDS.values()}
 
 
 def kind_of(node: Node) -> str:
-    """`floor`, `area` or `object`."""
+    """Return the kind of a node, `floor`, `area` or `object`."""
     return _NAMES[type(node)]
 
 
 def blob_of(node: Node) -> bytes:
-    """What of a node is no text: an object's embedding, an area's edge."""
+    """Return what of a node is no text: an object's embedding, an area's edge."""
     blob: bytes = getattr(node, BLOBS[kind_of(node)], b"")
     return blob
 
 
 def to_fields(node: Node) -> dict[str, Any]:
-    """A node as what JSON can hold."""
+    """Return a node as what JSON can hold."""
     found: dict[str, Any] = {}
     for name, default in _DEFAULTS[type(node)].items():
         value = getattr(node, name)
@@ -54,7 +54,7 @@ def to_fields(node: Node) -> dict[str, Any]:
 
 
 def from_fields(kind: str, given: Mapping[str, Any], blob: bytes = b"") -> Node:
-    """The node of such fields, and of what is no text.
+    """Return the node of such fields, and of what is no text.
 
     Raises:
         GraphError: they are not those of a node of that kind, or one has a value that it cannot have.
@@ -85,7 +85,7 @@ def from_fields(kind: str, given: Mapping[str, Any], blob: bytes = b"") -> Node:
 
 
 def to_whole_fields(node: Node) -> dict[str, Any]:
-    """The same with what is no text, in base64: all of a node, for a file."""
+    """Return the same with what is no text, in base64: all of a node, for a file."""
     found = to_fields(node)
     if blob := blob_of(node):
         found[BLOBS[kind_of(node)]] = base64.b64encode(blob).decode()
@@ -93,7 +93,7 @@ def to_whole_fields(node: Node) -> dict[str, Any]:
 
 
 def from_whole_fields(kind: str, given: Any) -> Node:
-    """The node of what `to_whole_fields` made; GraphError as `from_fields`, or what is no text is no base64."""
+    """Return the node of what `to_whole_fields` made; GraphError as `from_fields`, or what is no text is no base64."""
     if not isinstance(given, dict):
         raise GraphError(f"{told(given)} is no {kind}: it must be an object of fields")
     blob_name = BLOBS.get(kind, "")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kc_vla.memory.long_term.association import gate_of, likeness
-from kc_vla.memory.long_term.detections import Detection, Settings, plain_type
+from kc_vla.memory.long_term.detections import Detection, FusionSettings, plain_type
 from kc_vla.memory.long_term.nodes import MOST_ATTRIBUTES, SceneObject, Vector
 from kc_vla.memory.long_term.relations import without_place
 
@@ -38,8 +38,11 @@ class Dispute:
     seen: str
 
 
-def begun(object_id: str, seen: Detection, stamp_ns: int, settings: Settings) -> SceneObject:
-    """A new object, of which one detection is known; a single one may be an error, so it is not believed in full."""
+def begun(object_id: str, seen: Detection, stamp_ns: int, settings: FusionSettings) -> SceneObject:
+    """Return a new object of which one detection is known.
+
+    A single one may be an error, so it is not believed in full.
+    """
     return SceneObject(
         object_id,
         seen.object_type,
@@ -58,9 +61,9 @@ def begun(object_id: str, seen: Detection, stamp_ns: int, settings: Settings) ->
 
 
 def seen_again(
-    known: SceneObject, seen: Detection, stamp_ns: int, settings: Settings
+    known: SceneObject, seen: Detection, stamp_ns: int, settings: FusionSettings
 ) -> tuple[SceneObject, list[Dispute]]:
-    """An object after a detection of it, and what a person has set otherwise.
+    """Return an object after a detection of it, and what a person has set otherwise.
 
     A detection that is no newer than the last one is one that came twice, or too late: it changes nothing.
     """
@@ -89,15 +92,15 @@ def seen_again(
     return after, disputes
 
 
-def not_seen(known: SceneObject, settings: Settings) -> SceneObject:
-    """An object after a look at its place that did not find it; what a person has set is as sure as before."""
+def not_seen(known: SceneObject, settings: FusionSettings) -> SceneObject:
+    """Return an object after a look at its place that did not find it; what a person has set is as sure as before."""
     if known.by_hand and not known.forgotten:
         return known
     return replace(known, confidence=known.confidence * settings.keep)
 
 
 def merged(older: SceneObject, newer: SceneObject) -> SceneObject:
-    """One object of two that turned out to be the same."""
+    """Return one object of two that turned out to be the same."""
     earlier, later = sorted((older, newer), key=lambda each: each.last_seen_ns)
     both = {**earlier.attributes, **later.attributes}
     return replace(
@@ -135,7 +138,10 @@ def _size(known: Vector, seen: Vector, weight: float) -> Vector:
 
 
 def _attributes(known: SceneObject, seen: Detection) -> dict[str, str]:
-    """Of both; the newer one holds, and what is beyond the most is left out. What was moved is not where it was."""
+    """Merge the attributes of an object and a detection of it, where the newer value holds.
+
+    An object that was moved loses the attributes of its place. The new ones are ignored if there would be too many.
+    """
     before = without_place(known.attributes) if _was_moved(known, seen) else known.attributes
     both = {**before, **seen.attributes}
     return both if len(both) <= MOST_ATTRIBUTES else dict(before)
@@ -149,7 +155,7 @@ def _mixed(known: bytes, seen: bytes, weight: float) -> bytes:
     return mean.astype(np.float32).tobytes()
 
 
-def _disputes(known: SceneObject, seen: Detection, settings: Settings) -> list[Dispute]:
+def _disputes(known: SceneObject, seen: Detection, settings: FusionSettings) -> list[Dispute]:
     found: dict[str, str] = {}
     off_m = math.dist(known.position, seen.position)
     if off_m > gate_of(known, seen, settings) / 2:

@@ -15,19 +15,19 @@ from dataclasses import dataclass, replace
 import networkx as nx
 
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.nodes import Area, Floor, Node, SceneObject, Vector
-from kc_vla.memory.long_term.places import AreaPlaces, Places
+from kc_vla.memory.long_term.nodes import MOST_NAME, Area, Floor, Node, SceneObject, Vector
+from kc_vla.memory.long_term.places import AreaPlaces, NamedPlaces
 
 CONTAINS, ADJACENT, ON, IN = "contains", "adjacent", "on", "in"
 MOST_OBJECTS = 100_000
-"""Of one map."""
+"""Most objects of one map."""
 _MOST_DIGITS = 18
 _UNDER_FLOOR_M = 0.3
 """So far below the ground of a floor something still is on it: noise of a pose."""
 
 
 @dataclass(frozen=True)
-class Change:
+class GraphChange:
     """What is done to a graph at once.
 
     Attributes:
@@ -45,10 +45,16 @@ class Change:
 
 
 class SceneGraph:
-    """See the module. Nodes are never changed in place."""
+    """The scene graph of one map, whose nodes are never changed in place."""
 
     def __init__(self, map_id: str, nodes: Iterable[Node] = (), number: int = 1) -> None:
-        """Args: `map_id`, the nodes, and the number that the next node gets."""
+        """Make a graph of nodes.
+
+        Args:
+            map_id: of its map.
+            nodes: that it has.
+            number: that the next node gets.
+        """
         self.map_id = map_id
         self.number = number
         self.network: nx.DiGraph = nx.DiGraph()
@@ -58,9 +64,9 @@ class SceneGraph:
         self.largest_m = 0.0
         """The diagonal of the largest box that there ever was."""
         self._named: dict[str, str] = {}
-        self._places: Places | None = None
+        self._places: NamedPlaces | None = None
         self._area_places: AreaPlaces | None = None
-        self.apply(Change(tuple(nodes), (), number))
+        self.apply(GraphChange(tuple(nodes), (), number))
 
     def __len__(self) -> int:
         return len(self.network)
@@ -69,51 +75,46 @@ class SceneGraph:
         return node_id in self.network
 
     def nodes(self) -> Iterator[Node]:
-        """Floors, then areas, then objects."""
+        """Yield floors, then areas, then objects."""
         yield from self.floors.values()
         yield from self.areas.values()
         yield from self.objects.values()
 
     def get(self, node_id: str) -> Node:
-        """A node by its id; GraphError if there is none."""
+        """Return a node by its id; GraphError if there is none."""
         for nodes in (self.objects, self.areas, self.floors):
             if node_id in nodes:
                 return nodes[node_id]
         raise GraphError(f"there is no node {told(node_id)} in map {told(self.map_id)}")
 
     def object(self, node_id: str) -> SceneObject:
-        """An object by its id; GraphError if there is none."""
+        """Return an object by its id; GraphError if there is none."""
         if node_id not in self.objects:
             raise GraphError(f"there is no object {told(node_id)} in map {told(self.map_id)}")
         return self.objects[node_id]
 
     def named(self, source_id: str) -> SceneObject | None:
-        """The object that a detector calls so, if there is one."""
+        """Return the object that a detector calls so, if there is one."""
         return self.objects.get(self._named.get(source_id, ""))
 
     def known(self, least: float = 0.0) -> Iterator[SceneObject]:
-        """The objects that are believed to be there, with at least this confidence."""
+        """Return the objects that are believed to be there, with at least this confidence."""
         return (each for each in self.objects.values() if not each.forgotten and each.confidence >= least)
 
-    def contained(self, area: str) -> list[SceneObject]:
-        """The objects of an area that are believed to be there, by id."""
-        inside = [self.objects[node] for node in self.network[area] if node in self.objects]
-        return sorted((each for each in inside if not each.forgotten), key=lambda each: each.id)
-
     def held_by(self, holder: str) -> list[SceneObject]:
-        """The objects that are on or in another one."""
+        """Return the objects that are on or in another one."""
         found = [self.objects[node] for node in self.network.pred.get(holder, ()) if node in self.objects]
         return [each for each in found if each.holder == holder]
 
     def near(self, position: Vector, radius_m: float) -> list[SceneObject]:
-        """The objects whose middle is within a radius, the forgotten ones too; in no order."""
+        """Return the objects whose middle is within a radius, the forgotten ones too; in no order."""
         if self._places is None:
-            self._places = Places((each.id, each.position) for each in self.objects.values())
+            self._places = NamedPlaces((each.id, each.position) for each in self.objects.values())
         found = (self.objects[name] for name in self._places.around(position, radius_m))
         return [each for each in found if math.dist(each.position, position) <= radius_m]
 
     def area_at(self, position: Vector) -> str:
-        """The id of the area that a place belongs to; empty where there are none.
+        """Return the id of the area that a place belongs to; empty where there are none.
 
         It is the one that has the nearest place that can be walked on its floor, so that a shelf at a wall is in the
         room that it is taken from; the one with the nearest middle where nobody said how far areas go.
@@ -125,7 +126,7 @@ class SceneGraph:
         floor = self._floor_at(position[2], self._area_places.floors)
         return self._area_places.nearest(floor, position)
 
-    def apply(self, change: Change) -> None:
+    def apply(self, change: GraphChange) -> None:
         """Make a change; the caller has committed it."""
         for node_id in change.removed:
             self._remove(self.get(node_id))
@@ -139,12 +140,12 @@ class SceneGraph:
         if change.number is not None:
             self.number = change.number
 
-    def removal(self, node_ids: Iterable[str]) -> Change:
-        """The change that takes objects away, and lets go what is on or in them."""
+    def removal(self, node_ids: Iterable[str]) -> GraphChange:
+        """Return the change that takes objects away, and releases what is on or in them."""
         gone = set(node_ids)
         held = {each.id: each for node_id in gone for each in self.held_by(node_id) if each.id not in gone}
         freed = (replace(each, placed="", holder="", by_hand=each.by_hand - {"holder"}) for each in held.values())
-        return Change(tuple(freed), tuple(sorted(gone)))
+        return GraphChange(tuple(freed), tuple(sorted(gone)))
 
     def _floor_at(self, height_m: float, among: set[str]) -> str:
         heights = sorted((self.floors[name].height_m, name) for name in among if name in self.floors)
@@ -191,7 +192,7 @@ class SceneGraph:
         self.network.remove_edges_from(said)  # those that are not there are passed over
 
     def _join(self, node: Node) -> None:
-        """Draw the edges of a node, to those of its neighbours that are there."""
+        """Draw the edges of a node, to those of its neighbors that are there."""
         network = self.network
         if type(node) is SceneObject:
             if node.area in self.areas:
@@ -207,11 +208,49 @@ class SceneGraph:
 
 
 def number_after(node_id: str) -> int:
-    """The least number for the next node that makes no id that is taken by this one."""
+    """Return the least number for the next node that makes no id that is taken by this one."""
     last = node_id.rpartition("_")[2]
     return int(last) + 1 if last.isascii() and last.isdigit() and len(last) < _MOST_DIGITS else 1
 
 
 def new_id(object_type: str, number: int) -> str:
-    """The id of a new object: its class in letters that any text can hold, and a number."""
+    """Return the id of a new object: its class in letters that any text can hold, and a number."""
     return f"{re.sub(r'[^a-z0-9]+', '_', object_type.lower())[:40].strip('_') or 'object'}_{number}"
+
+
+def whole_graph(map_id: str, nodes: Iterable[Node], number: int = 1) -> SceneGraph:
+    """Return the graph of nodes that came from elsewhere.
+
+    Raises:
+        GraphError: an id is there twice, or names something that is not there; or it is too large.
+    """
+    check_map_id(map_id)
+    known: dict[str, Node] = {}
+    for node in nodes:
+        if node.id in known:
+            raise GraphError(f"there are two nodes {told(node.id)}")
+        known[node.id] = node
+        number = max(number, number_after(node.id))
+    if len(known) > MOST_OBJECTS:
+        raise GraphError(f"{len(known)} nodes: {MOST_OBJECTS} are the most")
+    for node in known.values():
+        for other in _named(node):
+            if other not in known:
+                raise GraphError(f"node {told(node.id)} names {told(other)}, which is not there")
+    return SceneGraph(map_id, known.values(), number)
+
+
+def _named(node: Node) -> Iterable[str]:
+    if isinstance(node, SceneObject):
+        return filter(None, (node.area, node.holder))
+    return (node.floor, *node.adjacent) if isinstance(node, Area) else ()
+
+
+def check_map_id(map_id: str) -> None:
+    """Check that a map can have this name.
+
+    Raises:
+        GraphError: it cannot.
+    """
+    if type(map_id) is not str or not 0 < len(map_id) <= MOST_NAME or not map_id.isprintable():
+        raise GraphError(f"{told(map_id)} can be no map_id: take up to {MOST_NAME} printable letters")

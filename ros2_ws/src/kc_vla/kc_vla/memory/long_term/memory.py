@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike
 from kc_vla.memory.long_term import corrections
 from kc_vla.memory.long_term.building import Observed, observe
 from kc_vla.memory.long_term.describe import Description, describe
-from kc_vla.memory.long_term.detections import Detection, Settings
+from kc_vla.memory.long_term.detections import Detection, FusionSettings
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.graph import Change, SceneGraph
+from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
 from kc_vla.memory.long_term.nodes import MOST_EDGE, Area, Floor, SceneObject, Vector
-from kc_vla.memory.long_term.query import Found, Query, find
+from kc_vla.memory.long_term.query import FoundObject, Query, find
 from kc_vla.memory.long_term.spreading import Spread
 from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.long_term.tokens import CountTokens, estimated_tokens
-from kc_vla.memory.long_term.views import View
+from kc_vla.memory.long_term.views import RegionView
 from kc_vla.memory.long_term.words import Embed, Words
 
 MOST_MAPS = 100
@@ -30,7 +30,7 @@ MOST_MAPS = 100
 class LongTermMemory:
     """Scene graphs by `map_id`, for one thread at a time; a call that raises has changed nothing."""
 
-    def __init__(self, store: Store, settings: Settings | None = None, embed: Embed | None = None) -> None:
+    def __init__(self, store: Store, settings: FusionSettings | None = None, embed: Embed | None = None) -> None:
         """Open it.
 
         Args:
@@ -39,17 +39,17 @@ class LongTermMemory:
             embed: for questions whose words nothing has; None: by words alone.
         """
         self._store = store
-        self._settings = settings or Settings()
+        self._settings = settings or FusionSettings()
         self._embed = embed
         self._words: dict[str, Words] = {}
         self._graphs: dict[str, SceneGraph] = {}
 
     def maps(self) -> list[str]:
-        """The maps that are known, by name."""
+        """Return the maps that are known, by name."""
         return self._store.maps()
 
     def graph(self, map_id: str) -> SceneGraph:
-        """The graph of a map, to be looked at; an empty one if the map is new."""
+        """Return the graph of a map, to be looked at; an empty one if the map is new."""
         if (graph := self._graphs.get(map_id)) is None:
             graph = self._store.load(map_id)
             if len(graph):  # what somebody only asked for is not kept
@@ -83,14 +83,14 @@ class LongTermMemory:
         moved = (replace(each, area=after.area_at(each.position)) for each in graph.known())
         objects = [each for each in moved if each.area != graph.objects[each.id].area]
         number = graph.number + len(names)
-        self._commit(graph, Change((floor, *areas, *objects), tuple(area.id for area in removed), number))
+        self._commit(graph, GraphChange((floor, *areas, *objects), tuple(area.id for area in removed), number))
 
     def observe(
         self,
         map_id: str,
         detections: Iterable[Detection],
         stamp_ns: int,
-        view: View | None = None,
+        view: RegionView | None = None,
         now_ns: int | None = None,
     ) -> Observed:
         """Take in the detections of one moment; see `building.observe`."""
@@ -130,7 +130,7 @@ class LongTermMemory:
                 "--replace)"
             )
         gone = tuple(node.id for node in known.nodes() if node.id not in graph)
-        self._commit(known, Change(tuple(graph.nodes()), gone, graph.number))
+        self._commit(known, GraphChange(tuple(graph.nodes()), gone, graph.number))
         self._graphs[graph.map_id] = graph
 
     def drop(self, map_id: str) -> None:
@@ -140,11 +140,11 @@ class LongTermMemory:
         self._words.pop(map_id, None)
 
     def objects(self, map_id: str) -> list[SceneObject]:
-        """The objects of a map that are believed to be there."""
+        """Return the objects of a map that are believed to be there."""
         return list(self.graph(map_id).known())
 
-    def query(self, map_id: str, query: Query) -> list[Found]:
-        """The objects that fit, the best first; see `query.find`."""
+    def query(self, map_id: str, query: Query) -> list[FoundObject]:
+        """Return the objects that fit, the best first; see `query.find`."""
         return find(self.graph(map_id), query, self._scores(map_id, query.text))
 
     def describe(
@@ -155,7 +155,7 @@ class LongTermMemory:
         near: Vector | None = None,
         count: CountTokens = estimated_tokens,
     ) -> Description:
-        """A map as text for a planner that is asked `text`; see `describe.describe`."""
+        """Return a map as text for a planner that is asked `text`; see `describe.describe`."""
         return describe(self.graph(map_id), budget, self._scores(map_id, text), near, count)
 
     def _scores(self, map_id: str, text: str) -> dict[str, float] | None:
@@ -167,11 +167,11 @@ class LongTermMemory:
             self._words[map_id] = words
         return words.scores(graph.objects, text)
 
-    def _correct(self, map_id: str, work_out: Callable[[SceneGraph], Change]) -> None:
+    def _correct(self, map_id: str, work_out: Callable[[SceneGraph], GraphChange]) -> None:
         graph = self.graph(map_id)
         self._commit(graph, work_out(graph))
 
-    def _commit(self, graph: SceneGraph, change: Change) -> None:
+    def _commit(self, graph: SceneGraph, change: GraphChange) -> None:
         if not change and change.number is None:
             return
         if not len(graph) and len(self.maps()) >= MOST_MAPS and graph.map_id not in self.maps():
@@ -186,6 +186,6 @@ def _nearest(found: Spread, position: Vector) -> int:
 
 
 def _edge(places: ArrayLike) -> bytes:
-    """The bytes that an area keeps; of one that is too large for all, every so manieth place."""
+    """Return the bytes that an area keeps; of one that is too large every so many-th place."""
     every = -(-8 * len(np.asarray(places)) // MOST_EDGE) or 1
     return np.ascontiguousarray(np.asarray(places, np.float32)[::every]).tobytes()

@@ -144,17 +144,17 @@ class SceneObject:
 
     @property
     def diagonal_m(self) -> float:
-        """Of its box."""
+        """Return the diagonal of the object's box, m."""
         return math.hypot(*self.size)
 
     @property
     def top_m(self) -> float:
-        """The z of its upper side."""
+        """Return the z of its upper side."""
         return self.position[2] + self.size[2] / 2
 
     @property
     def bottom_m(self) -> float:
-        """The z of its lower side."""
+        """Return the z of its lower side."""
         return self.position[2] - self.size[2] / 2
 
 
@@ -164,7 +164,19 @@ Node = Floor | Area | SceneObject
 def check_seen(
     object_type: str, position: Vector, size: Vector, state: str, attributes: Mapping[str, str], confidence: float
 ) -> None:
-    """See that an object, or a detection of one, can be; GraphError otherwise."""
+    """Check that an object, or a detection of one, is possible.
+
+    Args:
+        object_type: its class, e.g. mug.
+        position: of its middle, m, in the map's frame.
+        size: of its box, m.
+        state: of it, in a word.
+        attributes: by their names.
+        confidence: 0..1.
+
+    Raises:
+        GraphError: one of the values is not possible; the text names it.
+    """
     if not object_type:
         raise GraphError("an object has no type: give it a class, e.g. mug")
     _check_text(object_type, "object_type", MOST_NAME)
@@ -182,7 +194,11 @@ def check_seen(
 
 
 def check_embedding(embedding: bytes) -> None:
-    """See that bytes are float32 numbers; GraphError otherwise."""
+    """Check that bytes are float32 numbers, and not too many.
+
+    Raises:
+        GraphError: they are not.
+    """
     if type(embedding) is not bytes or len(embedding) % 4 or len(embedding) > MOST_EMBEDDING:
         raise GraphError(f"an embedding is the bytes of up to {MOST_EMBEDDING // 4} float32 numbers")
 

@@ -18,18 +18,22 @@ _CELL_M = 1.0
 _Cell = tuple[int, int]
 
 
-class Places:
+class NamedPlaces:
     """Names by where they are."""
 
     def __init__(self, known: Iterable[tuple[str, Vector]]) -> None:
-        """Args: `known`, names with their positions."""
+        """Sort names into cells by their positions.
+
+        Args:
+            known: names with their positions.
+        """
         self._cells: defaultdict[_Cell, set[str]] = defaultdict(set)
         self._of: dict[str, _Cell] = {}
         for name, position in known:
             self.put(name, position)
 
     def put(self, name: str, position: Vector) -> None:
-        """A name is here from now on."""
+        """Put a name at a place."""
         cell = math.floor(position[0] / _CELL_M), math.floor(position[1] / _CELL_M)
         if name in self._of:
             self.remove(name)
@@ -37,14 +41,14 @@ class Places:
         self._cells[cell].add(name)
 
     def remove(self, name: str) -> None:
-        """A name is nowhere any more."""
+        """Remove a name from its place."""
         cell = self._of.pop(name)
         self._cells[cell].discard(name)
         if not self._cells[cell]:
             del self._cells[cell]
 
     def around(self, position: Vector, radius_m: float) -> Iterator[str]:
-        """The names in all cells that a circle touches, which are more than are in the circle."""
+        """Yield the names in all cells that a circle touches, which are more than are in the circle."""
         left, right = (math.floor((position[0] + side * radius_m) / _CELL_M) for side in (-1, 1))
         low, high = (math.floor((position[1] + side * radius_m) / _CELL_M) for side in (-1, 1))
         if (right - left + 1) * (high - low + 1) > len(self._cells):
@@ -61,7 +65,11 @@ class AreaPlaces:
     """The places of areas, floor by floor: middle and edge of each."""
 
     def __init__(self, areas: Iterable[Area]) -> None:
-        """Args: `areas`, which do not change."""
+        """Sort the places of areas into cells.
+
+        Args:
+            areas: which do not change.
+        """
         self._areas: defaultdict[str, list[Area]] = defaultdict(list)
         for area in areas:
             self._areas[area.floor].append(area)
@@ -69,7 +77,7 @@ class AreaPlaces:
         self._trees: dict[str, tuple[KDTree, np.ndarray]] = {}
 
     def nearest(self, floor: str, position: Vector) -> str:
-        """The id of the area of a floor that has the place nearest to a position."""
+        """Return the id of the area of a floor that has the place nearest to a position."""
         if floor not in self._trees:
             self._trees[floor] = self._tree(self._areas[floor])
         tree, owners = self._trees[floor]

@@ -61,7 +61,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundObject:
     """An object, how well it fits the text (0..1; 1 without one), and how far it is from the place, m, if there is
     one."""
 
@@ -78,8 +78,8 @@ class Way:
     length_m: float
 
 
-def find(graph: SceneGraph, query: Query, scores: Mapping[str, float] | None = None) -> list[Found]:
-    """The objects that fit, the best first.
+def find(graph: SceneGraph, query: Query, scores: Mapping[str, float] | None = None) -> list[FoundObject]:
+    """Return the objects that fit, the best first.
 
     Args:
         graph: to look in.
@@ -89,7 +89,7 @@ def find(graph: SceneGraph, query: Query, scores: Mapping[str, float] | None = N
     Raises:
         GraphError: an area or object is named that there is not.
     """
-    found: list[Found] = []
+    found: list[FoundObject] = []
     inside = _areas(graph, query.area) if query.area else None
     kind = plain_type(query.object_type) if query.object_type else None
     for each in _around(graph, query, scores):
@@ -100,13 +100,13 @@ def find(graph: SceneGraph, query: Query, scores: Mapping[str, float] | None = N
         score = 1.0 if scores is None else scores.get(each.id, 0.0)
         if score > 0.0:
             far_m = None if query.near is None else math.dist(each.position, query.near)
-            found.append(Found(each, score, far_m))
+            found.append(FoundObject(each, score, far_m))
     found.sort(key=lambda one: (-one.score, one.distance_m or 0.0, -one.thing.confidence, one.thing.id))
     return found[: query.limit]
 
 
 def neighbours(graph: SceneGraph, node_id: str) -> list[tuple[str, str]]:
-    """What is beside a node: pairs of the relation, as seen from the node, and an id.
+    """Return what is beside a node: pairs of the relation, as seen from the node, and an id.
 
     Of an object: `on` or `in` its holder, `holds` what is on or in it, `next to`, `area`. Of an area: `adjacent`,
     `floor`, `contains`. Of a floor: `contains`.
@@ -127,7 +127,7 @@ def neighbours(graph: SceneGraph, node_id: str) -> list[tuple[str, str]]:
 
 
 def way(graph: SceneGraph, begin: str, end: str) -> Way:
-    """The shortest way between two areas, or the areas of two objects.
+    """Return the shortest way between two areas, or the areas of two objects.
 
     Raises:
         GraphError: there is no such node, an object is in no area, or no way is known.
@@ -142,7 +142,7 @@ def way(graph: SceneGraph, begin: str, end: str) -> Way:
 
 
 def _around(graph: SceneGraph, query: Query, scores: Mapping[str, float] | None) -> Iterable[SceneObject]:
-    """The objects that the relation, else the radius, else the text leave."""
+    """Return the objects that the relation, else the radius, else the text leave."""
     if query.relation:
         other = graph.object(query.other)
         if query.relation == NEXT_TO:
@@ -163,7 +163,7 @@ def _next_to(graph: SceneGraph, thing: SceneObject) -> list[SceneObject]:
 
 
 def _areas(graph: SceneGraph, name: str) -> set[str]:
-    """The ids of the areas that are called so, or that are on a floor that is."""
+    """Return the ids of the areas that are called so, or that are on a floor that is."""
     floors = {floor.id for floor in graph.floors.values() if name in (floor.id, floor.name)}
     found = {area.id for area in graph.areas.values() if name in (area.id, area.name) or area.floor in floors}
     if not found and not floors:

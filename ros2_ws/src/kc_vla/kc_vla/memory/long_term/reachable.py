@@ -16,12 +16,12 @@ from kc_vla.memory.long_term.errors import GraphError, told
 
 MOST_POINTS = 4_000_000
 _OCCUPIED = 50
-"""Of a cell, in percent: the middle of nav_msgs/OccupancyGrid."""
+"""Occupancy from which a cell is blocked, percent: the middle of nav_msgs/OccupancyGrid."""
 
 
 @dataclass(frozen=True)
 class Reachable:
-    """Points that a robot can stand on, m, (N, 3), and the ways between neighbours, m, (N, N), both ways."""
+    """Points that a robot can stand on, m, (N, 3), and the ways between neighbors, m, (N, N), both ways."""
 
     points: NDArray[np.float64]
     ways: csr_array
@@ -35,7 +35,7 @@ def from_grid(
     clearance_m: float = 0.0,
     start: tuple[float, float] | None = None,
 ) -> Reachable:
-    """What can be reached in an occupancy grid, as nav_msgs/OccupancyGrid has it.
+    """Return what can be reached in an occupancy grid, as nav_msgs/OccupancyGrid has it.
 
     Args:
         cells: (rows along y, columns along x), percent occupied, -1 where unknown; both unknown and occupied ones
@@ -73,7 +73,7 @@ def from_grid(
 
 
 def from_points(points: ArrayLike, step_m: float | None = None, start: tuple[float, float] | None = None) -> Reachable:
-    """What can be reached of points that a robot can stand on, e.g. those that a simulator names.
+    """Return what can be reached of points that a robot can stand on, e.g. those that a simulator names.
 
     Args:
         points: (N, 3) or (N, 2), m.
@@ -103,7 +103,7 @@ def from_points(points: ArrayLike, step_m: float | None = None, start: tuple[flo
 
 
 def _ways_of_cells(free: NDArray[np.bool_], resolution_m: float) -> csr_array:
-    """From each free cell to the eight around; on the slant only where both cells beside that way are free."""
+    """Return the ways from each free cell to the eight around; slanted only where both cells beside are free."""
     number = np.full(free.shape, -1)
     number[free] = np.arange(free.sum())
     right, up = free[:, :-1] & free[:, 1:], free[:-1] & free[1:]
@@ -127,7 +127,7 @@ def _both_ways(pairs: NDArray[np.int64], lengths: NDArray[np.float64], count: in
 
 
 def _from_start(all_of_it: Reachable, start: tuple[float, float] | None) -> Reachable:
-    """The part that hangs together with the start, or the largest one."""
+    """Return the part that hangs together with the start, or the largest one."""
     _, part = connected_components(all_of_it.ways, directed=False)
     if start is None:
         wanted = int(np.bincount(part).argmax())

@@ -12,7 +12,7 @@ NEXT_TO_M = 0.3
 _TOUCH_M = 0.06
 """Between what stands and what it stands on: noise of a box."""
 _TOUCH_SHARE = 0.25
-"""Of the height of what stands, where that is more."""
+"""Share of the height of what stands, used where that is more."""
 _SMALLER = 0.7
 """What is in something has at most this share of its volume."""
 
@@ -25,7 +25,7 @@ Named = Callable[[str], SceneObject | None]
 
 
 def told_place(attributes: Mapping[str, str]) -> tuple[Placed, str] | None:
-    """What a detector says that a thing is on or in: ("in", "Fridge_1").
+    """Return what a detector says that a thing is on or in: ("in", "Fridge_1").
 
     ("", "") says that it is in the hand or on the floor; None, that it names nothing.
     """
@@ -38,12 +38,12 @@ def told_place(attributes: Mapping[str, str]) -> tuple[Placed, str] | None:
 
 
 def without_place(attributes: Mapping[str, str]) -> dict[str, str]:
-    """Attributes of a thing that was moved, and of which nobody has said whereto."""
+    """Return the attributes of a thing that was moved, and of which nobody has said whereto."""
     return {name: value for name, value in attributes.items() if name != PLACE}
 
 
 def stand(thing: SceneObject, others: Iterable[SceneObject], named: Named) -> SceneObject:
-    """An object with what it is on or in, so that this and its attribute `place` never name two things.
+    """Return an object with what it is on or in, so that this and its attribute `place` never name two things.
 
     What a person has said holds, then what the detector says: of things close to one another their boxes tell less. It
     is on or in nothing where the detector names an id that is not known. Where it names none, the object is in the
@@ -77,7 +77,7 @@ def stand(thing: SceneObject, others: Iterable[SceneObject], named: Named) -> Sc
 
 
 def gap_m(one: SceneObject, other: SceneObject) -> float:
-    """The way between two boxes, m; 0 where they touch."""
+    """Return the way between two boxes, m; 0 where they touch."""
     apart = (
         max(abs(here - there) - (size + extent) / 2, 0.0)
         for here, there, size, extent in zip(one.position, other.position, one.size, other.size, strict=True)
@@ -86,7 +86,7 @@ def gap_m(one: SceneObject, other: SceneObject) -> float:
 
 
 def is_next_to(one: SceneObject, other: SceneObject) -> bool:
-    """Whether two objects are side by side: neither is on or in the other one."""
+    """Return whether two objects are side by side: neither is on or in the other one."""
     return one.id not in (other.id, other.holder) and other.id != one.holder and gap_m(one, other) <= NEXT_TO_M
 
 
@@ -105,7 +105,7 @@ def _volume(thing: SceneObject) -> float:
 
 
 def _over(thing: SceneObject, other: SceneObject) -> bool:
-    """Whether the middle of a thing is above or below the other one, which is larger."""
+    """Return whether the middle of a thing is above or below the other one, which is larger."""
     return (
         abs(thing.position[0] - other.position[0]) <= other.size[0] / 2
         and abs(thing.position[1] - other.position[1]) <= other.size[1] / 2

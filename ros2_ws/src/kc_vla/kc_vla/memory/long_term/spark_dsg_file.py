@@ -2,7 +2,7 @@
 
 Objects are its objects, areas its rooms, floors its buildings. What of ours it has no place for is in the metadata of
 its nodes, so that what we wrote comes back; from what others wrote the rest is taken. Without rooms its places are the
-areas.
+areas. Objects are of the class that their label means in the label space of the file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from kc_vla.core.untrusted import read_text
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type, upright_size
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.fields import from_whole_fields, to_whole_fields
-from kc_vla.memory.long_term.graph import ADJACENT, CONTAINS, SceneGraph
+from kc_vla.memory.long_term.graph import ADJACENT, CONTAINS, SceneGraph, whole_graph
+from kc_vla.memory.long_term.label_spaces import LabelSpaces, class_in_words
 from kc_vla.memory.long_term.nodes import MOST_EXTENT_M, MOST_NAME, Area, Floor, Node, SceneObject, Vector
 from kc_vla.memory.long_term.tokens import shown
 
@@ -51,8 +52,6 @@ def write_spark_dsg(graph: SceneGraph, path: Path) -> None:
 
 def read_spark_dsg(path: Path, map_id: str) -> SceneGraph:
     """Read a map; GraphError if the package is missing, or the file is not of that form."""
-    from kc_vla.memory.long_term.exchange import whole_graph
-
     dsg = _package()
     try:
         text = read_text(path)
@@ -99,7 +98,7 @@ def _attributes(dsg: Any, graph: SceneGraph, node: Node) -> Any:
 
 
 def _nodes(found: Any) -> Iterator[Node]:
-    """Ours where the metadata has them; of others objects, rooms or places, buildings."""
+    """Yield the stack's own nodes where the metadata has them; else objects, rooms or places, buildings."""
     objects, places, rooms, buildings = (
         list(found.get_layer(name).nodes) if found.has_layer(name) else []
         for name in ("OBJECTS", "PLACES", "ROOMS", "BUILDINGS")
@@ -113,30 +112,54 @@ def _nodes(found: Any) -> Iterator[Node]:
     heights = [float(each.attributes.position[2]) for each in areas] or [0.0]
     yield Floor(_FLOOR, min(heights))
     ids = {each.id.value: each.id.str(True) for each in areas}
+    spaces = LabelSpaces(found.metadata.get())
     for each in areas:
         place = _vector(each.attributes.position)
         beside = [other for other in each.siblings() if other in ids]
         ways = {ids[other]: math.dist(place, _vector(found.get_node(other).attributes.position)) for other in beside}
-        name = getattr(each.attributes, "name", "")[:MOST_NAME]
+        own, label = getattr(each.attributes, "name", ""), getattr(each.attributes, "semantic_label", -1)
+        name = (spaces.called(own, ids[each.id.value], *_layer_of(each), label) or own)[:MOST_NAME]
         yield Area(ids[each.id.value], _FLOOR, place, ways, name)
     for each in objects:
-        yield _object(found, each, ids)
+        yield _object(found, each, ids, spaces)
 
 
-def _object(found: Any, node: Any, areas: Mapping[int, str]) -> SceneObject:
+def _layer_of(node: Any) -> tuple[int, int]:
+    """Return the number of a node's layer, and its partition in there."""
+    key = node.layer
+    return (key, 0) if isinstance(key, int) else (int(key.layer), int(key.partition))
+
+
+def _area_of(found: Any, node: Any, areas: Mapping[int, str]) -> str:
+    """Return the area that a node is in, empty if none.
+
+    A node with several parents has several, of which the nearest counts.
+    """
+    known, level = {node.id.value}, [node]
+    while level:
+        above = sorted({parent for each in level for parent in each.parents()} - known)
+        if inside := [parent for parent in above if parent in areas]:
+            place = _vector(node.attributes.position)
+            away = {each: math.dist(place, _vector(found.get_node(each).attributes.position)) for each in inside}
+            return areas[min(inside, key=lambda each: (away[each], each))]
+        known |= set(above)
+        level = [found.get_node(parent) for parent in above]
+    return ""
+
+
+def _object(found: Any, node: Any, areas: Mapping[int, str], spaces: LabelSpaces) -> SceneObject:
     said = node.attributes
-    above, area = node, ""
-    while above.has_parent() and not area:
-        above = found.get_node(above.get_parent())
-        area = areas.get(above.id.value, "")
+    area = _area_of(found, node, areas)
     box = said.bounding_box
     size = (
         upright_size(np.asarray(box.world_R_center, float), _vector(box.dimensions)) if box.is_valid() else (0.0,) * 3
     )
-    object_type = (said.name or f"class {said.semantic_label}")[:MOST_NAME]
+    symbol = shown(node.id.str(True)).strip('"')
+    called = spaces.called(said.name, symbol, *_layer_of(node), said.semantic_label)
+    object_type = (called or class_in_words(said.semantic_label))[:MOST_NAME]
     stamp_ns = int(said.last_update_time_ns)
     return SceneObject(
-        shown(node.id.str(True)).strip('"'),
+        symbol,
         object_type,
         _vector(said.position),
         tuple(min(max(extent, 0.0), MOST_EXTENT_M) for extent in size),  # type: ignore[arg-type]

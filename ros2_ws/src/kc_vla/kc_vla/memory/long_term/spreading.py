@@ -21,7 +21,7 @@ _EDGE_M = 0.1
 """Apart are the places of an edge that are told."""
 _ROUNDS = 8
 _FAR = 1.25
-"""Of the spacing: no place is further from its area along free ways."""
+"""Multiple of the spacing; no place is further from its area along free ways."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def spread(reachable: Reachable, spacing_m: float) -> Spread:
 
 
 def _first(points: NDArray[np.float64], spacing_m: float) -> list[int]:
-    """For each square of that side that is not nearly empty, the point nearest the middle of its points."""
+    """Return for each square of that side that is not nearly empty the point nearest to the middle of its points."""
     squares = np.floor((points[:, :2] - points[:, :2].min(axis=0)) / spacing_m).astype(int)
     _, square, counts = np.unique(squares, axis=0, return_inverse=True, return_counts=True)
     square = square.ravel()
@@ -84,7 +84,7 @@ def _first(points: NDArray[np.float64], spacing_m: float) -> list[int]:
 
 
 def _partition(reachable: Reachable, seeds: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """For each point the way to its nearest seed, m, and that seed, as a number of a point."""
+    """Return for each point the way to its nearest seed, m, and that seed, as a number of a point."""
     far_m, _, owner = dijkstra(reachable.ways, indices=seeds, min_only=True, return_predecessors=True)
     return far_m, owner
 
@@ -92,7 +92,7 @@ def _partition(reachable: Reachable, seeds: Sequence[int]) -> tuple[NDArray[np.f
 def _middles(
     points: NDArray[np.float64], far_m: NDArray[np.float64], owner: NDArray[np.int64], seeds: Sequence[int]
 ) -> list[int]:
-    """Of each part the point nearest its middle."""
+    """Return the point of each part that is nearest to the part's middle."""
     place = {seed: number for number, seed in enumerate(seeds)}
     part = np.array([place[int(each)] for each in owner])
     counts = np.bincount(part, minlength=len(seeds))
@@ -106,7 +106,7 @@ def _middles(
 def _ways(
     reachable: Reachable, far_m: NDArray[np.float64], owner: NDArray[np.int64], seeds: Sequence[int]
 ) -> dict[tuple[int, int], float]:
-    """Where two parts touch, the shortest way from seed to seed that goes through no third one."""
+    """Return where two parts touch, the shortest way from seed to seed that goes through no third one."""
     place = {seed: number for number, seed in enumerate(seeds)}
     ways = reachable.ways.tocoo()
     across = owner[ways.row] < owner[ways.col]
@@ -124,7 +124,10 @@ def _ways(
 
 
 def _edges(reachable: Reachable, owner: NDArray[np.int64], seeds: Sequence[int]) -> tuple[NDArray[np.float64], ...]:
-    """See `Spread`: what has fewer neighbours than others, or one of another part; one place in a square of 10 cm."""
+    """Return the points at the edge of each part, at most one in a square of 10 cm.
+
+    A point is at the edge if it has fewer neighbors than others, or one in another part.
+    """
     ways = reachable.ways.tocoo()
     within = np.bincount(ways.row[owner[ways.row] == owner[ways.col]], minlength=len(owner))
     at_edge = np.flatnonzero(within < within.max(initial=0) if len(owner) > 1 else np.ones(1, bool))

@@ -18,10 +18,10 @@ from typing import Any
 
 from kc_vla.memory.long_term.errors import GraphError, StoreError, told
 from kc_vla.memory.long_term.fields import blob_of, from_fields, kind_of, to_fields
-from kc_vla.memory.long_term.graph import Change, SceneGraph
-from kc_vla.memory.long_term.nodes import MOST_NAME, Node
-from kc_vla.memory.long_term.store_mending import mend
+from kc_vla.memory.long_term.graph import GraphChange, SceneGraph, check_map_id
+from kc_vla.memory.long_term.nodes import Node
 from kc_vla.memory.long_term.store_opening import DamageError, is_damage, lock_store, open_database, why
+from kc_vla.memory.long_term.store_repair import repair_store
 from kc_vla.memory.long_term.store_schema import row_sum
 
 _PUT = """
@@ -89,11 +89,11 @@ class Store:
         self._release()
 
     def maps(self) -> list[str]:
-        """The maps that it has, by name."""
+        """Return the maps that it has, by name."""
         return [name for (name,) in self._asked("SELECT map_id FROM map ORDER BY map_id")]
 
     def load(self, map_id: str) -> SceneGraph:
-        """The graph of a map; an empty one if it is new.
+        """Return the graph of a map; an empty one if it is new.
 
         Raises:
             StoreError: it cannot be read, or what only is read is damaged.
@@ -108,7 +108,7 @@ class Store:
             self._mend(str(error))
             return self._load(map_id)
 
-    def write(self, map_id: str, change: Change) -> None:
+    def write(self, map_id: str, change: GraphChange) -> None:
         """Commit a change to a map.
 
         Raises:
@@ -168,19 +168,13 @@ class Store:
             raise (DamageError if is_damage(error) else StoreError)(why(self.path, error)) from error
 
     def _mend(self, damage: str) -> None:
-        self.mended = mend(self.path, damage)
+        self.mended = repair_store(self.path, damage)
         self._connection = open_database(self.path, self._read_only)
 
     def _release(self) -> None:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-
-
-def check_map_id(map_id: str) -> None:
-    """See that a map can be called so; GraphError otherwise."""
-    if type(map_id) is not str or not 0 < len(map_id) <= MOST_NAME or not map_id.isprintable():
-        raise GraphError(f"{told(map_id)} can be no map_id: take up to {MOST_NAME} printable letters")
 
 
 def _row(map_id: str, node: Node) -> tuple[str, str, str, str, int, bytes]:
@@ -199,7 +193,10 @@ def _nodes(map_id: str, rows: list[tuple[Any, ...]]) -> list[Node]:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Inside, Python looks for no garbage: with each ten thousand new objects it would look through all again."""
+    """Keep Python from looking for garbage inside.
+
+    It would look through all objects again with each ten thousand new ones.
+    """
     was = gc.isenabled()
     gc.disable()
     try:
@@ -210,7 +207,7 @@ def _no_collection() -> Iterator[None]:
 
 
 def _told_to_a_reader(error: DamageError) -> DamageError:
-    """Whoever writes a store mends it; who only reads is told how that is done."""
+    """Return the error with the advice for somebody who only reads a store: its writer repairs it."""
     return DamageError(
         f"{error}; kc-vla memory mend leaves out what is damaged, and keeps the file as it was beside it"
     )

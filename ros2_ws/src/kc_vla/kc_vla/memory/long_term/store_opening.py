@@ -50,14 +50,17 @@ def open_database(path: Path, read_only: bool) -> sqlite3.Connection:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether an error says that the file is not as it was written; Python's own, of text that is none, has no code."""
+    """Return whether an error says that the file is not as it was written.
+
+    Python's own error, of text that is none, has no code.
+    """
     if (code := getattr(error, "sqlite_errorcode", None)) is not None:
         return bool(code & 0xFF == sqlite3.SQLITE_CORRUPT)
     return "decode" in str(error)
 
 
 def why(path: Path, error: sqlite3.Error) -> str:
-    """What went wrong with a store, in a line."""
+    """Return what went wrong with a store, in a line."""
     if is_damage(error):
         return f"{path} is damaged: {error}"
     if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_NOTADB:  # somebody's, perhaps: it is left alone
@@ -88,7 +91,7 @@ def _connected(path: Path, read_only: bool) -> sqlite3.Connection:
 
 
 def _version(path: Path, connection: sqlite3.Connection) -> int:
-    """The version of a store; 0 for a new one."""
+    """Return the version of a store; 0 for a new one."""
     (ours,), (version,) = (
         connection.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version")
     )

@@ -17,7 +17,7 @@ _LOG_HEAD, _FRAME_HEAD = 32, 24
 
 
 def rows_in_pages(path: Path) -> Iterator[tuple[Value, ...]]:
-    """The rows of all tables, as they come; what is not one is passed over.
+    """Yield the rows of all tables, as they come; what is not one is left out.
 
     Args:
         path: of the file; its log (`-wal`) is beside it, if there is one. Nobody writes them.
@@ -41,14 +41,18 @@ class _Bytes:
         self._data, self.size = data, len(data)
 
     def read(self, position: int, length: int) -> bytes:
-        """See `Readable`."""
+        """Return `length` bytes from `position` on.
+
+        Raises:
+            Damage: there are fewer.
+        """
         if position < 0 or length > self.size - position:
             raise Damage(f"has no {length} bytes at byte {position}")
         return self._data[position : position + length]
 
 
 def _with_log(data: bytes, log: bytes, size: int) -> bytes:
-    """A file with the newest of each of its pages in a log, as far as it was committed."""
+    """Return a file with the newest of each of its pages in a log, as far as it was committed."""
     salt, whole, begun = log[16:24], bytearray(data), dict[int, bytes]()
     most = (len(data) + len(log)) // size
     for at in range(_LOG_HEAD, len(log) - _FRAME_HEAD - size + 1, _FRAME_HEAD + size):

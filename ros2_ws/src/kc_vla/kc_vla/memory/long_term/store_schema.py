@@ -44,5 +44,5 @@ def migrate(connection: sqlite3.Connection, version: int) -> None:
 
 
 def row_sum(map_id: str, node_id: str, kind: str, fields: str, embedding: bytes) -> int:
-    """The check sum of a row."""
+    """Return the check sum of a row."""
     return zlib.crc32(embedding, zlib.crc32(f"{map_id}\0{node_id}\0{kind}\0{fields}".encode()))

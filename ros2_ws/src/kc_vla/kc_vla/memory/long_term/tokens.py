@@ -12,13 +12,15 @@ _MOST_PLAIN, _MOST_SHOWN = 40, 80
 
 
 def estimated_tokens(text: str) -> int:
-    """An estimate without any model's vocabulary, that is rather too high for English: each six letters of a word,
-    each three digits and each other sign are a token, letters beyond ASCII two."""
+    """Return an estimate of the tokens of a text that is rather too high for English, for any model.
+
+    Each six letters of a word, each three digits and each other sign are a token, letters beyond ASCII two.
+    """
     return sum(1 if piece.isascii() else 2 for piece in _TOKEN.findall(text))
 
 
 def shown(text: str) -> str:
-    """A name or value that somebody else chose, in a line.
+    """Return a name or value that somebody else chose, in a line.
 
     As it is if it is a plain word or three, else in quotes, with escapes for what cannot be printed, and cut where it
     is long: it can neither end the line nor the quotes.

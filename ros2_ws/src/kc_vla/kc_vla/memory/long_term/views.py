@@ -13,15 +13,15 @@ from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.nodes import Vector
 
 
-class View(Protocol):
+class RegionView(Protocol):
     """A region of the map."""
 
     def reach(self) -> tuple[Vector, float]:
-        """A ball that it lies in: middle and radius, m."""
+        """Return the middle and the radius of a ball that it lies in, m."""
         ...
 
     def holds(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which of the points (N, 3), m, are in view and hidden by nothing: (N,)."""
+        """Return which of the points (N, 3), m, are in view and hidden by nothing: (N,)."""
         ...
 
 
@@ -33,18 +33,18 @@ class BoxView:
     high: Vector
 
     def reach(self) -> tuple[Vector, float]:
-        """See `View`."""
+        """Return the middle and the radius of the ball around the box, m."""
         low, high = np.array(self.low), np.array(self.high)
         x, y, z = (low + high) / 2
         return (float(x), float(y), float(z)), float(np.linalg.norm(high - low) / 2)
 
     def holds(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """See `View`."""
+        """Return which of the points (N, 3), m, are inside of the box: (N,)."""
         return np.asarray(((points >= self.low) & (points <= self.high)).all(axis=1))
 
 
 class CameraView:
-    """What a camera sees, up to a distance, and with a depth picture no further than its surfaces."""
+    """What a camera sees, up to a distance, and with a depth image no further than its surfaces."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class CameraView:
             position: of the camera in the map, m.
             rotation: of its optical frame in the map (3, 3): its columns point right, down, and forwards.
             matrix: its intrinsic matrix (3, 3), pixels.
-            size: width and height of the picture, pixels.
+            size: width and height of the image, pixels.
             farthest_m: what lies deeper is not taken for seen.
             depth_m: the depth of each pixel (height, width), m; 0 or NaN where it is not known. Without it everything
                 counts as seen that nothing in the map is known to hide, also what is behind a wall.
@@ -82,7 +82,7 @@ class CameraView:
         self._size, self._farthest_m, self._depth_m = size, farthest_m, depth_m
 
     def reach(self) -> tuple[Vector, float]:
-        """See `View`."""
+        """Return the camera's position and the distance of the farthest corner that it can see, m."""
         width, height = self._size
         corners = (
             np.linalg.inv(self._matrix) @ np.array([[0, 0, 1], [width, 0, 1], [0, height, 1], [width, height, 1]]).T
@@ -91,7 +91,7 @@ class CameraView:
         return (x, y, z), float(self._farthest_m * np.linalg.norm(corners, axis=0).max())
 
     def holds(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """See `View`."""
+        """Return which of the points (N, 3), m, are in the image and nearer than what the depth image shows: (N,)."""
         pixels, deep = project(points, self._camera, self._matrix)
         held: NDArray[np.bool_] = np.logical_and(deep > 0.05, deep <= self._farthest_m)
         held &= np.logical_and(pixels >= 0, pixels < self._size).all(axis=1)

@@ -18,7 +18,7 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 _TYPE, _SAID, _ID = 1.0, 0.8, 0.6
 """What a word counts, by where it is found."""
 _MOST_WORDS = 300
-"""Of one object that are looked at."""
+"""Most words of one object that are compared."""
 _SMALL = "a an and any are at can for from get give have in is it me my of on or some that the this to with"
 _IDLE = frozenset(_SMALL.split())
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
@@ -28,7 +28,11 @@ class Words:
     """The words of the objects of one graph, kept up with it."""
 
     def __init__(self, embed: Embed | None = None) -> None:
-        """Args: `embed`, for meanings that share no word."""
+        """Prepare to compare texts.
+
+        Args:
+            embed: for meanings that share no word; None: words alone count.
+        """
         self._embed = embed
         self._known: dict[str, SceneObject] = {}
         self._words: dict[str, dict[str, float]] = {}
@@ -36,7 +40,7 @@ class Words:
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def scores(self, objects: Mapping[str, SceneObject], text: str) -> dict[str, float]:
-        """How well each object fits a text, 0..1, by its id; those that do not at all are left out.
+        """Return how well each object fits a text, 0..1, by its id; those that do not at all are left out.
 
         By words alone: the share of the text that is said of the object, where a word counts the more the fewer
         objects have it, and one that none has as much as one that a single object has: of two mugs, neither of them
@@ -101,12 +105,12 @@ class Words:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, in small letters and singular; "GarbageCan" and "garbage_can" are two words."""
+    """Return the words of a text, in small letters and singular; "GarbageCan" and "garbage_can" are two words."""
     return [_singular(piece.lower()) for piece in _PIECE.findall(text[:20_000])[:_MOST_WORDS]]
 
 
 def text_of(thing: SceneObject) -> str:
-    """What is said of an object, to be embedded."""
+    """Return what is said of an object, to be embedded."""
     said = ", ".join(f"{name} {value}" for name, value in thing.attributes.items())
     return " ".join(part for part in (thing.state, " ".join(words_of(thing.object_type)), said) if part)
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from kc_vla.memory.recall.described import Described
-from kc_vla.memory.short_term.unit import Position, State, Unit, UnitError, plain, spoken
+from kc_vla.memory.short_term.unit import ObjectState, Position, Unit, UnitError, plain, spoken
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Filters:
     """
 
     types: frozenset[str] = frozenset()
-    states: frozenset[State] = frozenset()
+    states: frozenset[ObjectState] = frozenset()
     area: str = ""
     near: Position | None = None
     radius: float | None = None
@@ -40,15 +40,15 @@ class Filters:
             raise UnitError("a filter by place needs both a point and a radius, m")
         if (self.most_age is None) != (self.now is None):
             raise UnitError("a filter by age needs both the greatest age and the time now, s")
-        if isinstance(self.types, str) or not all(isinstance(each, State) for each in self.states):
-            raise UnitError("a filter takes a set of types, as texts, and a set of states, as State")
+        if isinstance(self.types, str) or not all(isinstance(each, ObjectState) for each in self.states):
+            raise UnitError("a filter takes a set of types, as texts, and a set of states, as ObjectState")
         object.__setattr__(self, "types", frozenset(spoken(each) for each in self.types))
         numbers = [each for each in (self.radius, self.most_age, self.now) if each is not None]
         if not all(math.isfinite(each) for each in numbers) or min([self.radius or 0, self.most_age or 0]) < 0:
             raise UnitError("radius and age of a filter have to be finite and not negative")
 
     def accept(self, unit: Unit) -> bool:
-        """Whether a unit may be recalled."""
+        """Return whether a unit may be recalled."""
         return (
             (not self.types or unit.name in self.types)
             and (not self.states or unit.state in self.states)
@@ -62,7 +62,7 @@ EVERYTHING = Filters()
 
 
 @dataclass(frozen=True)
-class Found:
+class RecalledUnit:
     """A unit that was recalled, and its score: of use within one answer only."""
 
     unit: Unit
@@ -70,39 +70,42 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Answer:
+class RecallAnswer:
     """What a memory has on an instruction.
 
     Attributes:
         instruction: that was asked.
         found: the units, the likeliest first.
         confidence: share of the answers this sure whose first unit is what was meant, 0..1, before anybody ranked them
-            again; see `Calibration`.
+            again; see `ConfidenceCalibration`.
         left_out: units that were likely enough and did not fit into the tokens.
         notes: what went otherwise than it was set to, in words, for people.
         described: how the first unit compares with what was said of what is meant, before anybody ranked them again.
     """
 
     instruction: str
-    found: tuple[Found, ...]
+    found: tuple[RecalledUnit, ...]
     confidence: float
     left_out: int = 0
     notes: tuple[str, ...] = ()
     described: Described = Described.UNNAMED
 
     def text(self) -> str:
-        """The units in words, a line each."""
+        """Return the units in words, a line each."""
         return "\n".join(line_of(each.unit) for each in self.found)
 
 
 def line_of(unit: Unit) -> str:
-    """A unit in one line of a prompt; what it says of itself cannot become a line of its own."""
+    """Return a unit in one line of a prompt; what it says of itself cannot become a line of its own."""
     x, y, z, frame = unit.position
     return f"{unit.sentence()} (id {plain(unit.object_id)}, at {x:.2f}, {y:.2f}, {z:.2f} m in {plain(frame)})"
 
 
 def tokens_of(text: str) -> int:
-    """How many tokens a text takes in a language model at most, about: four letters, three digits, or a sign each."""
+    """Return about how many tokens a text takes in a language model at most.
+
+    Four letters, three digits, or a sign make one.
+    """
     parts = re.findall(r"[A-Za-z]+|\d+|[^\w\s]|[^\W\d]|_", text)
     return sum(
         -(-len(part) // 4)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kc_vla.memory.recall.described import Described
 
 
-class Curve(NamedTuple):
+class LogisticCurve(NamedTuple):
     """A logistic curve over the score of the first unit and its lead over the second.
 
     Attributes:
@@ -32,40 +32,40 @@ class Curve(NamedTuple):
     lead: float
 
     def at(self, score: float, lead: float) -> float:
-        """Its height, 0..1."""
+        """Return its height, 0..1."""
         return 1 / (1 + math.exp(-min(max(self.constant + self.score * score + self.lead * lead, -30.0), 30.0)))
 
 
 @dataclass(frozen=True)
-class Calibration:
+class ConfidenceCalibration:
     """A curve for each of `Described`, by its name."""
 
-    so: Curve
-    untold: Curve
-    otherwise: Curve
-    unnamed: Curve
+    so: LogisticCurve
+    untold: LogisticCurve
+    otherwise: LogisticCurve
+    unnamed: LogisticCurve
 
     def confidence(self, described: Described, score: float, lead: float) -> float:
-        """Share of answers whose first unit is described like this, with this score and lead, that are right."""
-        curve: Curve = getattr(self, described.value)
+        """Return the share of answers with this description, score and lead whose first unit is right."""
+        curve: LogisticCurve = getattr(self, described.value)
         return curve.at(score, lead)
 
 
 def fit(
     described: Sequence[Described], score: NDArray[np.float64], lead: NDArray[np.float64], right: NDArray[np.bool_]
-) -> Calibration:
-    """The likeliest curves for answers (N,); one of which there are no answers is that of all."""
+) -> ConfidenceCalibration:
+    """Return the likeliest curves for answers (N,); one of which there are no answers is that of all."""
     curves = {}
     for each in Described:
         chosen = np.array([one is each for one in described])
         if not chosen.any():
             chosen[:] = True
         curves[each.value] = fit_curve(score[chosen], lead[chosen], right[chosen])
-    return Calibration(**curves)
+    return ConfidenceCalibration(**curves)
 
 
-def fit_curve(score: NDArray[np.float64], lead: NDArray[np.float64], right: NDArray[np.bool_]) -> Curve:
-    """The likeliest curve, by Newton's method; slopes are held back a little: few answers cannot make a step."""
+def fit_curve(score: NDArray[np.float64], lead: NDArray[np.float64], right: NDArray[np.bool_]) -> LogisticCurve:
+    """Return the likeliest curve, by Newton's method; slopes are held back a little: few answers cannot make a step."""
     x = np.column_stack([np.ones_like(score), score, lead])
     spread = np.array([1.0, max(float(score.std()), 1e-9), max(float(lead.std()), 1e-9)])
     x = x / spread
@@ -75,4 +75,4 @@ def fit_curve(score: NDArray[np.float64], lead: NDArray[np.float64], right: NDAr
         slope = x.T @ (right - expected) - held @ weights
         curvature = (x * (expected * (1 - expected))[:, None]).T @ x + held
         weights = weights + np.linalg.solve(curvature, slope)
-    return Curve(*(round(float(each), 2) for each in weights / spread))
+    return LogisticCurve(*(round(float(each), 2) for each in weights / spread))

@@ -1,7 +1,7 @@
 """Whether a unit is as an instruction describes it: so far as anybody told.
 
-"the red mug" is said of a red one and, as like as not, of one whose colour nobody told, but not of a blue one. Scores
-tell less of that: a mug of no colour is nearer to it in words than most red things.
+"the red mug" is said of a red one and, as like as not, of one whose color nobody told, but not of a blue one. Scores
+tell less of that: a mug of no color is nearer to it in words than most red things.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import Enum
 
 from kc_vla.memory.recall.instruction import Instruction
 from kc_vla.memory.recall.words import COLOURS, stem, words
-from kc_vla.memory.short_term.unit import State, Unit
+from kc_vla.memory.short_term.unit import ObjectState, Unit
 
 _COLOURS = frozenset(map(stem, COLOURS))
 _COLOUR, _PLACE = "colour", "place"
@@ -20,7 +20,7 @@ _ARTICLE = re.compile(r"the|an?|my|our|your|some|any|th[ei]se?|those|that|one")
 _MOST_BEFORE = 4
 """Words between an article and the name of a thing."""
 _SAYS_NOTHING = re.compile(r"\w+ly|colou?r\w*")
-"""Of a thing: "the freshly baked bread", "the green-coloured cup"."""
+"""Words that say nothing of a thing: "the freshly baked bread", "the green-colored cup"."""
 
 
 class Described(Enum):
@@ -37,7 +37,7 @@ class Described(Enum):
 
 
 def described(instruction: Instruction, unit: Unit, values: Mapping[str, Collection[str]]) -> Described:
-    """How a unit compares with an instruction.
+    """Return how a unit compares with an instruction.
 
     Args:
         instruction: that is asked.
@@ -54,13 +54,17 @@ def described(instruction: Instruction, unit: Unit, values: Mapping[str, Collect
 def _states(instruction: Instruction, unit: Unit) -> Iterator[bool | None]:
     likely, excluded = instruction.likely_states, instruction.not_states
     if likely or excluded:
-        yield None if unit.state is State.NONE else unit.state not in excluded and (not likely or unit.state in likely)
+        yield (
+            None
+            if unit.state is ObjectState.NONE
+            else unit.state not in excluded and (not likely or unit.state in likely)
+        )
 
 
 def _attributes(
     instruction: Instruction, unit: Unit, values: Mapping[str, Collection[str]], asked: frozenset[str]
 ) -> Iterator[bool | None]:
-    """Of each attribute that is asked for, whether the unit has it; None where nobody told."""
+    """Yield for each attribute that is asked for whether the unit has it, or None where that is unknown."""
     has = {name: frozenset(words(value)) for name, value in unit.attributes.items()}
     # The desk of a desk lamp is no place.
     meant = {name: {each for each in wanted if asked.issuperset(words(each))} for name, wanted in values.items()}
@@ -84,7 +88,10 @@ def _attributes(
 
 
 def _is_there(unit: Unit, place: str) -> bool | None:
-    """None where what is told does not say: a mug "on the table" may be "in the kitchen"."""
+    """Return whether the unit is at that place; None where that is unknown.
+
+    A mug "on the table" may be "in the kitchen".
+    """
     told = unit.attributes.get(_PLACE, "").lower()
     if not {*words(told), *words(unit.area)}.isdisjoint(words(place)):
         return True
@@ -92,7 +99,7 @@ def _is_there(unit: Unit, place: str) -> bool | None:
 
 
 def _before(meaning: str, name: str) -> tuple[str, ...]:
-    """What stands between an article and a name: "favourite" of "my favourite mug"."""
+    """Return what stands between an article and a name: "favourite" of "my favourite mug"."""
     said = re.findall(r"[a-z0-9]+", meaning)
     for at in [at for at, word in enumerate(said) if stem(word) == name]:
         for first in range(at - 1, max(at - 1 - _MOST_BEFORE, 0) - 1, -1):

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from kc_vla.memory.embedding.interface import Embedder, EmbeddingError, Vectors
 from kc_vla.memory.recall.knowledge import senses
-from kc_vla.memory.recall.slots import Slots
+from kc_vla.memory.recall.slots import SlotNumbers
 from kc_vla.memory.recall.word_index import WordIndex
 from kc_vla.memory.recall.words import words
 from kc_vla.memory.short_term.memory import ShortTermMemory
-from kc_vla.memory.short_term.unit import State, Unit, plain
+from kc_vla.memory.short_term.unit import ObjectState, Unit, plain
 
 SENSES = 4
-STATES = tuple(State)
+STATES = tuple(ObjectState)
 _STATE_CODE = {state: code for code, state in enumerate(STATES)}
 
 
@@ -31,20 +31,20 @@ class _Entry(NamedTuple):
 
 
 def own_sentence(unit: Unit) -> str:
-    """What a unit is, in words, but for its state and area, which are compared as what they are."""
+    """Return what a unit is, in words, but for its state and area, which are compared as what they are."""
     colour = unit.attributes.get("colour", "")
     others = (value for name, value in unit.attributes.items() if name != "colour")
     return ", ".join(plain(part) for part in (f"{colour} {unit.name}", *others) if part)
 
 
 def own_words(unit: Unit) -> tuple[str, ...]:
-    """The words of its name and of the values of its attributes."""
+    """Return the words of its name and of the values of its attributes."""
     return (*words(unit.name), *(word for value in unit.attributes.values() for word in words(value)))
 
 
 @lru_cache(maxsize=4096)
 def known_words(name: str) -> tuple[str, ...]:
-    """The words of all that is known of a type of that name."""
+    """Return the words of all that is known of a type of that name."""
     return tuple(dict.fromkeys(word for sense in senses(name) for part in sense for word in words(part)))
 
 
@@ -65,9 +65,9 @@ class UnitIndex:
         self._embedder, self._knowledge, self._states_in_words = embedder, knowledge, states_in_words
         self._pending: dict[str, Unit | None] = {}
         self._entries: dict[str, _Entry] = {}
-        self._numbers: Slots[str] = Slots()
-        self._sentences: Slots[str] = Slots()
-        self._names: Slots[str] = Slots()
+        self._numbers: SlotNumbers[str] = SlotNumbers()
+        self._sentences: SlotNumbers[str] = SlotNumbers()
+        self._names: SlotNumbers[str] = SlotNumbers()
         self._vectors: Vectors = np.zeros((0, 0), np.float32)
         self._rows = np.zeros((0, 1 + SENSES), np.intp)
         self._of_name = np.zeros(0, np.intp)
@@ -82,22 +82,22 @@ class UnitIndex:
 
     @property
     def size(self) -> int:
-        """Above all numbers of units."""
+        """Return a number above all numbers of units."""
         return self._numbers.size
 
     @property
     def there(self) -> NDArray[np.bool_]:
-        """Which numbers have a unit."""
+        """Return which numbers have a unit."""
         return self._there[: self.size]
 
     @property
     def states(self) -> NDArray[np.intp]:
-        """Of each unit, as its place in `STATES`."""
+        """Return the state of each unit as its place in `STATES`."""
         return self._codes[: self.size]
 
     @property
     def stamps(self) -> NDArray[np.float64]:
-        """Of each unit, s."""
+        """Return the stamp of each unit, s."""
         return self._stamps[: self.size]
 
     def update(self, most: int | None = None) -> bool:
@@ -133,17 +133,25 @@ class UnitIndex:
         return not self._pending
 
     def cosines(self, question: Vectors) -> tuple[Vectors, Vectors]:
-        """Of a vector (D,) with what each unit is, and with what is known of its type, in the meaning nearest to it."""
+        """Compare a vector with every unit.
+
+        Args:
+            question: (D,), of length 1.
+
+        Returns:
+            The cosine with what each unit is, and the largest cosine with what is known of its type, in any of its
+                meanings.
+        """
         near = self._vectors[: self._sentences.size] @ question
         of_units = near[self._rows[: self.size]]
         return of_units[:, 0], of_units[:, 1:].max(axis=1)
 
     def known_scores(self, asked: Sequence[str]) -> Vectors:
-        """For each unit, how many of the words that are asked for are in what is known of its type, 0..1."""
+        """Return for each unit which share of the words that are asked for is in what is known of its type, 0..1."""
         return self.known_words.scores(asked, self._names.size)[self._of_name[: self.size]]
 
     def agreement(self, asked: Sequence[str]) -> Vectors:
-        """Of attributes of which a unit's value is asked for: of each unit, how many are so, less how many are not."""
+        """Return for each unit how many attributes agree with the words that are asked for, less how many do not."""
         score = np.zeros(self.size, np.float32)
         for name, wanted in self.values_asked_for(asked).items():
             for value, numbers in self._values[name].items():
@@ -151,7 +159,7 @@ class UnitIndex:
         return score
 
     def values_asked_for(self, asked: Sequence[str]) -> dict[str, set[str]]:
-        """Of attributes of which a unit's value is asked for, these values."""
+        """Return the attributes, with their values, for which some unit has a value that is asked for."""
         there, found = set(asked), dict[str, set[str]]()
         for name, value in {each for word in there for each in self._values_by_word.get(word, ())}:
             if there.issuperset(words(value)):
@@ -169,7 +177,7 @@ class UnitIndex:
         return (unit.sentence() if self._states_in_words else own_sentence(unit), *known)
 
     def _only_newer(self, unit: Unit, known: _Entry) -> bool:
-        """Whether a unit is described as before."""
+        """Return whether a unit is described as before."""
         same = unit.object_type == known.unit.object_type and unit.attributes == known.unit.attributes
         return same and (not self._states_in_words or self._said_of(unit) == known.sentences)
 
@@ -191,7 +199,7 @@ class UnitIndex:
         self._refresh(object_id, unit, sentences)
 
     def _refresh(self, object_id: str, unit: Unit, sentences: tuple[str, ...]) -> None:
-        """What changes from one observation to the next."""
+        """Update what changes from one observation to the next."""
         number = self._numbers[object_id]
         self._entries[object_id] = _Entry(unit, sentences)
         self._there[number], self._codes[number] = True, _STATE_CODE[unit.state]
@@ -243,7 +251,7 @@ class UnitIndex:
 
 
 def _told(unit: Unit) -> list[tuple[str, str]]:
-    """Its attributes with a value that has words."""
+    """Return its attributes with a value that has words."""
     return [(name, value) for name, value in unit.attributes.items() if words(value)]
 
 

@@ -10,13 +10,13 @@ import re
 from dataclasses import dataclass
 
 from kc_vla.memory.recall.state_words import states_lacking, states_said
-from kc_vla.memory.short_term.unit import State
+from kc_vla.memory.short_term.unit import ObjectState
 
 _PAIRS = (
-    (State.CLEANED, State.DIRTY),
-    (State.OPENED, State.CLOSED),
-    (State.ON, State.OFF),
-    (State.FILLED, State.USED_UP),
+    (ObjectState.CLEANED, ObjectState.DIRTY),
+    (ObjectState.OPENED, ObjectState.CLOSED),
+    (ObjectState.ON, ObjectState.OFF),
+    (ObjectState.FILLED, ObjectState.USED_UP),
 )
 _OPPOSITES = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 _NEGATION = (
@@ -56,19 +56,19 @@ class Instruction:
 
     text: str
     meaning: str
-    states: frozenset[State]
-    not_states: frozenset[State]
+    states: frozenset[ObjectState]
+    not_states: frozenset[ObjectState]
     not_meant: tuple[str, ...]
     places: tuple[str, ...] = ()
 
     @property
-    def likely_states(self) -> frozenset[State]:
-        """Those it should have one of, or the opposites of those that it should not have."""
+    def likely_states(self) -> frozenset[ObjectState]:
+        """Return those it should have one of, or the opposites of those that it should not have."""
         return self.states or frozenset(_OPPOSITES[each] for each in self.not_states if each in _OPPOSITES)
 
 
 def understand(text: str) -> Instruction:
-    """What an instruction asks for."""
+    """Return what an instruction asks for."""
     lower = re.sub(r"(?<=\w)-(?=(?:on|off|up|open)\b)", " ", " ".join(text.lower().split()))
     for destination in _DESTINATIONS:
         if (match := re.search(destination, lower)) is not None:

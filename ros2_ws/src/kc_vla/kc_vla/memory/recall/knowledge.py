@@ -29,7 +29,7 @@ class Sense(NamedTuple):
     parts: str
 
     def sentence(self, name: str) -> str:
-        """All of it in words, of an object of that name."""
+        """Return all of it in words, of an object of that name."""
         kinds = f", a kind of {self.kinds}" if self.kinds else ""
         parts = f", with {self.parts}" if self.parts else ""
         return f"{name}: {self.said}{kinds}{parts}"
@@ -37,7 +37,7 @@ class Sense(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def senses(name: str) -> tuple[Sense, ...]:
-    """What an object of this type can be, the most frequent meaning first; empty where nothing is known.
+    """Return what an object of this type can be, the most frequent meaning first; empty where nothing is known.
 
     Of a name of several words that is not known, the last ones count: a dish sponge is a sponge.
     """

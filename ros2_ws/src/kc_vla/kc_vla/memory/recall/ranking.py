@@ -18,13 +18,20 @@ _ROLE = (
 
 
 class LanguageRanker:
-    """See the module. Units are neither added nor lost: those that it does not name follow in the order they had."""
+    """A `Ranker` that asks a language model.
+
+    Units are neither added nor lost: those that it does not name follow in the order they had.
+    """
 
     def __init__(self, server: Server) -> None:
         self._server = server
 
     def rank(self, instruction: str, units: Sequence[Unit]) -> tuple[Sequence[int], str]:
-        """See `Ranker`."""
+        """Ask the language model which units an instruction means.
+
+        Returns:
+            Numbers of `units`, the likeliest first, and what a user should know of it, in words; empty if nothing.
+        """
         listed = "\n".join(f"{number}: {json.dumps(line_of(unit))}" for number, unit in enumerate(units))
         asked = f"Instruction: {json.dumps(instruction)}\nObjects:\n{listed}"
         try:

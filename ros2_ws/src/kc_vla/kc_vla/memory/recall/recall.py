@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from kc_vla.memory.embedding.interface import Embedder, Vectors
 from kc_vla.memory.letters import has_half_letters
-from kc_vla.memory.recall.answer import EVERYTHING, Answer, Filters, Found, line_of, tokens_of
-from kc_vla.memory.recall.confidence import Calibration, Curve
+from kc_vla.memory.recall.answer import EVERYTHING, Filters, RecallAnswer, RecalledUnit, line_of, tokens_of
+from kc_vla.memory.recall.confidence import ConfidenceCalibration, LogisticCurve
 from kc_vla.memory.recall.described import described
 from kc_vla.memory.recall.index import STATES, UnitIndex
 from kc_vla.memory.recall.instruction import Instruction, understand
 from kc_vla.memory.recall.words import words
 from kc_vla.memory.short_term.memory import ShortTermMemory
-from kc_vla.memory.short_term.unit import State, Unit, UnitError
+from kc_vla.memory.short_term.unit import ObjectState, Unit, UnitError
 
 MOST_INSTRUCTION, MOST_FOUND = 2000, 100
 """Letters of an instruction, and units of an answer."""
@@ -57,11 +57,11 @@ class Weights:
 SIMILARITY = Weights(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """The paper's: cosine alone."""
 CALIBRATIONS = {
-    "all-MiniLM-L6-v2": Calibration(
-        so=Curve(constant=-7.13, score=8.02, lead=-1.43),
-        untold=Curve(constant=-0.5, score=0.18, lead=0.18),
-        otherwise=Curve(constant=-2.04, score=-1.59, lead=-2.2),
-        unnamed=Curve(constant=-4.03, score=2.12, lead=2.99),
+    "all-MiniLM-L6-v2": ConfidenceCalibration(
+        so=LogisticCurve(constant=-7.13, score=8.02, lead=-1.43),
+        untold=LogisticCurve(constant=-0.5, score=0.18, lead=0.18),
+        otherwise=LogisticCurve(constant=-2.04, score=-1.59, lead=-2.2),
+        unnamed=LogisticCurve(constant=-4.03, score=2.12, lead=2.99),
     )
 }
 """By the name of the embedder, for the whole of `Weights`: `kc-vla eval recall` fits and prints them."""
@@ -72,7 +72,7 @@ class Ranker(Protocol):
     """Puts the first few units in a better order."""
 
     def rank(self, instruction: str, units: Sequence[Unit]) -> tuple[Sequence[int], str]:
-        """Numbers of `units`, the likeliest first, and what went wrong, in words, empty if nothing did."""
+        """Return numbers of `units`, the likeliest first, and what went wrong, in words, empty if nothing did."""
         ...
 
 
@@ -84,7 +84,7 @@ class Recall:
         memory: ShortTermMemory,
         embedder: Embedder,
         weights: Weights = Weights(),  # it cannot be changed
-        calibration: Calibration | None = None,
+        calibration: ConfidenceCalibration | None = None,
         ranker: Ranker | None = None,
         sure: float = 0.9,
     ) -> None:
@@ -118,8 +118,10 @@ class Recall:
         """
         return self._index.update(most)
 
-    def ask(self, text: str, most: int = 3, filters: Filters = EVERYTHING, most_tokens: int | None = None) -> Answer:
-        """The units that an instruction is about.
+    def ask(
+        self, text: str, most: int = 3, filters: Filters = EVERYTHING, most_tokens: int | None = None
+    ) -> RecallAnswer:
+        """Return the units that an instruction is about.
 
         Args:
             text: the instruction.
@@ -141,7 +143,7 @@ class Recall:
         self._index.update()
         candidates = self._candidates(filters)
         if not candidates.size:
-            return Answer(text, (), 0.0)
+            return RecallAnswer(text, (), 0.0)
         instruction = understand(text)
         scores = self._scores(instruction)[candidates]
         order = np.lexsort((-self._index.stamps[candidates], -scores))[: max(most, _RANKED, 2)]
@@ -149,7 +151,7 @@ class Recall:
         lead = found[0].score - found[1].score if len(found) > 1 else found[0].score
         how = described(instruction, found[0].unit, self._index.values_asked_for(words(instruction.meaning)))
         confidence = self._calibration.confidence(how, found[0].score, lead)
-        answer = Answer(text, tuple(found), confidence, notes=self._notes, described=how)
+        answer = RecallAnswer(text, tuple(found), confidence, notes=self._notes, described=how)
         if self._ranker is not None and answer.confidence < self._sure:
             answer = _ranked(answer, self._ranker)
         return _fitting(replace(answer, found=answer.found[:most]), most_tokens)
@@ -162,7 +164,7 @@ class Recall:
         return np.array([at for at in numbers if (unit := units[at]) is not None and filters.accept(unit)], np.intp)
 
     def _scores(self, instruction: Instruction) -> Vectors:
-        """Of every number of the index."""
+        """Return the score of every number of the index for an instruction."""
         weights, index = self._weights, self._index
         asked_for = instruction.meaning if weights.excluded else instruction.text
         own, known = index.cosines(self._embedder.embed([asked_for])[0])
@@ -177,23 +179,23 @@ class Recall:
         return scores
 
     def _of_states(self, instruction: Instruction) -> Vectors:
-        """What each of `STATES` adds."""
+        """Return what each of `STATES` adds."""
         weights, asked = self._weights, instruction.likely_states
         adds = np.zeros(len(STATES), np.float32)
         for code, state in enumerate(STATES):
             if asked:
-                adds[code] = weights.state * (1 if state in asked else -0.5 if state is State.NONE else -1)
+                adds[code] = weights.state * (1 if state in asked else -0.5 if state is ObjectState.NONE else -1)
             if state in instruction.not_states:
                 adds[code] -= weights.excluded
         return adds
 
-    def _found(self, number: int, score: float) -> Found:
+    def _found(self, number: int, score: float) -> RecalledUnit:
         unit = self._index.units[number]
         assert unit is not None
-        return Found(unit, score)
+        return RecalledUnit(unit, score)
 
 
-def _ranked(answer: Answer, ranker: Ranker) -> Answer:
+def _ranked(answer: RecallAnswer, ranker: Ranker) -> RecallAnswer:
     shown = answer.found[:_RANKED]
     order, wrong = ranker.rank(answer.instruction, [each.unit for each in shown])
     rest = [at for at in range(len(answer.found)) if at not in order]
@@ -201,7 +203,7 @@ def _ranked(answer: Answer, ranker: Ranker) -> Answer:
     return replace(answer, found=found, notes=(*answer.notes, wrong) if wrong else answer.notes)
 
 
-def _fitting(answer: Answer, most_tokens: int | None) -> Answer:
+def _fitting(answer: RecallAnswer, most_tokens: int | None) -> RecallAnswer:
     if most_tokens is None:
         return answer
     kept, used = [], 0

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T", bound=Hashable)
 
 
-class Slots(Generic[T]):
+class SlotNumbers(Generic[T]):
     """Gives each thing a number; numbers of things that nobody holds any more are given again."""
 
     def __init__(self) -> None:

@@ -19,13 +19,13 @@ class WordIndex:
         self._count = 0
 
     def add(self, number: int, words: Iterable[str]) -> None:
-        """A thing is there, with these words."""
+        """Add a thing with these words."""
         self._count += 1
         for word in set(words):
             self._things.setdefault(word, set()).add(number)
 
     def remove(self, number: int, words: Iterable[str]) -> None:
-        """It is there no more; the words are those that it was added with."""
+        """Remove a thing; the words are those that it was added with."""
         self._count -= 1
         for word in set(words):
             things = self._things[word]
@@ -34,12 +34,15 @@ class WordIndex:
                 del self._things[word]
 
     def having(self, asked: Iterable[str]) -> set[int]:
-        """The numbers of those that have all of these words; those that nothing has are passed over."""
+        """Return the numbers of those that have all of these words; words that nothing has are ignored."""
         known = [self._things[word] for word in asked if word in self._things]
         return set.intersection(*known) if known else set()
 
     def scores(self, asked: Iterable[str], size: int) -> Scores:
-        """For each number below `size`, how much of what is asked for it has, 0..1; what few have counts more."""
+        """Return for each number below `size` how much of what is asked for it has, 0..1.
+
+        What few have counts more.
+        """
         scores = np.zeros(size, np.float32)
         whole = 0.0
         for word in dict.fromkeys(asked):

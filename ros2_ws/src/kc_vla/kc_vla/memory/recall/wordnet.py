@@ -58,7 +58,7 @@ def _synsets(path: Path) -> Iterator[tuple[str, _Synset]]:
 
 
 def _words(path: Path) -> Iterator[tuple[str, int, list[str]]]:
-    """Each word, how many of its senses were met in text, and its synsets, the most frequent first."""
+    """Yield each word, how many of its senses were met in text, and its synsets, the most frequent first."""
     for line in path.read_text().splitlines():
         if not line.startswith("  "):
             fields = line.split()
@@ -79,7 +79,7 @@ def _line(word: tuple[str, int, list[str]], synsets: dict[str, _Synset]) -> str:
 
 
 def _sense(synset: _Synset, synsets: dict[str, _Synset]) -> str:
-    """ "words | gloss | kinds | parts"."""
+    """Return the sense as "words | gloss | kinds | parts"."""
     kinds: list[str] = []
     above = synset
     while above.kinds and len(kinds) < _KINDS:
@@ -90,7 +90,7 @@ def _sense(synset: _Synset, synsets: dict[str, _Synset]) -> str:
 
 
 def _clean(gloss: str) -> str:
-    """What is said of a word, without examples and remarks."""
+    """Return what is said of a word, without examples and remarks."""
     said = re.sub(r";?\s*\"[^\"]*\"?", "", gloss)
     said = re.sub(r"\([^)]*\)", "", said)
     return " ".join(said.replace("|", " ").split()).strip("; ")

@@ -23,13 +23,13 @@ _LEAST = 3
 
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text that mean something, in order, each without its ending."""
+    """Return the words of a text that mean something, in order, each without its ending."""
     return tuple(stem(word) for word in re.findall(r"[a-z0-9]+", text.lower()) if word not in _NO_MEANING)
 
 
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
-    """A word without an ending of English grammar: "slices" and "sliced" are the same."""
+    """Return a word without an ending of English grammar: "slices" and "sliced" are the same."""
     for ending, instead in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", "")):
         if word.endswith(ending) and not word.endswith("ss") and len(word) - len(ending) >= _LEAST:
             short = word[: len(word) - len(ending)] + instead

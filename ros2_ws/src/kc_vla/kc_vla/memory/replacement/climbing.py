@@ -40,7 +40,7 @@ class Rival:
     hits: int = 0
 
     def see(self, key: Key) -> None:
-        """A key was used."""
+        """Count a use of a key."""
         self.hits += key in self.keys
         self.keys.add(key)
 
@@ -77,7 +77,7 @@ class Climber:
         return None if round(self._size) == was else round(self._size)
 
     def _ahead(self) -> Rival | None:
-        """The best rival, if it is to be followed now."""
+        """Return the best rival, if it is to be followed now."""
         best = max(self._rivals, key=lambda rival: rival.hits, default=None)
         if best is None or best.window == round(self._size):
             return None

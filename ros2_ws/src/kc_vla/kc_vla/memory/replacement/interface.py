@@ -44,11 +44,11 @@ class Replacement(Protocol):
         ...
 
     def use(self, key: Key) -> None:
-        """A key that is there was asked for, or proved right; KeyError if it is not there."""
+        """Count a use of a key, which was asked for or proved right; raise KeyError if it is not there."""
         ...
 
     def demote(self, key: Key) -> None:
-        """A key proved wrong: it is the next to leave; KeyError if it is not there."""
+        """Make a key that proved wrong the next to leave; raise KeyError if it is not there."""
         ...
 
     def remove(self, key: Key) -> None:
@@ -56,20 +56,20 @@ class Replacement(Protocol):
         ...
 
     def frequency(self, key: Key) -> int:
-        """How often a key was used, as the policy counts: 0 where it does not."""
+        """Return how often a key was used, as the policy counts: 0 where it does not."""
         ...
 
     def segment(self, key: Key) -> str:
-        """The segment that a key is in; KeyError if it is not there."""
+        """Return the segment that a key is in; KeyError if it is not there."""
         ...
 
     def segments(self) -> Mapping[str, tuple[Key, ...]]:
-        """The keys of each segment, the next to leave first."""
+        """Return the keys of each segment, the next to leave first."""
         ...
 
 
 def check_capacity(capacity: int) -> int:
-    """`capacity`, if a memory can have it; ValueError otherwise."""
+    """Return `capacity`, if a memory can have it; ValueError otherwise."""
     if capacity < 1:
         raise ValueError(f"a memory of {capacity} units: give it at least 1")
     return capacity

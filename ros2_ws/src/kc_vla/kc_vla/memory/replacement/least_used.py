@@ -16,7 +16,7 @@ class LeastUsed:
     """
 
     def __init__(self, count: Callable[[Key], int]) -> None:
-        """`count` tells how often a key was used."""
+        """Begin empty; `count` returns how often a key was used."""
         self._count = count
         self._last: dict[Key, int] = {}
         self._uses = self._wrong = 0
@@ -24,19 +24,22 @@ class LeastUsed:
         self._held: set[Key] = set()
 
     def use(self, key: Key) -> None:
-        """A key is used, or has come."""
+        """Note that a key is used, or has come."""
         self._uses += 1
         self._last[key] = self._uses
         self.offer(key)
 
     def offer(self, key: Key) -> None:
-        """A key that is there can be chosen again."""
+        """Let a key that is there be chosen again."""
         if key not in self._held:
             self._held.add(key)
             heappush(self._heap, (self._count(key), self._last[key], key))
 
     def demote(self, key: Key) -> None:
-        """A key is the first of those that were used as little; its count, and maybe those of others, are less now."""
+        """Put a key first of those that were used as little.
+
+        Its count, and maybe those of others, are less now.
+        """
         self._wrong -= 1
         self._last[key] = self._wrong
         self._held = set(self._last)
@@ -44,16 +47,19 @@ class LeastUsed:
         heapify(self._heap)
 
     def remove(self, key: Key) -> None:
-        """A key is there no more."""
+        """Forget a key."""
         del self._last[key]
 
     def halve(self) -> None:
-        """All counts are half of what they were."""
+        """Halve all counts."""
         self._heap = [(count // 2, last, key) for count, last, key in self._heap]
         heapify(self._heap)
 
     def least(self, may_go: Callable[[Key], bool]) -> Key:
-        """The key that was used least of those that may go; one must. Who may again later is to be offered then."""
+        """Return the key that was used least of those that may go; one must.
+
+        Offer a key that may go again later then.
+        """
         while True:
             count, last, key = self._heap[0]
             if key not in self._last or not may_go(key):

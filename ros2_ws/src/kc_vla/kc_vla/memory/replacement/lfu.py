@@ -28,7 +28,7 @@ class Lfu:
         return iter(self._counts)
 
     def add(self, key: Key) -> Eviction | None:
-        """See `Replacement`."""
+        """Add a key with one use; if the memory is full, evict the key that was used least and longest ago."""
         if key in self._counts:
             self.use(key)
             return None
@@ -43,19 +43,19 @@ class Lfu:
         return evicted
 
     def use(self, key: Key) -> None:
-        """See `Replacement`."""
+        """Count one more use of a key; raise KeyError if it is not there."""
         count = self._counts[key]
         self.remove(key)
         self._put(key, count + 1)
 
     def demote(self, key: Key) -> None:
-        """See `Replacement`."""
+        """Set a key's count to 0, so that it is the next to leave; raise KeyError if it is not there."""
         self.remove(key)
         self._put(key, 0)
         self._queues[0].move_to_end(key, last=False)
 
     def remove(self, key: Key) -> None:
-        """See `Replacement`."""
+        """Remove a key and its count; raise KeyError if it is not there."""
         count = self._counts.pop(key)
         queue = self._queues[count]
         del queue[key]
@@ -63,16 +63,16 @@ class Lfu:
             del self._queues[count]
 
     def frequency(self, key: Key) -> int:
-        """See `Replacement`."""
+        """Return how often a key was used since it was added; 0 if it is not there."""
         return self._counts.get(key, 0)
 
     def segment(self, key: Key) -> str:
-        """See `Replacement`."""
+        """Return the name of the only segment; raise KeyError if the key is not there."""
         self._counts[key]
         return QUEUE
 
     def segments(self) -> Mapping[str, tuple[Key, ...]]:
-        """See `Replacement`."""
+        """Return all keys as one segment, the next to leave first."""
         return {QUEUE: tuple(key for count in sorted(self._queues) for key in self._queues[count])}
 
     def _put(self, key: Key, count: int) -> None:

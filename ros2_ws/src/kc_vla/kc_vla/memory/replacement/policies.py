@@ -1,31 +1,58 @@
-"""The replacement policies by name."""
+"""The table of replacement policies: `policy` of the node `short_term_memory`.
+
+Another package adds a policy with an entry point of the group `kc_vla.replacement` that names a `ReplacementKind`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from kc_vla.core.tables import OpenTable
 from kc_vla.memory.replacement.interface import Replacement
-from kc_vla.memory.replacement.lfu import Lfu
-from kc_vla.memory.replacement.queues import Fifo, Lru
-from kc_vla.memory.replacement.w_tinylfu import Rule, WTinyLfu, window_of
 
 ADAPTIVE = "adaptive"
-_OPEN: dict[str, Callable[[int], Replacement]] = {
-    "fifo": Fifo,
-    "lru": Lru,
-    "lfu": Lfu,
-    "w-tinylfu": lambda capacity: WTinyLfu(capacity, window_of(capacity)),
-    "w-tinylfu-wide": lambda capacity: WTinyLfu(capacity, window_of(capacity, 0.9)),
-    "w-tinylfu-least": lambda capacity: WTinyLfu(capacity, window_of(capacity), Rule.LEAST),
-    ADAPTIVE: WTinyLfu,
-}
-POLICIES = tuple(_OPEN)
-"""`w-tinylfu` has a window of 1 %, `-wide` of 90 %, the paper's best, `-least` the paper's rule; `adaptive` finds its
-window."""
+
+
+@dataclass(frozen=True)
+class ReplacementKind:
+    """A row of the table.
+
+    Attributes:
+        meaning: which key leaves, half a line, for the documentation.
+        make: makes an empty policy of a capacity in keys; ValueError where it cannot have that capacity.
+    """
+
+    meaning: str
+    make: Callable[[int], Replacement]
+
+
+_ROWS = "kc_vla.memory.replacement.rows"
+REPLACEMENTS: OpenTable[ReplacementKind] = OpenTable(
+    "kc_vla.replacement",
+    "replacement policy",
+    ReplacementKind,
+    {
+        "fifo": f"{_ROWS}:FIFO",
+        "lru": f"{_ROWS}:LRU",
+        "lfu": f"{_ROWS}:LFU",
+        "w-tinylfu": f"{_ROWS}:NARROW",
+        "w-tinylfu-wide": f"{_ROWS}:WIDE",
+        "w-tinylfu-least": f"{_ROWS}:LEAST",
+        ADAPTIVE: f"{_ROWS}:ADAPTS",
+    },
+)
 
 
 def open_replacement(name: str, capacity: int) -> Replacement:
-    """An empty policy; ValueError where there is none of that name, or it cannot have that capacity."""
-    if name not in _OPEN:
-        raise ValueError(f"there is no replacement policy '{name}': choose one of {', '.join(POLICIES)}")
-    return _OPEN[name](capacity)
+    """Return an empty policy.
+
+    Raises:
+        ValueError: There is none of that name, it cannot be loaded, or it cannot have that capacity.
+    """
+    return REPLACEMENTS.get(name).make(capacity)
+
+
+def usable_policies() -> tuple[str, ...]:
+    """Return the names of all policies that can be loaded."""
+    return tuple(row.name for row in REPLACEMENTS.rows() if not row.error)

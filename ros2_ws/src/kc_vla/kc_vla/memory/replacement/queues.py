@@ -27,7 +27,7 @@ class Fifo:
         return iter(self._queue)
 
     def add(self, key: Key) -> Eviction | None:
-        """See `Replacement`."""
+        """Add a key at the end of the queue; if the memory is full, evict the first one."""
         if key in self._queue:
             self.use(key)
             return None
@@ -39,28 +39,28 @@ class Fifo:
         return evicted
 
     def use(self, key: Key) -> None:
-        """See `Replacement`."""
+        """Do nothing, as uses do not count here; raise KeyError if the key is not there."""
         self._queue[key]
 
     def demote(self, key: Key) -> None:
-        """See `Replacement`."""
+        """Move a key to the front of the queue, so that it is the next to leave; raise KeyError if it is not there."""
         self._queue.move_to_end(key, last=False)
 
     def remove(self, key: Key) -> None:
-        """See `Replacement`."""
+        """Remove a key from the queue; raise KeyError if it is not there."""
         del self._queue[key]
 
     def frequency(self, key: Key) -> int:
-        """See `Replacement`."""
+        """Return 0, as uses are not counted here."""
         return 0
 
     def segment(self, key: Key) -> str:
-        """See `Replacement`."""
+        """Return the name of the only segment; raise KeyError if the key is not there."""
         self._queue[key]
         return QUEUE
 
     def segments(self) -> Mapping[str, tuple[Key, ...]]:
-        """See `Replacement`."""
+        """Return the queue as one segment, the next to leave first."""
         return {QUEUE: tuple(self._queue)}
 
 
@@ -70,5 +70,5 @@ class Lru(Fifo):
     why = "it was used least recently"
 
     def use(self, key: Key) -> None:
-        """See `Replacement`."""
+        """Move a key to the end of the queue; raise KeyError if it is not there."""
         self._queue.move_to_end(key)

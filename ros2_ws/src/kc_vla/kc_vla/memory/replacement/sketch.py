@@ -51,7 +51,7 @@ class FrequencySketch:
         self._used //= 2
 
     def count(self, key: Key) -> int:
-        """How often a key was used; too much where others fell on all of its counters."""
+        """Return how often a key was used; too much where others fell on all of its counters."""
         return min(row[at] for row, at in zip(self._rows, self._places(key), strict=True))
 
     def clear(self, key: Key) -> None:

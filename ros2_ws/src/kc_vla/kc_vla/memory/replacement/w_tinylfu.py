@@ -34,12 +34,12 @@ class Rule(Enum):
 
 
 def window_of(capacity: int, share: float = WINDOW_SHARE) -> int:
-    """Units of a window that has this share of a memory."""
+    """Return the units of a window that has this share of a memory."""
     return max(1, round(share * capacity))
 
 
 class WTinyLfu:
-    """See the module."""
+    """The replacement W-TinyLFU: a window for new keys, and a main part for keys that are used often."""
 
     def __init__(
         self, capacity: int, window: int | None = None, rule: Rule = Rule.CANDIDATE, sample: int | None = None
@@ -69,7 +69,7 @@ class WTinyLfu:
 
     @property
     def window_size(self) -> int:
-        """Units that the window holds at present."""
+        """Return the units that the window holds at present."""
         return self._window_size
 
     def __len__(self) -> int:
@@ -83,7 +83,7 @@ class WTinyLfu:
             yield from queue
 
     def add(self, key: Key) -> Eviction | None:
-        """See `Replacement`."""
+        """Add a key to the window; if the memory is full, evict what the rule chooses."""
         if key in self:
             self.use(key)
             return None
@@ -95,7 +95,7 @@ class WTinyLfu:
         return self._make_room(key)
 
     def use(self, key: Key) -> None:
-        """See `Replacement`."""
+        """Count a use of a key, and move it to the end of its queue, or from probation to protected."""
         if key in self._probation:
             del self._probation[key]
             self._protected[key] = None
@@ -105,7 +105,7 @@ class WTinyLfu:
         self._count(key, hit=True)
 
     def demote(self, key: Key) -> None:
-        """See `Replacement`."""
+        """Move a key to the front of probation and forget its uses, so that it is the next to leave there."""
         self.remove(key)
         self._sketch.clear(key)
         self._probation[key] = None
@@ -114,24 +114,24 @@ class WTinyLfu:
             self._least.demote(key)
 
     def remove(self, key: Key) -> None:
-        """See `Replacement`."""
+        """Remove a key from its queue; raise KeyError if it is not there."""
         del self._queues[self.segment(key)][key]
         if self._least is not None:
             self._least.remove(key)
 
     def frequency(self, key: Key) -> int:
-        """See `Replacement`."""
+        """Return the estimate of the sketch how often a key was used."""
         return self._sketch.count(key)
 
     def segment(self, key: Key) -> str:
-        """See `Replacement`."""
+        """Return the name of the queue that holds a key; raise KeyError if none does."""
         for name, queue in self._queues.items():
             if key in queue:
                 return name
         raise KeyError(key)
 
     def segments(self) -> Mapping[str, tuple[Key, ...]]:
-        """See `Replacement`."""
+        """Return the keys of window, probation and protected, the next to leave first."""
         return {name: tuple(queue) for name, queue in self._queues.items()}
 
     def _count(self, key: Key, hit: bool) -> None:
@@ -186,7 +186,7 @@ class WTinyLfu:
             self._to_probation(self._protected)
 
     def _to_probation(self, queue: OrderedDict[Key, None]) -> None:
-        """The first of a queue has to leave it, for the end of probation."""
+        """Move the first of a queue to the end of probation."""
         key, _ = queue.popitem(last=False)
         self._probation[key] = None
         if self._least is not None:

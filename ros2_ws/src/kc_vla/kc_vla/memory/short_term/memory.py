@@ -11,19 +11,19 @@ from typing import NamedTuple
 
 from kc_vla.memory.replacement.interface import Eviction
 from kc_vla.memory.replacement.policies import ADAPTIVE, open_replacement
-from kc_vla.memory.short_term.unit import State, Unit, UnitError
+from kc_vla.memory.short_term.unit import ObjectState, Unit, UnitError
 
 LEAST_CAPACITY, MOST_CAPACITY = 5, 10_000
 ABSENCE_S = 5.0
 """An object that was out of sight for so long is seen anew."""
 
 
-class Key(NamedTuple):
+class UnitKey(NamedTuple):
     """What a replacement policy knows of a unit.
 
     There is one for each object, so that two mugs are two units; what is counted, by its text, is the type: people ask
     for a mug, and which one it was the last time says little of which one it will be. A tracker that loses an object
-    and gives it a new id does not take away, either, what was learnt of its type.
+    and gives it a new id does not take away, either, what was learned of its type.
     """
 
     object_type: str
@@ -33,7 +33,7 @@ class Key(NamedTuple):
         return self.object_type
 
 
-class Happened(Enum):
+class UnitEvent(Enum):
     """What an observation, or what a recall turned out to be, did to a unit."""
 
     ADDED = "added"
@@ -44,7 +44,7 @@ class Happened(Enum):
     REMOVED = "removed"
 
 
-class Change(NamedTuple):
+class UnitChange(NamedTuple):
     """What became of a unit.
 
     Attributes:
@@ -55,7 +55,7 @@ class Change(NamedTuple):
         eviction: ... and from which segment, how often it had been used, and why; both None where none had to.
     """
 
-    happened: Happened
+    happened: UnitEvent
     unit: Unit
     reason: str
     evicted: Unit | None = None
@@ -74,7 +74,7 @@ class ShortTermMemory:
 
         Args:
             capacity: units, 5 to 10,000.
-            policy: of `POLICIES`.
+            policy: name of a replacement policy.
             absence_s: an object that is seen again after so long counts as used, s; one that stays in view does not.
 
         Raises:
@@ -103,12 +103,12 @@ class ShortTermMemory:
         return self._units[object_id]
 
     def listen(self, listener: Listener) -> None:
-        """Tell of every change from now on, and of what is there."""
+        """Call back with every change from now on, and with what is there."""
         self._listeners.append(listener)
         for object_id, unit in self._units.items():
             listener(object_id, unit)
 
-    def observe(self, unit: Unit, used: bool = False, whole: bool = False) -> Change:
+    def observe(self, unit: Unit, used: bool = False, whole: bool = False) -> UnitChange:
         """Take in what was seen of an object; a known one is merged, for a new one another may have to go.
 
         What a known unit has and the new one lacks (state, area, image, attributes) is kept. What is older than what is
@@ -122,34 +122,36 @@ class ShortTermMemory:
         known = self._units.get(unit.object_id)
         if known is None:
             if unit.stamp <= self._gone.get(unit.object_id, -math.inf):
-                return Change(Happened.REFUSED, unit, "it was seen before it was found to be gone")
+                return UnitChange(UnitEvent.REFUSED, unit, "it was seen before it was found to be gone")
             return self._add(unit)
         if unit.stamp < known.stamp:
             late = known.stamp - unit.stamp
-            return Change(Happened.REFUSED, known, f"it was seen {late:.3g} s before what is known of it")
+            return UnitChange(UnitEvent.REFUSED, known, f"it was seen {late:.3g} s before what is known of it")
         away = unit.stamp - known.stamp
         merged = unit if whole else _merged(known, unit)
         self._units[unit.object_id] = merged
         if unit.object_type != known.object_type:
-            self._replacement.remove(Key(known.object_type, known.object_id))
-            self._replacement.add(Key(unit.object_type, unit.object_id))
+            self._replacement.remove(UnitKey(known.object_type, known.object_id))
+            self._replacement.add(UnitKey(unit.object_type, unit.object_id))
             reason = "it is known, and is now taken for something else"
         elif used or away >= self._absence_s:
-            self._replacement.use(Key(unit.object_type, unit.object_id))
+            self._replacement.use(UnitKey(unit.object_type, unit.object_id))
             reason = "it is known, and was used" if used else f"it is known, and seen again after {away:.3g} s"
         else:
             reason = "it is known, and still in view"
         self._tell(merged.object_id, merged)
-        return Change(Happened.MERGED, merged, reason)
+        return UnitChange(UnitEvent.MERGED, merged, reason)
 
-    def confirm(self, object_id: str) -> Change:
-        """What was recalled proved right: it stays longer. KeyError where it is not there."""
+    def confirm(self, object_id: str) -> UnitChange:
+        """Count that a recall of a unit proved right, so that it stays longer; raise KeyError where it is not there."""
         unit = self._units[object_id]
-        self._replacement.use(Key(unit.object_type, object_id))
-        return Change(Happened.CONFIRMED, unit, "a recall of it proved right")
+        self._replacement.use(UnitKey(unit.object_type, object_id))
+        return UnitChange(UnitEvent.CONFIRMED, unit, "a recall of it proved right")
 
-    def refute(self, object_id: str, gone: bool = True, stamp: float | None = None) -> Change:
-        """What was recalled proved wrong: it is not there any more, or is there and was not what was meant.
+    def refute(self, object_id: str, gone: bool = True, stamp: float | None = None) -> UnitChange:
+        """Remove or demote a unit of which a recall proved wrong.
+
+        It is not there any more, or it is there and was not what was meant.
 
         Args:
             object_id: of the unit.
@@ -160,10 +162,10 @@ class ShortTermMemory:
             The unit removed where it is gone, and else demoted: the next to leave. KeyError where it is not there.
         """
         unit = self._units[object_id]
-        key = Key(unit.object_type, object_id)
+        key = UnitKey(unit.object_type, object_id)
         if not gone:
             self._replacement.demote(key)
-            return Change(Happened.DEMOTED, unit, "a recall of it proved wrong")
+            return UnitChange(UnitEvent.DEMOTED, unit, "a recall of it proved wrong")
         self._replacement.remove(key)
         del self._units[object_id]
         if stamp is not None:
@@ -171,7 +173,7 @@ class ShortTermMemory:
             if len(self._gone) > self.capacity:
                 self._gone.popitem(last=False)
         self._tell(object_id, None)
-        return Change(Happened.REMOVED, unit, "a recall of it proved wrong: it is not there any more")
+        return UnitChange(UnitEvent.REMOVED, unit, "a recall of it proved wrong: it is not there any more")
 
     def refresh(self) -> None:
         """Forget all, as at every start of the robot."""
@@ -183,32 +185,35 @@ class ShortTermMemory:
             self._tell(object_id, None)
 
     def segment(self, object_id: str) -> str:
-        """The segment of the policy that a unit is in; KeyError for a stranger."""
+        """Return the segment of the policy that a unit is in; KeyError for an unknown unit."""
         return self._replacement.segment(self._key(object_id))
 
     def segments(self) -> Mapping[str, tuple[str, ...]]:
-        """The ids of each segment of the policy, the next to leave first."""
+        """Return the ids of each segment of the policy, the next to leave first."""
         held = self._replacement.segments()
-        return {name: tuple(key.object_id for key in keys if isinstance(key, Key)) for name, keys in held.items()}
+        return {name: tuple(key.object_id for key in keys if isinstance(key, UnitKey)) for name, keys in held.items()}
 
     def frequency(self, object_id: str) -> int:
-        """How often its type was used lately, as the policy counts: 0 where it does not. KeyError for a stranger."""
+        """Return how often the unit's type was used lately, as the policy counts.
+
+        It is 0 where the policy does not count. KeyError for an unknown unit.
+        """
         return self._replacement.frequency(self._key(object_id))
 
-    def _key(self, object_id: str) -> Key:
-        return Key(self._units[object_id].object_type, object_id)
+    def _key(self, object_id: str) -> UnitKey:
+        return UnitKey(self._units[object_id].object_type, object_id)
 
-    def _add(self, unit: Unit) -> Change:
-        eviction = self._replacement.add(Key(unit.object_type, unit.object_id))
+    def _add(self, unit: Unit) -> UnitChange:
+        eviction = self._replacement.add(UnitKey(unit.object_type, unit.object_id))
         evicted = None
         if eviction is not None:
-            assert isinstance(eviction.key, Key)
+            assert isinstance(eviction.key, UnitKey)
             evicted = self._units.pop(eviction.key.object_id)
             self._tell(evicted.object_id, None)
         self._units[unit.object_id] = unit
         self._gone.pop(unit.object_id, None)
         self._tell(unit.object_id, unit)
-        return Change(Happened.ADDED, unit, "it was not known", evicted, eviction)
+        return UnitChange(UnitEvent.ADDED, unit, "it was not known", evicted, eviction)
 
     def _tell(self, object_id: str, unit: Unit | None) -> None:
         for listener in self._listeners:
@@ -216,8 +221,8 @@ class ShortTermMemory:
 
 
 def _merged(known: Unit, unit: Unit) -> Unit:
-    """What was seen last, with what only the known one tells."""
-    has_state = unit.state is not State.NONE or known.state is State.NONE
+    """Return what was seen last, with what only the known unit has."""
+    has_state = unit.state is not ObjectState.NONE or known.state is ObjectState.NONE
     has_texts = (unit.area or not known.area) and (unit.image or not known.image)
     if has_state and has_texts and known.attributes.keys() <= unit.attributes.keys():
         return unit  # what a detector tells in every frame: nothing is checked twice

@@ -1,4 +1,4 @@
-"""The state of objects from a picture, by a vision-language model (KARMA, 3.4 and appendix F), in four steps.
+"""The state of objects from an image, by a vision-language model (KARMA, 3.4 and appendix F), in four steps.
 
 Without a server the state is the one that comes with the detection.
 """
@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from kc_vla.memory.served import Server, ServerError
-from kc_vla.memory.short_term.unit import MOST_LETTERS, State, UnitError, plain, spoken, state_of
+from kc_vla.memory.short_term.unit import MOST_LETTERS, ObjectState, UnitError, plain, spoken, state_of
 
 MOST_IMAGE_BYTES = 8 << 20
 _KINDS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png"}
@@ -24,8 +24,8 @@ Take none where you cannot see it, or where no other fits.
 Step 4. End with a line "RESULT" and below it, for each object, one line with the object, a colon and its state."""
 
 
-def states_from_image(server: Server, image: bytes, task: str, objects: Sequence[str]) -> Mapping[str, State]:
-    """The state of each object that the model tells of; the others are left out.
+def states_from_image(server: Server, image: bytes, task: str, objects: Sequence[str]) -> Mapping[str, ObjectState]:
+    """Return the state of each object that the model names; the others are left out.
 
     Args:
         server: of a vision-language model.
@@ -35,7 +35,7 @@ def states_from_image(server: Server, image: bytes, task: str, objects: Sequence
 
     Raises:
         ServerError: the server does not answer, or not in that form.
-        UnitError: there is no such picture, no object, or a text that is too long.
+        UnitError: there is no such image, no object, or a text that is too long.
     """
     kind = next((kind for start, kind in _KINDS.items() if image.startswith(start)), None)
     if kind is None or len(image) > MOST_IMAGE_BYTES:
@@ -44,7 +44,9 @@ def states_from_image(server: Server, image: bytes, task: str, objects: Sequence
         raise UnitError("to tell states, name objects of at most 200 letters each and a task of at most 2000")
     names = {spoken(each): each for each in objects}
     steps = _STEPS.format(
-        task=repr(plain(task)), objects=", ".join(map(repr, names)), states=", ".join(state.value for state in State)
+        task=repr(plain(task)),
+        objects=", ".join(map(repr, names)),
+        states=", ".join(state.value for state in ObjectState),
     )
     picture = f"data:{kind};base64,{base64.b64encode(image).decode()}"
     content = [{"type": "text", "text": steps}, {"type": "image_url", "image_url": {"url": picture}}]
@@ -55,8 +57,11 @@ def states_from_image(server: Server, image: bytes, task: str, objects: Sequence
     return found
 
 
-def _read(said: str, names: Mapping[str, str]) -> dict[str, State]:
-    """What stands below the last RESULT; lines that are of no object, or of no state that there is, tell nothing."""
+def _read(said: str, names: Mapping[str, str]) -> dict[str, ObjectState]:
+    """Return the states in the lines below the last RESULT.
+
+    Lines of no known object, or of no known state, are left out.
+    """
     found = {}
     _, result, told = said[-20_000:].rpartition("RESULT")
     for line in told.splitlines() if result else ():

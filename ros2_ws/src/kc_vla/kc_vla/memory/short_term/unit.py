@@ -14,15 +14,18 @@ from kc_vla.core.errors import StackError
 from kc_vla.memory.letters import has_half_letters
 
 MOST_LETTERS, MOST_ATTRIBUTES = 200, 16
-"""Of any one text, and of attributes: what a unit costs is bounded, and a prompt made of units too."""
+"""Most letters of a text and most attributes, which bound the size of a unit and of a prompt."""
 
 
 class UnitError(StackError, ValueError):
     """A unit cannot be taken in; the message is one line for people."""
 
 
-class State(Enum):
-    """Of an object. KARMA, appendix F, lists all but `BROKEN`, which its skill BreakObject leaves."""
+class ObjectState(Enum):
+    """The state of an object.
+
+    KARMA, appendix F, lists all but `BROKEN`, which its skill BreakObject leaves.
+    """
 
     HEATED = "heated"
     COOKED = "cooked"
@@ -39,16 +42,16 @@ class State(Enum):
     NONE = "none"
 
 
-def state_of(text: str) -> State:
-    """The state of that name, an empty text for none.
+def state_of(text: str) -> ObjectState:
+    """Return the state of that name, an empty text for none.
 
     Raises:
         UnitError: there is no such state.
     """
     try:
-        return State(" ".join(text.lower().replace("_", " ").split()) or "none")
+        return ObjectState(" ".join(text.lower().replace("_", " ").split()) or "none")
     except ValueError:
-        names = ", ".join(state.value for state in State)
+        names = ", ".join(state.value for state in ObjectState)
         raise UnitError(f"there is no state {text[:MOST_LETTERS]!r}: give one of {names}") from None
 
 
@@ -68,12 +71,12 @@ class Unit:
     Attributes:
         object_type: class, as the detector calls it: "ButterKnife", "butter knife".
         object_id: which one; the same object is merged.
-        position: of its centre.
+        position: of its center.
         stamp: when it was seen, s.
         state: its state then.
         area: the room or part of one that it is in; empty where nobody said.
         attributes: what else is known, by name: {"colour": "red", "place": "on the table"}.
-        image: path or other reference of a picture of it; empty without.
+        image: path or other reference of an image of it; empty without.
 
     Raises:
         UnitError: a text is missing or too long, or a number is none.
@@ -83,7 +86,7 @@ class Unit:
     object_id: str
     position: Position
     stamp: float
-    state: State = State.NONE
+    state: ObjectState = ObjectState.NONE
     area: str = ""
     attributes: Mapping[str, str] = field(default_factory=dict)
     image: str = ""
@@ -91,8 +94,10 @@ class Unit:
     def __post_init__(self) -> None:
         if not self.object_type.strip() or not self.object_id.strip():
             raise UnitError(f"the unit {self.object_id[:40]!r} has no type or no id: give both")
-        if not isinstance(self.state, State):
-            raise UnitError(f"the unit {self.object_id[:40]!r} is {self.state!r}: give a State, e.g. by state_of")
+        if not isinstance(self.state, ObjectState):
+            raise UnitError(
+                f"the unit {self.object_id[:40]!r} is {self.state!r}: give an ObjectState, e.g. by state_of"
+            )
         x, y, z, frame = self.position
         if not math.isfinite(x + y + z + self.stamp):
             raise UnitError(f"the unit {self.object_id[:40]!r} has a position or stamp that is no number")
@@ -106,25 +111,25 @@ class Unit:
 
     @property
     def name(self) -> str:
-        """Its type as people write it: "butter knife" for "ButterKnife"."""
+        """Return its type as people write it: "butter knife" for "ButterKnife"."""
         return spoken(self.object_type)
 
     def sentence(self) -> str:
-        """What it is, in words: "red mug, dirty, on the desk, kitchen"."""
+        """Return what it is, in words: "red mug, dirty, on the desk, kitchen"."""
         colour = self.attributes.get("colour", "")
         others = [value for name, value in self.attributes.items() if name != "colour"]
-        state = "" if self.state is State.NONE else self.state.value
+        state = "" if self.state is ObjectState.NONE else self.state.value
         parts = (spoken(f"{colour} {self.object_type}"), state, *others, self.area)
         return ", ".join(plain(part) for part in parts if part)
 
 
 def plain(text: str) -> str:
-    """A text in one line, without control characters."""
+    """Return a text in one line, without control characters."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 @lru_cache(maxsize=4096)
 def spoken(text: str) -> str:
-    """A name as people write it: "butter knife" for "ButterKnife" and "butter_knife"."""
+    """Return a name as people write it: "butter knife" for "ButterKnife" and "butter_knife"."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_|/-]+", " ", plain(text))
     return " ".join(apart.lower().split())

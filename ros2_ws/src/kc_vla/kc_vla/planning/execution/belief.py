@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from kc_vla.planning.execution.robot import Robot
-from kc_vla.planning.execution.things import Known
+from kc_vla.planning.execution.robot import RememberingRobot
+from kc_vla.planning.execution.things import KnownThing
 
 _MOST = 2000
 """Things, the newest: a message has an end."""
 
 
-def belief(robot: Robot) -> dict[str, Any]:
-    """Where the robot believes to stand and what it holds, and what it believes of each thing that it remembers or
-    sees, as JSON can say it; for the thread that carries instructions out."""
+def belief(robot: RememberingRobot) -> dict[str, Any]:
+    """Return what the robot believes of itself and of each thing that it remembers or sees, as JSON can hold it.
+
+    Of itself it believes where it stands and what it holds. For the thread that carries instructions out.
+    """
     known = {each.object_id: each for each in robot.memories.things()}
     known |= {name: thing for name in robot.sight if (thing := robot.known(name)) is not None}
     newest = sorted(known.values(), key=lambda each: -each.seen_s)[:_MOST]
@@ -26,7 +28,7 @@ def belief(robot: Robot) -> dict[str, Any]:
     }
 
 
-def _told(thing: Known) -> dict[str, Any]:
+def _told(thing: KnownThing) -> dict[str, Any]:
     return {
         "type": thing.object_type,
         "position": [round(float(each), 3) for each in thing.position],

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kc_vla.planning.execution.doors import Doors
-from kc_vla.planning.execution.explore import Search, Stop
-from kc_vla.planning.execution.robot import Robot
+from kc_vla.planning.execution.opened_doors import OpenedDoors
+from kc_vla.planning.execution.results import EXPLORE
+from kc_vla.planning.execution.robot import RememberingRobot
+from kc_vla.planning.execution.search_places import Search, SearchStop
 from kc_vla.planning.execution.things import CLOSED
-from kc_vla.planning.execution.told import EXPLORE
-from kc_vla.planning.interface import Seen
+from kc_vla.planning.interface import ObservedThing
 
 LOOKS = 2
 """Before a thing is taken for gone: a detector may miss it once."""
 
 
 class Explorer:
-    """Of one robot."""
+    """The search of one robot for things that it does not remember."""
 
-    def __init__(self, robot: Robot, doors: Doors) -> None:
-        """Args: `robot`; `doors` that it opens."""
+    def __init__(self, robot: RememberingRobot, doors: OpenedDoors) -> None:
+        """Prepare to explore.
+
+        Args:
+            robot: that explores.
+            doors: that it opens.
+        """
         self._robot, self._doors = robot, doors
 
     def explore(
-        self, text: str, types: Mapping[str, float], there: Callable[[], Seen | None]
-    ) -> tuple[Seen | None, int]:
+        self, text: str, types: Mapping[str, float], there: Callable[[], ObservedThing | None]
+    ) -> tuple[ObservedThing | None, int]:
         """Look at one place after the other, the likely and near ones first.
 
         Args:
@@ -36,7 +41,7 @@ class Explorer:
             The thing, None where it is nowhere; and how many places were looked at.
 
         Raises:
-            EndedError: see `Robot.do`.
+            EndedError: see `RememberingRobot.do`.
         """
         robot = self._robot
         search = Search(types, robot.memories, robot.grounds)
@@ -72,7 +77,7 @@ class Explorer:
             if wanted and wanted not in robot.sight:
                 self._doors.tidy()
 
-    def _stop(self, stop: Stop) -> None:
+    def _stop(self, stop: SearchStop) -> None:
         robot = self._robot
         if not stop.container:
             robot.do("Explore", stop.area)

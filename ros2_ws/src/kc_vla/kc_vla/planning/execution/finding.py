@@ -8,17 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from kc_vla.memory.live_units import Outcome
-from kc_vla.memory.short_term.unit import spoken
-from kc_vla.planning.execution.doors import Doors
+from kc_vla.memory.live_units import RecallOutcome
 from kc_vla.planning.execution.exploring import LOOKS, Explorer
-from kc_vla.planning.execution.naming import is_called
-from kc_vla.planning.execution.parts import fitting
+from kc_vla.planning.execution.guesses import thrown_away, told_of
+from kc_vla.planning.execution.opened_doors import OpenedDoors
 from kc_vla.planning.execution.reference import Reference, is_id, read
-from kc_vla.planning.execution.robot import NotFoundError, Robot
-from kc_vla.planning.execution.things import CLOSED, Known
-from kc_vla.planning.execution.told import RECALL, Recall
-from kc_vla.planning.interface import Seen
+from kc_vla.planning.execution.results import RECALL, MemoryLookup
+from kc_vla.planning.execution.robot import NotFoundError, RememberingRobot
+from kc_vla.planning.execution.robot_memory import fitting
+from kc_vla.planning.execution.things import CLOSED, KnownThing
+from kc_vla.planning.interface import ObservedThing
 
 _TOLD, _DEEP = 10, 4
 """Ids of a recall that are told, and containers in one another."""
@@ -30,29 +29,38 @@ class Finder:
     Attributes:
         recalls: of this instruction, in their order.
         doors: that it opens.
+        last_taken: id of what was found last.
+        source: id of what was gone to for what is taken next; empty for nothing.
     """
 
-    def __init__(self, robot: Robot) -> None:
-        """Args: `robot`."""
+    def __init__(self, robot: RememberingRobot) -> None:
+        """Prepare to find things.
+
+        Args:
+            robot: that looks for them.
+        """
         self._robot = robot
         self._bound: dict[tuple[str, ...], list[str]] = {}
-        self._last: dict[str, Known] = {}
+        self._last: dict[str, KnownThing] = {}
         self._spoken_of = ""
-        self.doors = Doors(robot)
+        self.doors = OpenedDoors(robot)
         self._explorer = Explorer(robot, self.doors)
         self._nowhere: dict[tuple[str, ...], int] = {}
-        self.recalls: list[Recall] = []
+        self.recalls: list[MemoryLookup] = []
+        self.last_taken = self.source = ""
 
     def begin(self) -> None:
-        """An instruction begins: its names stand for nothing yet."""
+        """Begin an instruction, whose names stand for nothing yet."""
         self._bound.clear()
         self._last.clear()
         self.doors.begin()
         self._nowhere.clear()
-        self._spoken_of = ""
+        self._spoken_of = self.last_taken = self.source = ""
         self.recalls = []
 
-    def find(self, text: str, without: Iterable[str] = (), explore: bool = True, carried: bool = False) -> Seen:
+    def find(
+        self, text: str, without: Iterable[str] = (), explore: bool = True, carried: bool = False, tool: bool = False
+    ) -> ObservedThing:
         """Bring the thing that is meant into sight.
 
         Args:
@@ -60,10 +68,11 @@ class Finder:
             without: ids of things that were tried and will not do.
             explore: look for it where nothing of it is remembered.
             carried: it is to be taken into the hand.
+            tool: it is only used for something else: any one will do, and rather one that was not thrown away.
 
         Raises:
             NotFoundError: it is nowhere; the text says how many places were looked at.
-            EndedError: see `Robot.do`.
+            EndedError: see `RememberingRobot.do`.
         """
         self._keep_up()
         reference, left_out = replace(read(text), carried=carried), set(without)
@@ -79,11 +88,19 @@ class Finder:
         if pointed is not None and not reference.words:
             raise NotFoundError(f"{pointed} is not there any more")
         further = self._bound.get(reference.key, [])[: reference.further or None] if reference.further else []
-        seen = self._found(reference, left_out | set(further), explore)
+        left_out, before = left_out | set(further), len(self.recalls)
+        thrown = set() if reference.done or reference.place else thrown_away(self._robot, self.source, tool) - left_out
+        try:
+            seen = self._found(reference, left_out | thrown, explore and (tool or not thrown))
+        except NotFoundError:
+            if not thrown:
+                raise
+            del self.recalls[before:]
+            seen = self._found(reference, left_out, explore)
         return self._taken(reference, seen)
 
-    def _of_id(self, name: str, left_out: set[str], explore: bool, carried: bool) -> Seen:
-        """The thing of that id, and no other one of its type."""
+    def _of_id(self, name: str, left_out: set[str], explore: bool, carried: bool) -> ObservedThing:
+        """Return the thing of that id, and no other one of its type."""
         reference = replace(read(name.rpartition("_")[0]), carried=carried)
         known = self._thing(name)
         if name in left_out:
@@ -102,35 +119,37 @@ class Finder:
         known = self._last.get(object_id) or self._robot.memories.thing(object_id)
         return known is not None and self._visit(known) is not None
 
-    def look_around(self, types: Mapping[str, float], there: Callable[[], Seen | None]) -> Seen | None:
+    def look_around(
+        self, types: Mapping[str, float], there: Callable[[], ObservedThing | None]
+    ) -> ObservedThing | None:
         """Look at one place after the other, where furniture of these types is likely first, until some will do."""
         return self._explorer.explore("where to put it down", types, there)[0]
 
     def note(self, object_id: str) -> None:
-        """A thing is of interest in this instruction: where it is left is not forgotten before it ends."""
+        """Note that a thing is of interest in this instruction: where it is left is not forgotten before it ends."""
         known = self._robot.known(object_id)
         if known is not None:
             self._last[object_id] = known
 
     def knows(self, object_id: str) -> bool:
-        """Whether a thing is of interest in this instruction."""
+        """Return whether a thing is of interest in this instruction."""
         return object_id in self._last
 
     def stands_for_one(self, text: str) -> bool:
-        """Whether a name of this instruction already stands for a thing."""
+        """Return whether a name of this instruction already stands for a thing."""
         return bool(self._bound.get(read(text).key))
 
-    def stands_for(self, text: str, seen: Seen) -> None:
-        """Have a name of this instruction mean a thing that is not looked for: "another" of that name is not it."""
+    def stands_for(self, text: str, seen: ObservedThing) -> None:
+        """Have a name mean a thing that is not looked for: "another" of that name is not it."""
         self._taken(read(text), seen)
 
     def stands_for_another(self, reference: Reference, object_id: str) -> bool:
-        """Whether a name of this instruction already stands for another thing than this one."""
+        """Return whether a name of this instruction already stands for another thing than this one."""
         bound = self._bound.get(reference.key, []) if reference.words else []
         return bool(bound[reference.further :]) and bound[reference.further] != object_id
 
-    def _pointed_at(self, text: str, reference: Reference) -> Known | None:
-        """The thing of that id, the one that this name stands for already, or that was spoken of last."""
+    def _pointed_at(self, text: str, reference: Reference) -> KnownThing | None:
+        """Return the thing of that id, the one that this name stands for already, or that was spoken of last."""
         robot = self._robot
         named = self._thing(text)
         if named is not None:
@@ -144,13 +163,14 @@ class Finder:
             name = bound[reference.further]
         return self._thing(name)
 
-    def _thing(self, name: str) -> Known | None:
-        """What is known of the thing of that id: by sight, of this instruction, or remembered."""
+    def _thing(self, name: str) -> KnownThing | None:
+        """Return what is known of the thing of that id: by sight, of this instruction, or remembered."""
         return self._robot.known(name) or self._last.get(name) or self._robot.memories.thing(name)
 
-    def _found(self, reference: Reference, left_out: set[str], explore: bool) -> Seen:
+    def _found(self, reference: Reference, left_out: set[str], explore: bool) -> ObservedThing:
         robot, before = self._robot, self._robot.explorations
         recalled = self._recalled(reference, left_out)
+        recalled.sort(key=lambda each: not self.source or each.container != self.source)
         known = [] if reference.indefinite else [each for each in recalled if each.handled and each.movable][:1]
         seen = self._first(known)
         wanted = known[0].object_id if known and seen is None and robot.limits.feedback else ""
@@ -180,21 +200,21 @@ class Finder:
             where = "on the way there"
         found = tuple(each.object_id for each in recalled[:_TOLD])
         taken = "" if seen is None else seen.object_id
-        self.recalls.append(Recall(reference.text, found, taken, robot.explorations - before))
+        self.recalls.append(MemoryLookup(reference.text, found, taken, robot.explorations - before))
         if seen is None:
             raise NotFoundError(f"no {reference.text} was found, in {looked} places that were looked at")
         robot.say(RECALL, f"{reference.text!r} is {robot.known(taken)}, found {where}")
-        if not is_called(reference, seen.object_type):
-            robot.note(f"{reference.text!r} was taken to mean {spoken(seen.object_type)}")
+        if (wrong := told_of(robot, reference, seen, self.source)) and reference.carried:
+            raise NotFoundError(f"no {reference.text} was found, in {looked} places that were looked at: {wrong}")
         return seen
 
-    def _recalled(self, reference: Reference, left_out: set[str], loose: bool = False) -> list[Known]:
+    def _recalled(self, reference: Reference, left_out: set[str], loose: bool = False) -> list[KnownThing]:
         robot = self._robot
         found = robot.memories.recall(reference, loose, lambda each: robot.grounds.distance(robot.at, each.area))
         return [each for each in found if each.object_id not in left_out]
 
-    def _in_sight(self, reference: Reference, left_out: set[str], loose: bool = False) -> Seen | None:
-        """The nearest of the things in sight that fit."""
+    def _in_sight(self, reference: Reference, left_out: set[str], loose: bool = False) -> ObservedThing | None:
+        """Return the nearest of the things in sight that fit."""
         robot = self._robot
         things = [known for name in robot.sight if name not in left_out and (known := robot.known(name)) is not None]
         named = robot.memories.namer.named(reference, (each.object_type for each in things), loose)
@@ -207,7 +227,7 @@ class Finder:
         )
         return None if best is None else robot.sight[best.object_id]
 
-    def _remembered(self, reference: Reference, recalled: list[Known], left_out: set[str]) -> Seen | None:
+    def _remembered(self, reference: Reference, recalled: list[KnownThing], left_out: set[str]) -> ObservedThing | None:
         limits = self._robot.limits
         for each in recalled[: limits.recalled if limits.feedback else 1]:
             seen = self._visit(each) or self._in_sight(reference, left_out)
@@ -215,11 +235,11 @@ class Finder:
                 return seen
         return None
 
-    def _first(self, known: Iterable[Known]) -> Seen | None:
+    def _first(self, known: Iterable[KnownThing]) -> ObservedThing | None:
         return next((seen for each in known if (seen := self._visit(each)) is not None), None)
 
-    def _visit(self, thing: Known) -> Seen | None:
-        """Go where a thing is thought to be, and open what hides it; tell the memories whether it is there."""
+    def _visit(self, thing: KnownThing) -> ObservedThing | None:
+        """Go where a thing is thought to be, open what hides it, and note in the memories whether it is there."""
         robot, name = self._robot, thing.object_id
         if name in robot.sight:
             return robot.sight[name]
@@ -231,14 +251,14 @@ class Finder:
             if name not in robot.sight:
                 robot.look()
         if name in robot.sight:
-            robot.tell(name, Outcome.CONFIRMED)
+            robot.tell(name, RecallOutcome.CONFIRMED)
             return robot.sight[name]
-        robot.tell(name, Outcome.GONE)
+        robot.tell(name, RecallOutcome.GONE)
         self._last.pop(name, None)
         robot.say(RECALL, f"{thing} is not there any more")
         return None
 
-    def _uncover(self, thing: Known) -> None:
+    def _uncover(self, thing: KnownThing) -> None:
         """Open what a thing is in, if that is closed; close it again if the thing is not in there."""
         robot, name = self._robot, thing.container
         for _ in range(_DEEP):
@@ -250,7 +270,7 @@ class Finder:
                 return
             name = holder.container
 
-    def _explored(self, reference: Reference, left_out: set[str], wanted: str) -> tuple[Seen | None, int]:
+    def _explored(self, reference: Reference, left_out: set[str], wanted: str) -> tuple[ObservedThing | None, int]:
         """Look at one place after the other; the thing (that of the id, if one is wanted), and how many there were."""
         robot = self._robot
         known = robot.memories.thing(wanted) or self._last.get(wanted)
@@ -264,7 +284,8 @@ class Finder:
             lambda: robot.sight.get(wanted) if wanted else self._in_sight(reference, left_out),
         )
 
-    def _taken(self, reference: Reference, seen: Seen) -> Seen:
+    def _taken(self, reference: Reference, seen: ObservedThing) -> ObservedThing:
+        self.last_taken = seen.object_id
         if reference.words and not reference.pronoun:
             ids = self._bound.setdefault(reference.key, [])
             if seen.object_id not in ids:
@@ -275,11 +296,11 @@ class Finder:
         return seen
 
     def _keep_up(self) -> None:
-        """Where the things of this instruction are, as they are seen now."""
+        """Update where the things of this instruction are, as they are seen now."""
         for name in self._last:
             self.note(name)
 
 
-def _is_where(seen: Seen, recalled: Iterable[Known]) -> bool:
-    """Whether a thing is in, or on, what was remembered of it."""
+def _is_where(seen: ObservedThing, recalled: Iterable[KnownThing]) -> bool:
+    """Return whether a thing is in, or on, what was remembered of it."""
     return any(each.object_id == seen.object_id and each.container in ("", seen.container) for each in recalled)

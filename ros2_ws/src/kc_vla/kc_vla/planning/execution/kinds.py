@@ -48,13 +48,17 @@ class Kinds:
     """Compares texts and types, each of which is embedded once."""
 
     def __init__(self, embedder: Embedder) -> None:
-        """Args: `embedder`, of sentences."""
+        """Prepare to find kinds of things.
+
+        Args:
+            embedder: of sentences.
+        """
         self._embedder = embedder
         self._types: dict[str, _Type] = {}
         self._texts: dict[str, dict[str, float]] = {}
 
     def scores(self, text: str, types: Iterable[str]) -> Mapping[str, float]:
-        """How likely each type is meant by a text that names none; numbers compare for one text alone."""
+        """Return how likely each type is meant by a text that names none; numbers compare for one text alone."""
         if len(self._texts) >= _MOST_TEXTS and text not in self._texts:
             del self._texts[next(iter(self._texts))]
         known = self._texts.setdefault(text, {})
@@ -69,7 +73,7 @@ class Kinds:
         return {name: known[name] for name in names}
 
     def _known(self, names: Sequence[str]) -> Mapping[str, _Type]:
-        """Types by name; what is said of those that are new is embedded all at once."""
+        """Return the types by name; what is said of those that are new is embedded all at once."""
         new = {name: _meanings(spoken(name)) for name in names if name not in self._types}
         said = {name: [called, *(each.sentence(called) for each, _ in found)] for name, (called, found) in new.items()}
         vectors = self._embedder.embed(list(chain.from_iterable(said.values())))
@@ -110,7 +114,7 @@ class _Asked:
         return score
 
     def _fit(self, sense: Sense) -> tuple[float, float]:
-        """How a meaning is called so, and how it is said to be so, 0..1."""
+        """Return how well a meaning has the name, and how well its description fits, 0..1."""
         called = _above(sense)
         fit = 1.0 if called & self._names else _ENDS if any(self._ends(each) for each in called) else 0.0
         said = {stem(word) for word in re.findall(r"\w+", sense.said)}
@@ -125,7 +129,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _meanings(name: str) -> tuple[str, list[tuple[Sense, float]]]:
-    """A name in words, and what it can mean, each with a weight."""
+    """Return a name in words, and what it can mean, each with a weight."""
     words = _split(name)
     found = senses(" ".join(words))[:_MOST_SENSES]
     meant = [(sense, _LATER**at) for at, sense in enumerate(found)]
@@ -136,7 +140,7 @@ def _meanings(name: str) -> tuple[str, list[tuple[Sense, float]]]:
 
 
 def _split(name: str) -> list[str]:
-    """The words of a name; "glassbottle" has two."""
+    """Return the words of a name; "glassbottle" has two."""
     if " " in name or senses(name):
         return name.split()
     parts = ((name[:at], name[at:]) for at in range(3, len(name) - 2))
@@ -145,7 +149,7 @@ def _split(name: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _above(sense: Sense) -> frozenset[str]:
-    """All that a meaning is called, and that its kinds are called."""
+    """Return all that a meaning is called, and that its kinds are called."""
     called = [word for word in (*sense.words.split(", "), *sense.kinds.split(", ")) if word]
     if not sense.kinds:
         return frozenset(called)

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from itertools import count
+from itertools import count, zip_longest
 
 from kc_vla.core.errors import StackError
-from kc_vla.planning.execution.doing import Doer
 from kc_vla.planning.execution.finding import Finder
-from kc_vla.planning.execution.grounds import Grounds
 from kc_vla.planning.execution.memories import Memories
-from kc_vla.planning.execution.robot import ExecutionError, Limits, Robot
-from kc_vla.planning.execution.told import BEGIN, END, MEMORY, PLAN, Result, Tell
+from kc_vla.planning.execution.navigation_map import NavigationMap
+from kc_vla.planning.execution.results import BEGIN, END, MEMORY, PLAN, InstructionResult, Tell
+from kc_vla.planning.execution.robot import ExecutionError, Limits, RememberingRobot
+from kc_vla.planning.execution.skill_executor import SkillExecutor
+from kc_vla.planning.execution.things import seen_of
 from kc_vla.planning.instruction import clean
-from kc_vla.planning.interface import Body, Done, Plan, Planner, PlanningError, Request, Seen
+from kc_vla.planning.interface import ObservedThing, Plan, Planner, PlanningError, Request, SkillRobot, TriedCall
 
 _LINES = 12
-"""Of what is remembered, that are told before and after."""
+"""Lines of the memory's content that are published before and after an instruction."""
 _MOST_INSTEAD = 20
 _MOST_SAID = 300
 """Letters of an instruction that are told."""
@@ -31,29 +32,31 @@ class Loop:
 
     def __init__(
         self,
-        body: Body,
+        body: SkillRobot,
         planner: Planner,
         memories: Memories,
-        grounds: Grounds,
+        grounds: NavigationMap,
         at: str = "",
         tell: Tell | None = None,
         limits: Limits | None = None,
         cancel: Callable[[], None] | None = None,
     ) -> None:
-        """Args:
-        body: does the skills.
-        planner: makes plans.
-        memories: of the robot.
-        grounds: where it can go.
-        at: the area in which it stands; empty where that is not known.
-        tell: is told each step.
-        limits: of an instruction.
-        cancel: makes the body end the skill that it is doing; without, a skill is ended by itself.
+        """Put a robot together that follows instructions.
+
+        Args:
+            body: does the skills.
+            planner: makes plans.
+            memories: of the robot.
+            grounds: where it can go.
+            at: the area in which it stands; empty where that is not known.
+            tell: gets each step.
+            limits: of an instruction.
+            cancel: makes the body end the skill that it is doing; without, a skill is ended by itself.
         """
-        self.robot = Robot(body, memories, grounds, at, tell, limits)
+        self.robot = RememberingRobot(body, memories, grounds, at, tell, limits)
         self.robot.interrupted = self._wrong
         self._finder = Finder(self.robot)
-        self._doer = Doer(self.robot, self._finder)
+        self._doer = SkillExecutor(self.robot, self._finder)
         self._planner, self._cancel = planner, cancel
         self._busy = threading.Lock()
         self._lock = threading.Lock()
@@ -67,14 +70,14 @@ class Loop:
         """End it, and carry another one out, from any thread; return whether one is being carried out."""
         return self._interrupt("another instruction came", instruction)
 
-    def run(self, instruction: str) -> list[Result]:
+    def run(self, instruction: str) -> list[InstructionResult]:
         """Carry an instruction out, and those that come instead of it, 20 at most; see `carry_out`."""
         results = [self.carry_out(instruction)]
         while results[-1].then and len(results) < _MOST_INSTEAD:
             results.append(self.carry_out(results[-1].then))
         return results
 
-    def carry_out(self, instruction: str) -> Result:
+    def carry_out(self, instruction: str) -> InstructionResult:
         """Carry an instruction out.
 
         Raises:
@@ -91,12 +94,12 @@ class Loop:
                 self._running = False
             self._busy.release()
 
-    def _carried_out(self, instruction: str) -> Result:
+    def _carried_out(self, instruction: str) -> InstructionResult:
         robot = self.robot
         began_s, plans, tokens, by = robot.now_s, 0, 0, ""
         robot.begin()
         self._finder.begin()
-        tried: list[Done] = []
+        tried: list[TriedCall] = []
         notes: dict[str, None] = {}
         reason = ""
         robot.say(BEGIN, clean(instruction[:_MOST_SAID]))
@@ -119,7 +122,7 @@ class Loop:
         robot.say(END, reason or "done")
         with self._lock:
             then = self._instead
-        return Result(
+        return InstructionResult(
             instruction,
             not reason,
             reason,
@@ -136,15 +139,17 @@ class Loop:
             (*notes, *robot.notes),
         )
 
-    def _plan(self, instruction: str, tried: list[Done], held_before: Seen | None) -> Plan:
+    def _plan(self, instruction: str, tried: list[TriedCall], held_before: ObservedThing | None) -> Plan:
         memories = self.robot.memories
+        recalled = memories.recalled(instruction)
         request = Request(
             instruction,
             memories.surroundings(instruction),
-            memories.recalled(instruction),
+            recalled,
             self.robot.held,
             tuple(tried),
             held_before,
+            self._known(recalled),
         )
         plan = self._planner.plan(request)
         if not plan.calls and not plan.notes:
@@ -153,11 +158,18 @@ class Loop:
         self.robot.say(PLAN, f"by {plan.by}: {', '.join(map(str, plan.calls)) or nothing}")
         return plan
 
-    def _tried(self, plan: Plan, tried: list[Done]) -> str:
+    def _known(self, recalled: str) -> tuple[ObservedThing, ...]:
+        """Return what is in sight or remembered, for the planner, each once."""
+        robot = self.robot
+        found = {each.object_id: seen_of(each) for each in robot.memories.known(recalled)}
+        return tuple((found | {name: robot.sight[name] for name in robot.sight}).values())
+
+    def _tried(self, plan: Plan, tried: list[TriedCall]) -> str:
         """Do the calls of a plan; return why it failed."""
-        for call in plan.calls:
-            reason = self._doer.do(call)
-            tried.append(Done(call, reason))
+        for call, following in zip_longest(plan.calls, plan.calls[1:]):
+            tool = call.skill == "PickupObject" and following is not None and following.skill == "SliceObject"
+            reason = self._doer.do(call, tool)
+            tried.append(TriedCall(call, reason))
             if reason:
                 return f"{call}: {reason}"
         return ""

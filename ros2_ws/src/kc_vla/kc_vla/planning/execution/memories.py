@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.short_term.memory import ShortTermMemory
-from kc_vla.planning.execution.grounds import Grounds
-from kc_vla.planning.execution.history_part import ContextPart, HistoryPart
-from kc_vla.planning.execution.long_part import LongPart
+from kc_vla.planning.execution.history_memory import ContextRobotMemory, HistoryRobotMemory
+from kc_vla.planning.execution.long_term_memory import LongTermRobotMemory
 from kc_vla.planning.execution.naming import Namer
-from kc_vla.planning.execution.parts import Look, Outcome, Part
+from kc_vla.planning.execution.navigation_map import NavigationMap
 from kc_vla.planning.execution.reference import Reference
-from kc_vla.planning.execution.short_part import ShortPart
-from kc_vla.planning.execution.things import OPENED, Known, did, states_in
-from kc_vla.planning.interface import PlanningError, Seen
+from kc_vla.planning.execution.robot_memory import RecallOutcome, RobotMemory, SceneObservation
+from kc_vla.planning.execution.short_term_memory import ShortTermRobotMemory
+from kc_vla.planning.execution.things import OPENED, KnownThing, did, states_in
+from kc_vla.planning.interface import ObservedThing, PlanningError
 
 BOTH, LONG, SHORT, NONE, HISTORY, CONTEXT = "both", "long", "short", "none", "history", "context"
-_MOST_LOOKED, _RATHER = 5000, 0.5
+_MOST_LOOKED, _RATHER, _MOST_KNOWN = 5000, 0.5, 300
 _TRIES = 2
 """One failure may be chance."""
 _HANDLED = 0.2
@@ -39,39 +39,41 @@ class Budget:
 
 
 class Memories:
-    """See the module.
+    """The memory of a robot: the parts that it consists of, asked as one.
 
     Attributes:
         name: of `NAMES`.
         parts: the ones asked first come first.
         namer: finds out which types a reference names.
         looked: when each area, and each container that hides what is in it, was looked at or into last, s; only of what
-            a part that keeps all that it sees was told.
+            a part that keeps all that it sees was given.
     """
 
-    def __init__(self, name: str, parts: Sequence[Part], namer: Namer, budget: Budget = Budget()) -> None:  # frozen
+    def __init__(
+        self, name: str, parts: Sequence[RobotMemory], namer: Namer, budget: Budget = Budget()
+    ) -> None:  # frozen
         self.name, self.parts, self.namer, self._budget = name, parts, namer, budget
         self.looked: dict[str, float] = {}
         self._refused: Counter[str] = Counter()
 
     @property
     def _keeps_all(self) -> bool:
-        """Whether a part keeps all that it sees."""
-        return any(isinstance(part, (LongPart, ShortPart)) for part in self.parts)
+        """Return whether a part keeps all that it sees."""
+        return any(isinstance(part, (LongTermRobotMemory, ShortTermRobotMemory)) for part in self.parts)
 
     @property
     def latest_s(self) -> float:
-        """When the newest of what it knows was seen, s."""
-        return max((part.latest_s for part in self.parts if isinstance(part, LongPart)), default=0.0)
+        """Return when the newest of what it knows was seen, s."""
+        return max((part.latest_s for part in self.parts if isinstance(part, LongTermRobotMemory)), default=0.0)
 
     def begin(self) -> None:
-        """A robot starts, or a sequence of instructions does: only what outlives that is kept."""
+        """Begin with a robot, or with a sequence of instructions: only what outlives that is kept."""
         self.looked.clear()
         self._refused.clear()
         for part in self.parts:
             part.begin()
 
-    def take(self, look: Look) -> list[str]:
+    def take(self, look: SceneObservation) -> list[str]:
         """Take in what is seen; return what was left out and why, a line each."""
         self.namer.notice(look.seen)
         if self._keeps_all:
@@ -79,30 +81,30 @@ class Memories:
         return [line for part in self.parts for line in part.take(look)]
 
     def tried_to_open(self, object_id: str, done: bool) -> None:
-        """The robot has opened something, or it would not open."""
+        """Note that the robot has opened something, or that it would not open."""
         if done:
             del self._refused[object_id]
         elif self._keeps_all:
             self._refused[object_id] += 1
 
     def stays_shut(self, object_id: str) -> bool:
-        """Whether nobody need try any more to look into it: it would not open again and again."""
+        """Return whether nobody need try any more to look into it: it would not open again and again."""
         return self._refused[object_id] >= _TRIES
 
-    def handled(self, seen: Seen, now_s: float) -> None:
-        """The robot did something with a thing, that is so now."""
+    def handled(self, seen: ObservedThing, now_s: float) -> None:
+        """Note that the robot did something with a thing, which is as given now."""
         for part in self.parts:
             part.handled(seen, now_s)
 
-    def tell(self, object_id: str, outcome: Outcome, look: Look) -> None:
-        """How a recall of a thing turned out."""
+    def tell(self, object_id: str, outcome: RecallOutcome, look: SceneObservation) -> None:
+        """Note how a recall of a thing turned out."""
         for part in self.parts:
             part.tell(object_id, outcome, look)
 
     def recall(
-        self, reference: Reference, loose: bool = False, far: Callable[[Known], float] = lambda thing: 0.0
-    ) -> list[Known]:
-        """The things that a reference may mean: each once, as the first part has it that does.
+        self, reference: Reference, loose: bool = False, far: Callable[[KnownThing], float] = lambda thing: 0.0
+    ) -> list[KnownThing]:
+        """Return the things that a reference may mean: each once, as the first part has it that does.
 
         What may be carried and was handled comes first, the last one of all, unless any will do; then, of a reference
         without a name, the likeliest type; then what is rather there than not, the nearest first.
@@ -114,12 +116,12 @@ class Memories:
         """
         named = self.namer.named(reference, self.types(), loose)
         meant = named.types if reference.vague or named.by_kind else {}
-        found: dict[str, Known] = {}
+        found: dict[str, KnownThing] = {}
         for part in self.parts:
             for each in part.recall(reference, named, loose):
                 found.setdefault(each.object_id, each)
 
-        def order(thing: Known) -> tuple[float, float, bool, float]:
+        def order(thing: KnownThing) -> tuple[float, float, bool, float]:
             handled = 0.0 if reference.indefinite or not thing.movable else thing.handled
             if reference.done:
                 handled = did(reference, thing)
@@ -130,45 +132,56 @@ class Memories:
 
         return sorted(found.values(), key=order)
 
-    def things(self) -> list[Known]:
-        """All that is remembered, each once."""
-        found: dict[str, Known] = {}
+    def things(self) -> list[KnownThing]:
+        """Return all that is remembered, each once."""
+        found: dict[str, KnownThing] = {}
         for part in self.parts:
             for each in part.things():
                 found.setdefault(each.object_id, each)
         return list(found.values())
 
-    def thing(self, object_id: str) -> Known | None:
-        """What is remembered of the thing of that id, by the part that saw it last."""
+    def thing(self, object_id: str) -> KnownThing | None:
+        """Return what is remembered of the thing of that id, by the part that saw it last."""
         found = (each for part in self.parts if (each := part.thing(object_id)) is not None)
         return max(found, key=lambda each: each.seen_s, default=None)
 
     def types(self) -> Iterator[str]:
-        """The types of all that is remembered."""
+        """Return the types of all that is remembered."""
         return (name for part in self.parts for name in part.types())
 
-    def last_handled(self) -> Known | None:
-        """What the robot handled last, as far as it remembers."""
+    def last_handled(self) -> KnownThing | None:
+        """Return what the robot handled last, as far as it remembers."""
         return max((each for each in self.things() if each.handled), key=lambda each: each.handled, default=None)
 
+    def was_handled(self, object_id: str) -> bool:
+        """Return whether the robot did something with a thing, as far as it remembers."""
+        return any(each is not None and each.handled for each in (part.thing(object_id) for part in self.parts))
+
     def surroundings(self, instruction: str) -> str:
-        """What the long-term memory has, as text; empty without one."""
-        return self._text(instruction, self._budget.surroundings, lambda part: isinstance(part, LongPart))
+        """Return what the long-term memory has, as text; empty without one."""
+        return self._text(instruction, self._budget.surroundings, lambda part: isinstance(part, LongTermRobotMemory))
 
     def recalled(self, instruction: str) -> str:
-        """What the others have on an instruction, as text."""
-        return self._text(instruction, self._budget.recalled, lambda part: not isinstance(part, LongPart))
+        """Return what the others have on an instruction, as text."""
+        return self._text(instruction, self._budget.recalled, lambda part: not isinstance(part, LongTermRobotMemory))
+
+    def known(self, recalled: str) -> list[KnownThing]:
+        """Return what is remembered, bounded: what a text names by its id first, then what was handled or seen last."""
+        return sorted(
+            self.things(),
+            key=lambda each: (each.object_id not in recalled, -each.handled, -each.seen_s, each.object_id),
+        )[:_MOST_KNOWN]
 
     def lines(self, most: int) -> list[str]:
-        """What is remembered of what may be carried, in words, the newest first."""
+        """Return what is remembered of what may be carried, in words, the newest first."""
         newest = sorted((each for each in self.things() if each.movable), key=lambda each: -each.seen_s)
         more = [f"and {len(newest) - most} more, seen before these"] if len(newest) > most else []
         return [f"{each} [{each.source}, {each.seen_s:.0f} s]" for each in newest[:most]] + more
 
-    def _text(self, instruction: str, most_tokens: int, wanted: Callable[[Part], bool]) -> str:
+    def _text(self, instruction: str, most_tokens: int, wanted: Callable[[RobotMemory], bool]) -> str:
         return "\n".join(filter(None, (part.text(instruction, most_tokens) for part in self.parts if wanted(part))))
 
-    def _note(self, look: Look) -> None:
+    def _note(self, look: SceneObservation) -> None:
         fixed = (each for each in look.seen if not each.movable)
         open_ones = (each.object_id for each in fixed if OPENED in states_in(each.state, each.attributes))
         for place in filter(None, (look.at, *open_ones)):
@@ -181,14 +194,14 @@ class Memories:
 def open_memories(
     name: str,
     embedder: Embedder,
-    grounds: Grounds,
+    grounds: NavigationMap,
     long_term: LongTermMemory | None = None,
     map_id: str = "home",
     capacity: int = 100,
     policy: str = "adaptive",
     budget: Budget = Budget(),  # frozen
 ) -> Memories:
-    """What a robot remembers, by name.
+    """Return what a robot remembers, by name.
 
     Args:
         name: "both", "long", "short", "none" (LoTa-Bench: what is in sight), "history" (HELPER), "context" (CAPEAM).
@@ -206,24 +219,24 @@ def open_memories(
     """
     if name not in NAMES:
         raise PlanningError(f"there is no memory {name[:40]!r}: choose {', '.join(NAMES)}")
-    parts: list[Part] = []
+    parts: list[RobotMemory] = []
     for part in NAMES[name]:
-        if part is LongPart:
+        if part is LongTermRobotMemory:
             if long_term is None:
                 raise PlanningError(f"the memory {name!r} needs a long-term memory: open a store for it")
-            parts.append(LongPart(long_term, map_id, grounds))
-        elif part is ShortPart:
-            parts.append(ShortPart(ShortTermMemory(capacity, policy), embedder))
+            parts.append(LongTermRobotMemory(long_term, map_id, grounds))
+        elif part is ShortTermRobotMemory:
+            parts.append(ShortTermRobotMemory(ShortTermMemory(capacity, policy), embedder))
         else:
-            parts.append(HistoryPart() if part is HistoryPart else ContextPart())
+            parts.append(HistoryRobotMemory() if part is HistoryRobotMemory else ContextRobotMemory())
     return Memories(name, parts, Namer(embedder), budget)
 
 
 NAMES: Mapping[str, Iterable[type]] = {
-    BOTH: (ShortPart, LongPart),
-    LONG: (LongPart,),
-    SHORT: (ShortPart,),
+    BOTH: (ShortTermRobotMemory, LongTermRobotMemory),
+    LONG: (LongTermRobotMemory,),
+    SHORT: (ShortTermRobotMemory,),
     NONE: (),
-    HISTORY: (HistoryPart,),
-    CONTEXT: (ContextPart,),
+    HISTORY: (HistoryRobotMemory,),
+    CONTEXT: (ContextRobotMemory,),
 }

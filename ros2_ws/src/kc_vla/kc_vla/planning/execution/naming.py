@@ -17,9 +17,9 @@ from kc_vla.memory.recall.words import COLOURS, stem
 from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY, ShortTermMemory
 from kc_vla.memory.short_term.unit import Position, Unit, spoken
 from kc_vla.planning.execution.kinds import Kinds
-from kc_vla.planning.execution.likely import table, vocabulary
+from kc_vla.planning.execution.likely_places import table, vocabulary
 from kc_vla.planning.execution.reference import Reference
-from kc_vla.planning.interface import Seen
+from kc_vla.planning.interface import ObservedThing
 
 _SENSES, _VAGUE, _MOST_COLOURS = 2, 3, 100
 """Meanings of a type that are looked at, types that a reference without a name may stand for, and words for colours."""
@@ -54,7 +54,7 @@ class Named(NamedTuple):
     Attributes:
         types: each with its weight.
         said: the words that say more of it.
-        colours: which of them are colours.
+        colours: which of them are colors.
         by_kind: the types are all that are known, by how much they are of a kind or serve a purpose.
         least: a weight from which a type is meant ...
         least_handled: ... and one from which it is where the robot handled a thing of it.
@@ -69,37 +69,46 @@ class Named(NamedTuple):
 
     @property
     def likely(self) -> Mapping[str, float]:
-        """The types to look for."""
+        """Return the types to look for."""
         return {name: weight for name, weight in self.types.items() if not self.by_kind or weight >= self.least}
 
     def close(self, object_type: str, handled: bool) -> bool:
-        """Whether a type is meant."""
+        """Return whether a type is meant."""
         return self.types.get(object_type, -math.inf) >= (self.least_handled if handled else self.least)
 
 
 def tier_of(words: tuple[str, ...], object_type: str) -> Tier:
-    """How a name, as words without endings, fits a type."""
+    """Return how a name, as words without endings, fits a type."""
     return _tier(words, spoken(object_type))
 
 
 def is_called(reference: Reference, object_type: str) -> bool:
-    """Whether a type, or its kind, is called as a reference says; a vague one, of what it is for, calls it nothing."""
+    """Return whether a type, or its kind, is called as a reference says, or serves what it is wanted for."""
     said = (words for words, _ in readings(reference.words))
-    return reference.vague or reference.done or any(tier_of(words, object_type) for words in said)
+    return (
+        reference.purpose is not None
+        or reference.done
+        or not (reference.words or reference.unknown)
+        or any(tier_of(words, object_type) for words in said)
+    )
 
 
 class Namer:
     """Finds the types that references stand for, among those that homes have and those that are known."""
 
     def __init__(self, embedder: Embedder) -> None:
-        """Args: `embedder`, for references that name nothing; have it cached."""
+        """Prepare to find out which types a reference names.
+
+        Args:
+            embedder: for references that name nothing; have it cached.
+        """
         self._embedder = embedder
         self._kinds = Kinds(embedder)
         self._colours = set(map(stem, COLOURS))
         self._fixed = {name for name, places in table().items() if not places}
 
-    def notice(self, seen: Iterable[Seen]) -> None:
-        """Learn words for colours, and which types nobody carries, from what detectors tell."""
+    def notice(self, seen: Iterable[ObservedThing]) -> None:
+        """Learn words for colors, and which types nobody carries, from what detectors report."""
         for each in seen:
             colour = each.attributes.get("colour", "")
             if colour and len(self._colours) < _MOST_COLOURS:
@@ -108,7 +117,7 @@ class Namer:
                 self._fixed.add(each.object_type)
 
     def named(self, reference: Reference, known: Iterable[str], loose: bool = False) -> Named:
-        """The types that are meant; none where the reference says nothing.
+        """Return the types that are meant; none where the reference says nothing.
 
         Args:
             reference: taken apart.
@@ -135,13 +144,18 @@ class Namer:
         return Named(alike or {reference.text: 1.0})  # a type that nobody has met yet: it may be found
 
     def _of_kind(self, reference: Reference, types: Sequence[str], loose: bool) -> Named:
-        """All types that can be carried, by how much they are of a kind, or serve a purpose."""
+        """Return all types that can be carried, by how much they are of a kind, or serve a purpose."""
         called = list(reference.called)
         said = set()
-        while len(called) > 1 and stem(called[0]) in self._colours:
+        while len(called) > (not reference.vague) and stem(called[0]) in self._colours:
             said.add(stem(called.pop(0)))
+        if reference.purpose is not None:
+            serve = [name for name in types if reference.purpose.can_be_served_by(name)]
+            types = [name for name in serve if name not in self._fixed]
         scores = self._kinds.scores(" ".join(called) or reference.text, types)
         scores = {name: score for name, score in scores.items() if name not in self._fixed}
+        if reference.purpose is not None:
+            return Named(scores or {reference.text: 1.0}, frozenset(said), frozenset(said), True, -math.inf, -math.inf)
         best = max(scores.values(), default=0.0)
         if not reference.vague and best < _ANY_KIND:
             return Named({reference.text: 1.0})
@@ -158,7 +172,7 @@ class Namer:
         return Named(scores, frozenset(said), frozenset(said), True, least, handled)
 
     def _meant(self, text: str, types: Sequence[str], least: float, loose: bool) -> dict[str, float]:
-        """The types that a text is most likely about, where it names none, each with its score."""
+        """Return the types that a text is most likely about, where it names none, each with its score."""
         if not text.strip():
             return {}
         memory = ShortTermMemory(min(max(len(types), LEAST_CAPACITY), MOST_CAPACITY), "fifo")
@@ -171,18 +185,23 @@ class Namer:
 
 
 def _is_kind_of_something(name: str) -> bool:
-    """Whether WordNet says what kind of thing is called so: of a novel a book; of a decoration nothing."""
+    """Return whether WordNet says what kind of thing is called so: of a novel a book; of a decoration nothing."""
     return any(each.kinds and name in each.words.split(", ") for each in senses(name)[:1])
 
 
 def readings(words: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Parts of a name that may be the name of a type, the longest first, and the words before it, which say more."""
+    """Yield the parts of a name that may be the name of a type, the longest first.
+
+    The words before a part, which say more, come with it.
+    """
     if "of" in words:
         at = words.index("of")
         yield (*words[at + 1 :], *words[:at]), ()
-        words = words[:at]
+        words, after = words[:at], words[at + 1 :]
+    else:
+        after = ()
     for first in range(len(words)):
-        yield words[first:], words[:first]
+        yield words[first:], (*words[:first], *after)
 
 
 @lru_cache(maxsize=16384)

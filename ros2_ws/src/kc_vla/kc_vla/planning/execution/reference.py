@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from kc_vla.memory.recall.instruction import Instruction, understand
 from kc_vla.memory.recall.knowledge import senses
-from kc_vla.memory.recall.words import stem
-from kc_vla.memory.short_term.unit import State, plain, spoken
+from kc_vla.memory.recall.words import COLOURS, stem
+from kc_vla.memory.short_term.unit import ObjectState, plain, spoken
+from kc_vla.planning.execution.purposes import Purpose, purpose_of
 from kc_vla.planning.names import FURTHER
 
 MOST_LETTERS = 200
-"""Of a reference that is looked at."""
+"""Letters of a reference that are read."""
 PRONOUNS = frozenset({"it", "them", "this", "that", "one", "those", "these"})
 _ANY = re.compile(
     r"^(?:(?:the|that|this|an?)\s+)?(?:(some|any|no)?(?:thing|one|body)s?|(?:item|object|stuff)s?|what(?:ever)?)\b"
@@ -35,8 +36,9 @@ _CLAUSE = re.compile(r"\s(?:that|which|who|you|i|we|to|for|with|from|without)\s|
 _PLACE = re.compile(r"\s(?:on top of|inside of|inside|next to|near|beside|on|in|at|under)\s")
 _PIECE = re.compile(r"^(slice|piece)s? of (?:the )?")
 _COLD = frozenset({stem(word) for word in ("cold", "cooled", "chilled", "refrigerated", "cool")})
-"""A state that ALFRED asks for and `State` has not: detectors tell it beside the state."""
+"""A state that ALFRED asks for and `ObjectState` has not: detectors tell it beside the state."""
 COLD = "cold"
+_NO_MORE = frozenset({"that", "which", "is", "are", "and", "else", "not", "the", "a"})
 
 
 @dataclass(frozen=True)
@@ -57,13 +59,15 @@ class Reference:
         done: it is told by what the robot did with it: the states are those it was brought into, the place is where it
             was put.
         carried: it is to be taken into the hand: no furniture.
+        purpose: what it is wanted for, of those of which it is known which things serve; None otherwise.
+        unknown: it has no name and is told by more than states and colors: "something sharp".
     """
 
     text: str
     words: tuple[str, ...]
-    states: frozenset[State] = frozenset()
+    states: frozenset[ObjectState] = frozenset()
     also: frozenset[str] = frozenset()
-    not_states: frozenset[State] = frozenset()
+    not_states: frozenset[ObjectState] = frozenset()
     further: int = 0
     indefinite: bool = False
     vague: bool = False
@@ -71,20 +75,22 @@ class Reference:
     done: bool = False
     called: tuple[str, ...] = ()
     carried: bool = False
+    purpose: Purpose | None = None
+    unknown: bool = False
 
     @property
     def pronoun(self) -> bool:
-        """Whether it only points at what was spoken of."""
+        """Return whether it only points at what was spoken of."""
         return self.text.lower() in PRONOUNS
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What all things of that name have in common: that of "mug" and "second mug" is the same."""
+        """Return what all things of that name have in common: that of "mug" and "second mug" is the same."""
         return (*self.words, *sorted(state.value for state in self.states), *sorted(self.also))
 
 
 def is_id(text: str) -> bool:
-    """Whether it is an id, as detectors tell them and prompts show them: "Mug_2"."""
+    """Return whether it is an id, as detectors and prompts have them: "Mug_2"."""
     return _ID.fullmatch(text) is not None
 
 
@@ -107,7 +113,7 @@ def read(text: str) -> Reference:
     if (piece := _PIECE.match(rest)) is not None:
         rest = _PIECE.sub("", rest)
         if piece.group(1) == "slice" or _is_eaten(_CLAUSE.split(rest)[0]):
-            states.add(State.SLICED)
+            states.add(ObjectState.SLICED)
     if (clause := _IS.match(rest)) is not None and not _PLACE.search(f" {clause.group(2)} "):
         rest = f"{_JOINED.sub(' ', clause.group(2))} {clause.group(1)}"
     elif _LISTED.match(rest):
@@ -137,11 +143,12 @@ def read(text: str) -> Reference:
         not found,
         _ARTICLES.sub("", _INDEFINITE.sub("", place)),
         called=tuple(called),
+        purpose=purpose_of(found[0]) if len(found) == 1 else None,
     )
 
 
 def _is_name(words: Sequence[str], at: int) -> bool:
-    """Whether a word that else tells a state makes one name with the next one: "baked goods"."""
+    """Return whether a word that else names a state makes one name with the next one: "baked goods"."""
     if at + 1 >= len(words):
         return False
     name = f"{words[at]} {words[at + 1]}"
@@ -149,22 +156,29 @@ def _is_name(words: Sequence[str], at: int) -> bool:
 
 
 def _is_eaten(name: str) -> bool:
-    """A piece of bread is a slice; a piece of furniture is a whole thing."""
+    """Return whether the name is that of food.
+
+    A piece of bread is a slice; a piece of furniture is a whole thing.
+    """
     return any("food" in each.kinds.split(", ") for each in senses(name)[:1])
 
 
-def _named_in(text: str) -> frozenset[State]:
+def _named_in(text: str) -> frozenset[ObjectState]:
     words = re.findall(r"[^\W_]+", text)
     names = (word for at, word in enumerate(words) if _is_name(words, at))
     return frozenset(state for word in names for state in understand(f"is {word}").states)
 
 
 def _nameless(text: str, lower: str, understood: Instruction, indefinite: bool) -> Reference:
-    """A reference like "something to drink from" or "the thing you put in the box before"."""
+    """Return a reference like "something to drink from" or "the thing you put in the box before"."""
     done = _DONE.search(lower) is not None
     lower = _WHEN.sub("", lower)
     place = [*_PLACE.split(lower, maxsplit=1), ""][1] if done else ""
-    also = {COLD} if _COLD & {stem(word) for word in re.findall(r"\w+", lower)} else set()
+    words = re.findall(r"\w+", lower)
+    also = {COLD} if _COLD & {stem(word) for word in words} else set()
+    colours = tuple(word for word in words if word in COLOURS)
+    more = [word for word in _ANY.sub("", lower).split() if word not in _NO_MORE and word not in colours]
+    more = [word for word in more if stem(word) not in _COLD and not understand(f"is {word}").states]
     return Reference(
         text,
         (),
@@ -175,4 +189,7 @@ def _nameless(text: str, lower: str, understood: Instruction, indefinite: bool) 
         vague=True,
         place=_ARTICLES.sub("", _INDEFINITE.sub("", place)),
         done=done,
+        called=colours,
+        purpose=None if done else purpose_of(lower),
+        unknown=bool(more),
     )

@@ -8,12 +8,12 @@ from itertools import islice
 
 from kc_vla.core.errors import StackError
 from kc_vla.memory.intake import MOST_DETECTIONS
-from kc_vla.planning.execution.grounds import Grounds
 from kc_vla.planning.execution.memories import Memories
-from kc_vla.planning.execution.parts import Look, Outcome
-from kc_vla.planning.execution.things import HELD, Known, known_of, wrong_with
-from kc_vla.planning.execution.told import SKILL, Step, Tell
-from kc_vla.planning.interface import Body, Happened, Seen
+from kc_vla.planning.execution.navigation_map import NavigationMap
+from kc_vla.planning.execution.results import SKILL, ExecutionStep, Tell
+from kc_vla.planning.execution.robot_memory import RecallOutcome, SceneObservation
+from kc_vla.planning.execution.things import HELD, KnownThing, known_of, wrong_with
+from kc_vla.planning.interface import CallResult, ObservedThing, SkillRobot
 from kc_vla.planning.skills import AREA, BY_NAME, Call
 
 _MOST_NOTES, _MOST_TYPES, _SUREST = 20, 20_000, 5
@@ -55,8 +55,8 @@ class Limits:
     feedback: bool = True
 
 
-class Robot:
-    """See the module.
+class RememberingRobot:
+    """A robot with its memories, which counts and reports every skill and remembers what is seen.
 
     Attributes:
         memories: what it remembers.
@@ -71,19 +71,28 @@ class Robot:
 
     def __init__(
         self,
-        body: Body,
+        body: SkillRobot,
         memories: Memories,
-        grounds: Grounds,
+        grounds: NavigationMap,
         at: str = "",
         tell: Tell | None = None,
         limits: Limits | None = None,
     ) -> None:
-        """Args: see the attributes; `body` does the skills; `tell` is told each step."""
+        """Put a robot together; `begin` starts an instruction.
+
+        Args:
+            body: does the skills.
+            memories: what it remembers.
+            grounds: where it can go.
+            at: the area in which it stands; empty where that is not known.
+            tell: gets each step.
+            limits: of an instruction.
+        """
         self._body, self._tell = body, tell
         self.memories, self.grounds, self.limits, self.at = memories, grounds, limits or Limits(), at
         self.now_s = memories.latest_s + 1.0
-        self.sight: dict[str, Seen] = {}
-        self.held: Seen | None = None
+        self.sight: dict[str, ObservedThing] = {}
+        self.held: ObservedThing | None = None
         self._seen_elsewhere = 0
         """Looks on end that saw what is held on or in something else."""
         self.interrupted: Callable[[], str] = str
@@ -92,19 +101,19 @@ class Robot:
         self.begin()
 
     def begin(self) -> None:
-        """An instruction begins."""
+        """Begin an instruction."""
         self.calls, self.walked_m, self.explorations = 0, 0.0, 0
         self._notes.clear()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was seen and left out, each reason once."""
+        """Return what was seen and left out, each reason once."""
         return tuple(self._notes)
 
     def say(self, kind: str, text: str) -> None:
-        """Tell a step."""
+        """Report a step."""
         if self._tell is not None:
-            self._tell(Step(kind, text, self.now_s))
+            self._tell(ExecutionStep(kind, text, self.now_s))
 
     def look(self) -> None:
         """Look, and remember what is seen; twice where what is held seems to be elsewhere."""
@@ -112,17 +121,22 @@ class Robot:
         if self._seen_elsewhere:
             self._take(self._body.look())
 
-    def known(self, object_id: str) -> Known | None:
-        """A thing in sight, as it is seen; None where it is not."""
+    def known(self, object_id: str) -> KnownThing | None:
+        """Return a thing in sight, as it is seen; None where it is not."""
         seen = self.sight.get(object_id)
         return None if seen is None else known_of(seen, self.now_s)
 
-    def tell(self, object_id: str, outcome: Outcome) -> None:
-        """Tell the memories how a recall turned out."""
+    def all_known(self) -> dict[str, KnownThing]:
+        """Return everything that is in sight or remembered, by id, as it is known best."""
+        found = {each.object_id: each for each in self.memories.things()}
+        return found | {name: known_of(seen, self.now_s) for name, seen in self.sight.items()}
+
+    def tell(self, object_id: str, outcome: RecallOutcome) -> None:
+        """Note in the memories how a recall turned out."""
         if not self.limits.feedback:
             return
         self.now_s += _TICK_S
-        self.memories.tell(object_id, outcome, Look((), self.at, self.now_s))
+        self.memories.tell(object_id, outcome, SceneObservation((), self.at, self.now_s))
 
     def do(self, skill: str, *arguments: str) -> str:
         """Do a skill; return why it failed, an empty text where it did not.
@@ -150,7 +164,7 @@ class Robot:
         self._go_on()
         return "" if happened.done else happened.reason or "it did not succeed, and nobody said why"
 
-    def _moved(self, call: Call, happened: Happened) -> None:
+    def _moved(self, call: Call, happened: CallResult) -> None:
         if AREA in BY_NAME[call.skill].arguments:
             self.at = call.arguments[0]
         elif call.skill == "GoToObject":
@@ -160,8 +174,8 @@ class Robot:
         elif call.skill in ("PutObject", "ThrowObject"):
             self.held = None
 
-    def _take(self, seen: Sequence[Seen], took: bool = False) -> None:
-        found: list[Seen] = []
+    def _take(self, seen: Sequence[ObservedThing], took: bool = False) -> None:
+        found: list[ObservedThing] = []
         for each in islice(seen, MOST_DETECTIONS):
             if wrong := wrong_with(each):
                 self.note(wrong)
@@ -183,17 +197,17 @@ class Robot:
                 found.append(held)
         self.sight = {each.object_id: each for each in found}
         self.now_s += _TICK_S
-        for line in self.memories.take(Look(found, self.at, self.now_s)):
+        for line in self.memories.take(SceneObservation(found, self.at, self.now_s)):
             self.note(line)
 
     def _remembered(self, object_id: str) -> dict[str, str]:
-        """What stays so of a thing, such as its colour: who holds it may not see that."""
+        """Return what stays so of a thing, such as its color: who holds it may not see that."""
         known = self.memories.thing(object_id)
         told = {} if known is None else known.attributes
         return {name: text for name, text in told.items() if text and name not in _PASSING}
 
-    def _called(self, seen: Seen) -> str:
-        """The type that a thing was seen as more often than not: a detector may misname it at times."""
+    def _called(self, seen: ObservedThing) -> str:
+        """Return the type that a thing was seen as more often than not: a detector may misname it at times."""
         name, count = self._types.pop(seen.object_id, (seen.object_type, 0))
         count = min(count + 1, _SUREST) if name == seen.object_type else count - 1
         self._types[seen.object_id] = (name, count) if count > 0 else (seen.object_type, 1)
@@ -213,6 +227,6 @@ class Robot:
             raise EndedError(f"{self.calls} skills were tried, the most that an instruction may take: say it in parts")
 
 
-def _stands(seen: Seen, held: Seen) -> bool:
-    """Whether what was held is seen on or in something else."""
+def _stands(seen: ObservedThing, held: ObservedThing) -> bool:
+    """Return whether what was held is seen on or in something else."""
     return seen.object_id == held.object_id and seen.relation not in ("", HELD)

@@ -9,7 +9,7 @@ from kc_vla.planning.interface import PlanningError, Request
 
 
 def shown(instruction: str) -> tuple[str, bool]:
-    """The plan and its notes, a line each, or why there is none; and whether there is one."""
+    """Return the plan and its notes, a line each, or why there is none; and whether there is one."""
     try:
         plan = GrammarPlanner().plan(Request(instruction))
     except PlanningError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kc_vla.planning.grammar.lexicon import COFFEE, FAUCET, FRIDGE, KNIFE, MICROWAVE, SINK, Deed, noun
+from kc_vla.planning.grammar.lexicon import COFFEE, FAUCET, FRIDGE, KNIFE, MICROWAVE, SINK, Verb, noun
 from kc_vla.planning.interface import PlanningError
 from kc_vla.planning.skills import Call
 
@@ -13,56 +13,56 @@ _OPEN_HEAT = ("toaster", "stove", "burner", "stovetop", "hob")
 _SHUT_HEAT = ("microwave", "oven")
 
 
-def by_device(name: str, deed: Deed, tool: str, said: str) -> list[Call]:
-    """The calls that wash, fill, heat or cool what is in the hand, and take it into the hand again.
+def by_device(name: str, deed: Verb, tool: str, said: str) -> list[Call]:
+    """Return the calls that wash, fill, heat or cool what is in the hand, and take it into the hand again.
 
     Raises:
         PlanningError: it cannot be done by that device.
     """
     last = noun(tool)
-    if deed is Deed.CLEAN and (not tool or last in _WATER or last in _BASINS):
+    if deed is Verb.CLEAN and (not tool or last in _WATER or last in _BASINS):
         return _at_water(name, tool if last in _BASINS else SINK)
-    if deed is Deed.FILL and last in ("coffee", "machine", "maker"):
+    if deed is Verb.FILL and last in ("coffee", "machine", "maker"):
         return [
             Call("PutObject", (name, COFFEE)),
             Call("SwitchOn", (COFFEE,)),
             Call("SwitchOff", (COFFEE,)),
             Call("PickupObject", (name,)),
         ]
-    if deed is Deed.FILL and (not tool or last in _WATER or last in _BASINS):
+    if deed is Verb.FILL and (not tool or last in _WATER or last in _BASINS):
         return _at_water(name, tool if last in _BASINS else SINK)
-    if deed is Deed.HEAT and last in _OPEN_HEAT:
+    if deed is Verb.HEAT and last in _OPEN_HEAT:
         return [
             Call("PutObject", (name, tool)),
             Call("SwitchOn", (tool,)),
             Call("SwitchOff", (tool,)),
             Call("PickupObject", (name,)),
         ]
-    if deed is Deed.HEAT and (not tool or last in _SHUT_HEAT):
+    if deed is Verb.HEAT and (not tool or last in _SHUT_HEAT):
         return _shut_in(name, tool or MICROWAVE, Call("SwitchOn", (tool or MICROWAVE,)))
-    if deed is Deed.COOL and (not tool or last in _COLD):
+    if deed is Verb.COOL and (not tool or last in _COLD):
         return _shut_in(name, tool or FRIDGE)
     raise PlanningError(f"not understood: {said[:80]!r}: it cannot be done with '{tool}'")
 
 
-def does(tool: str, deed: Deed) -> bool:
-    """Whether something of that name washes, fills, heats or cools."""
+def does(tool: str, deed: Verb) -> bool:
+    """Return whether something of that name washes, fills, heats or cools."""
     last = noun(tool)
     return last in {
-        Deed.CLEAN: {*_WATER, *_BASINS},
-        Deed.FILL: {*_WATER, *_BASINS, "coffee", "machine", "maker"},
-        Deed.HEAT: {*_OPEN_HEAT, *_SHUT_HEAT},
-        Deed.COOL: {*_COLD},
+        Verb.CLEAN: {*_WATER, *_BASINS},
+        Verb.FILL: {*_WATER, *_BASINS, "coffee", "machine", "maker"},
+        Verb.HEAT: {*_OPEN_HEAT, *_SHUT_HEAT},
+        Verb.COOL: {*_COLD},
     }.get(deed, set())
 
 
 def is_knife(name: str) -> bool:
-    """Whether it cuts, by its name."""
+    """Return whether it cuts, by its name."""
     return "knife" in name.lower() or "cutter" in name.lower()
 
 
 def knife_for(*tools: str) -> str:
-    """The first of these that cuts; any knife otherwise."""
+    """Return the first of these that cuts; any knife otherwise."""
     return next((each for each in tools if is_knife(each)), KNIFE)
 
 

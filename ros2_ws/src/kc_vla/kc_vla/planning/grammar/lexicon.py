@@ -9,18 +9,20 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cache
 
+from kc_vla.planning.names import NEXT_TO
+
 
 def word_set(said: str) -> frozenset[str]:
-    """The words of a text."""
+    """Return the words of a text."""
     return frozenset(said.split())
 
 
 def noun(name: str) -> str:
-    """The last word of a name; empty for an empty one."""
-    return name.rpartition(" ")[2]
+    """Return the word of a name that says what it is: of "counter next to sink" the first; empty for an empty name."""
+    return name.partition(NEXT_TO)[0].rpartition(" ")[2]
 
 
-class Deed(Enum):
+class Verb(Enum):
     """What an instruction asks for."""
 
     MOVE = "move"
@@ -46,55 +48,55 @@ class Deed(Enum):
     MAKE = "make"
 
 
-_VERBS: Mapping[Deed, str] = {
-    Deed.MOVE: "put, place, move, set, bring, carry, take, return, transfer, store, leave, lay, stick, deliver, "
+_VERBS: Mapping[Verb, str] = {
+    Verb.MOVE: "put, place, move, set, bring, carry, take, return, transfer, store, leave, lay, stick, deliver, "
     "relocate, stack, drop off, put down, put back, set down, place down, lay down, rest, deposit, stash, hide, add, "
     "insert, stand, be placed, be put, hang, hang up, load, shift, put away, set up, sit, serve, fit, keep, position, "
     "secure, arrange, pop, slip, slide, tuck, shove, plop, tuck away, stow, stow away, rearrange",
-    Deed.TAKE: "pick up, pick, grab, get, fetch, hold, lift, lift up, retrieve, take out, remove, collect, gather, "
+    Verb.TAKE: "pick up, pick, grab, get, fetch, hold, lift, lift up, retrieve, take out, remove, collect, gather, "
     "hold up, give, hand, pass, obtain, acquire, hold onto, pull out, gather up, bring over, take hold of, grasp, "
     "go get, go fetch, get hold of, snatch, seize",
-    Deed.GO: "go to, walk to, go over to, walk over to, head to, head over to, drive to, approach, come over to, "
+    Verb.GO: "go to, walk to, go over to, walk over to, head to, head over to, drive to, approach, come over to, "
     "navigate to, stand at, stand by, visit, go into, walk into, enter, proceed to, go back to, turn to, "
     "go, walk, show, face",
-    Deed.FIND: "find, look for, search for, locate, seek, hunt for, where is",
-    Deed.EXPLORE: "explore, look around, look around in, search, have a look around",
-    Deed.CLEAN: "wash, clean, rinse, rinse off, rinse out, wash off, wash out, wash up, scrub, soak, wet, cleanse, "
+    Verb.FIND: "find, look for, search for, locate, seek, hunt for, where is",
+    Verb.EXPLORE: "explore, look around, look around in, search, have a look around",
+    Verb.CLEAN: "wash, clean, rinse, rinse off, rinse out, wash off, wash out, wash up, scrub, soak, wet, cleanse, "
     "clean off, clean up, be washed, dampen, moisten, run water over, sanitize, wipe, wipe off, wipe down",
-    Deed.FILL: "fill, fill up, top up",
-    Deed.HEAT: "heat, warm, microwave, cook, reheat, heat up, warm up, nuke, bake, zap, boil, toast",
-    Deed.COOL: "cool, chill, refrigerate, cool down, cool off, chill down, freeze",
-    Deed.SLICE: "slice, cut, chop, cut up, chop up, slice up, dice, carve, halve, mince",
-    Deed.LOOK: "look at, examine, inspect, check out, view, study, see, observe, look over, read, look closely at, "
+    Verb.FILL: "fill, fill up, top up",
+    Verb.HEAT: "heat, warm, microwave, cook, reheat, heat up, warm up, nuke, bake, zap, boil, toast",
+    Verb.COOL: "cool, chill, refrigerate, cool down, cool off, chill down, freeze",
+    Verb.SLICE: "slice, cut, chop, cut up, chop up, slice up, dice, carve, halve, mince",
+    Verb.LOOK: "look at, examine, inspect, check out, view, study, see, observe, look over, read, look closely at, "
     "check, illuminate, look, show off, shine, have a look at, take a look at",
-    Deed.OPEN: "open, open up, pull open",
-    Deed.CLOSE: "close, shut, close up",
-    Deed.ON: "turn on, switch on, toggle on, light, light up, activate, start, power on, power up, run",
-    Deed.OFF: "turn off, switch off, toggle off, shut off, turn out, put out, deactivate, extinguish, power off, "
+    Verb.OPEN: "open, open up, pull open",
+    Verb.CLOSE: "close, shut, close up",
+    Verb.ON: "turn on, switch on, toggle on, light, light up, activate, start, power on, power up, run",
+    Verb.OFF: "turn off, switch off, toggle off, shut off, turn out, put out, deactivate, extinguish, power off, "
     "shut down, power down",
-    Deed.TOGGLE: "toggle, switch, flip, flick, press",
-    Deed.BREAK: "break, smash, shatter, crack",
-    Deed.THROW: "throw, toss, drop, hurl, fling",
-    Deed.BIN: "throw away, throw out, dispose of, discard, trash, toss out, get rid of, toss away, bin, dump",
-    Deed.USE: "use",
-    Deed.MAKE: "make",
+    Verb.TOGGLE: "toggle, switch, flip, flick, press",
+    Verb.BREAK: "break, smash, shatter, crack",
+    Verb.THROW: "throw, toss, drop, hurl, fling",
+    Verb.BIN: "throw away, throw out, dispose of, discard, trash, toss out, get rid of, toss away, bin, dump",
+    Verb.USE: "use",
+    Verb.MAKE: "make",
 }
 _DOUBLED = word_set("put cut get set chop grab drop wet stop run rid flip hit dip bin transfer")
 
-_STATE_WORDS: Mapping[Deed, str] = {
-    Deed.CLEAN: "clean cleaned washed rinsed wet cleansed damp soaked",
-    Deed.HEAT: "heated hot warm warmed microwaved cooked reheated heat nuked baked roasted",
-    Deed.COOL: "cold chilled cooled refrigerated chill cool",
-    Deed.SLICE: "sliced cut chopped diced",
+_STATE_WORDS: Mapping[Verb, str] = {
+    Verb.CLEAN: "clean cleaned washed rinsed wet cleansed damp soaked",
+    Verb.HEAT: "heated hot warm warmed microwaved cooked reheated heat nuked baked roasted",
+    Verb.COOL: "cold chilled cooled refrigerated chill cool",
+    Verb.SLICE: "sliced cut chopped diced",
 }
-STATES: Mapping[str, Deed] = {word: deed for deed, said in _STATE_WORDS.items() for word in said.split()}
+STATES: Mapping[str, Verb] = {word: deed for deed, said in _STATE_WORDS.items() for word in said.split()}
 """Words before a noun, and what makes things so."""
-TOLD: Mapping[Deed, str] = {
-    Deed.CLEAN: r"\b(?:clean|cleaned|washed|rinsed)\b",
-    Deed.HEAT: r"\b(?:heated|cooked|hot|warm)\b",
-    Deed.COOL: r"\b(?:cold|chilled|cooled)\b",
-    Deed.SLICE: r"\b(?:sliced|cut)\b",
-    Deed.FILL: r"\bfilled\b",
+TOLD: Mapping[Verb, str] = {
+    Verb.CLEAN: r"\b(?:clean|cleaned|washed|rinsed)\b",
+    Verb.HEAT: r"\b(?:heated|cooked|hot|warm)\b",
+    Verb.COOL: r"\b(?:cold|chilled|cooled)\b",
+    Verb.SLICE: r"\b(?:sliced|cut)\b",
+    Verb.FILL: r"\bfilled\b",
 }
 """How the text of a memory says that something is so."""
 
@@ -111,11 +113,26 @@ ARTICLES = word_set("a an the this that these those my your our his her their so
 DEFINITE = word_set("the this that these those my your our his her their its")
 PRONOUNS = word_set("it them this that these those they one ones")
 PERSON = frozenset(["me", "us"])
-FILLER = word_set(
-    "please now then next finally also first firstly lastly carefully quickly slowly again just afterwards "
-    "afterward later well too secondly kindly immediately gently simply once thoroughly still there"
+MANNER = word_set(
+    "carefully quickly slowly gently thoroughly quietly softly tightly neatly thinly finely evenly firmly roughly "
+    "safely silently lightly briefly cautiously smoothly properly loosely thickly fast twofold"
+)
+"""Words for how something is done, in which the skills have no choice."""
+FILLER = MANNER | word_set(
+    "please now then next finally also first firstly lastly again just afterwards "
+    "afterward later well too secondly kindly immediately simply once still there"
 )
 """Words that change nothing, at the beginning or the end of a clause."""
+REPLACED: Mapping[str, str] = {
+    **dict.fromkeys(("boil", "toast", "bake", "cook", "nuke", "zap"), "heating"),
+    "freeze": "cooling",
+    **dict.fromkeys(("wipe", "scrub", "soak", "sanitize", "dampen", "moisten"), "washing"),
+    **dict.fromkeys(
+        ("stack", "hang", "hide", "arrange", "rearrange", "fit", "secure", "tuck", "load", "serve"), "putting"
+    ),
+    **dict.fromkeys(("read", "study", "check"), "going to it"),
+}
+"""Verbs that ask for more than is done for them."""
 OPENINGS = (
     *("can you", "could you", "would you", "will you", "i want you to", "i would like you to", "i'd like you to"),
     *("i need you to", "you should", "you must", "you need to", "you have to", "your task is to", "go and", "in order"),
@@ -139,7 +156,7 @@ OPENINGS = (
 MEASURES = word_set("set sets roll rolls head heads loaf loaves bunch")
 """Before "of": the noun follows."""
 SLICES = word_set("slice slices piece pieces wedge wedges chunk chunks bit half halves quarter third portion cut")
-"""Of something: what was cut."""
+"""Words for a part of something that was cut, before "of"."""
 PARTS = word_set(
     "top back side left right edge middle center centre corner front inside seat bottom end surface rest arm "
     "base foot cushion tank lid burner burners spout rim"
@@ -176,12 +193,14 @@ VESSELS = word_set(
     "cup mug bowl plate pan pot box glass dish vase kettle container basket tray skillet saucer saucepan"
 )
 """Nouns of what is carried with what was put into it: "put the pen into the cup and place it on the desk"."""
-ADJECTIVES: Mapping[Deed, str] = {
-    Deed.CLEAN: "clean",
-    Deed.HEAT: "heated",
-    Deed.COOL: "cold",
-    Deed.SLICE: "sliced",
-    Deed.FILL: "filled",
+DRINKS = word_set("coffee tea milk juice soda lemonade cola beer wine soup cocoa")
+"""Nouns of what is poured."""
+ADJECTIVES: Mapping[Verb, str] = {
+    Verb.CLEAN: "clean",
+    Verb.HEAT: "heated",
+    Verb.COOL: "cold",
+    Verb.SLICE: "sliced",
+    Verb.FILL: "filled",
 }
 """For references to what is so already."""
 ROOMS = word_set("kitchen bathroom bedroom hall hallway room house home")
@@ -189,26 +208,26 @@ LAMPS = word_set("lamp lamps lamplight light lights lighting lantern")
 
 
 @cache
-def verbs() -> Mapping[tuple[str, ...], Deed]:
-    """Every verb in its forms, as words: ("turn", "on"), ("turning", "on")."""
+def verbs() -> Mapping[tuple[str, ...], Verb]:
+    """Return every verb in its forms, as words: ("turn", "on"), ("turning", "on")."""
     return {form: deed for deed, said in _VERBS.items() for each in said.split(", ") for form in _forms(each.split())}
 
 
 @cache
 def first_words() -> frozenset[str]:
-    """The words that verbs begin with."""
+    """Return the words that verbs begin with."""
     return frozenset(words[0] for words in verbs())
 
 
 @cache
 def longest() -> int:
-    """Words of the longest verb."""
+    """Return the number of words of the longest verb."""
     return max(map(len, verbs()))
 
 
 @cache
-def particles() -> Mapping[tuple[str, str], Deed]:
-    """Verbs of two words between which the object may stand: ("turn", "on")."""
+def particles() -> Mapping[tuple[str, str], Verb]:
+    """Return the verbs of two words between which the object may stand: ("turn", "on")."""
     return {(words[0], words[1]): deed for words, deed in verbs().items() if len(words) == 2 and words[1] in _PARTICLES}
 
 
@@ -228,7 +247,7 @@ def _forms(words: list[str]) -> Iterator[tuple[str, ...]]:
 
 @cache
 def participles() -> Mapping[tuple[str, ...], tuple[str, ...]]:
-    """The verbs by their past participles: "switched on" is of "switch on"."""
+    """Return the verbs by their past participles: "switched on" is of "switch on"."""
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
     for deed, said in _VERBS.items():
         for first, *rest in map(str.split, said.split(", ")) if deed not in _NOT_PASSIVE else ():
@@ -237,7 +256,7 @@ def participles() -> Mapping[tuple[str, ...], tuple[str, ...]]:
     return found
 
 
-_NOT_PASSIVE = frozenset([Deed.GO, Deed.FIND, Deed.EXPLORE, Deed.USE, Deed.MAKE])
+_NOT_PASSIVE = frozenset([Verb.GO, Verb.FIND, Verb.EXPLORE, Verb.USE, Verb.MAKE])
 _NEVER_PASSIVE = word_set("be see read shine look run start fit sit stand rest")
 _IRREGULAR: Mapping[str, str] = {
     **{each: each for each in ("put", "set", "cut", "shut", "wet")},

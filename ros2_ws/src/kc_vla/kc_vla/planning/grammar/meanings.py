@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kc_vla.planning.grammar.devices import does
+from kc_vla.planning.grammar.first_verb import Words
 from kc_vla.planning.grammar.lexicon import (
+    ARTICLES,
     FILLER,
     FROM,
     INTO,
@@ -17,22 +20,23 @@ from kc_vla.planning.grammar.lexicon import (
     TIMES,
     VESSELS,
     WITH,
-    Deed,
+    Verb,
     noun,
     word_set,
 )
-from kc_vla.planning.grammar.opening import Words
-from kc_vla.planning.grammar.phrases import Thing, thing_of, things_of
+from kc_vla.planning.grammar.limits import refuse_others
+from kc_vla.planning.grammar.phrases import DescribedThing, thing_of, things_of
 from kc_vla.planning.grammar.places import place_of, split_at_prepositions
 from kc_vla.planning.grammar.reading import Clause
 from kc_vla.planning.interface import PlanningError
+from kc_vla.planning.names import NEXT_TO
 
 _BY_SINK = word_set("sink stove toaster fridge refrigerator microwave dishwasher coffee oven burner")
 """What stands on or beside a counter: who puts a thing next to it puts it on the counter."""
 
 
 @dataclass(frozen=True)
-class Meaning:
+class ClauseMeaning:
     """What a clause asks for.
 
     Attributes:
@@ -47,8 +51,8 @@ class Meaning:
         then: where the vessel stands, or goes, that it is put into: "an apple into a pot on the table" is true of both.
     """
 
-    deed: Deed
-    things: tuple[Thing, ...]
+    deed: Verb
+    things: tuple[DescribedThing, ...]
     source: str = ""
     place: str = ""
     tool: str = ""
@@ -59,59 +63,91 @@ class Meaning:
 
 
 _SAID = {"next": "next to", "front": "in front of", "left": "left of", "right": "right of", "out": "out of"}
-_WHERE_IT_IS = (Deed.ON, Deed.OFF, Deed.TOGGLE, Deed.OPEN, Deed.CLOSE, Deed.BREAK)
+_WHERE_IT_IS = (
+    Verb.ON,
+    Verb.OFF,
+    Verb.TOGGLE,
+    Verb.OPEN,
+    Verb.CLOSE,
+    Verb.BREAK,
+)
 
 
-def meaning_of(clause: Clause) -> Meaning:
+def meaning_of(clause: Clause) -> ClauseMeaning:
     """Take a clause apart.
 
     Raises:
         PlanningError: it has words that cannot be meant.
     """
-    back = clause.particle == "back" or ("back" in clause.words[:3] and clause.deed is Deed.MOVE)
+    back = clause.particle == "back" or ("back" in clause.words[:3] and clause.deed is Verb.MOVE)
     words = tuple(
         word
         for at, word in enumerate(clause.words)
         if not (word == "back" and (at + 1 == len(clause.words) or clause.words[at + 1] in (*INTO, "where", "and")))
         and not (word in ("down", "up", "away", "together", "over") and _no_meaning(clause.words, at))
     )
-    if clause.deed is Deed.LOOK:
+    if clause.deed is Verb.LOOK:
         return _look(clause, words)
-    if clause.deed is Deed.MAKE:
+    if clause.deed is Verb.MAKE:
         if len(words) < 2 or words[-1] not in STATES:
             raise PlanningError(
                 f"not understood: {clause.said[:80]!r}: the skills make nothing but clean, hot, cold, cut"
             )
-        return Meaning(STATES[words[-1]], things_of(words[:-1]), said=clause.said)
-    if clause.deed in (Deed.MOVE, Deed.TAKE) and len(words) > 1 and words[0] in PERSON:
+        return ClauseMeaning(STATES[words[-1]], things_of(words[:-1]), said=clause.said)
+    if clause.deed in (Verb.MOVE, Verb.TAKE) and len(words) > 1 and words[0] in PERSON:
         words = words[1:]
-        if clause.deed is Deed.MOVE:
-            clause = clause._replace(deed=Deed.TAKE)
-    head, tails = split_at_prepositions(words, clause.deed is Deed.MOVE)
-    if clause.deed is Deed.GO:
+        if clause.deed is Verb.MOVE:
+            clause = clause._replace(deed=Verb.TAKE)
+    head, tails = split_at_prepositions(words, clause.deed is Verb.MOVE)
+    if clause.deed is Verb.GO:
         return _go(clause, head, tails)
-    meaning = Meaning(clause.deed, things_of(head) if head else (), said=clause.said, back=back)
+    meaning = ClauseMeaning(clause.deed, things_of(head) if head else (), said=clause.said, back=back)
+    described = False
     for preposition, words in tails:
-        meaning = _add(meaning, preposition, words)
+        if described:  # "the plate that is on the table": where that is, and not where anything goes
+            meaning = replace(meaning, left_out=(*meaning.left_out, _said(preposition, words)))
+            described = False
+            continue
+        described = len(words) > 2 and words[-2] in ("that", "which") and words[-1] in ("is", "are")
+        meaning = _add(meaning, preposition, words[:-2] if described else words)
     return meaning
 
 
-def _add(meaning: Meaning, preposition: str, words: Words) -> Meaning:
-    """With what a preposition says."""
+def _add(meaning: ClauseMeaning, preposition: str, words: Words) -> ClauseMeaning:
+    """Return the meaning with what a preposition says."""
     words = tuple(word for word in words if word not in (",",))
-    said = " ".join((_SAID.get(preposition, preposition), *words))
+    said = _said(preposition, words)
     deed = meaning.deed
     if preposition == "to" and words and words[0] in PERSON:
-        return replace(meaning, deed=Deed.TAKE if deed is Deed.MOVE else deed)
+        return replace(meaning, deed=Verb.TAKE if deed is Verb.MOVE else deed)
+    if preposition in ("to", "for") and deed in (
+        Verb.MOVE,
+        Verb.TAKE,
+        Verb.BIN,
+        Verb.THROW,
+    ):
+        refuse_others(words, meaning.said)
     if not words or (words[0] in PRONOUNS and len(words) == 1 and preposition in INTO | NEAR):
-        if words and deed is Deed.MOVE and not meaning.place and not any(each.inside for each in meaning.things):
+        if words and deed is Verb.MOVE and not meaning.place and not any(each.inside for each in meaning.things):
             return replace(meaning, place="it")
         return meaning  # "a cup with a spoon in it" was said with the spoon
-    if preposition == "to" and deed not in (Deed.MOVE, Deed.TAKE, Deed.THROW, Deed.BIN, Deed.FIND):
+    if preposition == "to" and deed not in (
+        Verb.MOVE,
+        Verb.TAKE,
+        Verb.THROW,
+        Verb.BIN,
+        Verb.FIND,
+    ):
         raise PlanningError(f"not understood: {said[:80]!r} in {meaning.said[:80]!r}")
-    if preposition in ("off", "out") and deed in (Deed.ON, Deed.OFF, Deed.OPEN, Deed.CLOSE, Deed.BREAK):
+    if preposition in ("off", "out") and deed in (
+        Verb.ON,
+        Verb.OFF,
+        Verb.OPEN,
+        Verb.CLOSE,
+        Verb.BREAK,
+    ):
         raise PlanningError(f"not understood: {said[:80]!r} in {meaning.said[:80]!r}")
-    if words[-1] in TIMES and meaning.deed is not Deed.TAKE:
+    if words[-1] in TIMES and meaning.deed is not Verb.TAKE:
         return replace(meaning, left_out=(*meaning.left_out, said))
     if words[-1] in ("left", "right"):
         return replace(meaning, left_out=(*meaning.left_out, said))
@@ -119,53 +155,81 @@ def _add(meaning: Meaning, preposition: str, words: Words) -> Meaning:
         return _with(meaning, preposition, words, said)
     if preposition == "for" or preposition in ("until", "without", "during"):
         return replace(meaning, left_out=(*meaning.left_out, said))
-    if preposition in FROM or (preposition in INTO and deed is Deed.TAKE):
+    if preposition in FROM or (preposition in INTO and deed is Verb.TAKE):
         if meaning.source:
             return replace(meaning, left_out=(*meaning.left_out, said))
-        if deed is Deed.TAKE and preposition in ("to", "onto", "into"):
-            return replace(meaning, deed=Deed.MOVE, place=place_of(words))
+        if deed is Verb.TAKE and preposition in ("to", "onto", "into"):
+            return replace(meaning, deed=Verb.MOVE, place=place_of(words))
         return replace(meaning, source=place_of(words))
     if preposition == "by" and words[0].endswith("ing"):
         return replace(meaning, left_out=(*meaning.left_out, said))
     if deed in _WHERE_IT_IS and not meaning.source:
         return replace(meaning, source=place_of(words))
-    if deed in (Deed.CLEAN, Deed.HEAT, Deed.COOL, Deed.FILL, Deed.SLICE) and not meaning.tool:
-        if deed is Deed.SLICE and words[-1] in ("slices", "pieces", "half", "slice", "halves", "quarters", "chunks"):
-            return meaning
+    if (
+        deed
+        in (
+            Verb.CLEAN,
+            Verb.HEAT,
+            Verb.COOL,
+            Verb.FILL,
+            Verb.SLICE,
+        )
+        and not meaning.tool
+    ):
+        if deed is Verb.SLICE and words[-1] in (
+            "slices",
+            "pieces",
+            "half",
+            "slice",
+            "halves",
+            "quarters",
+            "chunks",
+        ):
+            counted = len(words) > 1 or words[-1] in ("half", "halves", "quarters")
+            return replace(meaning, left_out=(*meaning.left_out, said)) if counted else meaning
         place = place_of(words)
         if does(place, deed) or (noun(place) in VESSELS and preposition in INTO):
             return replace(meaning, tool=place)
         return replace(meaning, source=meaning.source or place)
     if preposition in NEAR:
         return _near(meaning, preposition, words, said)
-    if meaning.place and deed is Deed.MOVE and noun(meaning.place) in VESSELS and preposition in INTO:
+    if meaning.place and deed is Verb.MOVE and noun(meaning.place) in VESSELS and preposition in INTO:
         return replace(meaning, then=place_of(words))
-    if meaning.place and not (preposition == "to" and deed is Deed.MOVE):
+    if NEXT_TO in meaning.place and preposition in INTO:
+        near = meaning.place.partition(" ")[2]
+        return replace(meaning, place=place_of(words), left_out=(*meaning.left_out, near))
+    if meaning.place and not (preposition == "to" and deed is Verb.MOVE):
         return replace(meaning, left_out=(*meaning.left_out, said))
     if meaning.place:  # "the pan on the stove to the table"
         return replace(meaning, source=meaning.source or meaning.place, place=place_of(words))
     return replace(meaning, place=place_of(words))
 
 
-def _with(meaning: Meaning, preposition: str, words: Words, said: str) -> Meaning:
-    if meaning.deed is Deed.SLICE:
+def _said(preposition: str, words: Words) -> str:
+    return " ".join((_SAID.get(preposition, preposition), *words))
+
+
+def _with(meaning: ClauseMeaning, preposition: str, words: Words, said: str) -> ClauseMeaning:
+    if meaning.deed is Verb.SLICE:
         return replace(meaning, tool=place_of(words))
-    if meaning.deed in (Deed.FILL, Deed.CLEAN, Deed.HEAT, Deed.COOL) or (preposition == "using"):
+    if meaning.deed in (Verb.FILL, Verb.CLEAN, Verb.HEAT, Verb.COOL) or (preposition == "using"):
+        if words[-1] == "water" and len(words) > 1:
+            meaning = replace(meaning, left_out=(*meaning.left_out, said))  # the skills have water, and no other
         return replace(meaning, tool=meaning.tool or place_of(words))
-    if meaning.deed is Deed.ON and len(meaning.things) == 1 and noun(meaning.things[0].name) != "water":
-        return replace(meaning, deed=Deed.LOOK, things=things_of(words), tool=meaning.things[0].name)
-    if meaning.deed in (Deed.ON, Deed.OFF):
+    if meaning.deed is Verb.ON and len(meaning.things) == 1 and noun(meaning.things[0].name) != "water":
+        return replace(meaning, deed=Verb.LOOK, things=things_of(words), tool=meaning.things[0].name)
+    if meaning.deed in (Verb.ON, Verb.OFF):
         return replace(meaning, left_out=(*meaning.left_out, said))
-    if meaning.deed in (Deed.MOVE, Deed.TAKE) and meaning.things and (not meaning.place or preposition == "with"):
+    if meaning.deed in (Verb.MOVE, Verb.TAKE) and meaning.things and (not meaning.place or preposition == "with"):
         if (meaning.place or meaning.source) and not _has_pronoun(meaning.said, words):
             return replace(meaning, left_out=(*meaning.left_out, said))
         return replace(meaning, things=(*meaning.things[:-1], _holding(meaning.things[-1], words)))
     return replace(meaning, left_out=(*meaning.left_out, said))
 
 
-def _holding(vessel: Thing, words: Words) -> Thing:
+def _holding(vessel: DescribedThing, words: Words) -> DescribedThing:
     if words[-1] == "water":
-        return replace(vessel, states=(*vessel.states, Deed.FILL))
+        return replace(vessel, states=(*vessel.states, Verb.FILL))
     first, *others = things_of(words)
     if noun(first.name) in VESSELS and vessel.name and noun(vessel.name) not in VESSELS:
         first, vessel = vessel, first  # "a spoon with a mug"
@@ -173,27 +237,46 @@ def _holding(vessel: Thing, words: Words) -> Thing:
 
 
 def _has_pronoun(said: str, words: Words) -> bool:
-    """ "with a fork in it" behind the place is still about the thing."""
+    """Return whether what follows the place is still about the thing, as in "with a fork in it"."""
     after = said.split(" ".join(words), 1)[-1].split()
     return len(after) > 1 and after[0] in INTO and after[1] in PRONOUNS
 
 
-def _near(meaning: Meaning, preposition: str, words: Words, said: str) -> Meaning:
-    by_counter = not meaning.place and meaning.deed is Deed.MOVE and bool(_BY_SINK & set(words))
-    if by_counter and preposition in ("near", "by", "beside", "next", "front", "left", "right", "between"):
-        meaning = replace(meaning, place="counter")
-    elif not meaning.place and meaning.deed is Deed.MOVE and {"coffee", "spout"} & set(words):
+def _near(meaning: ClauseMeaning, preposition: str, words: Words, said: str) -> ClauseMeaning:
+    beside = preposition in _BESIDE and not meaning.place and meaning.deed is Verb.MOVE and words[-1] != "other"
+    if beside and not {"coffee", "spout"} & set(words):
+        first = place_of(next(_separate(words)))
+        counter = "counter" if _BY_SINK & set(words) else "place"
+        meaning = replace(meaning, place=f"{counter}{NEXT_TO}{first}")
+        if preposition in ("near", "by", "beside", "next") and first.split() == [*_bare(words)]:
+            return meaning
+    elif not meaning.place and meaning.deed is Verb.MOVE and {"coffee", "spout"} & set(words):
         return replace(meaning, place=place_of(words))  # under it is where its cup stands
     return replace(meaning, left_out=(*meaning.left_out, said))
 
 
-def _go(clause: Clause, head: Words, tails: list[tuple[str, Words]]) -> Meaning:
+_BESIDE = word_set("near by beside next front left right between against")
+
+
+def _separate(words: Words) -> Iterator[Words]:
+    """Yield the places of "the plate and the cup", one after the other."""
+    end = next((at for at, word in enumerate(words) if word in ("and", "&", ",")), len(words))
+    yield words[:end]
+    if words[end + 1 :]:
+        yield from _separate(words[end + 1 :])
+
+
+def _bare(words: Words) -> Words:
+    return tuple(word for word in words if word not in ARTICLES and word not in FILLER)
+
+
+def _go(clause: Clause, head: Words, tails: list[tuple[str, Words]]) -> ClauseMeaning:
     words = head or next((each for _, each in tails if each), ())
-    return Meaning(clause.deed, (), place=place_of(words), said=clause.said)
+    return ClauseMeaning(clause.deed, (), place=place_of(words), said=clause.said)
 
 
-def _look(clause: Clause, words: Words) -> Meaning:
-    """ "a book by the light of the floor lamp": the thing, and the lamp."""
+def _look(clause: Clause, words: Words) -> ClauseMeaning:
+    """Return the meaning of looking at a thing by a lamp: "a book by the light of the floor lamp"."""
     if words[:1] == ("at",):
         words = words[1:]
     lamp = next((at for at in range(len(words) - 1, -1, -1) if words[at] in LAMPS and words[at] not in _LIGHTS), None)
@@ -202,14 +285,14 @@ def _look(clause: Clause, words: Words) -> Meaning:
     head, _ = split_at_prepositions(words)
     if lamp is None:
         found = (thing_of(head),) if head else ()
-        return Meaning(clause.deed, found, said=clause.said)
+        return ClauseMeaning(clause.deed, found, said=clause.said)
     start = lamp
     while start and words[start - 1] not in _BEFORE_LAMP:
         start -= 1
     name = [word for word in words[start : lamp + 1] if word not in FILLER and word not in _LIT]
     tool = "lamp" if name[-1] in _LIGHTS or name[-1] == "lamplight" else " ".join(name).removesuffix("s")
     head = head if len(head) <= lamp else words[:start]
-    return Meaning(clause.deed, (thing_of(head),) if head else (), tool=tool, said=clause.said)
+    return ClauseMeaning(clause.deed, (thing_of(head),) if head else (), tool=tool, said=clause.said)
 
 
 _LIGHTS = frozenset(["light", "lights", "lighting", "lantern"])
@@ -220,5 +303,5 @@ _BEFORE_LAMP = word_set(
 
 
 def _no_meaning(words: Words, at: int) -> bool:
-    """ "down" in "put it down", but not in "the down pillow"."""
+    """Return whether a word has no meaning there, as "down" in "put it down", but not in "the down pillow"."""
     return not at or at + 1 == len(words) or words[at + 1] in INTO or words[at - 1] in PRONOUNS

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kc_vla.planning.grammar.first_verb import Words, starts_with_verb
 from kc_vla.planning.grammar.lexicon import FILLER, word_set
-from kc_vla.planning.grammar.opening import Words, starts_with_verb
 from kc_vla.planning.interface import PlanningError
 
 _MOST_NOUN = 8
 """Words that a thing is called by."""
 RELATIVE = word_set("that which who where you i we")
 SOMETHING = frozenset(["something", "anything", "whatever", "what"])
+_CLAUSE = word_set("when whenever once while because since as until till after before if unless so")
+"""What begins another clause, of when or why, that has no place in a name."""
 _ALWAYS_PLURAL = word_set(
     "keys scissors lights tissues supplies pants shorts jeans chips stairs drawers tongs contents groceries shelves"
 )
@@ -20,7 +22,7 @@ _ONE_WITH_S = word_set("glass dress bus gas canvas compass lens cactus tennis se
 
 
 def trimmed(words: Words) -> Words:
-    """Without what means nothing at both ends."""
+    """Return the words without what means nothing at both ends."""
     while words and (words[-1] in FILLER or words[-1] in (",", "and", "to", "/")):
         words = words[:-1]
     while words and (words[0] in FILLER or words[0] in (",", "and", "of", "/")):
@@ -29,7 +31,7 @@ def trimmed(words: Words) -> Words:
 
 
 def singular(word: str) -> str:
-    """A noun of one thing."""
+    """Return a noun of one thing."""
     if word in _ALWAYS_PLURAL or word in _ONE_WITH_S or len(word) < 3 or not word.endswith("s") or word.endswith("ss"):
         return word
     for ending, instead in (("knives", "knife"), ("loaves", "loaf"), ("shelves", "shelf"), ("ies", "y")):
@@ -41,9 +43,11 @@ def singular(word: str) -> str:
 
 
 def name_of(words: Sequence[str], said: str) -> str:
-    """A name of words, if they can be one; PlanningError otherwise."""
+    """Return a name of words, if they can be one; PlanningError otherwise."""
     if len(words) > _MOST_NOUN and not any(word in RELATIVE or word in SOMETHING for word in words):
         raise PlanningError(f"not understood: {said[:80]!r}: name a thing in {_MOST_NOUN} words at most")
+    if others := _CLAUSE & set(words[1:-1]):  # "the thing you washed before" is one
+        raise PlanningError(f"not understood: {min(others)!r} in {said[:80]!r}: say what is to be done, and now")
     if words[0] in SOMETHING:
         return " ".join(words)
     for at in range(1, len(words)):

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kc_vla.memory.recall.words import COLOURS
+from kc_vla.planning.grammar.first_verb import Words
 from kc_vla.planning.grammar.lexicon import (
     ARTICLES,
     DEFINITE,
+    DRINKS,
     FILLER,
     FROM,
     INTO,
@@ -19,21 +21,23 @@ from kc_vla.planning.grammar.lexicon import (
     PRONOUNS,
     SLICES,
     STATES,
-    Deed,
+    VESSELS,
+    Verb,
+    noun,
     word_set,
 )
+from kc_vla.planning.grammar.limits import refuse_compared
 from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, name_of, singular, trimmed
-from kc_vla.planning.grammar.opening import Words
 from kc_vla.planning.interface import PlanningError
 from kc_vla.planning.names import ORDINALS
 
 _JOINS = frozenset(["and", "&", ",", "plus", "/", "or", "+"])
 _WHOLE = word_set("jewellery jewelry furniture paper clothing equipment cloth cutlery cookware matter mail")
-"""Of which a piece is a whole thing."""
+"""Nouns of which a piece is a whole thing."""
 
 
 @dataclass(frozen=True)
-class Thing:
+class DescribedThing:
     """What a noun phrase is about.
 
     Attributes:
@@ -45,25 +49,31 @@ class Thing:
         definite: "the", "my": one that both know.
         described: by what was done with it, or what it can: nothing is to be made so.
         inside: what it is to have on or in it.
+        every: "all", "every", "each" of them.
+        several: how many of those that a pronoun stands for; 0: all.
+        others: it stands for what was not moved yet: "one", "two", "another"; and not for "two of them".
     """
 
     name: str
-    states: tuple[Deed, ...] = ()
+    states: tuple[Verb, ...] = ()
     count: int = 1
     plural: str = ""
     pronoun: bool = False
     definite: bool = False
     described: bool = False
-    inside: tuple[Thing, ...] = ()
+    inside: tuple[DescribedThing, ...] = ()
+    every: bool = False
+    several: int = 0
+    others: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
-        """A name for each of them."""
+        """Return a name for each of them."""
         return (self.name, *(f"{ORDINALS[at]} {self.name}" for at in range(1, self.count)))
 
 
-def things_of(words: Words) -> tuple[Thing, ...]:
-    """The things of a list: "a fork, a spoon and two cups".
+def things_of(words: Words) -> tuple[DescribedThing, ...]:
+    """Return the things of a list: "a fork, a spoon and two cups".
 
     Raises:
         PlanningError: one of them is none.
@@ -76,11 +86,14 @@ def things_of(words: Words) -> tuple[Thing, ...]:
             parts[-1].append("and")  # "the supply that is clean and blue" is one
         elif not (parts[-1] and _only_adjectives(parts[-1])):  # "a green and gold spoon" is one
             parts.append([])
-    return tuple(thing_of(tuple(part)) for part in parts if part)
+    parts = [part for part in parts if part]
+    if len(parts) > 1 and parts[0][0] == "both" and len(parts[0]) > 1 and singular(parts[0][-1]) == parts[0][-1]:
+        parts[0] = parts[0][1:]  # "both the mug and the plate" are one of each
+    return tuple(thing_of(tuple(part)) for part in parts)
 
 
-def thing_of(words: Words) -> Thing:
-    """One noun phrase.
+def thing_of(words: Words) -> DescribedThing:
+    """Return one noun phrase.
 
     Raises:
         PlanningError: it names nothing.
@@ -90,20 +103,24 @@ def thing_of(words: Words) -> Thing:
     if not words:
         raise PlanningError(f"it is not said what: {said[:80]!r} names no thing" if said else "it is not said what")
     if words[0] in SOMETHING:
-        return Thing(name_of(words, said), described=True)
+        return DescribedThing(name_of(words, said), described=True)
     relative = next((at for at, word in enumerate(words) if at and word in RELATIVE), None)
     if relative is not None:
         return _with_relative(words, relative, said)
+    if words in (("one",), ("another",), ("the", "other")):
+        return DescribedThing("", pronoun=True, several=1, others=True)
     if words[0] in PRONOUNS and words[1:] in ((), ("both",), ("all",)):
-        return Thing("", pronoun=True, count=1)
+        return DescribedThing("", pronoun=True, count=1)
     if words[0] in PRONOUNS and words[0] not in ARTICLES and words[0] not in ("one", "ones"):
         raise PlanningError(f"not understood: {said[:80]!r}")
+    every = bool(_EVERY & set(words[:2]))
     definite, count, words = _counted(words)
-    states: list[Deed] = []
+    states: list[Verb] = []
     words = _without_water(words, states)
     words = _measured(words, states)
     if words in (("it",), ("them",)):
-        return Thing("", _ordered(states), pronoun=True, definite=True)
+        several = 0 if "both" in said.split() else count
+        return DescribedThing("", _ordered(states), pronoun=True, definite=True, several=several)
     kept: list[str] = []
     for at, word in enumerate(words):
         if at and word in ("a", "an", "the") and words[at - 1] not in ARTICLES | {"of"}:
@@ -114,42 +131,74 @@ def thing_of(words: Words) -> Thing:
         if state is not None and not (word == "cut" and kept):
             states.append(state)
         elif word in SLICES and at and at + 1 == len(words) and word not in ("cut", "bit", "portion"):
-            states.append(Deed.SLICE)
+            states.append(Verb.SLICE)
         elif word in SLICES and len(words) == 1:
-            return Thing("", (Deed.SLICE,), pronoun=True, definite=definite)
+            return DescribedThing("", (Verb.SLICE,), pronoun=True, definite=definite)
         elif (word not in ARTICLES or (kept and word == "one")) and word not in FILLER:
             kept.append(word)
     plural = ""
     end = kept.index("of") if "of" in kept[1:] else len(kept)
     if not kept:
-        return Thing("", tuple(dict.fromkeys(states)), pronoun=True, definite=True)
+        several = 0 if definite or "both" in said.split() else count
+        return DescribedThing(
+            "", tuple(dict.fromkeys(states)), pronoun=True, definite=True, several=several, others=several > 0
+        )
     if kept[-1] in ("one", "ones"):
-        return Thing(name_of(kept[:-1], said), _ordered(states), pronoun=True, definite=True)
+        return DescribedThing(name_of(kept[:-1], said), _ordered(states), pronoun=True, definite=True)
+    refuse_compared(kept, said)
     one = singular(kept[end - 1])
-    sliced = Deed.SLICE in states and words and words[-1] in SLICES
+    sliced = Verb.SLICE in states and words and words[-1] in SLICES
     if count == 0 and one != kept[end - 1] and not sliced:
         count, plural = 2, name_of(kept, said)
     if count > 1:
         kept[end - 1] = one
-    states.sort(key=list(Deed).index)
-    return Thing(name_of(kept, said), _ordered(states), max(1, count), plural, definite=definite and count == 0)
+    states.sort(key=list(Verb).index)
+    return DescribedThing(
+        name_of(kept, said), _ordered(states), max(1, count), plural, definite=definite and count == 0, every=every
+    )
 
 
-def _with_relative(words: Words, at: int, said: str) -> Thing:
-    """ "the fruit that you cut": what was done with it tells which one; "the box that is on the desk" does not."""
+def like(name: str, about: str) -> str:
+    """Return the name of a thing like another one.
+
+    "the red one" after "the blue mug" is "red mug", "the other one" is "second blue mug".
+    """
+    if about in ("other", "another"):
+        return f"{ORDINALS[1]} {name}"
+    return f"{about} {noun(name)}" if about else name
+
+
+def _with_relative(words: Words, at: int, said: str) -> DescribedThing:
+    """Return a thing with a relative clause.
+
+    In "the fruit that you cut" it says which one is meant; in "the box that is on the desk" it does not.
+    """
     thing = thing_of(words[:at])
     if not {"you", "i", "we"} & set(words[at:]) and set(words[at:]) & (INTO | NEAR | FROM):
         return thing
     return replace(thing, name=name_of(_no_article(words), said), states=(), definite=True, described=True)
 
 
-def _without_water(words: Words, states: list[Deed]) -> Words:
-    """ "a mug of water", "a mug full of water": it is to be filled."""
+def _without_water(words: Words, states: list[Verb]) -> Words:
+    """Return the words without the water, which becomes a state: "a mug of water", "a mug full of water".
+
+    Raises:
+        PlanningError: it is to be filled with something else.
+    """
+    if len(words) > 2 and words[-2] in ("of", "with") and words[-1] in DRINKS and set(words) & VESSELS:
+        said = " ".join(words)
+        raise PlanningError(f"not understood: {said[:80]!r}: skills fill with water; say 'fill the mug with coffee'")
     for end in (("filled", "with", "water"), ("full", "of", "water"), ("of", "water")):
         if len(words) > len(end) and words[-len(end) :] == end:
-            states.append(Deed.FILL)
+            states.append(Verb.FILL)
             return words[: -len(end)]
     return words
+
+
+_EVERY = frozenset(["all", "every", "each"])
+_VAGUE = word_set("all few several many couple numerous various every exactly precisely")
+"""Before a plural, in place of a number or beside one."""
+_TOO_MANY = word_set("seven eight nine ten eleven twelve dozen twenty hundred 7 8 9 10 11 12 15 20 100")
 
 
 def _no_article(words: Sequence[str]) -> list[str]:
@@ -160,13 +209,16 @@ def _no_article(words: Sequence[str]) -> list[str]:
 
 
 def _counted(words: Words) -> tuple[bool, int, Words]:
-    """Whether it is known, how many (0: it is not said), and the rest."""
+    """Return whether it is known, how many (0: it is not said), and the rest."""
     definite, count = False, 0
-    while words and (words[0] in ARTICLES or words[0] in NUMBERS or words[0] == "all"):
+    said = " ".join(words)
+    while words and (words[0] in ARTICLES or words[0] in NUMBERS or words[0] in _VAGUE or words[0] in _TOO_MANY):
         following = words[1] if len(words) > 1 else ""
+        if words[0] in _TOO_MANY or (words[0].isdigit() and words[0] not in NUMBERS):
+            raise PlanningError(f"not understood: {words[0]!r} in {said[:80]!r}: name six things at most")
         if words[0] in NUMBERS:
             count = NUMBERS[words[0]]
-        elif words[0] in ("a", "an", "one", "each", "another"):
+        elif words[0] in ("a", "an", "one", "each", "another") and following not in _VAGUE | _TOO_MANY:
             count = count or 1
         definite = definite or words[0] in DEFINITE
         words = words[1:]
@@ -177,8 +229,8 @@ def _counted(words: Words) -> tuple[bool, int, Words]:
     return definite, count, words
 
 
-def _measured(words: Words, states: list[Deed]) -> Words:
-    """Without "slice of", "head of": what is left is the thing."""
+def _measured(words: Words, states: list[Verb]) -> Words:
+    """Return the words without "slice of", "head of": what is left is the thing."""
     while "of" in words[:-1]:
         at = words.index("of")
         head = words[at - 1] if at else ""
@@ -188,14 +240,20 @@ def _measured(words: Words, states: list[Deed]) -> Words:
             break
         states += [STATES[word] for word in words[: at - 1] if word in STATES]
         if head in SLICES:
-            states.append(Deed.SLICE)
+            states.append(Verb.SLICE)
         words = tuple(word for index, word in enumerate(words) if index > at)
     return words
 
 
-def _ordered(states: Sequence[Deed]) -> tuple[Deed, ...]:
-    """In the order in which they are made: cut first, then washed, then heated or cooled."""
-    order = (Deed.SLICE, Deed.CLEAN, Deed.FILL, Deed.HEAT, Deed.COOL)
+def _ordered(states: Sequence[Verb]) -> tuple[Verb, ...]:
+    """Return the states in the order in which they are made: cut first, then washed, then heated or cooled."""
+    order = (
+        Verb.SLICE,
+        Verb.CLEAN,
+        Verb.FILL,
+        Verb.HEAT,
+        Verb.COOL,
+    )
     return tuple(sorted(dict.fromkeys(states), key=order.index))
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from kc_vla.planning.grammar.first_verb import Words, starts_with_verb
 from kc_vla.planning.grammar.lexicon import ARTICLES, FILLER, INNER, INTO, MEASURES, NUMBERS, PARTS, PREPOSITIONS
 from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, name_of, singular, trimmed
-from kc_vla.planning.grammar.opening import Words, starts_with_verb
 from kc_vla.planning.interface import PlanningError
 
-_BESIDE = (("left", "of"), ("right", "of"))
 _LONG = (
     (("on", "top", "of"), "on"),
     (("on", "the", "top", "of"), "on"),
@@ -36,7 +35,7 @@ _LONG = (
 
 
 def split_at_prepositions(words: Words, goes: bool = False) -> tuple[Words, list[tuple[str, Words]]]:
-    """What comes before the first preposition, and each preposition with what comes after it.
+    """Return what comes before the first preposition, and each preposition with what comes after it.
 
     Args:
         words: behind a verb.
@@ -73,7 +72,10 @@ def split_at_prepositions(words: Words, goes: bool = False) -> tuple[Words, list
 
 
 def _end_of_description(words: Words, at: int, goes: bool) -> int:
-    """Its own prepositions are no places: "that you cooked in the microwave", "something to cut with"."""
+    """Return where a description ends, whose own prepositions are no places.
+
+    Such are "that you cooked in the microwave" and "something to cut with".
+    """
     for each in range(at + 1, len(words) - 1):
         a_deed = starts_with_verb(words[each + 1 :]) or (words[at] in SOMETHING and words[each + 1] not in ARTICLES)
         if words[each] in ("onto", "into") or (words[each] == "to" and not a_deed):
@@ -83,7 +85,7 @@ def _end_of_description(words: Words, at: int, goes: bool) -> int:
 
 
 def place_of(words: Words) -> str:
-    """The name of a place: "the left side of the desk" is "desk", "one of the drawers" is "drawer".
+    """Return the name of a place: "the left side of the desk" is "desk", "one of the drawers" is "drawer".
 
     Raises:
         PlanningError: it names none.
@@ -91,7 +93,9 @@ def place_of(words: Words) -> str:
     said = " ".join(words)
     words = trimmed(words)
     relative = next((at for at, word in enumerate(words) if at and word in RELATIVE), None)
-    words = words[:relative]
+    if relative is not None:
+        named = tuple(word for at, word in enumerate(words[:relative]) if at or word not in ARTICLES)
+        words = (*_described(words[relative:]), *named)
     while "of" in words:
         at = words.index("of")
         head = [word for word in words[:at] if word not in ARTICLES]
@@ -118,8 +122,14 @@ def place_of(words: Words) -> str:
     return name_of(kept, said)
 
 
+def _described(words: Words) -> Words:
+    """Return what comes before a noun in place of "that is red" behind it; nothing for what was done with it."""
+    is_so = len(words) > 2 and words[0] in ("that", "which") and words[1] in ("is", "are")
+    return tuple(word for word in words[2:] if word not in ARTICLES) if is_so else ()
+
+
 def _preposition(words: Words, at: int) -> tuple[str, int]:
-    """The preposition at a place, and how many words it takes."""
+    """Return the preposition at a place, and how many words it takes."""
     rest = words[at : at + 4]
     for said, meant in _LONG:
         if rest[: len(said)] == said:
@@ -128,7 +138,7 @@ def _preposition(words: Words, at: int) -> tuple[str, int]:
 
 
 def _noun_here(words: Words, at: int) -> bool:
-    """A word that is a preposition elsewhere is part of a noun here: "the left drawer"."""
+    """Return whether a word that is a preposition elsewhere is part of a noun here: "the left drawer"."""
     word = words[at]
     if word in ("left", "right", "front", "across", "back", "over", "within"):
         follows = words[at + 1] if at + 1 < len(words) else ""

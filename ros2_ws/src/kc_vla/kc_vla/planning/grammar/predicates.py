@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kc_vla.planning.grammar.first_verb import Words, opened, starts_with_verb
 from kc_vla.planning.grammar.lexicon import (
     ARTICLES,
     INTO,
@@ -16,8 +17,15 @@ from kc_vla.planning.grammar.lexicon import (
     participles,
     word_set,
 )
-from kc_vla.planning.grammar.manners import JOINS, LINKS, begins, headed, skipped, without_adverbs, without_manners
-from kc_vla.planning.grammar.opening import Words, opened, starts_with_verb
+from kc_vla.planning.grammar.politeness import (
+    JOINS,
+    LINKS,
+    begins,
+    headed,
+    skipped,
+    without_adverbs,
+    without_politeness,
+)
 
 STATES = {
     **dict.fromkeys(("clean", "spotless"), ("wash",)),
@@ -39,7 +47,7 @@ _WHEN = word_set("after before once when while until as")
 _HERE = frozenset(["here"])
 
 
-class Told(NamedTuple):
+class ThingStatement(NamedTuple):
     """What is told of a thing.
 
     Attributes:
@@ -54,7 +62,7 @@ class Told(NamedTuple):
 
 
 def made_so(words: Words) -> tuple[Words, int] | None:
-    """What makes a thing as words begin to say it is to be, and how many words say it."""
+    """Return what makes a thing as words begin to say it is to be, and how many words say it."""
     if not words:
         return None
     if words[0] == "in" and words[1:2] and words[1] in _PIECES and ends_there(words, 2):
@@ -71,13 +79,13 @@ def made_so(words: Words) -> tuple[Words, int] | None:
 
 
 def ends_there(words: Words, count: int) -> bool:
-    """Whether a predicate of so many words can end there: a noun would make it one that describes."""
+    """Return whether a predicate of so many words can end there: a noun would make it one that describes."""
     rest = without_adverbs(words[count:])
     return words[count : count + 1] == ("once",) or not rest or rest[0] in JOINS | PREPOSITIONS | _WHEN
 
 
 def links(words: Words) -> Iterator[tuple[int, int]]:
-    """Where a thing is joined to what it is to be, and how many words do so."""
+    """Yield where a thing is joined to what it is to be, and how many words do so."""
     for at in range(1, len(words)):
         if words[at] in _WHEN:
             return
@@ -86,8 +94,8 @@ def links(words: Words) -> Iterator[tuple[int, int]]:
             yield at, count
 
 
-def linked(words: Words) -> Told | None:
-    """ "the lamp is switched on" """
+def linked(words: Words) -> ThingStatement | None:
+    """Return what a sentence with a link says: "the lamp is switched on"."""
     for at, count in links(words):
         found = predicate(words[:at], words[at + count :])
         if found is not None:
@@ -95,8 +103,8 @@ def linked(words: Words) -> Told | None:
     return None
 
 
-def unlinked(words: Words, places: bool = True) -> Told | None:
-    """ "the lamp switched on", "the mug on the desk" """
+def unlinked(words: Words, places: bool = True) -> ThingStatement | None:
+    """Return what a sentence without a link says: "the lamp switched on", "the mug on the desk"."""
     place, described = 0, False
     for at in range(1, len(words)):
         word, before = words[at], words[at - 1]
@@ -115,18 +123,18 @@ def unlinked(words: Words, places: bool = True) -> Told | None:
     return predicate(words[:place], words[place:]) if place and places else None
 
 
-def predicate(thing: Words, after: Words) -> Told | None:
-    """What is told of a thing by the words after it; None where that makes it nothing, or goes nowhere."""
+def predicate(thing: Words, after: Words) -> ThingStatement | None:
+    """Return what the words after a thing say of it; None where that makes it nothing, or goes nowhere."""
     if not thing or thing[0] in OF_NOTHING or _joined(thing):
         return None
     follows = without_adverbs(after)
     made = made_so(follows)
     if made is not None:
         command, rest = until_join(follows[made[1] :])
-        return Told((*made[0], *thing, *command), thing, rest)
+        return ThingStatement((*made[0], *thing, *command), thing, rest)
     if follows and (follows[0] in (INTO | NEAR) - WITH or follows[0] in _HERE):
         command, rest = until_join(follows)
-        return Told(_placed(thing, command), thing, rest)
+        return ThingStatement(_placed(thing, command), thing, rest)
     return None
 
 
@@ -137,12 +145,12 @@ def _placed(thing: Words, where: Words) -> Words:
 
 
 def _joined(thing: Words) -> bool:
-    """Whether there is more than one clause in what would be a thing."""
+    """Return whether there is more than one clause in what would be a thing."""
     return any(word in JOINS and starts_with_verb(opened(thing[at + 1 :])) for at, word in enumerate(thing))
 
 
 def _more(words: Words) -> bool:
-    """Whether another thing follows, and what it is to be."""
+    """Return whether another thing follows, and what it is to be."""
     end = next((at for at, word in enumerate(words) if word in JOINS), len(words))
     words = words[:end]
     return any(
@@ -152,7 +160,7 @@ def _more(words: Words) -> bool:
 
 
 def until_join(words: Words) -> tuple[Words, Words]:
-    """What belongs to a predicate, and what is said behind it."""
+    """Return what belongs to a predicate, and what is said behind it."""
     for at, word in enumerate(words):
         if word not in JOINS or not at:
             if word in JOINS:
@@ -161,7 +169,7 @@ def until_join(words: Words) -> tuple[Words, Words]:
         behind = skipped(words[at:], JOINS)
         if not behind:
             return words[:at], ()
-        if word == "then" or starts_with_verb(opened(behind)) or headed(without_manners(behind)):
+        if word == "then" or starts_with_verb(opened(behind)) or headed(without_politeness(behind)):
             return words[:at], behind
         if made_so(without_adverbs(behind)) or behind[0] in INTO or _more(behind):
             return words[:at], behind

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from kc_vla.planning.grammar.first_verb import Words, opened, starts_with_verb, verb_at
 from kc_vla.planning.grammar.lexicon import (
     ARTICLES,
     FILLER,
@@ -15,13 +16,12 @@ from kc_vla.planning.grammar.lexicon import (
     REFUSED,
     STATES,
     WITH,
-    Deed,
+    Verb,
     first_words,
     particles,
     word_set,
 )
-from kc_vla.planning.grammar.opening import Words, opened, starts_with_verb, verb_at
-from kc_vla.planning.grammar.wishes import commands, stated
+from kc_vla.planning.grammar.request_clauses import commands, stated
 from kc_vla.planning.instruction import clean
 from kc_vla.planning.interface import PlanningError
 
@@ -45,14 +45,14 @@ class Clause(NamedTuple):
         swapped: it came behind "after": what is before it is done afterwards.
     """
 
-    deed: Deed
+    deed: Verb
     words: Words
     said: str
     particle: str = ""
 
 
 def clauses_of(text: str) -> list[Clause]:
-    """The clauses of an instruction, in the order in which they are to be done.
+    """Return the clauses of an instruction, in the order in which they are to be done.
 
     Raises:
         PlanningError: there are words that begin with no verb that is known, or there are too many.
@@ -73,7 +73,7 @@ def clauses_of(text: str) -> list[Clause]:
 
 
 def amounts(text: str) -> list[str]:
-    """What an instruction says of amounts, or leaves open, that a plan does not follow."""
+    """Return what an instruction says of amounts, or leaves open, that a plan does not follow."""
     plain = clean(text).lower()
     words = re.findall(r"\b(?:every\b|each\b(?! other)|all(?= (?:the|of|my|your)\b))", plain)
     found = [f"'{word}' was taken for one" for word in words]
@@ -81,7 +81,7 @@ def amounts(text: str) -> list[str]:
 
 
 def words_of(text: str) -> Words:
-    """The words and stops of a text: in small letters, but for ids such as Apple_1."""
+    """Return the words and stops of a text: in small letters, but for ids such as Apple_1."""
     plain = clean(text).replace("\u2019", "'")
     plain = re.sub(r"(?i)\bas well as\b", "and", plain)
     plain = re.sub(r"(?i)\bafter (?:that|this)\b", "then", plain)
@@ -95,7 +95,7 @@ def words_of(text: str) -> Words:
 
 
 def _refuse_negation(words: Words) -> None:
-    """ "a plate that is not dirty" is a description; everything else with "not" is beyond this grammar."""
+    """Refuse a negation that is beyond this grammar: only "a plate that is not dirty" is a description."""
     described = False
     for word in words:
         described = word in ("that", "which", "something") or (described and word not in _STOPS and word not in _ANDS)
@@ -106,7 +106,7 @@ def _refuse_negation(words: Words) -> None:
 
 
 def _in_order(words: Words) -> list[Words]:
-    """A sentence in parts: what is said to be done after something comes after it."""
+    """Return a sentence in parts: what is said to be done after something comes after it."""
     for at, word in enumerate(words):
         if word not in ("after", "before", "once", "when", "while", "until"):
             continue
@@ -158,7 +158,10 @@ def _clauses(words: Words) -> list[Clause]:
 
 
 def _listed(words: Words) -> Words:
-    """ "wash the mug, and then the plate" as "wash the mug and the plate": what is listed is done in that order."""
+    """Return "wash the mug, and then the plate" as "wash the mug and the plate".
+
+    What is listed is done in that order.
+    """
     kept: list[str] = []
     for at, word in enumerate(words):
         following = words[at + 1 : at + 2]
@@ -172,7 +175,7 @@ def _listed(words: Words) -> Words:
 
 
 def _with_behind(words: Words) -> Words:
-    """ "with a book in hand, turn on the lamp" as "turn on the lamp with a book in hand"."""
+    """Return "with a book in hand, turn on the lamp" as "turn on the lamp with a book in hand"."""
     if words[:1] != ("with",):
         return words
     start = next((at for at in range(1, len(words)) if (verb_at(words[at:]) or (None, 0))[1] > 1), 0)
@@ -180,7 +183,7 @@ def _with_behind(words: Words) -> Words:
 
 
 def _same_verb(words: Words, at: int, before: Sequence[str]) -> Words:
-    """The verb that is said once for two places: "put the pen in the cup and the pencil in the mug"."""
+    """Return the verb that is said once for two places: "put the pen in the cup and the pencil in the mug"."""
     if words[at] not in ("and", ","):
         return ()
     start = opened(tuple(before))
@@ -188,19 +191,19 @@ def _same_verb(words: Words, at: int, before: Sequence[str]) -> Words:
     skip = at + 2 if words[at + 1 : at + 2] == ("and",) else at + 1
     end = next((each for each in range(skip, len(words)) if words[each] in _ANDS or words[each] == ","), len(words))
     rest = words[skip:end]
-    if found is None or found[0] is not Deed.MOVE or not set(start[found[1] :]) & INTO or _with_in(start):
+    if found is None or found[0] is not Verb.MOVE or not set(start[found[1] :]) & INTO or _with_in(start):
         return ()
     place = next((index for index, word in enumerate(rest) if word in INTO), 0)
     return start[: found[1]] if place and rest[0] not in PREPOSITIONS else ()
 
 
 def _with_in(words: Words) -> bool:
-    """ "a mug with a pen in": its place is not yet said."""
+    """Return whether there is a "with" in it, as in "a mug with a pen in", so that the place is not yet said."""
     return any(word in WITH for word in words)
 
 
 def _boundary(words: Words, at: int, before: list[str]) -> int:
-    """1 + how many words are left out, where a new clause begins at `at`; 0 where none does."""
+    """Return 1 + how many words are left out, where a new clause begins at `at`; 0 where none does."""
     word = words[at]
     if word in _ORDER and words[at + 1 : at + 2] != ("to",):
         return 2
@@ -241,7 +244,7 @@ def _boundary(words: Words, at: int, before: list[str]) -> int:
 
 
 def _part_of_noun(rest: Words) -> bool:
-    """ "slice of tomato", "clean knife": a verb that is none here."""
+    """Return whether a verb is part of a noun here: "slice of tomato", "clean knife"."""
     if rest[0] not in _NOUN_TOO:
         return False
     follows = rest[1] if len(rest) > 1 else ""
@@ -249,7 +252,7 @@ def _part_of_noun(rest: Words) -> bool:
 
 
 def _noun_phrase(rest: Words) -> bool:
-    """After "to": a place, not a deed."""
+    """Return whether what follows "to" is a place, not a deed."""
     return rest[0] in ("trash", "bin", "light", "microwave", "rest") and (len(rest) == 1 or rest[1] not in ARTICLES)
 
 

@@ -9,8 +9,8 @@ from kc_vla.planning.checking import in_hand_after
 from kc_vla.planning.execution.things import Fit
 from kc_vla.planning.grammar.devices import is_knife
 from kc_vla.planning.grammar.lexicon import KNIFE
-from kc_vla.planning.held import another, fit
-from kc_vla.planning.interface import Done, PlanningError, Request, Seen
+from kc_vla.planning.in_hand import another, fit
+from kc_vla.planning.interface import ObservedThing, PlanningError, Request, TriedCall
 from kc_vla.planning.names import ORDINALS, is_id, same
 from kc_vla.planning.skills import ANYWHERE, BY_NAME, Call
 
@@ -31,7 +31,7 @@ def _is_call(call: Call) -> bool:
 
 
 def what_is_left(plan: Sequence[Call], request: Request) -> tuple[Call, ...]:
-    """The calls that are still to be done, of a plan from the beginning.
+    """Return the calls that are still to be done, of a plan from the beginning.
 
     Raises:
         PlanningError: nothing else can be tried.
@@ -51,13 +51,13 @@ def what_is_left(plan: Sequence[Call], request: Request) -> tuple[Call, ...]:
     return tuple(left)
 
 
-def matched(plan: Sequence[Call], tried: Sequence[Done]) -> int:
-    """How many calls of a plan are done."""
+def matched(plan: Sequence[Call], tried: Sequence[TriedCall]) -> int:
+    """Return how many calls of a plan are done."""
     return _done(plan, [done for done in tried if _is_call(done.call)])[0]
 
 
-def _done(plan: Sequence[Call], tried: Sequence[Done]) -> tuple[int, dict[str, str]]:
-    """How many calls of the plan are done, and what its names were found to stand for."""
+def _done(plan: Sequence[Call], tried: Sequence[TriedCall]) -> tuple[int, dict[str, str]]:
+    """Return how many calls of the plan are done, and what its names were found to stand for."""
     at, stands_for = 0, dict[str, str]()
     for done in tried:
         next_at = at
@@ -74,7 +74,10 @@ def _done(plan: Sequence[Call], tried: Sequence[Done]) -> tuple[int, dict[str, s
 
 
 def _is_of(done: Call, planned: Call, stands_for: dict[str, str]) -> bool:
-    """Whether a call that was tried can be that of the plan: by the same names, or by ids that they may stand for."""
+    """Return whether a call that was tried can be that of the plan.
+
+    It has the same names, or ids that these may stand for.
+    """
     if BY_NAME[done.skill] != BY_NAME[planned.skill]:
         return False
     return all(
@@ -87,7 +90,7 @@ def _is_of(done: Call, planned: Call, stands_for: dict[str, str]) -> bool:
 
 
 def _optional(call: Call) -> bool:
-    """Going somewhere, and doors, are done on the way by who acts."""
+    """Return whether a call need not be planned: going somewhere, and doors, are done on the way."""
     return call.skill in ("GoToObject", "GoToPlace", "OpenObject", "CloseObject")
 
 
@@ -95,7 +98,7 @@ def _is_so_already(reason: str) -> bool:
     return bool(_SO_ALREADY.search(reason))
 
 
-def _without_obstacle(left: list[Call], failed: Done, names: dict[str, str]) -> list[Call]:
+def _without_obstacle(left: list[Call], failed: TriedCall, names: dict[str, str]) -> list[Call]:
     """Leave out, or put before, what the reason of a failure asks for."""
     call, reason = failed.call, failed.reason
     planned = bool(left) and BY_NAME[left[0].skill] == BY_NAME[call.skill]
@@ -123,13 +126,13 @@ def _without_obstacle(left: list[Call], failed: Done, names: dict[str, str]) -> 
 
 
 def _subject(reason: str, call: Call) -> str:
-    """Of "Fridge_1 is closed: open it first" the fridge."""
+    """Return the container that a failure names, the fridge in "Fridge_1 is closed: open it first"."""
     named = reason.split(" is closed")[0].strip()
     return named if named and len(named.split()) <= 3 else call.arguments[-1]
 
 
 def _with_hand(left: list[Call], request: Request) -> list[Call]:
-    """The hand as it is: what is in it already is not picked up, what is in the way is put down."""
+    """Return the calls adapted to the hand: what it holds is not picked up, what is in the way is put down."""
     in_hand, taken = request.in_hand, _taken(request.tried)
     before = "" if in_hand is None else in_hand.object_id
     for at, call in enumerate(left):
@@ -153,8 +156,8 @@ def _with_hand(left: list[Call], request: Request) -> list[Call]:
     return left
 
 
-def _taken(tried: Sequence[Done]) -> str:
-    """The name by which what is in the hand was picked up; empty where that was not tried."""
+def _taken(tried: Sequence[TriedCall]) -> str:
+    """Return the name by which what is in the hand was picked up; empty where that was not tried."""
     name = ""
     for done in tried:
         if _is_call(done.call) and not done.reason and done.call.skill in _HANDS:
@@ -162,5 +165,5 @@ def _taken(tried: Sequence[Done]) -> str:
     return name
 
 
-def _is_held(name: str, held: str, known: Seen | None) -> bool:
+def _is_held(name: str, held: str, known: ObservedThing | None) -> bool:
     return bool(held) and (same(name, held) if known is None else fit(name, known) is not Fit.NO)

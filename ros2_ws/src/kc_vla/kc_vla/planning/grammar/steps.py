@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kc_vla.planning.grammar.hand import Hand, refuse_fixed
+from kc_vla.planning.grammar.hand_calls import HandCalls, refuse_fixed
 from kc_vla.planning.grammar.lexicon import (
     ADJECTIVES,
     BIN,
+    DOORS,
     LAMPS,
     ROOMS,
-    TOLD,
     VESSELS,
-    Deed,
+    Verb,
     noun,
 )
-from kc_vla.planning.grammar.meanings import Meaning
-from kc_vla.planning.grammar.phrases import Thing
-from kc_vla.planning.interface import PlanningError, Seen
+from kc_vla.planning.grammar.limits import replaced
+from kc_vla.planning.grammar.meanings import ClauseMeaning
+from kc_vla.planning.grammar.phrases import DescribedThing, like
+from kc_vla.planning.grammar.remembered import RememberedThings, is_kind
+from kc_vla.planning.interface import ObservedThing, PlanningError
 from kc_vla.planning.names import ORDINALS
 from kc_vla.planning.skills import Call
 
-_SWITCHES: Mapping[Deed, str] = {
-    Deed.ON: "SwitchOn",
-    Deed.OFF: "SwitchOff",
-    Deed.TOGGLE: "SwitchOn",
-    Deed.OPEN: "OpenObject",
-    Deed.CLOSE: "CloseObject",
+_SWITCHES: Mapping[Verb, str] = {
+    Verb.ON: "SwitchOn",
+    Verb.OFF: "SwitchOff",
+    Verb.TOGGLE: "SwitchOn",
+    Verb.OPEN: "OpenObject",
+    Verb.CLOSE: "CloseObject",
 }
 _HOLDS = ("bring", "carry", "take", "hold", "bringing", "carrying", "taking", "move", "moving")
-_OF_STATE = (Deed.CLEAN, Deed.FILL, Deed.HEAT, Deed.COOL)
+_OF_STATE = (Verb.CLEAN, Verb.FILL, Verb.HEAT, Verb.COOL)
 
 
 class Steps:
@@ -42,24 +43,25 @@ class Steps:
         notes: what was left out or guessed, in words.
     """
 
-    def __init__(self, in_hand: Seen | None = None, recalled: str = "") -> None:
+    def __init__(self, in_hand: ObservedThing | None = None, remembered: RememberedThings | None = None) -> None:
         """Begin.
 
         Args:
             in_hand: what the robot holds; None for nothing.
-            recalled: what a memory tells, a thing a line.
+            remembered: what is known of things; None for nothing.
         """
-        self.hand = Hand(in_hand)
+        self.hand = HandCalls(in_hand)
         self.notes: list[str] = []
-        self._recalled = recalled.lower().splitlines()
+        self._remembered = remembered or RememberedThings()
         self._spoken_of: list[str] = []
         self._before: list[str] = []
         self._vessel = ""
         self._tool = ""
         self._waiting: list[str] = []
+        self._moved: set[str] = set()
         self._at = ""
 
-    def do(self, meanings: Sequence[Meaning]) -> None:
+    def do(self, meanings: Sequence[ClauseMeaning]) -> None:
         """Append the calls for clauses.
 
         Raises:
@@ -67,6 +69,8 @@ class Steps:
         """
         for at, meaning in enumerate(meanings):
             things = self._meant(meaning, meanings[at + 1 :])
+            if note := replaced(meaning.said, bool(meaning.tool)):
+                self.notes.append(note)
             self.notes += [f"'{each}' was left out" for each in meaning.left_out]
             self._do(replace(meaning, things=things))
         if self._waiting:
@@ -75,26 +79,26 @@ class Steps:
             )
         self.hand.put_knife_down()
 
-    def _do(self, meaning: Meaning) -> None:
+    def _do(self, meaning: ClauseMeaning) -> None:
         deed, things = meaning.deed, meaning.things
-        if deed is Deed.THROW and (not meaning.place or meaning.place.endswith(("floor", "ground"))):
+        if deed is Verb.THROW and (not meaning.place or meaning.place.endswith(("floor", "ground"))):
             for name in self._each(meaning):
                 self.hand.throw(name)
-        elif deed in (Deed.MOVE, Deed.THROW, Deed.BIN):
+        elif deed in (Verb.MOVE, Verb.THROW, Verb.BIN):
             self._move(meaning)
-        elif deed is Deed.TAKE:
+        elif deed is Verb.TAKE:
             self._hold(meaning)
-        elif deed is Deed.GO:
+        elif deed is Verb.GO:
             self._at = meaning.place if noun(meaning.place) in ROOMS else ""
             self.hand.go(meaning.place)
             self.hand.device = "" if self._at else meaning.place
-        elif deed is Deed.EXPLORE:
+        elif deed is Verb.EXPLORE:
             self._explore(meaning)
-        elif deed is Deed.USE:
+        elif deed is Verb.USE:
             self._tool = things[0].name
-        elif deed is Deed.SLICE:
+        elif deed is Verb.SLICE:
             self._find_source(meaning)
-            for name in self._each(meaning, but=Deed.SLICE):
+            for name in self._each(meaning, but=Verb.SLICE):
                 self.hand.cut(name, meaning.tool, self._tool)
             self._tool = ""
         elif deed in _OF_STATE:
@@ -102,16 +106,16 @@ class Steps:
             for name in self._each(meaning, but=deed):
                 self.hand.bring_into(name, deed, meaning.tool or self._tool, meaning.said)
             self._tool = ""
-        elif deed is Deed.LOOK:
+        elif deed is Verb.LOOK:
             self._look(meaning)
         elif deed in _SWITCHES:
             self._find_source(meaning)
             for name in self._each(meaning):
                 self.hand.device = "faucet" if noun(name) in ("water", "sink") and deed in _ON_OFF else name
                 self.hand.call(_SWITCHES[deed], self.hand.device)
-            if deed is Deed.TOGGLE:
+            if deed is Verb.TOGGLE:
                 self.notes.append(f"'{meaning.said}' was taken for switching on")
-        elif deed is Deed.BREAK:
+        elif deed is Verb.BREAK:
             self._find_source(meaning)
             for name in self._each(meaning):
                 self.hand.call("BreakObject", name)
@@ -120,36 +124,40 @@ class Steps:
             for name in self._each(meaning):
                 self.hand.call("GoToObject", name)
 
-    def _meant(self, meaning: Meaning, later: Sequence[Meaning]) -> tuple[Thing, ...]:
-        """The things of a clause, pronouns replaced by what they stand for."""
-        if meaning.deed in (Deed.GO, Deed.EXPLORE):
+    def _meant(self, meaning: ClauseMeaning, later: Sequence[ClauseMeaning]) -> tuple[DescribedThing, ...]:
+        """Return the things of a clause, pronouns replaced by what they stand for."""
+        if meaning.deed in (Verb.GO, Verb.EXPLORE):
             return meaning.things
         if meaning.things and not all(each.pronoun for each in meaning.things):
-            things = tuple(each for each in meaning.things if not each.pronoun)
+            things = tuple(self._all_of(each) for each in meaning.things if not each.pronoun)
             if meaning.deed in _SWITCHES:
                 several = [each.plural for each in things if each.plural]
                 self.notes += [f"it is not said which of '{each}': one was taken" for each in several]
-                things = tuple(replace(each, name=each.plural or each.name, count=1, plural="") for each in things)
+                things = tuple(
+                    replace(each, name=each.plural, count=1, plural="") if each.plural else each for each in things
+                )
             guessed = [each.name for each in things if each.plural]
             self.notes += [f"it is not said how many of '{each}': two were taken" for each in guessed]
         else:
             states = meaning.things[0].states if meaning.things else ()
             about = meaning.things[0].name if meaning.things else ""
-            names = [_like(name, about) for name in self._antecedents(meaning, later, about)]
-            things = tuple(Thing(name, states, definite=True) for name in names)
+            names = [like(name, about) for name in self._antecedents(meaning, later, about)]
+            if meaning.things and meaning.things[0].several:
+                names = self._some_of(names, meaning.things[0], meaning.said)
+            things = tuple(DescribedThing(name, states, definite=True) for name in names)
         if meaning.deed in _SWITCHES:
             self.hand.device = things[-1].name
-        elif meaning.deed is not Deed.USE:
+        elif meaning.deed is not Verb.USE:
             self._before = self._spoken_of
             self._spoken_of = [name for each in things for name in each.names]
         return things
 
-    def _antecedents(self, meaning: Meaning, later: Sequence[Meaning], about: str) -> list[str]:
+    def _antecedents(self, meaning: ClauseMeaning, later: Sequence[ClauseMeaning], about: str) -> list[str]:
         if about:
             return self._spoken_of[-1:] or [self.hand.kind or "one"]
         if meaning.deed in _SWITCHES and self.hand.device:
             return [self.hand.device]
-        if meaning.deed in (Deed.MOVE, Deed.BIN, Deed.THROW) and self._vessel:
+        if meaning.deed in (Verb.MOVE, Verb.BIN, Verb.THROW) and self._vessel:
             return [self._vessel]
         if self._spoken_of:
             return self._spoken_of
@@ -161,37 +169,68 @@ class Steps:
             return [self.hand.held]
         raise PlanningError(f"it is not clear what is meant in {meaning.said[:80]!r}: name the thing")
 
-    def _each(self, meaning: Meaning, but: Deed | None = None) -> list[str]:
-        """The name of each thing, brought into the states that it is to have."""
+    def _some_of(self, names: list[str], thing: DescribedThing, said: str) -> list[str]:
+        """Return as many as a pronoun stands for: "one of them", or "two" of those that were not moved yet, or more.
+
+        Raises:
+            PlanningError: there are not so many.
+        """
+        if thing.others:
+            left = [name for name in names if name not in self._moved]
+            first = names[0].split(" ", 1)
+            base = first[1] if first[0] in ORDINALS and len(first) > 1 else names[0]
+            more = (
+                name for name in DescribedThing(base, count=len(ORDINALS)).names if name not in {*names, *self._moved}
+            )
+            names = [*left, *more] if len(left) < thing.several else left
+        if len(names) < thing.several:
+            raise PlanningError(f"it is not clear which {thing.several} are meant in {said[:80]!r}: name each thing")
+        return names[: thing.several]
+
+    def _each(self, meaning: ClauseMeaning, but: Verb | None = None) -> list[str]:
+        """Return the name of each thing, brought into the states that it is to have."""
         self._vessel = ""
         return [name for thing in meaning.things for name in self._ready(thing, but)]
 
-    def _ready(self, thing: Thing, but: Deed | None = None) -> list[str]:
+    def _ready(self, thing: DescribedThing, but: Verb | None = None) -> list[str]:
         names = [thing.name, *thing.names[1:]]
         states = [each for each in thing.states if each is not but]
-        if len(names) == 1 and states and self._remembered(thing.name, states):
+        if len(names) == 1 and states and not self.hand.made.get(thing.name) and self._is_there(thing, states):
             known = f"{' '.join(ADJECTIVES[each] for each in states)} {thing.name}"
             self.hand.remembered.add(known)
             self._spoken_of = [known if each == thing.name else each for each in self._spoken_of]
             return [known]
         for name in names:
-            for state in states:
-                if state in self.hand.made.get(name, ()):
-                    continue
-                if state is Deed.SLICE:
+            left = [each for each in states if each not in self.hand.made.get(name, ())]
+            if left and thing.definite and not self.hand.made.get(name):
+                said = " ".join(ADJECTIVES[each] for each in left)
+                self.notes.append(f"no {said} {name} is known: one is made so")
+            for state in left:
+                if state is Verb.SLICE:
                     self.hand.cut(name)
                 else:
                     self.hand.bring_into(name, state, "", name)
         return names
 
-    def _remembered(self, name: str, states: Sequence[Deed]) -> bool:
-        said = noun(name)
-        return not self.hand.made.get(name) and any(
-            said in line and all(re.search(TOLD[each], line) for each in states) for line in self._recalled
-        )
+    def _is_there(self, thing: DescribedThing, states: Sequence[Verb]) -> bool:
+        """Return whether states say which thing is meant, and are not to be brought about.
 
-    def _move(self, meaning: Meaning) -> None:
-        place = meaning.place or (BIN if meaning.deed is Deed.BIN else "")
+        One thing is known to be so, or "the clean, red food" names it by its kind alone, which says that there is one.
+        """
+        return self._remembered.is_so(thing.name, states) or (thing.definite and is_kind(thing.name))
+
+    def _all_of(self, thing: DescribedThing) -> DescribedThing:
+        """Return a thing as all that are known where it says so: "every mug"."""
+        count = self._remembered.count(thing.name) if thing.every else 0
+        if not count:
+            return thing
+        if count > len(ORDINALS):
+            raise PlanningError(f"{count} of '{thing.name}' are known: name {len(ORDINALS)} at most at once")
+        self.notes.append(f"'every {thing.name}' was taken for those that are known: {count}")
+        return replace(thing, count=count, plural="")
+
+    def _move(self, meaning: ClauseMeaning) -> None:
+        place = meaning.place or (BIN if meaning.deed is Verb.BIN else "")
         if place == "it":
             place = self.hand.device or self._vessel or next(iter(self._before), "")
         first = meaning.said.split()[0] if meaning.said else ""
@@ -207,6 +246,8 @@ class Steps:
             return
         if not place:
             raise PlanningError(f"it is not said where {moved[0]} is to be put in {meaning.said[:80]!r}: name a place")
+        if noun(place) in DOORS and "on top of" in meaning.said:
+            raise PlanningError(f"nothing can be put on top of a {noun(place)}: name another place")
         if noun(place) in ("floor", "ground"):
             raise PlanningError(f"nothing can be put on the floor: name another place, or say 'throw {moved[0]}'")
         for thing in meaning.things:
@@ -221,13 +262,14 @@ class Steps:
                     self.hand.device = place
                 else:
                     self.hand.put(ready, place)
+                    self._moved.add(name)
         self._vessel = place if noun(place) in VESSELS else ""
         if meaning.then:
             refuse_fixed(place)
             self.hand.take(place)
             self.hand.put(place, meaning.then)
 
-    def _hold(self, meaning: Meaning) -> None:
+    def _hold(self, meaning: ClauseMeaning) -> None:
         names = [name for thing in meaning.things for name in thing.names]
         if len(names) > 1:
             self._find_source(meaning)
@@ -244,13 +286,13 @@ class Steps:
         if meaning.place:
             self.hand.put(name, meaning.place)
 
-    def _fill_with(self, thing: Thing) -> None:
+    def _fill_with(self, thing: DescribedThing) -> None:
         for each in thing.inside:
             for name in self._ready(each):
                 self.hand.take(name)
                 self.hand.put(name, thing.name)
 
-    def _look(self, meaning: Meaning) -> None:
+    def _look(self, meaning: ClauseMeaning) -> None:
         known = next((each for each in (self._tool, self.hand.device) if each and noun(each) in LAMPS), "")
         lamp = meaning.tool or ("lamp" if known in ("light", "lights") else known)
         for name in self._each(meaning):
@@ -263,24 +305,17 @@ class Steps:
             self.hand.call("SwitchOn", lamp)
             self.hand.device = lamp
 
-    def _explore(self, meaning: Meaning) -> None:
+    def _explore(self, meaning: ClauseMeaning) -> None:
         where = meaning.place or " ".join(each.name for each in meaning.things) or self._at
         if not where:
             raise PlanningError("it is not said what to explore: name a room or an area")
         self.hand.call("Explore", where)
 
-    def _find_source(self, meaning: Meaning) -> None:
+    def _find_source(self, meaning: ClauseMeaning) -> None:
         if meaning.source:
             self.hand.go(meaning.source)
             for thing in meaning.things:
                 self.hand.came_from.update(dict.fromkeys(thing.names, meaning.source))
 
 
-def _like(name: str, about: str) -> str:
-    """ "the red one" after "the blue mug" is "red mug", "the other one" "second blue mug"."""
-    if about in ("other", "another"):
-        return f"{ORDINALS[1]} {name}"
-    return f"{about} {noun(name)}" if about else name
-
-
-_ON_OFF = (Deed.ON, Deed.OFF, Deed.TOGGLE)
+_ON_OFF = (Verb.ON, Verb.OFF, Verb.TOGGLE)

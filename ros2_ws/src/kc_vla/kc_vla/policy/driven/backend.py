@@ -9,10 +9,12 @@ from kc_vla.core.chunk import DATA_DELTA_NAMES, ActionType
 from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import Rig
-from kc_vla.policy.backends import BackendSettings
-from kc_vla.policy.driven.meeting import Meeting
-from kc_vla.policy.driven.server import About, DriverServer
+from kc_vla.core.robot_model import SIMULATED
+from kc_vla.policy.backends import PolicyContext
+from kc_vla.policy.driven.action_exchange import ActionExchange
+from kc_vla.policy.driven.server import About, ExternalServer
 from kc_vla.policy.interface import PolicyError, PolicyInput
+from kc_vla.policy.options import ExternalOptions
 
 _PATIENCE_S = 0.5
 _STALE_S = 0.25
@@ -22,7 +24,7 @@ _MOVING = 4
 """Actions of a chunk that move the tool: an arm that hears nothing any more stops soon."""
 
 
-class DrivenBackend:
+class ExternalBackend:
     """Shows what the robot sees and feels, and does the next that is said.
 
     What is said reaches the arm on the way that a network's actions take, with the same limits, holds and stops. An arm
@@ -41,11 +43,11 @@ class DrivenBackend:
         Raises:
             PolicyError: it cannot be opened, or somebody listens there already.
         """
-        codec = Codec(rig, ActionType.TOOL_DELTA if rig.links is None else ActionType.JOINT_POSITION)
+        codec = Codec(rig, ActionType.TOOL_DELTA if rig.driver.type == SIMULATED else ActionType.JOINT_POSITION)
         self.action_type, self.names = codec.action, codec.action_names
         tool = self.action_type is ActionType.TOOL_DELTA
-        self._meeting = Meeting()
-        self._server = DriverServer(
+        self._meeting = ActionExchange()
+        self._server = ExternalServer(
             path,
             About(
                 robot=rig.robot_type,
@@ -64,7 +66,7 @@ class DrivenBackend:
         return ""
 
     def infer(self, given: PolicyInput) -> NDArray[np.float32]:
-        """What was said next, as rows; PolicyError where nothing comes."""
+        """Return what was said next, as rows; PolicyError where nothing comes."""
         now = (self._episode, given.frame, given.instruction, given.state, given.views)
         action = self._meeting.ask(*now, _PATIENCE_S, _STALE_S)
         if action is None:
@@ -80,12 +82,12 @@ class DrivenBackend:
         self._server.close()
 
 
-def open_driven(settings: BackendSettings) -> DrivenBackend:
-    """The backend at the socket that the settings name.
+def open_driven(context: PolicyContext, options: ExternalOptions) -> ExternalBackend:
+    """Return the backend at the socket that the options name.
 
     Raises:
         PolicyError: none is named, or it cannot be opened.
     """
-    if not settings.socket:
+    if not options.socket:
         raise PolicyError("policy:=driven needs socket:=, the path of a Unix socket at which a program drives")
-    return DrivenBackend(settings.rig, settings.socket)
+    return ExternalBackend(context.rig, options.socket)

@@ -1,4 +1,4 @@
-"""The end of the program that drives: `with Driver(path) as driver: ...`. Needs neither ROS nor torch."""
+"""The end of the program that drives: `with ExternalClient(path) as client: ...`. Needs neither ROS nor torch."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.policy.driven.server import PROTOCOL
-from kc_vla.policy.driven.wire import Arrays, WireError, receive, send
+from kc_vla.policy.driven.wire import Arrays, ExternalWireError, receive, send
 
 
 @dataclass(frozen=True)
-class Robot:
+class RobotInfo:
     """What is driven.
 
     Attributes:
@@ -23,7 +23,7 @@ class Robot:
         state: names of the numbers of a state.
         action: of an action.
         rate: control steps per second.
-        views: height and width of each view's pictures, px.
+        views: height and width of each view's images, px.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Robot:
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class ExternalObservation:
     """A moment.
 
     Attributes:
@@ -44,7 +44,7 @@ class Sight:
         instruction: of it.
         age: how long ago the stack showed it, s.
         state: (S,) float64.
-        views: pictures (H, W, 3) uint8 RGB.
+        views: images (H, W, 3) uint8 RGB.
     """
 
     number: int
@@ -56,7 +56,7 @@ class Sight:
     views: dict[str, NDArray[np.uint8]]
 
 
-class Driver:
+class ExternalClient:
     """A connection to a running stack that was started with `policy:=driven`."""
 
     def __init__(self, path: str, timeout: float = 10.0) -> None:
@@ -67,7 +67,7 @@ class Driver:
             timeout: s for each answer.
 
         Raises:
-            WireError: nobody listens there.
+            ExternalWireError: nobody listens there.
         """
         self._end = socket.socket(socket.AF_UNIX)
         self._end.settimeout(timeout)
@@ -75,12 +75,12 @@ class Driver:
             self._end.connect(path)
         except OSError as error:
             self._end.close()
-            raise WireError(
+            raise ExternalWireError(
                 f"no stack at the socket {path} ({error.strerror or error}): start one with policy:=driven"
             ) from error
         self._newest = 0
 
-    def __enter__(self) -> Driver:
+    def __enter__(self) -> ExternalClient:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -90,22 +90,26 @@ class Driver:
         """Drive no more: the arm holds."""
         self._end.close()
 
-    def about(self) -> Robot:
-        """What is driven; WireError where no episode runs."""
+    def about(self) -> RobotInfo:
+        """Return what is driven; ExternalWireError where no episode runs."""
         said, _ = self._ask({"ask": "about"})
         try:
             if said["protocol"] != PROTOCOL:
-                raise WireError(f"the stack speaks protocol {said['protocol']}, this program {PROTOCOL}: update it")
+                raise ExternalWireError(
+                    f"the stack speaks protocol {said['protocol']}, this program {PROTOCOL}: update it"
+                )
             views = {str(view): (int(height), int(width)) for view, (height, width) in said["views"].items()}
-            return Robot(str(said["robot"]), tuple(said["state"]), tuple(said["action"]), float(said["rate"]), views)
+            return RobotInfo(
+                str(said["robot"]), tuple(said["state"]), tuple(said["action"]), float(said["rate"]), views
+            )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise WireError(f"the stack's answer is not understood: {error!r}") from None
+            raise ExternalWireError(f"the stack's answer is not understood: {error!r}") from None
 
-    def look(self, patience: float = 2.0) -> Sight:
-        """The newest moment; waits so many seconds for one that this connection has not seen yet.
+    def look(self, patience: float = 2.0) -> ExternalObservation:
+        """Return the newest observation; wait so many seconds for one that this connection has not seen yet.
 
         Raises:
-            WireError: no episode runs, or the stack is gone.
+            ExternalWireError: no episode runs, or the stack is gone.
         """
         last = time.monotonic() + patience
         while True:  # the stack waits for some seconds only
@@ -119,16 +123,16 @@ class Driver:
             self._newest = int(said["number"])
             told = str(said["episode"]), int(said["frame"]), str(said["instruction"])
         except (KeyError, TypeError, ValueError) as error:
-            raise WireError(f"the stack's answer is not understood: {error!r}") from None
-        return Sight(self._newest, *told, age, state, views)
+            raise ExternalWireError(f"the stack's answer is not understood: {error!r}") from None
+        return ExternalObservation(self._newest, *told, age, state, views)
 
     def act(self, action: NDArray[np.float64]) -> None:
-        """Have an action (A,) done next, within the stack's limits; WireError where it is refused."""
+        """Have an action (A,) done next, within the stack's limits; ExternalWireError where it is refused."""
         self._ask({"ask": "act"}, {"action": np.asarray(action, np.float64)})
 
     def _ask(self, said: dict[str, Any], arrays: Arrays | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         send(self._end, said, arrays)
         answer, found = receive(self._end)
         if "error" in answer:
-            raise WireError(str(answer["error"]))
+            raise ExternalWireError(str(answer["error"]))
         return answer, found

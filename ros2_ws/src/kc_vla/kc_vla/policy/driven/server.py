@@ -2,7 +2,7 @@
 
 The program asks and is answered, one message each:
 
-- `{"ask": "about"}`: names of state and action, sizes of the pictures, control rate, the robot's name.
+- `{"ask": "about"}`: names of state and action, sizes of the images, control rate, the robot's name.
 - `{"ask": "look", "after": n, "patience": s}`: the array `state`, an array `view/<name>` of each view, and `number`,
   `episode`, `frame`, `instruction`, `age` (s). It waits for something newer than number `after`.
 - `{"ask": "act"}` with the array `action`: done next, within the stack's limits.
@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.codec import Numbers
-from kc_vla.policy.driven.meeting import Meeting
-from kc_vla.policy.driven.wire import WireError, receive, send
+from kc_vla.policy.driven.action_exchange import ActionExchange
+from kc_vla.policy.driven.wire import ExternalWireError, receive, send
 from kc_vla.policy.interface import PolicyError
 
 PROTOCOL = 1
@@ -53,10 +53,10 @@ class About:
     rate: float
 
 
-class DriverServer:
+class ExternalServer:
     """Answers one program after the other, in threads of its own."""
 
-    def __init__(self, path: str, about: About, meeting: Meeting) -> None:
+    def __init__(self, path: str, about: About, meeting: ActionExchange) -> None:
         """Listen at `path`.
 
         Raises:
@@ -72,7 +72,7 @@ class DriverServer:
 
     @property
     def driven(self) -> bool:
-        """Whether a program is there."""
+        """Return whether a program is there."""
         return self._one.locked()
 
     def close(self) -> None:
@@ -94,7 +94,7 @@ class DriverServer:
         with end:
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _seconds(_STUCK_S))
             if not self._one.acquire(blocking=False):
-                with suppress(WireError):
+                with suppress(ExternalWireError):
                     end.settimeout(_STUCK_S)
                     receive(end)  # or it might be told before it has asked
                     send(end, {"error": "another program drives already: end it first"})
@@ -107,7 +107,7 @@ class DriverServer:
                     except (KeyError, TypeError, ValueError) as error:
                         answer, pictures = {"error": f"it cannot be answered: {error}"}, {}
                     send(end, answer, pictures)
-            except WireError:
+            except ExternalWireError:
                 return  # it is gone: nothing comes any more, and the arm holds
             finally:
                 self._one.release()
@@ -164,7 +164,7 @@ class DriverServer:
 
 
 def _listening(path: str) -> socket.socket:
-    """A socket that the user alone can reach; one that a process that was killed has left is taken away."""
+    """Return a socket that the user alone can reach; one that a process that was killed has left is taken away."""
     with suppress(FileNotFoundError):
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
             raise FileExistsError(17, "there is something else than a socket")

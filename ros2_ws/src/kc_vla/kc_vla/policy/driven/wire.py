@@ -2,7 +2,7 @@
 
 A message is the length of the JSON text (4 bytes, little endian), the text, and each array in C order. The text's entry
 `arrays` has a row `[name, type, shape]` for each. Nothing that comes is unpickled, and nothing larger is taken than the
-few pictures of a moment.
+few images of a moment.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _MOST_ARRAYS = 64
 _LENGTH = struct.Struct("<I")
 
 
-class WireError(StackError):
+class ExternalWireError(StackError):
     """The other end is gone, does not answer, or says what cannot be understood; the text says which."""
 
 
 def usual_socket() -> str:
-    """Where the launch files listen, and a program looks: of this user and ROS domain."""
+    """Return where the launch files listen, and a program looks: of this user and ROS domain."""
     return f"{tempfile.gettempdir()}/kc_vla_driver-{user_name()}-{os.environ.get('ROS_DOMAIN_ID', '0')}"
 
 
@@ -43,7 +43,7 @@ def send(end: socket.socket, said: Mapping[str, Any], arrays: Arrays | None = No
     """Send a message; its arrays are of uint8 or float64.
 
     Raises:
-        WireError: the other end is gone, or takes nothing.
+        ExternalWireError: the other end is gone, or takes nothing.
     """
     parts = {name: np.asarray(values) for name, values in (arrays or {}).items()}
     rows = [[name, values.dtype.str[1:], list(values.shape)] for name, values in parts.items()]
@@ -53,28 +53,28 @@ def send(end: socket.socket, said: Mapping[str, Any], arrays: Arrays | None = No
         for values in parts.values():
             end.sendall(values.tobytes())
     except OSError as error:
-        raise WireError(f"the other end of the socket is gone: {error.strerror or error}") from error
+        raise ExternalWireError(f"the other end of the socket is gone: {error.strerror or error}") from error
 
 
 def receive(end: socket.socket) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The next message: what was said, and its arrays.
+    """Return the next message: what was said, and its arrays.
 
     Raises:
-        WireError: see the class; after it the socket is of no use any more.
+        ExternalWireError: see the class; after it the socket is of no use any more.
     """
     (length,) = _LENGTH.unpack(_bytes(end, _LENGTH.size))
     if length > MOST_TEXT:
-        raise WireError(f"a message announces a text of {length} bytes: this is another protocol")
+        raise ExternalWireError(f"a message announces a text of {length} bytes: this is another protocol")
     try:
         said = parsed_json(_bytes(end, length).decode())
         rows = [(str(name), _TYPES[kind], tuple(shape)) for name, kind, shape in said.pop("arrays")]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise WireError(f"a message that is not understood: {error!r}") from None
+        raise ExternalWireError(f"a message that is not understood: {error!r}") from None
     if len(rows) > _MOST_ARRAYS or not all(type(n) is int and n >= 0 for *_, shape in rows for n in shape):
-        raise WireError("a message with arrays that cannot be")
+        raise ExternalWireError("a message with arrays that cannot be")
     sizes = [kind.itemsize * math.prod(shape) for _, kind, shape in rows]
     if sum(sizes) > MOST_BYTES:
-        raise WireError(f"a message announces {sum(sizes)} bytes: the most is {MOST_BYTES}")
+        raise ExternalWireError(f"a message announces {sum(sizes)} bytes: the most is {MOST_BYTES}")
     return said, {
         name: np.frombuffer(_bytes(end, size), kind).reshape(shape)
         for (name, kind, shape), size in zip(rows, sizes, strict=True)
@@ -88,8 +88,8 @@ def _bytes(end: socket.socket, size: int) -> bytes:
         while have < size:
             got = end.recv_into(view[have:])
             if not got:
-                raise WireError("the other end of the socket has closed it")
+                raise ExternalWireError("the other end of the socket has closed it")
             have += got
     except OSError as error:
-        raise WireError(f"nothing comes from the other end of the socket: {error.strerror or error}") from error
+        raise ExternalWireError(f"nothing comes from the other end of the socket: {error.strerror or error}") from error
     return bytes(data)

@@ -31,7 +31,7 @@ _HEAD = re.compile(  # version 1.0: larger headers than 64 kB have none but thos
 
 @dataclass(frozen=True)
 class Modality:
-    """What a server says of its pictures, its state, its actions or its texts.
+    """What a server says of its images, its state, its actions or its texts.
 
     Attributes:
         keys: their names, with or without what they begin with ("video.").
@@ -47,7 +47,7 @@ class Modality:
 
 
 def encode(values: Any) -> bytes:
-    """Plain values, arrays of numbers and `Modality`, as a message.
+    """Return plain values, arrays of numbers and `Modality`, as a message.
 
     Raises:
         WireError: it cannot be one.
@@ -56,7 +56,7 @@ def encode(values: Any) -> bytes:
 
 
 def decode(message: bytes) -> Any:
-    """The inverse of `encode`; arrays are read-only.
+    """Return the inverse of `encode`; arrays are read-only.
 
     Raises:
         WireError: it is no such message.
@@ -96,7 +96,10 @@ def _of_map(values: dict[Any, Any]) -> Any:
 
 
 def _array(data: object) -> NDArray[Any]:
-    """What `np.save` has written; `np.load` would make objects of what a header asks for, and believe its shape."""
+    """Return the array that `np.save` has written.
+
+    `np.load` would make objects of what a header asks for, and believe its shape.
+    """
     head = _HEAD.match(data) if isinstance(data, bytes) else None
     if head is None or head.end() - head.start("text") != _LENGTH.unpack(head["length"])[0]:
         raise WireError("the frame has an array that is no .npy file of numbers")

@@ -13,7 +13,7 @@ _ARRAY, _SCALAR, _DATA, _DTYPE, _SHAPE = b"__ndarray__", b"__npgeneric__", b"dat
 
 
 def encode(values: Any) -> bytes:
-    """Plain values, arrays of numbers (any order in memory) and NumPy's scalars, as a frame.
+    """Return plain values, arrays of numbers (any order in memory) and NumPy's scalars, as a frame.
 
     Raises:
         WireError: it cannot be one.
@@ -22,7 +22,7 @@ def encode(values: Any) -> bytes:
 
 
 def decode(frame: bytes) -> Any:
-    """The inverse of `encode`; arrays are read-only.
+    """Return the inverse of `encode`; arrays are read-only.
 
     Raises:
         WireError: it is no such frame.

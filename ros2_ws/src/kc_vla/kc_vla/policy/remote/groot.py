@@ -10,15 +10,24 @@ from numpy.typing import NDArray
 
 from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
-from kc_vla.policy.backends import BackendSettings
+from kc_vla.policy.backends import PolicyContext
 from kc_vla.policy.interface import PolicyError, PolicyInput, first_and_newest
+from kc_vla.policy.options import GrootOptions
 from kc_vla.policy.remote import codec_groot as codec
-from kc_vla.policy.remote.groot_words import MODALITIES, RESET, Wanted, actions_in, message, paper_wants, wanted_by
+from kc_vla.policy.remote.groot_messages import (
+    MODALITIES,
+    RESET,
+    GrootRequestFormat,
+    actions_in,
+    message,
+    paper_request_format,
+    requested_by,
+)
 from kc_vla.policy.remote.mapping import MappingError, PolicyMapping
 from kc_vla.policy.remote.mapping_file import load_mapping
-from kc_vla.policy.remote.moments import Moments
+from kc_vla.policy.remote.observation_history import ObservationHistory
 from kc_vla.policy.remote.session import RefusedError, Session, tell_times
-from kc_vla.policy.remote.token import UNKNOWN, token_of
+from kc_vla.policy.remote.token import UNKNOWN, token_or_environment
 from kc_vla.policy.remote.wire import line, number_in
 from kc_vla.policy.remote.zmq_link import ZmqLink
 
@@ -41,25 +50,40 @@ class GrootBackend:
         timeout_s: float,
         measured: Callable[[str, float], None],
     ) -> None:
-        """Connects with the first episode. Args: `link` to the server; the others as in `BackendSettings`."""
+        """Prepare the backend, which connects with the first episode.
+
+        The other arguments are as in `GrootOptions` and `PolicyContext`.
+
+        Args:
+            mapping: of robot and server.
+            link: to the server.
+        """
         self._mapping, self._dialect, self._token, self._measured = mapping, dialect, token, measured
         self._session = Session("GR00T", link, timeout_s, self._greet)
-        self._moments = Moments(mapping)
-        self._wanted: Wanted | None = None
+        self._moments = ObservationHistory(mapping)
+        self._wanted: GrootRequestFormat | None = None
         self._reset_due = True
         self.needs_keyframes = True
         self.action_type = mapping.action_type
         self.names = Codec(mapping.rig, mapping.action_type).action_names
 
     def reset(self, episode: Episode) -> str:
-        """See `Backend`: the server is told, if it can be."""
+        """Begin an episode, and have the server reset itself if it can.
+
+        Raises:
+            PolicyError: the server cannot be reached, or refuses.
+        """
         self._moments.begin()
         self._reset_due = True
         self._session.do(self._reset)
         return ""
 
     def infer(self, given: PolicyInput) -> Actions:
-        """See `Backend`."""
+        """Ask the server for a chunk, with the keyframes before the present observation as its history.
+
+        Raises:
+            PolicyError: the server does not answer in time, or not with actions.
+        """
         now, body = self._moments.now(given), self._moments.body(given)
 
         def work(deadline: float) -> tuple[Actions, float | None, float]:
@@ -77,8 +101,11 @@ class GrootBackend:
         tell_times(self._measured, took, ms)
         return actions
 
-    def _shown(self, given: PolicyInput, wanted: Wanted) -> list[Any]:
-        """The keyframes before the present; the paper's policy has learnt from the newest, others keep the first."""
+    def _shown(self, given: PolicyInput, wanted: GrootRequestFormat) -> list[Any]:
+        """Return the keyframes before the present that the server gets.
+
+        The paper's policy was trained on the newest, others keep the first.
+        """
         most = wanted.moments - 1
         if most == 0:
             return []
@@ -91,16 +118,16 @@ class GrootBackend:
         if self._dialect == "kc-vla" and isinstance(answer, Mapping) and "error" in answer:
             if "unauthorized" in str(answer["error"]).lower():
                 _good(answer)
-            self._wanted = paper_wants(self._mapping)
+            self._wanted = paper_request_format(self._mapping)
             return
         try:
-            self._wanted = wanted_by(_good(answer), self._mapping, self._dialect)
+            self._wanted = requested_by(_good(answer), self._mapping, self._dialect)
         except MappingError as error:
             raise RefusedError(f"is of another kind: {error}") from error
         self.needs_keyframes = self._wanted.moments > 1  # a server without a history is shown none
 
-    def _reset(self, deadline: float) -> Wanted:
-        """Tell the server that an episode has begun, if it has; N1.5 does not want to know."""
+    def _reset(self, deadline: float) -> GrootRequestFormat:
+        """Reset the server if an episode has begun; N1.5 has no reset."""
         assert self._wanted is not None
         if self._reset_due and self._wanted.nested:
             request = codec.encode(message(RESET, self._token, {"options": None}))
@@ -111,23 +138,25 @@ class GrootBackend:
         return self._wanted
 
 
-def open_groot(settings: BackendSettings) -> GrootBackend:
-    """The backend with these settings; it has not connected yet.
+def open_groot(context: PolicyContext, options: GrootOptions) -> GrootBackend:
+    """Return the backend with these options; it has not connected yet.
 
     Raises:
         PolicyError: the server's address or the mapping is no such.
     """
-    link = ZmqLink(settings.server or "tcp://localhost:5555")
-    usual = "kc-vla" if settings.dialect == "kc-vla" else "groot"
+    link = ZmqLink(options.server or "tcp://localhost:5555")
+    usual = "kc-vla" if options.dialect == "kc-vla" else "groot"
     try:
-        mapping = load_mapping(settings.mapping, settings.rig, "groot", usual)
+        mapping = load_mapping(options.mapping, context.rig, "groot", usual)
     except MappingError as error:
         raise PolicyError(str(error)) from error
-    return GrootBackend(mapping, link, settings.dialect, token_of(settings), settings.timeout_s, settings.measured)
+    return GrootBackend(
+        mapping, link, options.dialect, token_or_environment(options.token), options.timeout_s, context.measured
+    )
 
 
 def _good(answer: Any) -> Any:
-    """An answer that is no error."""
+    """Return an answer that is no error."""
     if isinstance(answer, Mapping) and "error" in answer:
         told = line(str(answer["error"]))
         why = f": {UNKNOWN}" if "unauthorized" in told.lower() else ""

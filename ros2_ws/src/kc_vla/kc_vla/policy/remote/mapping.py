@@ -18,17 +18,17 @@ from kc_vla.core.errors import StackError
 from kc_vla.core.rig import Rig
 from kc_vla.core.views import Views
 from kc_vla.policy.remote import wire
-from kc_vla.policy.remote.parts import Kind, Part
-from kc_vla.policy.remote.path import Body, Path, path_of
-from kc_vla.policy.remote.pictures import Look
-from kc_vla.policy.remote.turns import Numbers, chained, unchained
+from kc_vla.policy.remote.array_columns import ArrayColumns, Kind
+from kc_vla.policy.remote.image_format import ImageFormat
+from kc_vla.policy.remote.path import Path, RobotPose, path_of
+from kc_vla.policy.remote.rotations import Numbers, chained, unchained
 from kc_vla.policy.remote.wire import WireError
 
 Key = tuple[str, ...]
 """Where an array is: a name, or the names of maps within maps."""
 Arrays = dict[Key, NDArray[Any]]
 MOST_ACTIONS = 512
-"""Of a chunk that is taken."""
+"""Most actions that are taken of a chunk."""
 
 
 class MappingError(StackError):
@@ -37,7 +37,9 @@ class MappingError(StackError):
 
 @dataclass(frozen=True)
 class PolicyMapping:
-    """See the module, and `kc_vla.policy.remote.mapping_file` for how it is written.
+    """The names and forms that a server has for the robot's views, state and actions.
+
+    `kc_vla.policy.remote.mapping_file` describes the file.
 
     Attributes:
         name: of the file.
@@ -55,9 +57,9 @@ class PolicyMapping:
     name: str
     rig: Rig
     speaks: str
-    pictures: Mapping[Key, Look]
-    state: Mapping[Key, tuple[Part, ...]]
-    actions: Mapping[Key, tuple[Part, ...]]
+    pictures: Mapping[Key, ImageFormat]
+    state: Mapping[Key, tuple[ArrayColumns, ...]]
+    actions: Mapping[Key, tuple[ArrayColumns, ...]]
     instruction: str
     text: str
     rate: float
@@ -65,30 +67,30 @@ class PolicyMapping:
 
     @property
     def action_type(self) -> ActionType:
-        """What the robot is told."""
+        """Return the type of the robot's commands."""
         joints = any(part.kind == "joints" for parts in self.actions.values() for part in parts)
         return ActionType.JOINT_POSITION if joints else ActionType.TOOL_DELTA
 
     def told(self, instruction: str) -> str:
-        """The text for the policy."""
+        """Return the text for the policy."""
         return self.text.replace("{instruction}", instruction)
 
-    def size(self, parts: Sequence[Part]) -> int:
-        """Columns of an array of these parts."""
+    def size(self, parts: Sequence[ArrayColumns]) -> int:
+        """Return columns of an array of these parts."""
         return sum(part.size(self.rig) for part in parts)
 
     # -- as a client --------------------------------------------------------------------------------------------
 
-    def sent(self, views: Views, body: Body) -> Arrays:
-        """The pictures, uint8, and the arrays of the state, (S,) float32, of one moment."""
+    def sent(self, views: Views, body: RobotPose) -> Arrays:
+        """Return the images, uint8, and the arrays of the state, (S,) float32, of one moment."""
         arrays: Arrays = {key: look.sent(views[look.view]) for key, look in self.pictures.items()}
         for key, parts in self.state.items():
             columns = [_state_written(part, body) for part in parts]
             arrays[key] = np.concatenate(columns).astype(np.float32)
         return arrays
 
-    def taken(self, arrays: Mapping[Key, Any], body: Body) -> NDArray[np.float32]:
-        """Arrays (H, D) of a server as actions of the stack (H, A), of a robot that is where `body` says.
+    def taken(self, arrays: Mapping[Key, Any], body: RobotPose) -> NDArray[np.float32]:
+        """Return arrays (H, D) of a server as actions of the stack (H, A), of a robot that is where `body` says.
 
         Raises:
             WireError: one is missing, is not of that shape or not finite, or is no motion.
@@ -100,8 +102,8 @@ class PolicyMapping:
 
     # -- as a server --------------------------------------------------------------------------------------------
 
-    def seen(self, arrays: Mapping[Key, Any]) -> tuple[dict[str, NDArray[np.uint8]], Body]:
-        """The inverse of `sent`; what no part says of the robot is None.
+    def seen(self, arrays: Mapping[Key, Any]) -> tuple[dict[str, NDArray[np.uint8]], RobotPose]:
+        """Return the inverse of `sent`; what no part says of the robot is None.
 
         Raises:
             WireError: an array is missing or not as it should be.
@@ -123,10 +125,13 @@ class PolicyMapping:
                     joints = values[0] * part.unit
                 elif part.kind == "gripper":
                     share = float(part.gripper_read(values)[0])
-        return views, Body(None if np.isnan(pose).any() else pose, joints, share)
+        return views, RobotPose(None if np.isnan(pose).any() else pose, joints, share)
 
-    def given(self, actions: Numbers, body: Body) -> Arrays:
-        """Actions of the stack (H, A) as a server would give them, arrays (H, D) float32: the inverse of `taken`."""
+    def given(self, actions: Numbers, body: RobotPose) -> Arrays:
+        """Return actions of the stack (H, A) as a server would give them: arrays (H, D) float32.
+
+        It is the inverse of `taken`.
+        """
         path = path_of(actions, self.action_type, self.rig, body)
         path = path.at_rate(self.rig.control_rate, self.rate, body)
         return {
@@ -134,9 +139,9 @@ class PolicyMapping:
             for key, parts in self.actions.items()
         }
 
-    def _columns(self, arrays: Mapping[Key, Any]) -> dict[Kind, tuple[Part, Numbers]]:
-        """Of each kind of part that there is in the actions, the part and its columns (H, size)."""
-        found: dict[Kind, tuple[Part, Numbers]] = {}
+    def _columns(self, arrays: Mapping[Key, Any]) -> dict[Kind, tuple[ArrayColumns, Numbers]]:
+        """Return each kind of part in the actions, with the part and its columns (H, size)."""
+        found: dict[Kind, tuple[ArrayColumns, Numbers]] = {}
         counts = set()
         for key, parts in self.actions.items():
             rows = wire.numbers(_there(arrays, key), _named(key), 2)
@@ -148,7 +153,7 @@ class PolicyMapping:
             raise WireError(f"there are {' and '.join(map(str, sorted(counts)))} actions: {MOST_ACTIONS} are the most")
         return found
 
-    def _cut(self, parts: Sequence[Part], rows: Numbers) -> list[tuple[Part, Numbers]]:
+    def _cut(self, parts: Sequence[ArrayColumns], rows: Numbers) -> list[tuple[ArrayColumns, Numbers]]:
         ends = np.cumsum([part.size(self.rig) for part in parts])
         return list(zip(parts, np.split(rows, ends[:-1], axis=1), strict=True))
 
@@ -163,8 +168,8 @@ def _there(arrays: Mapping[Key, Any], key: Key) -> Any:
     return arrays[key]
 
 
-def _state_written(part: Part, body: Body) -> Numbers:
-    """A part of the state (size,)."""
+def _state_written(part: ArrayColumns, body: RobotPose) -> Numbers:
+    """Return a part of the state (size,)."""
     if part.kind == "constant":
         return np.array(part.constant)
     if part.kind == "gripper":
@@ -179,8 +184,8 @@ def _state_written(part: Part, body: Body) -> Numbers:
     return np.asarray((body.pose[:3] + part.base) / part.unit)
 
 
-def _read(values: Mapping[Kind, tuple[Part, Numbers]], body: Body, count: int) -> Path:
-    """The columns as a path; a gripper that is told nothing stays as it is, and so does a turn."""
+def _read(values: Mapping[Kind, tuple[ArrayColumns, Numbers]], body: RobotPose, count: int) -> Path:
+    """Return the columns as a path; a gripper or a turn without a command stays as it is."""
     shares = np.full(count, body.share)
     if "gripper" in values:
         part, columns = values["gripper"]
@@ -206,8 +211,8 @@ def _read(values: Mapping[Kind, tuple[Part, Numbers]], body: Body, count: int) -
     return Path(_reached(part, moves, body.pose[:3]), turns, shares)
 
 
-def _written(part: Part, path: Path, body: Body) -> Numbers:
-    """The columns (H, size) of a part; the inverse of `_read`."""
+def _written(part: ArrayColumns, path: Path, body: RobotPose) -> Numbers:
+    """Return the columns (H, size) of a part; the inverse of `_read`."""
     if part.kind == "constant":
         return np.tile(np.array(part.constant), (len(path.places), 1))
     if part.kind == "gripper":
@@ -230,20 +235,20 @@ def _written(part: Part, path: Path, body: Body) -> Numbers:
     return np.asarray(moves / part.unit)
 
 
-def _axes(part: Part, first: Rotation, turns: Rotation) -> Rotation:
-    """How the tool is turned where each move of a part begins (H,)."""
+def _axes(part: ArrayColumns, first: Rotation, turns: Rotation) -> Rotation:
+    """Return how the tool is turned where each move of a part begins (H,)."""
     if part.how == "start" or len(turns) == 1:
         return Rotation.concatenate([first] * len(turns))
     return Rotation.concatenate([first, turns[:-1]])
 
 
-def _reached(part: Part, values: Numbers, first: Numbers) -> Numbers:
+def _reached(part: ArrayColumns, values: Numbers, first: Numbers) -> Numbers:
     if part.how == "step":
         return np.asarray(first + np.cumsum(values, axis=0))
     return first + values if part.how == "start" else values - part.base
 
 
-def _told(part: Part, places: Numbers, first: Numbers) -> Numbers:
+def _told(part: ArrayColumns, places: Numbers, first: Numbers) -> Numbers:
     if part.how == "step":
         return np.diff(places, axis=0, prepend=first[None])
     return places - first if part.how == "start" else places + part.base

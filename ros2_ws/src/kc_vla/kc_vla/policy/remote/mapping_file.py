@@ -1,8 +1,8 @@
-"""Mapping files: YAML beside the rigs (`rigs/servers/`), or a user's own, as docs/policy_servers.md tells.
+"""Mapping files: YAML beside the robot files (`robots/servers/`), or a user's own, as docs/policy_servers.md tells.
 
 ```yaml
 speaks: openpi                  # or groot
-robots: [panda_sim]             # rigs that it is for; left out: any
+robots: [panda_sim]             # robots that it is for; left out: any
 rate: 20                        # actions per second of the server; left out: the rig's control rate
 instruction: prompt             # key of the text; groot: left out, as the server calls it
 text: "{instruction}"           # what is sent there
@@ -32,12 +32,12 @@ from typing import Any, TypeVar
 from kc_vla.core.rig import Rig
 from kc_vla.core.share import share
 from kc_vla.core.untrusted import parsed_yaml, read_text
+from kc_vla.policy.remote.array_columns import HOWS, KINDS, ArrayColumns
+from kc_vla.policy.remote.image_format import TURNS, ImageFormat
 from kc_vla.policy.remote.mapping import Key, MappingError, PolicyMapping
-from kc_vla.policy.remote.parts import HOWS, KINDS, Part
-from kc_vla.policy.remote.pictures import TURNS, Look
-from kc_vla.policy.remote.turns import FORMS, IN_RADIANS
+from kc_vla.policy.remote.rotations import FORMS, IN_RADIANS
 
-FOLDER = "rigs/servers"
+FOLDER = "robots/servers"
 _WIRES = ("openpi", "groot")
 _KEYS = {"speaks", "robots", "rate", "instruction", "text", "history", "pictures", "state", "actions"}
 _LENGTHS = {"m": 1.0, "cm": 0.01, "mm": 0.001}
@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 
 def load_mapping(name: str, rig: Rig, speaks: str, usual: str = "") -> PolicyMapping:
-    """The mapping called so that comes with the stack, or of a YAML file of that path, for a robot and a wire.
+    """Return the mapping called so that comes with the stack, or of a YAML file of that path, for a robot and a wire.
 
     Args:
         name: empty: the first for this robot whose name ends with -`usual`.
@@ -85,7 +85,7 @@ def load_mapping(name: str, rig: Rig, speaks: str, usual: str = "") -> PolicyMap
 
 
 def shipped_mappings() -> dict[str, Path]:
-    """The files that come with the stack, by name."""
+    """Return the files that come with the stack, by name."""
     return {file.stem: file for file in sorted(share(FOLDER).glob("*.yaml"))}
 
 
@@ -133,7 +133,7 @@ def _mapping(content: Any, name: str, rig: Rig) -> PolicyMapping:
 
 
 def _check(found: PolicyMapping) -> None:
-    """ValueError where the actions are not those of an arm, or the state is told as something else than a place."""
+    """Raise ValueError where the actions are not an arm's, or the state is something else than a place."""
     if any(part.how != "absolute" for parts in found.state.values() for part in parts):
         raise ValueError("a state has no how: it is where the robot is")
     if any(part.snap for parts in found.state.values() for part in parts):
@@ -154,7 +154,7 @@ def _check(found: PolicyMapping) -> None:
 
 
 def _flat(content: Mapping[str, Any], is_entry: Callable[[Any], bool], above: Key = ()) -> list[tuple[Key, Any]]:
-    """The entries of maps within maps, each with its names."""
+    """Return the entries of maps within maps, each with its names."""
     found = []
     for name, entry in content.items():
         key = (*above, _text(name, "a name"))
@@ -165,7 +165,7 @@ def _flat(content: Mapping[str, Any], is_entry: Callable[[Any], bool], above: Ke
     return found
 
 
-def _look(entry: Any, key: Key, rig: Rig) -> Look:
+def _look(entry: Any, key: Key, rig: Rig) -> ImageFormat:
     what = "/".join(key)
     if isinstance(entry, str):
         entry = {"view": entry}
@@ -179,10 +179,10 @@ def _look(entry: Any, key: Key, rig: Rig) -> Look:
         size = tuple(_whole(each, f"size of {what}", 1, _MOST_SIZE) for each in pair)
     turn = _one_of(entry.get("turn", 0), TURNS, f"turn of {what}")
     first = _one_of(entry.get("channels", "last"), ("first", "last"), f"channels of {what}") == "first"
-    return Look(view, size, turn, first)
+    return ImageFormat(view, size, turn, first)
 
 
-def _parts(entry: list[Any], key: Key, rig: Rig) -> tuple[Part, ...]:
+def _parts(entry: list[Any], key: Key, rig: Rig) -> tuple[ArrayColumns, ...]:
     what = "/".join(key)
     parts = tuple(_part(_map(each, f"a part of {what}"), what) for each in entry)
     if not 0 < sum(part.size(rig) for part in parts) <= _MOST_COLUMNS:
@@ -190,7 +190,7 @@ def _parts(entry: list[Any], key: Key, rig: Rig) -> tuple[Part, ...]:
     return parts
 
 
-def _part(entry: Mapping[str, Any], what: str) -> Part:
+def _part(entry: Mapping[str, Any], what: str) -> ArrayColumns:
     if "part" not in entry:
         raise ValueError(f"an entry of {what} has no part, as in {{part: joints}}: it has {_names(entry)}")
     kind = _one_of(entry["part"], KINDS, f"part of {what}")
@@ -216,7 +216,7 @@ def _part(entry: Mapping[str, Any], what: str) -> Part:
     )
     if len(opened) != len(closed) or opened == closed:
         raise ValueError(f"open and closed {where} must be as many numbers, and not the same")
-    return Part(
+    return ArrayColumns(
         kind=kind,
         how=_one_of(entry.get("how", "absolute"), HOWS, f"how {where}"),
         in_tool=_one_of(entry.get("axes", "base"), ("base", "tool"), f"axes {where}") == "tool",

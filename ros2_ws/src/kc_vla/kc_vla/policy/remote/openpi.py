@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
-from kc_vla.policy.backends import BackendSettings
-from kc_vla.policy.interface import PolicyError, PolicyInput, Seen, first_and_newest
+from kc_vla.policy.backends import PolicyContext
+from kc_vla.policy.interface import PolicyError, PolicyInput, RememberedFrame, first_and_newest
+from kc_vla.policy.options import OpenPiOptions
 from kc_vla.policy.remote import codec_openpi as codec
 from kc_vla.policy.remote.mapping import Key, MappingError, PolicyMapping
 from kc_vla.policy.remote.mapping_file import load_mapping
-from kc_vla.policy.remote.moments import Moments
-from kc_vla.policy.remote.openpi_words import (
+from kc_vla.policy.remote.observation_history import ObservationHistory
+from kc_vla.policy.remote.openpi_messages import (
     DELAY,
     EXECUTION,
     FRAME,
@@ -25,13 +26,13 @@ from kc_vla.policy.remote.openpi_words import (
     NEW,
     PREVIOUS,
     RESET,
-    Announced,
+    ServerMetadata,
     announced,
     nested,
     unnested,
 )
 from kc_vla.policy.remote.session import RefusedError, Session, tell_times
-from kc_vla.policy.remote.token import token_of
+from kc_vla.policy.remote.token import token_or_environment
 from kc_vla.policy.remote.websocket_link import WebSocketLink
 from kc_vla.policy.remote.wire import WireError, number_in
 
@@ -48,11 +49,18 @@ class OpenPiBackend:
     def __init__(
         self, mapping: PolicyMapping, link: WebSocketLink, timeout_s: float, measured: Callable[[str, float], None]
     ) -> None:
-        """Connects with the first episode. Args: `link` to the server; the others as in `BackendSettings`."""
+        """Prepare the backend, which connects with the first episode.
+
+        The other arguments are as in `OpenPiOptions` and `PolicyContext`.
+
+        Args:
+            mapping: of robot and server.
+            link: to the server.
+        """
         self._mapping, self._link, self._measured = mapping, link, measured
         self._session = Session("openpi", link, timeout_s, self._greet)
-        self._moments = Moments(mapping)
-        self._server: Announced | None = None
+        self._moments = ObservationHistory(mapping)
+        self._server: ServerMetadata | None = None
         self._remark = ""
         self._there: frozenset[int] = frozenset()  # keyframes that the server keeps for this connection
         self._reset_due = True
@@ -61,14 +69,22 @@ class OpenPiBackend:
         self.names = Codec(mapping.rig, mapping.action_type).action_names
 
     def reset(self, episode: Episode) -> str:
-        """See `Backend`: the server is told, if it wants to be."""
+        """Begin an episode, and have the server reset itself if it announces that it can; return a remark for the user.
+
+        Raises:
+            PolicyError: the server cannot be reached, or refuses.
+        """
         self._moments.begin()
         self._reset_due, self._there = True, frozenset()
         self._session.do(self._reset)
         return self._remark
 
     def infer(self, given: PolicyInput) -> Actions:
-        """See `Backend`."""
+        """Ask the server for a chunk, with the keyframes if it announces a memory.
+
+        Raises:
+            PolicyError: the server does not answer in time, or not with actions.
+        """
         now, body = self._moments.now(given), self._moments.body(given)
 
         def work(deadline: float) -> tuple[Actions, float | None, float]:
@@ -103,8 +119,8 @@ class OpenPiBackend:
         self._server, self._there = server, frozenset()
         self.needs_keyframes = server.keyframes > 0  # a server without a memory is shown none
 
-    def _reset(self, deadline: float) -> Announced:
-        """Tell the server that an episode has begun, if it has, and if it wants to know."""
+    def _reset(self, deadline: float) -> ServerMetadata:
+        """Reset the server if an episode has begun and the server announces a reset."""
         assert self._server is not None
         if self._reset_due and self._server.reset:
             answer = codec.decode(self._session.exchange(codec.encode(RESET), deadline)[0])
@@ -113,8 +129,8 @@ class OpenPiBackend:
         self._reset_due = False
         return self._server
 
-    def _memory(self, given: PolicyInput, shown: Sequence[Seen]) -> dict[Key, Any]:
-        """Which keyframes there are, and of those that the server has not yet what was seen and felt."""
+    def _memory(self, given: PolicyInput, shown: Sequence[RememberedFrame]) -> dict[Key, Any]:
+        """Return which keyframes there are, and the observations of those that the server has not yet."""
         new = [seen for seen in shown if seen.frame not in self._there]
         arrays = self._moments.kept(given, new)
         values: dict[Key, Any] = {
@@ -127,19 +143,19 @@ class OpenPiBackend:
         return values
 
 
-def open_openpi(settings: BackendSettings) -> OpenPiBackend:
-    """The backend with these settings; it has not connected yet.
+def open_openpi(context: PolicyContext, options: OpenPiOptions) -> OpenPiBackend:
+    """Return the backend with these options; it has not connected yet.
 
     Raises:
         PolicyError: the server's address or the mapping is no such.
     """
-    link = WebSocketLink(settings.server or "ws://localhost:8000", token_of(settings))
+    link = WebSocketLink(options.server or "ws://localhost:8000", token_or_environment(options.token))
     try:
-        mapping = load_mapping(settings.mapping, settings.rig, "openpi")
+        mapping = load_mapping(options.mapping, context.rig, "openpi")
     except MappingError as error:
         raise PolicyError(str(error)) from error
     if len(mapping.actions) != 1:
         raise PolicyError(
             f"the mapping '{mapping.name}' has {len(mapping.actions)} arrays of actions: openpi gives one"
         )
-    return OpenPiBackend(mapping, link, settings.timeout_s, settings.measured)
+    return OpenPiBackend(mapping, link, options.timeout_s, context.measured)

@@ -9,11 +9,11 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.rig import Rig
-from kc_vla.policy.remote.turns import Numbers, chained, unchained
+from kc_vla.policy.remote.rotations import Numbers, chained, unchained
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class RobotPose:
     """Where the robot is.
 
     Attributes:
@@ -41,8 +41,11 @@ class Path:
     turns: Rotation | None
     shares: Numbers
 
-    def actions(self, rig: Rig, body: Body) -> Numbers:
-        """As actions of the stack (H, A): tool deltas from where the tool is on, or positions of the joints."""
+    def actions(self, rig: Rig, body: RobotPose) -> Numbers:
+        """Return the path as actions of the stack (H, A).
+
+        They are tool deltas from where the tool is on, or positions of the joints.
+        """
         if self.turns is None:
             return np.concatenate([self.places, _fingers(rig, self.shares)], axis=1)
         pose = _known(body.pose)
@@ -50,8 +53,8 @@ class Path:
         turns = unchained(Rotation.from_quat(pose[3:]), self.turns, in_tool=False).as_rotvec()
         return np.concatenate([moves, turns, self.shares[:, None]], axis=1)
 
-    def at_rate(self, given: float, wanted: float, body: Body) -> Path:
-        """The same way in the same time: rows that come `given` times a second as rows that come `wanted` times.
+    def at_rate(self, given: float, wanted: float, body: RobotPose) -> Path:
+        """Return the same way in the same time: rows that come `given` times a second as rows that come `wanted` times.
 
         Row i is reached (i + 1) / rate seconds after the robot was where it is. The gripper is told what the row that
         is under way tells it.
@@ -71,8 +74,8 @@ class Path:
         return Path(found, turns, self.shares[np.searchsorted(ends, times - 1e-9).clip(max=len(ends) - 1)])
 
 
-def path_of(actions: Numbers, kind: ActionType, rig: Rig, body: Body) -> Path:
-    """The inverse of `Path.actions`."""
+def path_of(actions: Numbers, kind: ActionType, rig: Rig, body: RobotPose) -> Path:
+    """Return the inverse of `Path.actions`."""
     if kind is ActionType.JOINT_POSITION:
         joints = len(rig.joints)
         return Path(actions[:, :joints], None, rig.gripper_share(actions))
@@ -81,8 +84,8 @@ def path_of(actions: Numbers, kind: ActionType, rig: Rig, body: Body) -> Path:
     return Path(pose[:3] + np.cumsum(actions[:, :3], axis=0), turns, actions[:, 6])
 
 
-def state_of(body: Body, kind: ActionType, rig: Rig) -> Numbers:
-    """The state (S,) of `kc_vla.core.codec` of a robot that is told such actions."""
+def state_of(body: RobotPose, kind: ActionType, rig: Rig) -> Numbers:
+    """Return the state (S,) of `kc_vla.core.codec` of a robot with such commands."""
     share = _known(body.share)
     if kind is ActionType.JOINT_POSITION:
         return np.concatenate([_known(body.joints), _fingers(rig, np.array([share]))[0]])
@@ -90,7 +93,7 @@ def state_of(body: Body, kind: ActionType, rig: Rig) -> Numbers:
 
 
 def _fingers(rig: Rig, shares: Numbers) -> Numbers:
-    """Positions of the gripper's joints (H, G), m."""
+    """Return positions of the gripper's joints (H, G), m."""
     return np.repeat(shares[:, None] * rig.opening / len(rig.gripper), len(rig.gripper), axis=1)
 
 

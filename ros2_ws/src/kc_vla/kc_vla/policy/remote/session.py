@@ -56,7 +56,7 @@ class Session:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Connects with the first request.
+        """Prepare the session, which connects with the first request.
 
         Args:
             name: what kind of server it is.
@@ -73,8 +73,11 @@ class Session:
         self._free_at = 0.0  # when the next connection may be tried
 
     def do(self, work: Callable[[float], T]) -> T:
-        """Do something over the connection: `work` is given the deadline of all its exchanges, and is done again where
-        the connection was lost and there is time left. It raises `WireError` for an answer that is not as it should be.
+        """Do something over the connection, and again where the connection was lost and there is time left.
+
+        Args:
+            work: gets the deadline of all its exchanges; it raises `WireError` for an answer that is not as it should
+                be.
 
         Raises:
             PolicyError: it is not done within the time; the text says why.
@@ -103,7 +106,7 @@ class Session:
                 raise PolicyError(f"{self._who} gave an answer that cannot be used: {error}") from error
 
     def exchange(self, request: bytes, deadline: float) -> tuple[bytes, float]:
-        """Within `work`: the answer, and how many seconds server and network took."""
+        """Send a request within `work`; return the answer, and how many seconds server and network took."""
         began = self._clock()
         answer = self._link.exchange(request, deadline)
         return answer, self._clock() - began
@@ -120,7 +123,7 @@ class Session:
 
 
 def tell_times(measured: Callable[[str, float], None], took: float, server_ms: float | None) -> None:
-    """Tell how long an exchange took, s, and, where the server says its share, which was the network's."""
+    """Report how long an exchange took, s, and, where the server says its share, how long the network took."""
     measured("round_trip", took)
     if server_ms is not None and server_ms * 1e-3 <= took:
         measured("server", server_ms * 1e-3)

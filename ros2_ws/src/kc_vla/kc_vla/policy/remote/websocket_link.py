@@ -21,7 +21,7 @@ from kc_vla.policy.remote.wire import MOST_BYTES, bounded, line
 _CLOSE_S = 0.05
 _UNWANTED, _TOO_LARGE = 1008, 1009
 _QUIET = logging.getLogger(f"{__name__}.library")
-"""Of the library: what it says of a connection that is given up, with a traceback, is said here in a line."""
+"""Logger of the library, kept quiet: this module reports a failed connection in a line, without a traceback."""
 _QUIET.addHandler(logging.NullHandler())
 _QUIET.propagate = False
 
@@ -30,7 +30,15 @@ class WebSocketLink:
     """Does `Link`. `greeting` is what the server said first."""
 
     def __init__(self, server: str, token: str = "") -> None:
-        """Args: `server`, ws://host[:8000] or wss://; `token`, sent as openpi's client does. PolicyError: no such."""
+        """Prepare; `open` connects.
+
+        Args:
+            server: ws://host[:8000] or wss://...
+            token: sent as openpi's client does.
+
+        Raises:
+            PolicyError: this is no such address.
+        """
         try:
             found = urlsplit(server)
             port = found.port
@@ -50,7 +58,12 @@ class WebSocketLink:
         self.greeting = b""
 
     def open(self, deadline: float) -> None:
-        """See `Link`."""
+        """Open a new WebSocket, and wait for the server's handshake.
+
+        Raises:
+            LinkError: the server cannot be reached or says nothing in time.
+            RefusedError: the server refuses the connection.
+        """
         self.close()
         try:
             opened = connect(
@@ -78,7 +91,12 @@ class WebSocketLink:
         self.greeting = self._receive(deadline)
 
     def exchange(self, request: bytes, deadline: float) -> bytes:
-        """See `Link`."""
+        """Send a request as one message, and return the message that answers it.
+
+        Raises:
+            LinkError: the connection is lost, or no answer comes in time.
+            RefusedError: the server answers with a text, which is an error.
+        """
         assert self._socket is not None
         left = _left(deadline)
         # Without it a server that hangs, its buffers full, would hold up the sender for ever.
@@ -91,7 +109,7 @@ class WebSocketLink:
         return self._receive(deadline)
 
     def close(self) -> None:
-        """See `Link`."""
+        """Close the WebSocket without waiting for the server."""
         if self._socket is not None:
             with suppress(OSError):  # it may be closed already
                 self._socket.socket.shutdown(socket.SHUT_RDWR)  # so that nothing waits for a server that hangs

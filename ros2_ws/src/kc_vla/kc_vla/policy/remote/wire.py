@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.errors import StackError
+from kc_vla.policy.remote.packed import walk
 
 MOST_BYTES = 64 << 20
-"""Of a frame, either way: 30 moments of two cameras at 640x480 have 55 MB."""
+"""Bytes of the largest frame, either way: 30 timesteps of two cameras at 640x480 have 55 MB."""
 DTYPES = ("|b1", "|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
-"""Of arrays. Of what else NumPy knows, objects are pointers, and none of the others is wanted."""
-_MOST_DEPTH, _MOST_VALUES, _MOST_DIMENSIONS, _MOST_TOLD = 16, 100_000, 8, 300
+"""Array types that are accepted. Objects are pointers, and no other NumPy type is needed."""
+_MOST_DEPTH, _MOST_VALUES, _MOST_DIMENSIONS, _MOST_TOLD, _MOST_TEXT = 16, 100_000, 8, 300, 4096
 
 
 class WireError(StackError):
@@ -24,7 +25,7 @@ class WireError(StackError):
 
 
 def pack(values: Any, default: Callable[[Any], Any]) -> bytes:
-    """Plain values as MessagePack; `default` makes plain what is not.
+    """Return plain values as MessagePack; `default` makes plain what is not.
 
     Raises:
         WireError: it cannot, or it is more than `MOST_BYTES`.
@@ -37,14 +38,16 @@ def pack(values: Any, default: Callable[[Any], Any]) -> bytes:
 
 
 def bounded(frame: bytes) -> bytes:
-    """The frame, if it may be; WireError where it is larger than `MOST_BYTES`."""
+    """Return the frame, if it may be; WireError where it is larger than `MOST_BYTES`."""
     if len(frame) > MOST_BYTES:
         raise WireError(f"the frame has {len(frame) / 1e6:.0f} MB: {MOST_BYTES / 1e6:.0f} MB is the most")
     return frame
 
 
 def unpack(frame: bytes, of_map: Callable[[dict[Any, Any]], Any]) -> Any:
-    """Values out of MessagePack: None, bool, int, float, str, bytes, lists, maps, and what `of_map` makes of a map.
+    """Return values out of MessagePack: None, bool, int, float, str, bytes, lists, and maps.
+
+    `of_map` says what becomes of a map.
 
     Raises:
         WireError: it is none, is too large or nested too deeply, or has too many values.
@@ -65,7 +68,7 @@ def unpack(frame: bytes, of_map: Callable[[dict[Any, Any]], Any]) -> Any:
         count(values)
         return of_map(values)
 
-    bounded(frame)
+    _walked(frame)  # a list of millions would be made before it could be counted
     try:
         values = msgpack.unpackb(frame, object_hook=map_of, list_hook=list_of, ext_hook=_no_extension)
     except WireError:
@@ -77,8 +80,33 @@ def unpack(frame: bytes, of_map: Callable[[dict[Any, Any]], Any]) -> Any:
     return values
 
 
+def text_in(frame: bytes, key: str) -> str | None:
+    """Return the text of an entry of the outermost map, without unpacking anything else; None where there is none.
+
+    Raises:
+        WireError: the frame breaks off, is too large or nested too deeply, or has too many values.
+    """
+    entries = _walked(frame)
+    packed = entries.get(msgpack.packb(key), b"")
+    if not 0 < len(packed) <= _MOST_TEXT or not _is_text(packed[0]):
+        return None
+    try:
+        found: str = msgpack.unpackb(packed)
+    except ValueError:  # no UTF-8
+        return None
+    return found
+
+
+def _is_text(kind: int) -> bool:
+    return 0xA0 <= kind <= 0xBF or kind in (0xD9, 0xDA)
+
+
+def _walked(frame: bytes) -> dict[bytes, bytes]:
+    return walk(bounded(frame), _MOST_VALUES, _MOST_DEPTH + 2, lambda wrong: WireError(f"the frame {wrong}"))
+
+
 def array_of(dtype: object, shape: object, data: object) -> NDArray[Any]:
-    """A read-only array, in C order, over the bytes of a frame.
+    """Return a read-only array, in C order, over the bytes of a frame.
 
     Raises:
         WireError: another dtype than `DTYPES`, or a shape that does not fit the data.
@@ -92,14 +120,14 @@ def array_of(dtype: object, shape: object, data: object) -> NDArray[Any]:
 
 
 def checked_dtype(dtype: object) -> np.dtype[Any]:
-    """The dtype of that name; WireError where it is not one of `DTYPES`."""
+    """Return the dtype of that name; WireError where it is not one of `DTYPES`."""
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise WireError(f"the frame has an array of the type {line(repr(dtype))}: only numbers are taken")
     return np.dtype(dtype)
 
 
 def checked_shape(shape: object) -> tuple[int, ...]:
-    """The shape; WireError where it cannot be one."""
+    """Return the shape; WireError where it cannot be one."""
     good = isinstance(shape, Sequence) and not isinstance(shape, str | bytes) and len(shape) <= _MOST_DIMENSIONS
     if not good or any(type(size) is not int or not 0 <= size <= MOST_BYTES for size in shape):  # type: ignore[attr-defined]
         raise WireError(f"the frame has an array of the shape {line(repr(shape))}")
@@ -107,11 +135,11 @@ def checked_shape(shape: object) -> tuple[int, ...]:
 
 
 _LARGEST = 1e6
-"""Of what a robot is told, in any unit; above it squares and sums come to no end."""
+"""Largest number in a command to a robot, in any unit; above it, squares and sums overflow."""
 
 
 def numbers(values: Any, what: str, rank: int) -> NDArray[np.float64]:
-    """`values` as an array of finite numbers with so many dimensions, none of them 0 long.
+    """Return `values` as an array of finite numbers with so many dimensions, none of them 0 long.
 
     Raises:
         WireError: they are not; `what` names them.
@@ -131,7 +159,7 @@ def numbers(values: Any, what: str, rank: int) -> NDArray[np.float64]:
 
 
 def number_in(values: object, *path: str) -> float | None:
-    """The finite number, 0 or above, at a path of nested maps; None where there is none."""
+    """Return the finite number, 0 or above, at a path of nested maps; None where there is none."""
     for key in path:
         values = values.get(key) if isinstance(values, Mapping) else None
     good = isinstance(values, int | float) and not isinstance(values, bool) and math.isfinite(values) and values >= 0
@@ -139,7 +167,7 @@ def number_in(values: object, *path: str) -> float | None:
 
 
 def line(text: str) -> str:
-    """What somebody else has written, as one line of bounded length that can be printed."""
+    """Return what somebody else has written, as one line of bounded length that can be printed."""
     words = " ".join(text.split())
     return "".join(letter for letter in words[:_MOST_TOLD] if letter.isprintable())
 

@@ -22,7 +22,14 @@ class ZmqLink:
     """Does `Link`."""
 
     def __init__(self, server: str) -> None:
-        """Args: `server`, tcp://host[:5555]. PolicyError: no such."""
+        """Prepare; `open` makes the socket.
+
+        Args:
+            server: tcp://host[:5555].
+
+        Raises:
+            PolicyError: this is no such address.
+        """
         found = _ADDRESS.fullmatch(server)
         if found is None:
             raise PolicyError(
@@ -35,7 +42,11 @@ class ZmqLink:
         atexit.register(self.leave)
 
     def open(self, deadline: float) -> None:
-        """See `Link`; the connection is made with the first exchange."""
+        """Make a new socket; ZeroMQ connects it with the first exchange.
+
+        Raises:
+            LinkError: the address is none.
+        """
         self.close()
         with self._lock:
             self._socket = zmq.Context.instance().socket(zmq.REQ)
@@ -49,7 +60,11 @@ class ZmqLink:
                 raise LinkError(f"cannot be reached: {line(str(error))}") from error
 
     def exchange(self, request: bytes, deadline: float) -> bytes:
-        """See `Link`."""
+        """Send a request as one message, and return the message that answers it.
+
+        Raises:
+            LinkError: nobody listens, no answer comes in time, or it is not one message.
+        """
         with self._lock:
             if not self._ready(zmq.POLLOUT, deadline):
                 raise LinkError("cannot be reached: nobody listens there")
@@ -65,7 +80,7 @@ class ZmqLink:
         return parts[0]
 
     def close(self) -> None:
-        """See `Link`."""
+        """Close the socket and drop what is still to be sent."""
         with self._lock:
             self._close()
 
@@ -82,7 +97,7 @@ class ZmqLink:
             self._socket = None
 
     def _ready(self, what: int, deadline: float) -> bool:
-        """Whether the socket is, before the deadline."""
+        """Return whether the socket is, before the deadline."""
         while self._socket is not None and not self._left.is_set():
             left_ms = int(1e3 * (deadline - time.monotonic()))
             if self._socket.poll(max(1, min(left_ms, _LOOK_MS)), what):

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from kc_vla.core.errors import StackError
 from kc_vla.core.ports import GROOT
-from kc_vla.policy.interface import Seen
+from kc_vla.policy.interface import RememberedFrame
 from kc_vla.policy.remote import codec_groot as codec
 from kc_vla.policy.remote import wire
 from kc_vla.policy.remote.codec_groot import Modality
-from kc_vla.policy.remote.groot_words import (
+from kc_vla.policy.remote.groot_messages import (
     ACTION,
     GET_ACTION,
     KILL,
@@ -36,7 +36,7 @@ from kc_vla.policy.remote.groot_words import (
 )
 from kc_vla.policy.remote.mapping import Key
 from kc_vla.policy.remote.wire import WireError
-from kc_vla.policy.serving.door import MOST_CLIENTS, Porter, Say, cannot_listen, is_right
+from kc_vla.policy.serving.access import MOST_CLIENTS, ClientLog, Say, cannot_listen, is_right
 from kc_vla.policy.serving.served import Client, Served, nothing_frozen, remembered
 
 PORT = GROOT
@@ -67,7 +67,7 @@ class GrootServer:
             horizon: actions that it gives.
             say: told who comes, and who is refused.
         """
-        self._served, self._token, self._porter = served, token, Porter(say)
+        self._served, self._token, self._porter = served, token, ClientLog(say)
         self._clients: OrderedDict[bytes, Client] = OrderedDict()
         self._thinking: set[asyncio.Task[None]] = set()
         mapping, nested = served.mapping, dialect == "n1.6"
@@ -93,7 +93,7 @@ class GrootServer:
         try:
             sock.setsockopt(zmq.LINGER, 0)
             sock.setsockopt(zmq.MAXMSGSIZE, wire.MOST_BYTES)
-            sock.setsockopt(zmq.RCVHWM, MOST_CLIENTS)
+            sock.setsockopt(zmq.RCVHWM, 1)  # of each client: it waits for its answer before it asks again
             sock.setsockopt(zmq.IPV6, int(":" in host))
             where = "127.0.0.1" if host == "localhost" else f"[{host}]" if ":" in host else host
             try:
@@ -137,12 +137,14 @@ class GrootServer:
         await sock.send_multipart([identity, b"", answer])
 
     def _answer(self, client: Client, request: bytes) -> bytes:
+        if self._token and not is_right(
+            brought := wire.text_in(request, "api_token"), self._token
+        ):  # before anything is unpacked
+            self._porter.tell(f"refused a client: {'no token' if brought is None else 'a wrong token'}")
+            return codec.encode({"error": _REFUSED})
         said = codec.decode(request)
         if not isinstance(said, Mapping):
             raise WireError(f"a request must be a map, not {type(said).__name__}")
-        if not is_right(said.get("api_token"), self._token):
-            self._porter.tell(f"refused a client: {'a wrong token' if 'api_token' in said else 'no token'}")
-            return codec.encode({"error": _REFUSED})
         endpoint, data = said.get("endpoint", GET_ACTION), said.get("data")
         if not isinstance(endpoint, str):
             raise WireError(f"an endpoint must be a text, not {type(endpoint).__name__}")
@@ -184,13 +186,13 @@ class GrootServer:
         ]
 
     def _flat(self, said: Mapping[str, Any]) -> dict[Key, Any]:
-        """Stacks (T, ...) by name, of N1.5, or in a batch of one."""
+        """Return the stacks (T, ...) by name, of N1.5, or in a batch of one."""
         mapping = self._served.mapping
         wanted = [(VIDEO, key, 4) for key in mapping.pictures] + [(STATE, key, 2) for key in mapping.state]
         return {key: _stack(said.get(f"{kind}.{key[0]}"), f"{kind}.{key[0]}", rank) for kind, key, rank in wanted}
 
     def _nested(self, said: Mapping[str, Any]) -> dict[Key, Any]:
-        """The same of N1.6."""
+        """Return the same of N1.6."""
         mapping, found = self._served.mapping, {}
         for kind, keys, rank in ((VIDEO, mapping.pictures, 4), (STATE, mapping.state, 2)):
             of_kind = said.get(kind)
@@ -200,7 +202,7 @@ class GrootServer:
         return found
 
     def _moments(self, client: Client, stacks: Mapping[Key, Any], mask: Any) -> list[dict[Key, Any]]:
-        """The moments, oldest first, without padding: what the mask says, or the first one again and again.
+        """Return the moments, oldest first, without padding: what the mask says, or the first one again and again.
 
         A first request may show the present alone; in a later one the first moment is a keyframe, even if nothing has
         moved since.
@@ -218,8 +220,8 @@ class GrootServer:
             return moments[-1:] if client.asked == 0 else moments[-2:]
         return moments[again - 1 :]
 
-    def _kept(self, client: Client, arrays: Mapping[Key, Any]) -> Seen:
-        """A moment of the history; the same one has the same number, so that it is looked at once."""
+    def _kept(self, client: Client, arrays: Mapping[Key, Any]) -> RememberedFrame:
+        """Return a moment of the history; the same one has the same number, so that it is looked at once."""
         number = int.from_bytes(_digest(arrays)[:6], "big")
         if number not in client.kept:
             client.kept[number] = self._served.seen(arrays, number)[0]

@@ -15,25 +15,25 @@ from websockets.http11 import Request, Response
 
 from kc_vla.core.errors import StackError
 from kc_vla.core.ports import OPENPI
-from kc_vla.policy.interface import Seen
+from kc_vla.policy.interface import RememberedFrame
 from kc_vla.policy.remote import codec_openpi as codec
 from kc_vla.policy.remote import wire
 from kc_vla.policy.remote.mapping import Key
-from kc_vla.policy.remote.openpi_words import (
+from kc_vla.policy.remote.openpi_messages import (
     FRAME,
     FRAMES,
     KEYFRAMES,
     NEW,
     PREVIOUS,
     RESET_DONE,
-    Announced,
+    ServerMetadata,
     keys_of,
     nested,
     numbers_of,
     unnested,
 )
 from kc_vla.policy.remote.wire import WireError
-from kc_vla.policy.serving.door import MOST_CLIENTS, Porter, Say, cannot_listen, is_right
+from kc_vla.policy.serving.access import MOST_CLIENTS, ClientLog, Say, cannot_listen, is_right
 from kc_vla.policy.serving.served import Client, Served, nothing_frozen, remembered
 
 PORT = OPENPI
@@ -46,11 +46,17 @@ class OpenPiServer:
     """Serves one policy."""
 
     def __init__(self, served: Served, token: str = "", say: Say = lambda text: None) -> None:
-        """Args: `served`, the policy; `token`, that a client must have, none if empty; `say`, who comes and goes."""
-        self._served, self._token, self._porter = served, token, Porter(say)
+        """Prepare to serve a policy.
+
+        Args:
+            served: the policy.
+            token: that a client must have, none if empty.
+            say: gets a line about each client that comes and goes.
+        """
+        self._served, self._token, self._porter = served, token, ClientLog(say)
         self._clients = 0
         mapping = served.mapping
-        announced = Announced(
+        announced = ServerMetadata(
             *(True, True, served.slots, served.slots > 0, mapping.rate, keys_of(mapping)), numbers=numbers_of(mapping)
         )
         self._metadata = codec.encode({**announced.metadata(), "robot": mapping.rig.name, "mapping": mapping.name})
@@ -133,8 +139,8 @@ class OpenPiServer:
         policy_timing = {"infer_ms": 1e3 * took}
         return codec.encode({**nested(arrays), "server_timing": timing, "policy_timing": policy_timing})
 
-    def _keyframes(self, client: Client, values: Mapping[str, Any]) -> list[Seen]:
-        """Those that the client names, of which he may have shown some before."""
+    def _keyframes(self, client: Client, values: Mapping[str, Any]) -> list[RememberedFrame]:
+        """Return those that the client names, of which it may have shown some before."""
         frames, new = (_frames_in(values, name, self._served.slots) for name in (FRAMES, NEW))
         rows = {
             (*key.removeprefix(KEYFRAMES).split("/"),): value

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.episode import Episode
 from kc_vla.core.errors import StackError
-from kc_vla.policy.interface import Backend, PolicyInput, Seen
+from kc_vla.policy.interface import Backend, PolicyInput, RememberedFrame
 from kc_vla.policy.remote.mapping import Arrays, Key, PolicyMapping
-from kc_vla.policy.remote.path import Body, state_of
+from kc_vla.policy.remote.path import RobotPose, state_of
 
 
 class ServingError(StackError):
@@ -29,34 +29,42 @@ _NUMBERS = count()
 
 @dataclass(eq=False)
 class Client:
-    """Somebody who asks.
+    """A client that asks the policy.
 
     Attributes:
-        kept: keyframes that he has shown, by their number.
+        kept: keyframes that it has shown, by their number.
         asked: requests since the episode began.
-        first: what he showed first in it: always a keyframe, as in the stack.
+        first: what it showed first in the episode: always a keyframe, as in the stack.
         episode: number of the episode.
     """
 
-    kept: dict[int, Seen] = field(default_factory=dict)
+    kept: dict[int, RememberedFrame] = field(default_factory=dict)
     asked: int = 0
-    first: Seen | None = None
+    first: RememberedFrame | None = None
     episode: int = field(default_factory=lambda: next(_NUMBERS))
 
     def begin(self) -> None:
-        """Another episode."""
+        """Begin another episode."""
         self.kept.clear()
         self.asked, self.first, self.episode = 0, None, next(_NUMBERS)
 
 
 class Served:
-    """See the module. Its methods may be called from any thread, those of one client one at a time."""
+    """One policy that answers all clients.
+
+    Its methods may be called from any thread, those of one client one at a time.
+    """
 
     def __init__(self, backend: Backend, mapping: PolicyMapping, slots: int) -> None:
-        """Args: `backend`, which thinks; `mapping` of its robot; `slots`, keyframes that it attends to at most.
+        """Check that a policy can be served by a mapping.
+
+        Args:
+            backend: that makes the actions.
+            mapping: of its robot.
+            slots: keyframes that it attends to at most.
 
         Raises:
-            ServingError: the mapping does not tell what the policy needs, or has no place for what it says.
+            ServingError: the mapping does not have what the policy needs, or has no place for its actions.
         """
         self.mapping, self.slots = mapping, slots
         self._backend = backend
@@ -64,19 +72,25 @@ class Served:
         self._episode = -1  # that it thinks about
         _check(backend, mapping)
 
-    def seen(self, arrays: Mapping[Key, Any], frame: int) -> tuple[Seen, Body]:
-        """A moment that a client shows, and where the robot was.
+    def seen(self, arrays: Mapping[Key, Any], frame: int) -> tuple[RememberedFrame, RobotPose]:
+        """Return a moment that a client shows, and where the robot was.
 
         Raises:
             WireError: it is not as the mapping says.
         """
         views, body = self.mapping.seen(arrays)
-        return Seen(frame, views, state_of(body, self._backend.action_type, self.mapping.rig)), body
+        return RememberedFrame(frame, views, state_of(body, self._backend.action_type, self.mapping.rig)), body
 
     def answer(
-        self, client: Client, now: Seen, body: Body, keyframes: Sequence[Seen], text: str, frozen: NDArray[np.float32]
+        self,
+        client: Client,
+        now: RememberedFrame,
+        body: RobotPose,
+        keyframes: Sequence[RememberedFrame],
+        text: str,
+        frozen: NDArray[np.float32],
     ) -> tuple[Arrays, float]:
-        """The actions as the client has them, arrays (H, D), and how many seconds were thought.
+        """Return the actions as the client has them, arrays (H, D), and how many seconds the policy took.
 
         Args:
             client: who asks.
@@ -101,13 +115,13 @@ class Served:
         client.asked += 1
         return self.mapping.given(actions.astype(float), body), took
 
-    def frozen(self, arrays: Mapping[Key, Any], body: Body) -> NDArray[np.float32]:
-        """What runs already, as actions of the stack (d, A); WireError where it is not as the mapping says."""
+    def frozen(self, arrays: Mapping[Key, Any], body: RobotPose) -> NDArray[np.float32]:
+        """Return what runs already, as actions of the stack (d, A); WireError where it is not as the mapping says."""
         return self.mapping.taken(arrays, body)
 
 
-def remembered(client: Client, now: Seen) -> list[Seen]:
-    """The keyframes of a client who shows none: what he showed first."""
+def remembered(client: Client, now: RememberedFrame) -> list[RememberedFrame]:
+    """Return the keyframes of a client that shows none: the observation that it showed first."""
     if client.first is None:
         client.first = now
         return []
@@ -115,7 +129,7 @@ def remembered(client: Client, now: Seen) -> list[Seen]:
 
 
 def nothing_frozen() -> NDArray[np.float32]:
-    """Of a client who does not say what runs."""
+    """Return the frozen actions of a client that does not say what runs: none."""
     return np.empty((0, 0), np.float32)
 
 

@@ -17,17 +17,17 @@ from kc_vla.core.topics import JOINT_STATES
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.transforms import RecordedTransforms
 from kc_vla.keyframes.smoothing import Decision
-from kc_vla.reports.rerun.rows import Clock, Columns, columns, tool_poses
+from kc_vla.reports.rerun.rows import EpisodeClock, TimedColumns, columns, tool_poses
 from kc_vla.reports.tool_path import lens_of
 
 VERSION = "0.41.0"
-"""Of the package, for which this is written; its files are read by the same and by newer viewers."""
+"""Version of the package that this is written for; viewers of that version or newer read its files."""
 _QUALITY = 85
 _TRAIL, _CHUNK = (95, 211, 138), (90, 169, 255)
 
 
 def export_rerun(bag: Path, path: Path) -> list[str]:
-    """Write the episode of `bag` to `path` (.rrd), in place of what was there; return what a person is told.
+    """Write the episode of `bag` to `path` (.rrd), in place of what was there; return lines for a person.
 
     Raises:
         ReportError: the package is not installed, or the file cannot be written.
@@ -65,7 +65,7 @@ class _Writer:
 
     def __init__(self, rerun: Any, stream: Any, episode: RecordedEpisode) -> None:
         self._rerun, self._stream, self._episode = rerun, stream, episode
-        self._clock = Clock(episode)
+        self._clock = EpisodeClock(episode)
 
     def write(self) -> None:
         """Log all that there is."""
@@ -86,7 +86,7 @@ class _Writer:
         return [column("stamp", timestamp=stamps.astype("datetime64[ns]")), column("frame", sequence=frames)]
 
     def _texts(self) -> None:
-        """The episode and its instruction, the life of its keyframes, holds of the arm, and how it ended."""
+        """Write the episode and its instruction, the life of its keyframes, holds of the arm, and how it ended."""
         status, result = self._episode.status, self._episode.result
         log = self._rerun.TextLog
         self._at(status.start_ns, 0)
@@ -111,7 +111,7 @@ class _Writer:
             level = "INFO" if result.success or not result.judged else "ERROR"
             self._stream.log("log/episode", log(f"ended: {result.reason}", level=level))
 
-    def _scalars(self, each: Columns) -> None:
+    def _scalars(self, each: TimedColumns) -> None:
         lines = self._rerun.SeriesLines(names=list(each.names))
         self._stream.log(each.path, lines, static=True)
         values = self._rerun.Scalars.columns(scalars=each.values)
@@ -140,7 +140,10 @@ class _Writer:
         return self._rerun.EncodedImage(contents=jpeg.tobytes(), media_type="image/jpeg")
 
     def _places(self) -> None:
-        """Where all frames of /tf and /tf_static were, in that on which all hang, and the cameras with their lenses."""
+        """Write the places of all frames of /tf and /tf_static, and the cameras with their lenses.
+
+        They are in the frame on which all hang.
+        """
         transforms = RecordedTransforms(self._episode.recording)
         lenses = {view: lens for view in self._episode.views if (lens := lens_of(self._episode, view)) is not None}
         if (root := transforms.root) is None:
@@ -159,7 +162,7 @@ class _Writer:
             self._stream.log("tool", self._transform(base), static=True)
 
     def _tool(self) -> None:
-        """The way of the tool up to each frame, in the frame of the robot's base."""
+        """Write the path of the tool up to each frame, in the frame of the robot's base."""
         told = tool_poses(self._episode)
         if not told:
             return
@@ -182,7 +185,7 @@ class _Writer:
 
 
 def _blueprint(rerun: Any, episode: RecordedEpisode) -> Any:
-    """What is shown first: the views and the space above, curves and the log below."""
+    """Return what is shown first: the views and the space above, curves and the log below."""
     from rerun import blueprint
 
     cameras = [blueprint.Spatial2DView(origin=f"views/{view}", name=view) for view in episode.views]

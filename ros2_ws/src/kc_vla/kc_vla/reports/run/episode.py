@@ -19,7 +19,7 @@ _MOST_SUMMARY = 1 << 24
 
 
 @dataclass(frozen=True)
-class Keyframe:
+class ReportedKeyframe:
     """A keyframe that was found. `late` is by how many frames (negative: early); None without a ground truth."""
 
     phase: int
@@ -60,7 +60,7 @@ class RunEpisode:
     duration_s: float | None = None
     right: int | None = None
     wanted: int | None = None
-    keyframes: tuple[Keyframe, ...] = ()
+    keyframes: tuple[ReportedKeyframe, ...] = ()
     latencies: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     stages: tuple[str, ...] = ()
@@ -70,25 +70,25 @@ class RunEpisode:
 
     @property
     def verdict(self) -> tuple[str, str]:
-        """How it ended, in a word, and in that of a style."""
+        """Return how it ended, in a word, and in that of a style."""
         if self.success is None:
             return ("not judged", "open") if self.reason else ("no result", "open")
         return ("success", "good") if self.success else ("failed", "bad")
 
 
 def files_in(folder: Path) -> frozenset[str]:
-    """Names of the files of a report that are in a folder."""
+    """Return names of the files of a report that are in a folder."""
     known = {VIDEO, POSTER, *PICTURES, *TEXTS}
     return frozenset(name for name in known if (folder / name).exists())
 
 
 def is_episode(folder: Path) -> bool:
-    """Whether a folder is one of an episode."""
+    """Return whether a folder is one of an episode."""
     return bool(files_in(folder) & set(TEXTS))
 
 
 def episode_in(folder: Path, line: Fields | None = None) -> RunEpisode:
-    """The episode of a folder that may be missing, or hold nothing of use: then its notes say so.
+    """Return the episode of a folder that may be missing, or hold nothing of use: then its notes say so.
 
     Args:
         folder: of the episode.
@@ -163,8 +163,8 @@ def _with_summary(episode: RunEpisode, told: Fields) -> RunEpisode:
     )
 
 
-def _keyframe(row: Fields) -> Keyframe:
-    return Keyframe(
+def _keyframe(row: Fields) -> ReportedKeyframe:
+    return ReportedKeyframe(
         phase=row.whole("phase") or 0,
         label=row.text("label") or "",
         frame=row.whole("frame") or 0,
@@ -184,7 +184,7 @@ def _latencies(nodes: Fields) -> Iterable[tuple[str, str, tuple[float, float]]]:
 
 
 def _lost(node: str, count: int, what: str) -> str:
-    """What a node lost of a topic, or what else it counts, in words."""
+    """Return what a node lost of a topic, or what else it counts, in words."""
     return f"{node}: {count} x {what}" if " " in what else f"{node} lost {count} of {what}"
 
 

@@ -16,20 +16,25 @@ class Fields:
     """
 
     def __init__(self, content: Any, name: str = "it") -> None:
-        """Args: `content` that JSON gave; `name` by which an error calls it."""
+        """Take an object out of JSON.
+
+        Args:
+            content: that JSON gave.
+            name: by which an error calls it.
+        """
         if not isinstance(content, Mapping):
             raise ValueError(f"{name} is no object")
         self._content: Mapping[str, Any] = content
 
     def text(self, name: str) -> str | None:
-        """A text, cut to what a person would read."""
+        """Return a text, cut to what a person would read."""
         value = self._content.get(name)
         if value is not None and not isinstance(value, str):
             raise ValueError(f"'{name}' is no text")
         return value[:_MOST_LETTERS] if value is not None else None
 
     def number(self, name: str) -> float | None:
-        """A finite number."""
+        """Return a finite number."""
         value = self._content.get(name)
         if value is None:
             return None
@@ -38,39 +43,39 @@ class Fields:
         return value
 
     def whole(self, name: str) -> int | None:
-        """A whole number."""
+        """Return a whole number."""
         value = self.number(name)
         if value is not None and value != int(value):
             raise ValueError(f"'{name}' is no whole number")
         return int(value) if value is not None else None
 
     def flag(self, name: str) -> bool | None:
-        """True or false."""
+        """Return true or false, or None where the field is missing."""
         value = self._content.get(name)
         if value is not None and not isinstance(value, bool):
             raise ValueError(f"'{name}' is neither true nor false")
         return value
 
     def inner(self, name: str) -> Fields:
-        """An object; an empty one where it is missing."""
+        """Return an object; an empty one where it is missing."""
         value = self._content.get(name)
         return Fields({} if value is None else value, f"'{name}'")
 
     def each(self, name: str) -> Sequence[Any]:
-        """A list; an empty one where it is missing."""
+        """Return a list; an empty one where it is missing."""
         value = self._content.get(name)
         if value is not None and not isinstance(value, list):
             raise ValueError(f"'{name}' is no list")
         return value or ()
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of texts."""
+        """Return a list of texts."""
         return tuple(str(value)[:_MOST_LETTERS] for value in self.each(name))
 
     def rows(self, name: str) -> list[Fields]:
-        """A list of objects."""
+        """Return a list of objects."""
         return [Fields(value, f"a row of '{name}'") for value in self.each(name)]
 
     def names(self) -> list[str]:
-        """What it has, in order."""
+        """Return what it has, in order."""
         return [str(name)[:_MOST_LETTERS] for name in self._content]

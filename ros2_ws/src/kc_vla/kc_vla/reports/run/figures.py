@@ -51,7 +51,7 @@ class StageLatency:
 
 
 @dataclass(frozen=True)
-class Setting:
+class RunSetting:
     """What episodes were run with; each value with how many of them."""
 
     name: str
@@ -59,7 +59,7 @@ class Setting:
 
 
 def successes(episodes: Sequence[RunEpisode]) -> list[TaskSuccess]:
-    """Of each task, by name, and where there are several of all at the end."""
+    """Return the success of each task, by name, and of all of them at the end if there are several."""
     found = [_success(task, some) for task, some in _by_task(episodes)]
     return [*found, _success("all", episodes)] if len(found) > 1 else found
 
@@ -71,7 +71,7 @@ def _success(task: str, episodes: Sequence[RunEpisode]) -> TaskSuccess:
 
 
 def offsets(episodes: Sequence[RunEpisode]) -> list[TaskOffsets]:
-    """Of each task with a ground truth, by name."""
+    """Return the offsets of the keyframes of each task with a ground truth, by name."""
     found = []
     for task, some in _by_task(episodes):
         late = [k.late for each in some for k in each.keyframes if k.phase > 0 and k.late is not None]
@@ -83,12 +83,12 @@ def offsets(episodes: Sequence[RunEpisode]) -> list[TaskOffsets]:
 
 
 def is_near(frames: int) -> bool:
-    """Whether an offset is within the tolerance."""
+    """Return whether an offset is within the tolerance."""
     return abs(frames) <= TOLERANCE_FRAMES
 
 
 def latencies(episodes: Iterable[RunEpisode]) -> list[StageLatency]:
-    """Of each stage of each node, by their names."""
+    """Return the latency of each stage of each node, by their names."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for each in episodes:
         for place, both in each.latencies.items():
@@ -99,17 +99,19 @@ def latencies(episodes: Iterable[RunEpisode]) -> list[StageLatency]:
     ]
 
 
-def settings(episodes: Iterable[RunEpisode]) -> list[Setting]:
-    """What they were run with, those first that most of them tell."""
+def settings(episodes: Iterable[RunEpisode]) -> list[RunSetting]:
+    """Return the settings of the run, those first that most of the episodes have."""
     found: dict[str, Counter[str]] = {}
     for each in episodes:
         for name, value in each.settings.items():
             found.setdefault(name, Counter())[value] += 1
-    return [Setting(name, dict(counts.most_common())) for name, counts in found.items()]
+    return [RunSetting(name, dict(counts.most_common())) for name, counts in found.items()]
 
 
-def warnings(episodes: Sequence[RunEpisode], notes: Sequence[str], made_of: Sequence[Setting]) -> list[tuple[str, int]]:
-    """What was not well, in lines, and in how many episodes; 0 where it is about the run."""
+def warnings(
+    episodes: Sequence[RunEpisode], notes: Sequence[str], made_of: Sequence[RunSetting]
+) -> list[tuple[str, int]]:
+    """Return what was not well, in lines, and in how many episodes; 0 where it is about the run."""
     about_run = list(notes)
     if not episodes:
         about_run.append("there are no episodes")
@@ -122,7 +124,7 @@ def warnings(episodes: Sequence[RunEpisode], notes: Sequence[str], made_of: Sequ
     return [*((note, 0) for note in about_run), *counts.most_common()]
 
 
-def _counted(setting: Setting) -> str:
+def _counted(setting: RunSetting) -> str:
     return ", ".join(f"{value} ({count})" for value, count in setting.values.items())
 
 

@@ -16,7 +16,7 @@ _TABLES = "run-*.json"
 
 
 @dataclass(frozen=True)
-class Run:
+class RunFolder:
     """A run, or all that is in one folder.
 
     Attributes:
@@ -34,22 +34,22 @@ class Run:
     notes: tuple[str, ...] = ()
 
     def without_summary(self) -> list[Path]:
-        """The folders of episodes that have a bag, and no summary of it."""
+        """Return the folders of episodes that have a bag, and no summary of it."""
         bare = (each.name for each in self.episodes if BAG in each.files and SUMMARY not in each.files)
         return [self.folder / name for name in bare]
 
 
 def is_table(path: Path) -> bool:
-    """Whether this is the table of a run, by its name."""
+    """Return whether this is the table of a run, by its name."""
     return path.match(_TABLES) and path.is_file()
 
 
 def is_run_folder(path: Path) -> bool:
-    """Whether a folder holds folders of episodes, or the table of a run."""
+    """Return whether a folder holds folders of episodes, or the table of a run."""
     return path.is_dir() and (any(_tables(path)) or any(_episodes(path)))
 
 
-def run_of(path: Path) -> Run:
+def run_of(path: Path) -> RunFolder:
     """Read the run of a table, or all that is in a folder.
 
     Raises:
@@ -74,10 +74,10 @@ def run_of(path: Path) -> Run:
             notes.append(f"{table.name} cannot be used: {error}")
     names = sorted({*(folder.name for folder in _episodes(path)), *lines})
     episodes = tuple(episode_in(path / name, lines.get(name)) for name in names)
-    return Run(path, path.resolve().name, path / "index.html", episodes, tuple(notes))
+    return RunFolder(path, path.resolve().name, path / "index.html", episodes, tuple(notes))
 
 
-def _run_of_table(path: Path) -> Run:
+def _run_of_table(path: Path) -> RunFolder:
     table, folder = Fields(parsed_json(read_text(path))), path.parent
     lines = list(_lines(table))
     notes = [f"stopped: {why}"] if (why := table.text("stopped")) else []
@@ -85,11 +85,11 @@ def _run_of_table(path: Path) -> Run:
     if planned is not None and planned > len(lines):
         notes.append(f"{len(lines)} of {planned} episodes were run: the run was interrupted or gave up")
     episodes = tuple(episode_in(folder / name, line) for name, line in lines)
-    return Run(folder, path.stem, path.with_suffix(".html"), episodes, tuple(notes))
+    return RunFolder(folder, path.stem, path.with_suffix(".html"), episodes, tuple(notes))
 
 
 def _lines(table: Fields) -> Iterator[tuple[str, Fields]]:
-    """Name and line of each episode of a table.
+    """Yield name and line of each episode of a table.
 
     Raises:
         ValueError: one has a name that can be none of a folder beside the table.

@@ -20,7 +20,7 @@ from kc_vla.keyframes.metrics import TOLERANCE_FRAMES
 from kc_vla.reports.files import CONTACT_SHEET, POSTER, SUMMARY, VIDEO
 from kc_vla.reports.run import figures
 from kc_vla.reports.run.episode import BAG, PICTURES, TEXTS, RunEpisode
-from kc_vla.reports.run.folder import Run, run_of
+from kc_vla.reports.run.folder import RunFolder, run_of
 
 _PARTS = Path(__file__).with_name("page")
 _SHOWN = (("keyframe_selector", "camera_to_event"), ("policy_server", "predict"))
@@ -46,8 +46,8 @@ def write_run_page(path: Path) -> Path:
     return run.page
 
 
-def run_page(run: Run) -> str:
-    """The page, as HTML."""
+def run_page(run: RunFolder) -> str:
+    """Return the page, as HTML."""
     style, script, template = ((_PARTS / name).read_text("utf-8") for name in ("run.css", "run.js", "run.html"))
     environment = Environment(
         loader=DictLoader({"run.html": template}),
@@ -89,7 +89,7 @@ def run_page(run: Run) -> str:
 
 
 def _policy(script: str) -> str:
-    """What the page may load: pictures and films from where it lies, and this script; nothing from elsewhere."""
+    """Return what the page may load: images and videos from where it lies, and this script; nothing from elsewhere."""
     own = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     files_here = "'self' file:"
     return (
@@ -99,39 +99,39 @@ def _policy(script: str) -> str:
 
 
 def _url(path: str) -> str:
-    """A relative address of a file, whatever it is called."""
+    """Return a relative address of a file, whatever it is called."""
     return "./" + quote(os.fsencode(path))
 
 
 def _ms(value: float) -> str:
-    """Milliseconds in as many digits as matter."""
+    """Return the milliseconds in as many digits as matter."""
     return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"
 
 
 def _log_percent(value: float) -> float:
-    """Where a latency in ms is on the scale of latencies, 0..100."""
+    """Return where a latency in ms is on the scale of latencies, 0..100."""
     within = min(max(value, _FASTEST_MS), _SLOWEST_MS)
     return round(100 * math.log(within / _FASTEST_MS) / math.log(_SLOWEST_MS / _FASTEST_MS), 2)
 
 
 def _clock(seconds: float) -> str:
-    """A duration as people write it."""
+    """Return a duration as people write it."""
     return f"{seconds:.1f} s" if seconds < 100 else f"{int(seconds) // 60}:{int(seconds) % 60:02} min"
 
 
 def _longest(episodes: Sequence[RunEpisode]) -> float:
-    """The longest duration, s; 0 where none is known."""
+    """Return the longest duration, s; 0 where none is known."""
     return max((each.duration_s or 0.0 for each in episodes), default=0.0)
 
 
 def _heights(episodes: Sequence[RunEpisode]) -> list[float]:
-    """Height of the bar of each episode, 0..100, by its duration; a stub where that is not known."""
+    """Return the height of the bar of each episode, 0..100, by its duration; a stub where that is not known."""
     longest = _longest(episodes) or 1.0
     return [round(max(6.0, 100.0 * (each.duration_s or 0.0) / longest), 1) for each in episodes]
 
 
 def png_size(path: Path) -> tuple[int, int] | None:
-    """Width and height of a PNG, px, from its first bytes; None where it is none, or cannot be read."""
+    """Return the width and height of a PNG, px, from its first bytes; None where it is none, or cannot be read."""
     try:
         with path.open("rb") as file:
             head = file.read(24)

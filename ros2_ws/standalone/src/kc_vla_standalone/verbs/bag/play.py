@@ -43,5 +43,5 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _quoted(text: str) -> str:
-    """As a string of YAML, whatever is in it."""
+    """Return a text as a string of YAML, whatever is in it."""
     return "'" + text.replace("'", "''") + "'"

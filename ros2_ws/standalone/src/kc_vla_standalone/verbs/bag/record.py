@@ -110,7 +110,7 @@ class _Recording:
 
 
 def _offered(publishers: list[TopicEndpointInfo]) -> Qos:
-    """What the first of them offers; where the middleware does not tell its depth, the usual one."""
+    """Return what the first of them offers; where the middleware does not report its depth, the usual one."""
     profile = publishers[0].qos_profile
     return Qos(
         reliable=profile.reliability == ReliabilityPolicy.RELIABLE,

@@ -1,0 +1,116 @@
+"""The table of arm drivers: `arm:=` of the launch files, `driver: {type: ...}` of a robot file.
+
+Another package adds a driver with an entry point of the group `kc_vla.arms` that names an `ArmKind`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from kc_vla.arm.interface import ArmDriver
+from kc_vla.arm.servo_modes import ServoSettings
+from kc_vla.arm.wiring import Wiring
+from kc_vla.core.options import read_options
+from kc_vla.core.rig import Rig
+from kc_vla.core.tables import OpenTable
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How fast an arm takes set-points and reports.
+
+    Attributes:
+        command_rate: set-points per second; None: as the parameter `command_rate` of the controller says.
+        stale_after: s without news of the joints after which the arm counts as lost.
+    """
+
+    command_rate: float | None = None
+    stale_after: float = ServoSettings.stale_after
+
+
+def _usual_timing(rig: Rig, options: Any) -> Timing:
+    return Timing()
+
+
+@dataclass(frozen=True)
+class ArmKind(Generic[T]):
+    """A row of the table.
+
+    Attributes:
+        meaning: what the driver moves, half a line, for `--help` and the documentation.
+        options: frozen dataclass of the driver's options, its fields made by `kc_vla.core.options.option`.
+        make: makes the driver, within the control process. It imports the vendor's library, the row does not.
+        identity: name of the arm on this machine, e.g. its CAN interface or its address. The record of an emergency
+            stop carries it, and one controller at a time may have it.
+        timing: how fast the arm takes set-points and reports.
+        claim: what one controller at a time may have; None: the identity.
+    """
+
+    meaning: str
+    options: type[T]
+    make: Callable[[Wiring, T], ArmDriver]
+    identity: Callable[[Rig, T], str]
+    timing: Callable[[Rig, T], Timing] = _usual_timing
+    claim: Callable[[Rig, T], str] | None = None
+
+
+ARMS: OpenTable[ArmKind[Any]] = OpenTable(
+    "kc_vla.arms",
+    "arm driver",
+    ArmKind,
+    {"piper": "kc_vla.arm.piper_kind:PIPER", "ros": "kc_vla.ros.arm_kind:ROS"},
+)
+
+
+@dataclass(frozen=True)
+class ChosenArm:
+    """A row with its options, for one robot.
+
+    Attributes:
+        name: of the driver.
+        kind: its row.
+        rig: the robot.
+        options: an instance of the row's options.
+    """
+
+    name: str
+    kind: ArmKind[Any]
+    rig: Rig
+    options: Any
+
+    @property
+    def identity(self) -> str:
+        """Name of the arm on this machine."""
+        return self.kind.identity(self.rig, self.options)
+
+    @property
+    def claim(self) -> str:
+        """What one controller at a time may have."""
+        return (self.kind.claim or self.kind.identity)(self.rig, self.options)
+
+    @property
+    def timing(self) -> Timing:
+        """How fast the arm takes set-points and reports."""
+        return self.kind.timing(self.rig, self.options)
+
+
+def choose_arm(name: str, rig: Rig, given: Mapping[str, Any] | None = None) -> ChosenArm:
+    """Return the driver of that name for a robot.
+
+    Args:
+        name: of the driver.
+        rig: the robot. The options of its file count if the file names this driver.
+        given: options that replace those of the file.
+
+    Raises:
+        TableError: There is no such driver, or its package cannot be loaded.
+        OptionError: It cannot have these options.
+    """
+    kind = ARMS.get(name)
+    of_file = rig.driver.options if rig.driver.type == name and rig.interface is None else {}  # else read already
+    options = read_options(kind.options, {**of_file, **(given or {})}, f"driver '{name}' of robot '{rig.name}'")
+    return ChosenArm(name, kind, rig, options)

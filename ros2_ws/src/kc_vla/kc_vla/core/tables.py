@@ -1,0 +1,123 @@
+"""Tables of things that are chosen by name and that other packages extend through entry points.
+
+A row of ours is a line of the table. A row of another package is an entry point of the table's group in that package's
+metadata. Both are references such as `kc_vla.arm.piper_kind:PIPER`, and are imported when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
+
+from kc_vla.core.errors import StackError
+
+R = TypeVar("R")
+
+
+class TableError(StackError, ValueError):
+    """A name that is in no row, or a row that cannot be loaded; the text says which package has to change."""
+
+
+@dataclass(frozen=True)
+class Listed(Generic[R]):
+    """A row as a list of the table shows it.
+
+    Attributes:
+        name: by which it is chosen.
+        package: distribution that it comes from.
+        row: itself; None where it cannot be loaded.
+        error: why it cannot be loaded; empty if it can.
+    """
+
+    name: str
+    package: str
+    row: R | None
+    error: str = ""
+
+
+class OpenTable(Generic[R]):
+    """Rows by name: ours, and those of other packages."""
+
+    def __init__(self, group: str, what: str, kind: type[R], own: Mapping[str, str]) -> None:
+        """Describe the table; nothing is imported.
+
+        Args:
+            group: of the entry points, e.g. "kc_vla.arms".
+            what: a row is, for messages, e.g. "arm driver".
+            kind: every row is an instance of.
+            own: our rows, "module:attribute" by name.
+        """
+        self.group, self.what = group, what
+        self._kind, self._own = kind, dict(own)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all rows, ours first, the others sorted; nothing is imported."""
+        return (*self._own, *sorted({point.name for point in self._others()} - self._own.keys()))
+
+    def get(self, name: str) -> R:
+        """Return the row of that name.
+
+        Raises:
+            TableError: There is none, two packages have one, or it cannot be loaded. Other rows are not affected.
+        """
+        if name in self._own:
+            module, _, attribute = self._own[name].partition(":")
+            row: R = getattr(import_module(module), attribute)
+            return row
+        found = [point for point in self._others() if point.name == name]
+        if not found:
+            near = get_close_matches(name, self.names(), 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(self.names())}"
+            raise TableError(
+                f"no {self.what} '{name}': {hint} (a package adds one with an entry point of the group '{self.group}')"
+            )
+        if len({point.value for point in found}) > 1:
+            packages = ", ".join(sorted(map(_package, found)))
+            raise TableError(f"two {self.what}s have the name '{name}', of the packages {packages}: uninstall one")
+        return self._loaded(found[0])
+
+    def rows(self) -> Iterator[Listed[R]]:
+        """Load every row and return each, with the reason where one cannot be loaded."""
+        for name in self.names():
+            others = [point for point in self._others() if point.name == name]
+            package = "kc_vla" if name in self._own else ", ".join(sorted({_package(point) for point in others}))
+            try:
+                yield Listed(name, package, self.get(name))
+            except TableError as error:
+                yield Listed(name, package, None, str(error))
+            for point in others if name in self._own else ():
+                yield Listed(
+                    name,
+                    _package(point),
+                    None,
+                    f"{self.what} '{name}' of package '{_package(point)}' has the name of one of ours: rename it there",
+                )
+
+    def _others(self) -> list[EntryPoint]:
+        return list(entry_points(group=self.group))
+
+    def _loaded(self, point: EntryPoint) -> R:
+        of = f"{self.what} '{point.name}' of package '{_package(point)}'"
+        try:
+            row = point.load()
+        except (Exception, SystemExit) as error:  # whatever another package raises when it is imported
+            why = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise TableError(
+                f"{of} cannot be loaded from {point.value}: {why}: repair or uninstall the package"
+            ) from error
+        if not isinstance(row, self._kind):
+            raise TableError(f"{of}: {point.value} is a {type(row).__name__}, and must be a {self._kind.__name__}")
+        return row
+
+
+def added_names(group: str) -> tuple[str, ...]:
+    """Return the names that other packages add to the table of a group, sorted; nothing is imported."""
+    return tuple(sorted({point.name for point in entry_points(group=group)}))
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else "?"

@@ -1,0 +1,318 @@
+"""The whole graph around a robot: cameras, selector, buffer, policy, controller, arm; until Ctrl-C parks it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from launch import LaunchContext, LaunchDescriptionEntity
+from launch.actions import LogInfo, OpaqueFunction, SetLaunchConfiguration
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node, SetRemap
+from launch_ros.substitutions import FindPackageShare
+
+from kc_vla.arm.kinds import ARMS, choose_arm
+from kc_vla.core.options import parse_options
+from kc_vla.core.rig import load_rig
+from kc_vla.core.robot_interface import RobotInterface
+from kc_vla.core.robot_model import PIPER, ROS, SIMULATED
+from kc_vla.core.tasks import UnknownTaskError, find_task
+from kc_vla.launching.arguments import Argument, chosen, is_on
+from kc_vla.launching.cameras import FILES, cameras_of, hand_eye_files
+from kc_vla.launching.endings import end_with, last_word
+from kc_vla.launching.graph import (
+    AGAIN,
+    CLOSE_S,
+    emulated_bus,
+    memories,
+    memory_arguments,
+    node,
+    replayed_bag_argument,
+    state_folder,
+    text,
+    texts,
+    transforms,
+    transforms_argument,
+)
+from kc_vla.launching.kinds import (
+    AnyText,
+    CanInterface,
+    Checked,
+    ExistingPath,
+    NewPath,
+    NotEmpty,
+    Number,
+    OneOf,
+    Switch,
+)
+from kc_vla.launching.namespace import namespace_of
+from kc_vla.launching.parameters import parameter_arguments
+from kc_vla.launching.policies import (
+    check_policy,
+    execution,
+    policy_argument,
+    policy_model_arguments,
+    policy_server,
+    policy_server_arguments,
+    socket_argument,
+    source_argument,
+    takeover_argument,
+)
+from kc_vla.launching.robot import robot_arguments
+from kc_vla.launching.selector import check_selector, model_arguments, selector
+from kc_vla.launching.viewer import viewer_arguments, viewers
+
+AUTO, EMULATED = "auto", "emulated"
+PARK_S = "45"
+"""How long the controller may take to park the arm before it is killed; the arm keeps its power then."""
+
+EMULATED_S = 300.0
+"""How long the controller waits for the bus of an emulated arm, s; where that cannot start the launch ends anyway."""
+
+
+def check_fault(text: str) -> None:
+    """See that an emulated arm knows the fault; without python-can, which a launch need not have, the emulator does."""
+    if text == "none":
+        return
+    try:
+        from kc_vla.arm.emulator.faults import read_fault
+    except ImportError:
+        return
+    read_fault(text)
+
+
+def check(context: LaunchContext) -> None:
+    """Look whether there is what the arguments name before anything starts."""
+    kind, can, leader = _kind(context), chosen(context, "can"), chosen(context, "leader")
+    if not chosen(context, "instruction"):
+        try:
+            find_task(chosen(context, "task"))
+        except UnknownTaskError as error:
+            raise RuntimeError(f"{error}, or say with instruction:= what the task of that name is") from error
+    wanted = {"can": can} if kind == "piper" else {}
+    wanted |= {"leader": leader} if _is_led(context) and "/" not in leader else {}
+    for argument, interface in wanted.items():
+        if not _exists(interface):
+            raise RuntimeError(
+                f"{argument}:={interface}: there is no such CAN interface: plug it in, then "
+                f"'kc-vla setup can {interface} --do'; `kc-vla doctor` shows those that there are"
+            )
+    if kind == ROS:
+        _interface(context)
+    if kind == EMULATED and chosen(context, "driver"):
+        raise RuntimeError("driver: an emulated arm has no options: leave it out, or name the driver with arm:=")
+    if kind != EMULATED:
+        choose_arm(kind, load_rig(chosen(context, "robot")), parse_options(chosen(context, "driver")))
+    _cameras(context)
+
+
+def mover(context: LaunchContext) -> list[SetLaunchConfiguration]:
+    """What `policy:=auto` stands for: an arm that is real moves by nothing that nobody has named."""
+    if chosen(context, "policy") != AUTO:
+        return []
+    if _kind(context) != EMULATED:
+        raise RuntimeError(
+            "a real arm moves by what is named alone: add policy:=joy (a person), policy:=learned or another one; "
+            "policy:=scripted goes through the poses of script:= at once"
+        )
+    return [SetLaunchConfiguration("policy", "scripted")]
+
+
+def _kind(context: LaunchContext) -> str:
+    """Return which arm moves: a name of the table of arm drivers, or `EMULATED`."""
+    kind = chosen(context, "arm")
+    if kind != AUTO:
+        return kind
+    rig = load_rig(chosen(context, "robot"))
+    if rig.driver.type == SIMULATED:
+        raise RuntimeError(
+            f"the robot '{rig.name}' is moved by a simulator: maniskill.launch.py starts it; name another robot here, "
+            "or a driver with arm:="
+        )
+    return rig.driver.type if rig.driver.type != PIPER or _exists(chosen(context, "can")) else EMULATED
+
+
+def _interface(context: LaunchContext) -> RobotInterface:
+    """How a driver of others moves the arm."""
+    rig = load_rig(chosen(context, "robot"))
+    if rig.interface is None:
+        raise RuntimeError(
+            f"arm:=ros: the robot '{rig.name}' does not say how others' drivers move it: name one whose file has "
+            "driver: {type: ros, ...}, see docs/other_robots.md"
+        )
+    return rig.interface
+
+
+def _is_led(context: LaunchContext) -> bool:
+    """Whether a second arm leads, from the first frame or where it takes over."""
+    return "leader" in (chosen(context, name) for name in ("policy", "takeover"))
+
+
+def _exists(interface: str) -> bool:
+    return Path("/sys/class/net", interface).exists()
+
+
+def _cameras(context: LaunchContext) -> dict[str, dict[str, Any]]:
+    """The parameters of each view's camera."""
+    rig, file = (chosen(context, name) for name in ("robot", "cameras"))
+    return cameras_of(Path(file).expanduser(), load_rig(rig))
+
+
+def cameras(context: LaunchContext) -> list[Node]:
+    """Start one camera node for each view."""
+    return [
+        node("camera", wanted | {name: text(wanted[name]) for name in FILES}, view=view, **AGAIN)
+        for view, wanted in _cameras(context).items()
+    ]
+
+
+def told_transforms(context: LaunchContext) -> list[Any]:
+    """Start what tells where links and cameras are; of the links where no driver of others does."""
+    rig, file = (chosen(context, name) for name in ("robot", "cameras"))
+    driven = _kind(context) == ROS
+    return transforms(context, hand_eye_files(Path(file).expanduser(), load_rig(rig)), driven=driven)
+
+
+def arm(context: LaunchContext) -> list[Any]:
+    """Start the controller, and an emulated arm where there is none."""
+    asked, can = (chosen(context, name) for name in ("arm", "can"))
+    kind = _kind(context)
+    actions: list[Any] = []
+    if asked == AUTO and kind == EMULATED:
+        message = f"NO ARM: there is no CAN interface '{can}', so an EMULATED Piper moves instead of a real one"
+        actions.append(LogInfo(msg=message))
+    elif kind == "ros":
+        # The driver's own joint states are often there: ours have other names, units and order.
+        actions.append(SetRemap("joint_states", "kc_vla/joint_states"))
+    channel, bus = can, "socketcan"
+    waits: dict[str, Any] = {}
+    if kind == EMULATED:
+        channel, bus = emulated_bus(namespace_of(context)), "kc_vla_socket"
+        waits = {"bus_timeout": EMULATED_S}
+        emulator = {"path": channel, **texts(fault="fault", rig="robot")}
+        actions.append(node("piper_emulator", emulator, sigterm_timeout=PARK_S, on_exit=end_with))
+    controller: dict[str, Any] = {"arm": PIPER, "channel": channel, "bus": bus}
+    if kind not in (PIPER, EMULATED):
+        controller = {"arm": kind}
+    controller |= waits | texts(rig="robot", driver="driver")
+    leader = chosen(context, "leader")
+    if _is_led(context):
+        kind_of_bus = "kc_vla_socket" if "/" in leader else "socketcan"
+        actions.append(node("leader_arm", {"channel": leader, "bus": kind_of_bus, **texts(rig="robot")}, **AGAIN))
+    of_stop = ("arm", "channel", "bus", "rig", "driver")
+    stopped = {name: value for name, value in controller.items() if name in of_stop}
+    actions.append(node("stop_relay", stopped, **AGAIN))
+    actions.append(node("arm_controller", controller, files=execution(context), sigterm_timeout=PARK_S, **AGAIN))
+    return actions
+
+
+def looking_on(context: LaunchContext) -> list[Node]:
+    """The live page says which arm moves: an emulated one may stand in for a real one."""
+    return viewers({EMULATED: EMULATED, ROS: ""}.get(_kind(context), "real"))
+
+
+def session(context: LaunchContext) -> list[Node]:
+    """Start what begins and ends the episode; with a recorder, not before that hears."""
+    given = {"duration": LaunchConfiguration("duration"), **texts(task="task", instruction="instruction", rig="robot")}
+    return [node("robot_session", {**given, "recorded": is_on(context, "record")}, on_exit=end_with)]
+
+
+def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEntity]:
+    """Return what a launch file of a robot describes.
+
+    Args:
+        robot: the robot where none is named; None if one must be.
+        description: of the argument `robot`.
+    """
+    argument = LaunchConfiguration
+
+    def file(*parts: str) -> PathJoinSubstitution:
+        return PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", *parts])
+
+    return [
+        Argument(
+            "arm",
+            OneOf((AUTO, EMULATED, *ARMS.names())),
+            default_value=AUTO,
+            description="auto: as the robot file's driver says; of a Piper without its CAN interface an emulated "
+            "one; or the name of a driver: 'kc-vla doctor' lists those that are installed",
+        ),
+        Argument(
+            "driver",
+            Checked(parse_options, empty=True),
+            default_value="",
+            description="options of the driver that replace those of the robot file, as '{address: 192.168.1.5}'",
+        ),
+        *robot_arguments(robot, description),
+        Argument("can", CanInterface(), default_value="can0", description="CAN interface, up at 1 Mbit/s"),
+        Argument(
+            "cameras",
+            NotEmpty(),
+            default_value=file("desk", "cameras.yaml"),
+            description="YAML file with the source of each view: a device, a video, a folder of images, a topic",
+        ),
+        Argument(
+            "task",
+            NotEmpty(),
+            default_value="counting",
+            description="what the keyframes are: a known task; any with instruction:=",
+        ),
+        Argument(
+            "instruction",
+            AnyText(),
+            default_value="",
+            description="instruction for the policy; empty: that of the task",
+        ),
+        policy_argument("piper", AUTO, {AUTO: "scripted on an emulated arm; a real one has to be named"}),
+        takeover_argument("joy", "leader"),
+        *policy_model_arguments(),
+        *policy_server_arguments(),
+        socket_argument(),
+        Argument(
+            "script",
+            ExistingPath("file", needed=True),
+            default_value=file("params", "piper_script.yaml"),
+            description="poses for policy:=scripted",
+        ),
+        Argument(
+            "leader",
+            CanInterface(path=True),
+            default_value="can1",
+            description="CAN interface of the arm led by hand",
+        ),
+        replayed_bag_argument(),
+        source_argument("piper"),
+        *model_arguments(),
+        Argument("duration", Number(0), default_value="0.0", description="s of the episode; 0.0: until Ctrl-C"),
+        Argument("record", Switch(), default_value="false", description="true: an MCAP bag of the episode"),
+        Argument("output", NewPath("folder"), default_value="runs", description="folder for bags"),
+        Argument(
+            "fault", Checked(check_fault), default_value="none", description="of the emulated arm, e.g. 'loss 0.2'"
+        ),
+        transforms_argument(),
+        *memory_arguments("home"),
+        *viewer_arguments(default=False),
+        *parameter_arguments("piper.yaml"),
+        OpaqueFunction(function=check),
+        OpaqueFunction(function=mover),
+        OpaqueFunction(function=check_policy),
+        OpaqueFunction(function=check_selector),
+        *last_word(real=True),
+        OpaqueFunction(function=arm),
+        OpaqueFunction(function=cameras),
+        selector(),
+        node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="robot")}, **AGAIN),
+        policy_server(("takeover", "script", "bag", "socket"), backend=text(argument("policy"))),
+        node(
+            "recorder",
+            texts(output_folder="output", rig="robot"),
+            condition=IfCondition(argument("record")),
+            sigterm_timeout=CLOSE_S,
+            **AGAIN,
+        ),
+        OpaqueFunction(function=told_transforms),
+        memories(),
+        OpaqueFunction(function=looking_on),
+        OpaqueFunction(function=session),
+    ]

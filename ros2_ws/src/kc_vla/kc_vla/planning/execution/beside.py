@@ -1,0 +1,110 @@
+"""Where to put something "next to the sink": on what stands beside it, or on what it stands on itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+
+from kc_vla.memory.short_term.unit import spoken
+from kc_vla.planning.execution.finding import Finder
+from kc_vla.planning.execution.likely_places import holders
+from kc_vla.planning.execution.naming import tier_of
+from kc_vla.planning.execution.reference import read
+from kc_vla.planning.execution.robot import NotFoundError, RememberingRobot
+from kc_vla.planning.execution.things import CLOSED, HELD, KnownThing
+from kc_vla.planning.interface import ObservedThing
+from kc_vla.planning.names import NEXT_TO
+
+NEAR_M = 1.2
+"""How far two pieces of furniture may be apart, from rim to rim, to be next to each other, m."""
+SURFACES = ("counter", "table", "desk", "shelf")
+"""What things are put down on in any home, also in one whose furniture has types of its own."""
+_ANY = "place"
+
+
+def holds_things(object_type: str) -> bool:
+    """Return whether furniture of that type is known to, or is called like what does in any home."""
+    return object_type in holders() or any(tier_of((name,), object_type) for name in SURFACES)
+
+
+class Beside:
+    """Finds places for one robot."""
+
+    def __init__(self, robot: RememberingRobot, finder: Finder) -> None:
+        """Prepare to look for things beside others.
+
+        Args:
+            robot: that looks.
+            finder: of its things.
+        """
+        self._robot, self._finder = robot, finder
+
+    def find(self, text: str, without: Collection[str]) -> ObservedThing:
+        """Bring the place that is meant into sight.
+
+        Args:
+            text: "counter next to sink", "place next to red mug".
+            without: ids of what was tried and will not do.
+
+        Raises:
+            NotFoundError: what it is next to is nowhere, or nothing beside it holds things.
+            EndedError: see `RememberingRobot.do`.
+        """
+        what, _, beside = text.partition(NEXT_TO)
+        landmark = self._finder.find(beside, without)
+        for holder, way_m in self._places(landmark, what):
+            if holder in without or not self._finder.bring(holder):
+                continue
+            how = f"{way_m:.1f} m from it" if way_m else "which it is on or in"
+            self._robot.note(f"'next to {beside}' was done as on {holder}, {how}: {landmark.object_id}")
+            return self._robot.sight[holder]
+        raise NotFoundError(f"there is nothing next to {landmark.object_id} on which a thing can be put")
+
+    def _places(self, landmark: ObservedThing, what: str) -> Iterator[tuple[str, float]]:
+        """Yield the ids of places, the nearest first, each with its distance, m.
+
+        It is 0 for what the landmark is on itself.
+        """
+        robot = self._robot
+        if landmark.movable:
+            if landmark.container and landmark.relation != HELD:
+                yield landmark.container, 0.0
+            return
+        known = robot.all_known()
+        found = [
+            (_rim_to_rim(landmark, each, robot.sight.get(each.object_id)), each.object_id)
+            for each in known.values()
+            if each.object_id != landmark.object_id and _will_do(each) and each.container != landmark.object_id
+        ]
+        called = (
+            {name for name in known if tier_of(read(what).words, known[name].object_type)} if what != _ANY else known
+        )
+        for way_m, name in sorted(found, key=lambda each: (each[1] not in called, each)):
+            if way_m <= NEAR_M:
+                yield name, max(way_m, 0.1)
+
+
+def _will_do(thing: KnownThing) -> bool:
+    shut = CLOSED in thing.states
+    open_top = spoken(thing.object_type) not in (
+        "sink",
+        "sink basin",
+        "bathtub",
+        "bathtub basin",
+        "toilet",
+        "garbage can",
+    )
+    return not thing.movable and not shut and open_top and holds_things(thing.object_type)
+
+
+def _rim_to_rim(landmark: ObservedThing, thing: KnownThing, seen: ObservedThing | None) -> float:
+    """Return the gap between two pieces of furniture, seen from above, m.
+
+    It is measured from the middle of one whose size is not remembered.
+    """
+    size = seen.size if seen is not None else (0.0, 0.0, 0.0)
+    gaps = (
+        max(abs(landmark.position[axis] - thing.position[axis]) - (landmark.size[axis] + size[axis]) / 2, 0.0)
+        for axis in (0, 1)
+    )
+    return math.hypot(*gaps)

@@ -1,0 +1,53 @@
+"""What a robot opened on its way, and closes again: whoever leaves a fridge open cools nothing in it."""
+
+from __future__ import annotations
+
+from kc_vla.planning.execution.robot import RememberingRobot
+from kc_vla.planning.execution.things import OPENED
+
+
+class OpenedDoors:
+    """The containers that one robot opened in an instruction and has to close again."""
+
+    def __init__(self, robot: RememberingRobot) -> None:
+        """Begin with no container opened.
+
+        Args:
+            robot: that opens and closes.
+        """
+        self._robot = robot
+        self._opened: list[str] = []
+        self._kept_open: set[str] = set()
+
+    def begin(self) -> None:
+        """Begin an instruction."""
+        self._opened.clear()
+        self._kept_open.clear()
+
+    def opened(self, object_id: str) -> None:
+        """Note that something was opened on the way, or found open, and is to be closed.
+
+        What the plan itself opened is left alone.
+        """
+        if object_id not in self._kept_open and object_id not in self._opened:
+            self._opened.append(object_id)
+
+    def keep_open(self, object_id: str) -> None:
+        """Note that the plan opened something: it is the plan's to close it."""
+        self._kept_open.add(object_id)
+        self._opened = [each for each in self._opened if each != object_id]
+
+    def tidy(self) -> None:
+        """Close what was opened on the way, where that is within reach; what is missed now is closed the next time."""
+        robot, left = self._robot, self._opened
+        self._opened = []
+        for object_id in left:
+            if object_id not in robot.sight:
+                robot.look()
+            known = robot.known(object_id)
+            if (
+                known is None
+                or known.area != robot.at
+                or (OPENED in known.states and robot.do("CloseObject", object_id))
+            ):
+                self._opened.append(object_id)

@@ -1,0 +1,78 @@
+"""The parts that a memory of a robot is made of, one interface for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from kc_vla.memory.live_units import RecallOutcome
+from kc_vla.planning.execution.naming import Named
+from kc_vla.planning.execution.reference import Reference
+from kc_vla.planning.execution.things import Fit, KnownThing, fits
+from kc_vla.planning.interface import ObservedThing
+
+__all__ = ["RecallOutcome", "RobotMemory", "SceneObservation", "fitting"]
+
+
+@dataclass(frozen=True)
+class SceneObservation:
+    """What was seen at once.
+
+    Attributes:
+        seen: all of it.
+        at: the area from which; empty where that is not known.
+        now_s: when, s; later than every look before.
+    """
+
+    seen: Sequence[ObservedThing]
+    at: str
+    now_s: float
+
+
+class RobotMemory(Protocol):
+    """Remembers something of what a robot sees and does."""
+
+    name: str
+
+    def begin(self) -> None:
+        """Begin with a robot, or with a sequence of instructions."""
+        ...
+
+    def take(self, look: SceneObservation) -> Sequence[str]:
+        """Take in what is seen; return what was left out and why, a line each."""
+        ...
+
+    def handled(self, seen: ObservedThing, now_s: float) -> None:
+        """Note that the robot did something with a thing, which is as given now."""
+        ...
+
+    def tell(self, object_id: str, outcome: RecallOutcome, look: SceneObservation) -> None:
+        """Note how a recall of a thing turned out, by a look at its place; an unknown thing is ignored."""
+        ...
+
+    def things(self) -> Iterator[KnownThing]:
+        """Return all that it remembers."""
+        ...
+
+    def thing(self, object_id: str) -> KnownThing | None:
+        """Return what it remembers of the thing of that id; None for an unknown one."""
+        ...
+
+    def types(self) -> Iterable[str]:
+        """Return the types of what it remembers, each once or more often."""
+        ...
+
+    def recall(self, reference: Reference, named: Named, loose: bool = False) -> Sequence[KnownThing]:
+        """Return the things that are meant, the likeliest first, as far as the part knows."""
+        ...
+
+    def text(self, instruction: str, most_tokens: int) -> str:
+        """Return what it has on an instruction, for a planner."""
+        ...
+
+
+def fitting(things: Iterator[KnownThing], reference: Reference, named: Named, loose: bool) -> list[KnownThing]:
+    """Return the things that a reference means, in their order; with `loose` also those that it may mean."""
+    least = Fit.MAYBE if loose else Fit.YES
+    return [each for each in things if fits(reference, named, each) >= least]

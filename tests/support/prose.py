@@ -1,0 +1,102 @@
+"""What people read in a repository: the sentences of a Markdown text, and docstrings and help in a Python file."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_HIDDEN = re.compile(r"\A---\n.*?^---$|<!--.*?-->", re.MULTILINE | re.DOTALL)
+"""Front matter and comments."""
+_FENCE = re.compile(r"\s*(```|~~~)")
+_MARKER = re.compile(r"\s*(?:[-*+]|\d+\.) +")
+_INLINE_CODE = re.compile(r"(`+)(?!`)(?:(?!\n *\n).)+?(?<!`)\1(?!`)", re.DOTALL)
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_LINK_NAMED_BY_PATH = re.compile(r"\[[\w./*-]+\.\w+\]\([^)]*\)")
+_TAG = re.compile(r"</?\w[^<>]*>")
+_END = re.compile(r"(?<=[^\s.][.!?])[\"')*_]*\s+|(?<=\.\.\.)\s+(?=[A-Z])")
+_ABBREVIATION = re.compile(r"(?:\be\.g|\bi\.e|\bet al|\betc|\bvs|\bcf|\bFig)\.[\"')*_]*\s+\Z")
+_ARGUMENT = re.compile(r"^ +\*{0,2}\w+(?:, \w+)*(?: \([^)]*\))?:", re.MULTILINE)
+_READ_ARGUMENTS = {"help", "description", "epilog"}
+
+
+def outside_of_code(markdown: str) -> Iterator[str]:
+    """Yield the lines of a Markdown text; an empty one in place of front matter, a comment or a block of code."""
+    fence = ""
+    before = ""
+    in_list = False
+    for line in _HIDDEN.sub("", markdown).splitlines():
+        fenced = _FENCE.match(line)
+        is_indented = line.startswith("    ") and not before and not in_list
+        is_code = bool(fence or fenced or is_indented)
+        if fenced:
+            fence = "" if fence == fenced[1] else fence or fenced[1]
+        in_list = bool(_MARKER.match(line)) or (in_list and (bool(before) or not line or line.startswith(" ")))
+        before = "" if is_code else line.strip()
+        yield "" if is_code else line
+
+
+def paragraphs(markdown: str) -> Iterator[str]:
+    """Yield paragraphs and list items, each in one line; headings and tables are none."""
+    block: list[str] = []
+    for line in [*outside_of_code(markdown), ""]:
+        marker = _MARKER.match(line)
+        is_prose = bool(line.strip()) and not line.lstrip().startswith(("|", "#"))
+        if block and (marker or not is_prose):
+            yield " ".join(block)
+            block = []
+        if is_prose:
+            block.append((line[marker.end() :] if marker else line).strip())
+
+
+def without_code(markdown: str) -> str:
+    """Return a text without tags and targets of links, and with one word in place of inline code and of a path."""
+    return _TAG.sub("", _LINK.sub(r"\1", _LINK_NAMED_BY_PATH.sub("x", _INLINE_CODE.sub("x", markdown))))
+
+
+def sentences(markdown: str) -> list[str]:
+    """Return the sentences of a Markdown text, without its headings, tables and blocks of code."""
+    found = []
+    for paragraph in paragraphs(markdown):
+        text = without_code(paragraph)
+        start = 0
+        for end in _END.finditer(text):
+            if not _ABBREVIATION.search(text[start : end.end()]):
+                found.append(text[start : end.end()].strip())
+                start = end.end()
+        found.append(text[start:].strip())
+    return [sentence for sentence in found if words(sentence)]
+
+
+def words(sentence: str) -> int:
+    """Return the number of words; a number is a word, a dash is none."""
+    return sum(any(letter.isalnum() for letter in word) for word in sentence.split())
+
+
+def text_of_markdown(markdown: str) -> str:
+    """Return all that is text, headings and tables too: no code, no HTML, no targets of links."""
+    return without_code("\n".join(outside_of_code(markdown)))
+
+
+class Text(NamedTuple):
+    """A piece of text in a Python file."""
+
+    line: int
+    is_docstring: bool
+    text: str
+
+
+def texts_of_python(source: str) -> Iterator[Text]:
+    """Yield the docstrings, those below an assignment too, and the helps of command lines and launch arguments."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield Text(node.lineno, True, node.value.value)
+        elif isinstance(node, ast.keyword) and node.arg in _READ_ARGUMENTS:
+            parts = [part.value for part in ast.walk(node.value) if isinstance(part, ast.Constant)]
+            yield Text(node.value.lineno, False, "".join(part for part in parts if isinstance(part, str)))
+
+
+def text_of_docstring(docstring: str) -> str:
+    """Return a docstring without code and without the names of arguments before a colon."""
+    return without_code(_ARGUMENT.sub("", docstring))
